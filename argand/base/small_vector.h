@@ -69,7 +69,7 @@ class SmallVector {
   void resize(size_t n, T value = T{}) {
     reserve(n);
     for (size_t i = size_; i < n; ++i) data_[i] = value;
-    size_ = n;
+    size_ = static_cast<uint32_t>(n);
   }
   void push_back(T value) {
     if (size_ == capacity_) grow(size_ + 1);
@@ -80,7 +80,7 @@ class SmallVector {
   void assign(It first, It last) {
     const size_t n = static_cast<size_t>(last - first);
     reserve(n);
-    size_ = n;
+    size_ = static_cast<uint32_t>(n);
     std::copy(first, last, data_);
   }
   T* insert(const T* at, T value) {

@@ -1,0 +1,21 @@
+# `cmake --install` gives find_package(argand) with the target argand::argand.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS argand EXPORT argand LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET argand_cli)
+  install(TARGETS argand_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+foreach(root ${PROJECT_SOURCE_DIR}/argand ${ARGAND_GENERATED_DIR}/argand)
+  if(EXISTS ${root})
+    install(DIRECTORY ${root} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+      FILES_MATCHING PATTERN "*.h" PATTERN "*.inc" PATTERN "*_test*" EXCLUDE)
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/argand)
+install(EXPORT argand NAMESPACE argand:: FILE argand-targets.cmake DESTINATION ${package_dir})
+configure_package_config_file(cmake/argand-config.cmake.in argand-config.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(argand-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/argand-config.cmake ${PROJECT_BINARY_DIR}/argand-config-version.cmake
+  DESTINATION ${package_dir})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

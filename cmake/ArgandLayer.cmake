@@ -1,0 +1,55 @@
+# One folder = one layer = one object library; all of them make one shared library.
+
+# argand_layer(FOLDER [EXCEPT SUBFOLDER...])
+# Compiles argand/FOLDER (without the sub-folders that are layers of their own) as argand_<folder> into libargand, and
+# its *_test.cpp as argand_<folder>_test.  A folder that does not exist yet, or holds headers only, adds nothing.
+function(argand_layer folder)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT;SOURCES")
+  string(REPLACE "/" "_" name argand_${folder})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/${folder}/*.cpp)
+  foreach(sub IN LISTS arg_EXCEPT)
+    list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/argand/${folder}/${sub}/")
+  endforeach()
+  set(tests ${sources})
+  list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(APPEND sources ${arg_SOURCES})
+  if(sources)
+    add_library(${name} OBJECT ${sources})
+    target_link_libraries(${name} PRIVATE argand_flags argand_deps argand_headers)
+    target_sources(argand PRIVATE $<TARGET_OBJECTS:${name}>)
+  endif()
+  if(tests AND ARGAND_BUILD_TESTS)
+    argand_tests(${name}_test ${tests})
+  endif()
+endfunction()
+
+# Layers whose tests are run once more under each sanitizer by `./dev test` (all of them by `./dev test --sanitize`).
+# Address: where memory is owned, shared and parsed.  Thread: where threads meet.
+set(ARGAND_FAST_address base core runtime runtime_cpu exec autograd io)
+set(ARGAND_FAST_thread base runtime runtime_cpu exec data)
+if(ARGAND_BUILD_TESTS)
+  add_custom_target(argand_fast_tests)
+endif()
+
+# argand_tests(NAME SOURCES...): one GoogleTest executable and one ctest entry (a process per test case would spend more
+# time in starting than in testing).  The label `fast` marks the subset for the sanitizer of this build.
+function(argand_tests name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE argand_flags argand_deps argand GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1 WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+  argand_test_environment(${name})
+  string(REGEX REPLACE "^argand_(.*)_test$" "\\1" layer ${name})
+  if(layer IN_LIST ARGAND_FAST_${ARGAND_SANITIZE})
+    set_property(TEST ${name} APPEND PROPERTY LABELS fast)
+    add_dependencies(argand_fast_tests ${name})
+  endif()
+endfunction()
+
+function(argand_test_environment test)
+  set_property(TEST ${test} PROPERTY TIMEOUT 1200)
+  set_property(TEST ${test} PROPERTY ENVIRONMENT
+    "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+    "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+endfunction()

@@ -1,0 +1,64 @@
+# Options and compiler flags.  Flags live on the interface target argand_flags, so that they reach our own code only.
+
+set(ARGAND_WITH_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF, or AUTO (when nvcc is found)")
+set(ARGAND_WITH_ONEDNN AUTO CACHE STRING "Use oneDNN on the CPU: ON, OFF, or AUTO (when it is found)")
+set(ARGAND_SANITIZE "" CACHE STRING "Empty, address (with undefined behaviour) or thread")
+option(ARGAND_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(ARGAND_BUILD_BENCH "Build the benchmarks" OFF)
+set_property(CACHE ARGAND_WITH_CUDA ARGAND_WITH_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+set_property(CACHE ARGAND_SANITIZE PROPERTY STRINGS "" address thread)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+# Release carries no debug information: the library stays a few megabytes and a clean build stays short.
+# Dev and the sanitizers optimise a little, because a tensor library at -O0 is too slow to test.
+set(CMAKE_CXX_FLAGS_RELEASE "-O3")
+set(CMAKE_CXX_FLAGS_DEBUG "-O1 -g")
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib)
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_library(argand_flags INTERFACE)
+target_compile_options(argand_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
+
+# Note [Same bits, fused or not]
+# Contraction would turn a*b+c into one rounding where the compiler sees both operations and two where it does not: a
+# fused group of pointwise ops would then differ from the same ops run one by one.  It is off everywhere.
+# The other two flags change no value: nothing here reads errno after a math function or the floating-point exception
+# flags, and without them the compiler may vectorise sqrt, comparisons and selects.
+target_compile_options(argand_flags INTERFACE -ffp-contract=off -fno-math-errno -fno-trapping-math)
+
+# One library serves every x86-64 machine of the last fifteen years; code for newer ones is chosen at run time and
+# marked by target attributes, so -march=native must never be needed.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(argand_flags INTERFACE -march=x86-64-v2)
+endif()
+
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+  target_compile_definitions(argand_flags INTERFACE _GLIBCXX_ASSERTIONS)
+endif()
+
+if(ARGAND_SANITIZE STREQUAL "address")
+  set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all)
+elseif(ARGAND_SANITIZE STREQUAL "thread")
+  set(sanitize -fsanitize=thread)
+elseif(ARGAND_SANITIZE)
+  message(FATAL_ERROR "ARGAND_SANITIZE: expected address, thread or nothing, got ${ARGAND_SANITIZE}")
+endif()
+if(ARGAND_SANITIZE)
+  target_compile_options(argand_flags INTERFACE ${sanitize} -fno-omit-frame-pointer -O1 -g1)
+  target_link_options(argand_flags INTERFACE ${sanitize})
+endif()
