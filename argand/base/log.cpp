@@ -1,0 +1,44 @@
+#include "argand/base/log.h"
+
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace argand {
+
+namespace {
+
+struct State {
+  std::mutex mutex;
+  std::shared_ptr<const WarningHandler> handler;
+};
+
+State& state() {  // never destroyed: static destructors may warn
+  static State* const s = new State;
+  return *s;
+}
+
+}  // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  auto next = handler ? std::make_shared<const WarningHandler>(std::move(handler)) : nullptr;
+  {
+    const std::lock_guard lock(state().mutex);
+    state().handler.swap(next);
+  }
+  return next ? *next : WarningHandler();
+}
+
+void detail::emit_warning(std::string_view message) {
+  std::shared_ptr<const WarningHandler> handler;
+  {
+    const std::lock_guard lock(state().mutex);
+    handler = state().handler;
+  }
+  if (handler) return (*handler)(message);
+  const std::string line = str("warning: ", message, "\n");
+  std::fwrite(line.data(), 1, line.size(), stderr);  // one call, so lines of several threads do not mix
+}
+
+}  // namespace argand
