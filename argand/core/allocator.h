@@ -1,0 +1,19 @@
+// The interface through which storages get their bytes.  `runtime` implements it per device.
+#pragma once
+#include <cstddef>
+
+#include "argand/core/device.h"
+
+namespace argand {
+
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+  // At least `nbytes` bytes aligned for any element and vector load; OutOfMemoryError when there are none.
+  virtual void* allocate(size_t nbytes) = 0;
+  // Takes back what `allocate(nbytes)` gave.  Never throws.
+  virtual void deallocate(void* data, size_t nbytes) noexcept = 0;
+  virtual Device device() const = 0;
+};
+
+}  // namespace argand

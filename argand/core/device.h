@@ -1,0 +1,43 @@
+// Where a tensor lives.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace argand {
+
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };  // Meta: shapes and dtypes without data
+inline constexpr int kNumDeviceTypes = 3;
+inline constexpr DeviceType kCPU = DeviceType::CPU;
+inline constexpr DeviceType kCUDA = DeviceType::CUDA;
+inline constexpr DeviceType kMeta = DeviceType::Meta;
+
+using DeviceIndex = int8_t;
+
+struct Device {
+  // `index` -1 means the current device of that type.
+  Device(DeviceType type = kCPU, DeviceIndex index = -1) : type_(type), index_(index) {}
+  // "cpu", "cuda", "cuda:1", "meta"; ValueError for anything else.
+  Device(std::string_view text);
+  Device(const std::string& text) : Device(std::string_view(text)) {}
+  Device(const char* text) : Device(std::string_view(text)) {}
+
+  DeviceType type() const { return type_; }
+  DeviceIndex index() const { return index_; }
+  bool has_index() const { return index_ >= 0; }
+  bool is_cpu() const { return type_ == kCPU; }
+  bool is_cuda() const { return type_ == kCUDA; }
+  bool is_meta() const { return type_ == kMeta; }
+  std::string str() const;
+  friend bool operator==(const Device& a, const Device& b) { return a.type_ == b.type_ && a.index_ == b.index_; }
+
+ private:
+  DeviceType type_;
+  DeviceIndex index_;
+};
+
+const char* device_type_name(DeviceType type);
+inline void append(std::string& out, const Device& d) { out += d.str(); }
+
+}  // namespace argand

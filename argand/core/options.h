@@ -1,0 +1,74 @@
+// How a factory function makes a tensor: TensorOptions().dtype(kFloat).device("cuda").requires_grad(true).
+#pragma once
+#include <optional>
+
+#include "argand/core/device.h"
+#include "argand/core/dtype.h"
+#include "argand/core/shape.h"
+
+namespace argand {
+
+enum class Layout : int8_t { Strided };
+inline constexpr Layout kStrided = Layout::Strided;
+
+struct TensorOptions {
+  TensorOptions() = default;
+  TensorOptions(ScalarType t) : dtype_(t) {}
+  TensorOptions(Device d) : device_(d) {}
+  TensorOptions(DeviceType d) : device_(Device(d)) {}
+  TensorOptions(const char* device) : device_(Device(device)) {}
+  TensorOptions(Layout) {}
+  TensorOptions(MemoryFormat f) : memory_format_(f) {}
+
+  [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
+  [[nodiscard]] TensorOptions device(std::optional<Device> d) const { return with(&TensorOptions::device_, d); }
+  [[nodiscard]] TensorOptions device(DeviceType d, DeviceIndex i = -1) const { return device(Device(d, i)); }
+  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> b) const { return with(&TensorOptions::requires_grad_, b); }
+  [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> b) const { return with(&TensorOptions::pinned_, b); }
+  [[nodiscard]] TensorOptions layout(std::optional<Layout>) const { return *this; }
+  [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const {
+    return with(&TensorOptions::memory_format_, f);
+  }
+
+  ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
+  Device device() const { return device_.value_or(Device(kCPU)); }
+  bool requires_grad() const { return requires_grad_.value_or(false); }
+  bool pinned_memory() const { return pinned_.value_or(false); }
+  Layout layout() const { return kStrided; }
+  std::optional<ScalarType> dtype_opt() const { return dtype_; }
+  std::optional<Device> device_opt() const { return device_; }
+  std::optional<bool> requires_grad_opt() const { return requires_grad_; }
+  std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
+  bool has_dtype() const { return dtype_.has_value(); }
+  bool has_device() const { return device_.has_value(); }
+
+  // What is set in `o` wins.
+  [[nodiscard]] TensorOptions merge_in(const TensorOptions& o) const {
+    TensorOptions r = *this;
+    if (o.dtype_) r.dtype_ = o.dtype_;
+    if (o.device_) r.device_ = o.device_;
+    if (o.requires_grad_) r.requires_grad_ = o.requires_grad_;
+    if (o.pinned_) r.pinned_ = o.pinned_;
+    if (o.memory_format_) r.memory_format_ = o.memory_format_;
+    return r;
+  }
+
+ private:
+  template <class T>
+  TensorOptions with(std::optional<T> TensorOptions::*field, std::optional<T> value) const {
+    TensorOptions r = *this;
+    if (value) r.*field = value;
+    return r;
+  }
+  std::optional<ScalarType> dtype_;
+  std::optional<Device> device_;
+  std::optional<bool> requires_grad_;
+  std::optional<bool> pinned_;
+  std::optional<MemoryFormat> memory_format_;
+};
+
+inline TensorOptions dtype(ScalarType t) { return TensorOptions(t); }
+inline TensorOptions device(Device d) { return TensorOptions(d); }
+inline TensorOptions requires_grad(bool b = true) { return TensorOptions().requires_grad(b); }
+
+}  // namespace argand

@@ -1,0 +1,34 @@
+#include "argand/core/storage.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "argand/base/error.h"
+
+namespace argand {
+
+StorageImpl::~StorageImpl() {
+  if (release_) {
+    release_(data_);
+  } else if (data_ && allocator_) {
+    allocator_->deallocate(data_, nbytes_);
+  }
+}
+
+void StorageImpl::allocate() { data_ = allocator_->allocate(nbytes_); }
+
+void StorageImpl::resize(size_t nbytes) {
+  ARGAND_CHECK(ValueError, allocator_ != nullptr, "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
+  if (PendingWork* work = pending()) work->flush();
+  if (nbytes == nbytes_) return;
+  void* fresh = nbytes > 0 ? allocator_->allocate(nbytes) : nullptr;
+  if (data_) {
+    // Only host memory is ever resized with its contents kept; device backends resize storages not yet written.
+    if (fresh && device_.is_cpu()) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
+    allocator_->deallocate(data_, nbytes_);
+  }
+  data_ = fresh;
+  nbytes_ = nbytes;
+}
+
+}  // namespace argand

@@ -1,0 +1,85 @@
+// A block of bytes on one device, shared by all views of it.
+//
+// Note [Lazy storage]
+// A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued.
+// While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes it
+// first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions that
+// write it are issued at once, so the holder of the address always sees the last write.
+//
+// Note [Version counter]
+// Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the
+// version at the time a tensor was saved; `last_writer` is the op that bumped it last, for the message.
+#pragma once
+#include <atomic>
+#include <functional>
+
+#include "argand/base/intrusive_ptr.h"
+#include "argand/core/allocator.h"
+
+namespace argand {
+
+// Work that waits in an issue window (exec implements it).
+class PendingWork {
+ public:
+  virtual void flush() = 0;  // thread-safe; afterwards nothing that was pending before the call still is
+
+ protected:
+  ~PendingWork() = default;
+};
+
+class StorageImpl final : public RefCounted {
+ public:
+  // `nbytes` bytes of `allocator`, not allocated yet.
+  StorageImpl(size_t nbytes, Allocator& allocator)
+      : nbytes_(nbytes), allocator_(&allocator), device_(allocator.device()) {}
+  // Bytes owned by someone else; `release` runs when the last owner leaves.  Exposed from the start.
+  StorageImpl(void* data, size_t nbytes, Device device, std::function<void(void*)> release)
+      : data_(data), nbytes_(nbytes), device_(device), exposed_(true), release_(std::move(release)) {}
+  ~StorageImpl() override;
+
+  size_t nbytes() const { return nbytes_; }
+  const Device& device() const { return device_; }
+
+  // Address of the first byte, with every pending write done; null only for 0 bytes.
+  void* data() {
+    if (PendingWork* work = pending()) work->flush();
+    return issued_data();
+  }
+  // The same without flushing: for the code that issues the pending instructions.
+  void* issued_data() {
+    if (!data_ && nbytes_ > 0) allocate();
+    return data_;
+  }
+  bool allocated() const { return data_ != nullptr; }
+  // Grows or shrinks, keeping the common prefix of the bytes.  ValueError for borrowed memory.
+  void resize(size_t nbytes);
+
+  PendingWork* pending() const { return pending_.load(std::memory_order_acquire); }
+  void set_pending(PendingWork* work) { pending_.store(work, std::memory_order_release); }
+  bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
+  void expose() { exposed_.store(true, std::memory_order_relaxed); }
+
+  uint32_t version() const { return version_.load(std::memory_order_relaxed); }
+  const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
+  void bump_version(const char* op) {
+    version_.fetch_add(1, std::memory_order_relaxed);
+    last_writer_.store(op, std::memory_order_relaxed);
+  }
+
+ private:
+  void allocate();
+
+  void* data_ = nullptr;
+  size_t nbytes_ = 0;
+  Allocator* allocator_ = nullptr;
+  Device device_;
+  std::atomic<bool> exposed_{false};
+  std::atomic<uint32_t> version_{0};
+  std::atomic<PendingWork*> pending_{nullptr};
+  std::atomic<const char*> last_writer_{""};
+  std::function<void(void*)> release_;
+};
+
+using StoragePtr = intrusive_ptr<StorageImpl>;
+
+}  // namespace argand

@@ -1,0 +1,186 @@
+// The tensor: a counted handle to a layout over a storage.  Copying a Tensor copies the handle, never the elements.
+//
+// The methods that are operators (`add`, `view`, `sum`, ...) are generated from the op definitions: their declarations are
+// included below, their definitions live in the layers above, as do those of autograd's methods.
+// Thread safety: as a shared_ptr; different threads may read the same tensor, and writes need ordering by the caller.
+#pragma once
+#include <functional>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "argand/core/generator.h"
+#include "argand/core/tensor_impl.h"
+
+namespace argand {
+
+class Tensor;
+using TensorList = ArrayRef<Tensor>;
+namespace autograd {
+class Node;
+}
+namespace indexing {
+class TensorIndex;
+}
+
+// `int[1]? dim`: nothing, one integer or a list.
+class OptionalIntArrayRef {
+ public:
+  OptionalIntArrayRef() = default;
+  OptionalIntArrayRef(std::nullopt_t) {}
+  OptionalIntArrayRef(IntArrayRef r) : ref_(r) {}
+  OptionalIntArrayRef(const std::vector<int64_t>& v) : ref_(v) {}
+  OptionalIntArrayRef(const Dims& v) : ref_(v) {}
+  OptionalIntArrayRef(const std::optional<Dims>& v) {
+    if (v) ref_ = IntArrayRef(*v);
+  }
+  OptionalIntArrayRef(std::initializer_list<int64_t> l) : ref_(IntArrayRef(l)) {}
+  template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
+  OptionalIntArrayRef(I one) : one_(one), is_one_(true) {}
+  bool has_value() const { return is_one_ || ref_.has_value(); }
+  IntArrayRef value() const { return is_one_ ? IntArrayRef(one_) : *ref_; }
+  IntArrayRef operator*() const { return value(); }
+
+ private:
+  int64_t one_ = 0;
+  bool is_one_ = false;
+  std::optional<IntArrayRef> ref_;
+};
+
+template <class T, size_t N>
+class TensorAccessor;
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(intrusive_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+
+  // ---- what it is: never waits for pending work
+  bool defined() const { return impl_ != nullptr; }
+  int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+  int64_t ndimension() const { return dim(); }
+  IntArrayRef sizes() const { return impl().sizes; }
+  IntArrayRef strides() const { return impl().strides; }
+  int64_t size(int64_t dim) const;
+  int64_t stride(int64_t dim) const;
+  int64_t numel() const { return impl().numel; }
+  ScalarType scalar_type() const { return impl().dtype; }
+  ScalarType dtype() const { return impl().dtype; }
+  Device device() const { return impl().device(); }
+  bool is_cpu() const { return device().is_cpu(); }
+  bool is_cuda() const { return device().is_cuda(); }
+  bool is_meta() const { return device().is_meta(); }
+  DeviceIndex get_device() const { return device().index(); }
+  int64_t itemsize() const { return element_size(dtype()); }
+  int64_t element_size() const { return argand::element_size(dtype()); }
+  size_t nbytes() const { return static_cast<size_t>(numel() * itemsize()); }
+  int64_t storage_offset() const { return impl().offset; }
+  bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
+  bool is_non_overlapping_and_dense() const;
+  MemoryFormat suggest_memory_format() const;
+  bool is_floating_point() const { return argand::is_floating_point(dtype()); }
+  bool is_complex() const { return argand::is_complex(dtype()); }
+  bool is_signed() const { return argand::is_signed(dtype()); }
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+  bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
+  bool is_alias_of(const Tensor& o) const { return impl().storage == o.impl().storage; }
+  uint32_t use_count() const { return impl_.use_count(); }
+  const StoragePtr& storage() const { return impl().storage; }
+  TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
+  const intrusive_ptr<TensorImpl>& handle() const { return impl_; }
+
+  // ---- its elements: every pending write is done first
+  // The address of element 0.  Handing it out exposes the storage: later in-place ops are issued at once.
+  void* data_ptr() const;
+  const void* const_data_ptr() const { return data_ptr(); }
+  void* mutable_data_ptr() const { return data_ptr(); }
+  template <class T>
+  T* data_ptr() const {
+    check_dtype(scalar_type_v<std::remove_const_t<T>>);
+    return static_cast<T*>(data_ptr());
+  }
+  template <class T>
+  const T* const_data_ptr() const {
+    return data_ptr<T>();
+  }
+  template <class T>
+  T* mutable_data_ptr() const {
+    return data_ptr<T>();
+  }
+  // The only element; ValueError when there is not exactly one.
+  Scalar item() const;
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
+  // Element access on the CPU by N indices; include "argand/core/accessor.h".
+  template <class T, size_t N>
+  TensorAccessor<T, N> accessor() const;
+
+  // ---- autograd (defined in autograd/)
+  bool requires_grad() const;
+  const Tensor& set_requires_grad(bool value) const;
+  const Tensor& requires_grad_(bool value = true) const { return set_requires_grad(value); }
+  bool is_leaf() const;
+  const Tensor& grad() const;
+  Tensor& mutable_grad() const;
+  intrusive_ptr<autograd::Node> grad_fn() const;
+  uint32_t output_nr() const;
+  uint32_t _version() const { return impl().storage->version(); }
+  bool is_view() const;
+  Tensor _base() const;
+  bool is_inference() const { return impl().inference; }
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
+                std::optional<TensorList> inputs = std::nullopt) const;
+  void retain_grad() const;
+  bool retains_grad() const;
+  // The hook sees the gradient of this tensor and may return another in its place; returns a handle for remove_hook.
+  unsigned register_hook(std::function<Tensor(Tensor)> hook) const;
+  void remove_hook(unsigned handle) const;
+  Tensor& detach_();
+  Tensor data() const;                   // detached alias that shares the version counter
+  void set_data(const Tensor& t) const;  // takes over storage and layout of `t`
+  Tensor variable_data() const { return data(); }
+
+  // ---- operators
+  Tensor operator-() const;
+  Tensor operator~() const;
+  Tensor& operator+=(const Tensor& o);
+  Tensor& operator+=(const Scalar& o);
+  Tensor& operator-=(const Tensor& o);
+  Tensor& operator-=(const Scalar& o);
+  Tensor& operator*=(const Tensor& o);
+  Tensor& operator*=(const Scalar& o);
+  Tensor& operator/=(const Tensor& o);
+  Tensor& operator/=(const Scalar& o);
+  Tensor operator[](int64_t index) const;
+  Tensor operator[](const Tensor& index) const;
+  Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& value);
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& value);
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value);
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
+  Tensor toType(ScalarType t) const;
+  Tensor cpu() const;
+  Tensor cuda() const;
+
+#include "argand/core/tensor_methods.inc"
+
+  TensorImpl& impl() const {
+    if (!impl_) [[unlikely]] throw_undefined();
+    return *impl_;
+  }
+
+ private:
+  [[noreturn]] static void throw_undefined();
+  void check_dtype(ScalarType wanted) const;
+  intrusive_ptr<TensorImpl> impl_;
+};
+
+// "tensor([[1., 2.], [3., 4.]])", as Python prints it.
+std::string to_string(const Tensor& t);
+inline void append(std::string& out, const Tensor& t) { out += to_string(t); }
+
+}  // namespace argand

@@ -1,0 +1,50 @@
+// What a Tensor handle points to: a layout over a storage, and autograd's data about it.
+#pragma once
+#include <memory>
+
+#include "argand/core/options.h"
+#include "argand/core/scalar.h"
+#include "argand/core/storage.h"
+
+namespace argand {
+
+// What autograd keeps for a tensor; defined in exec/graph.h.
+class AutogradMeta;
+struct AutogradMetaDeleter {
+  void operator()(AutogradMeta* meta) const;
+};
+
+class TensorImpl final : public RefCounted {
+ public:
+  TensorImpl(StoragePtr storage, Dims sizes, Dims strides, int64_t offset, ScalarType dtype)
+      : storage(std::move(storage)), sizes(std::move(sizes)), strides(std::move(strides)), offset(offset), dtype(dtype) {
+    refresh();
+  }
+  ~TensorImpl() override;
+
+  // Recomputes what is derived from sizes and strides; call after changing them.
+  void refresh() {
+    numel = 1;
+    for (const int64_t s : this->sizes) numel *= s;
+    contiguous = is_contiguous(this->sizes, this->strides);
+  }
+  const Device& device() const { return storage->device(); }
+  // Address of element 0, with pending writes done.
+  void* data() const { return address_in(storage->data()); }
+  void* issued_data() const { return address_in(storage->issued_data()); }
+
+  StoragePtr storage;
+  Dims sizes, strides;
+  int64_t offset = 0;  // in elements
+  int64_t numel = 0;
+  ScalarType dtype;
+  bool contiguous = true;
+  bool wrapped_number = false;  // a C++ or Python number given as an operand: it yields in type promotion
+  bool inference = false;       // made under InferenceMode: never part of a graph
+  std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
+
+ private:
+  void* address_in(void* base) const { return base ? static_cast<char*>(base) + offset * element_size(dtype) : nullptr; }
+};
+
+}  // namespace argand
