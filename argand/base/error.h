@@ -41,15 +41,16 @@ namespace detail {
 }  // namespace argand
 
 // ARGAND_CHECK(ShapeError, a == b, "op: expected ", a, ", got ", b)
-#define ARGAND_CHECK(ErrorType, condition, ...)                                   \
-  do {                                                                            \
-    if (!(condition)) [[unlikely]] throw ::argand::ErrorType(::argand::str(__VA_ARGS__)); \
+#define ARGAND_CHECK(ErrorType, condition, ...)              \
+  do {                                                       \
+    if (!(condition)) [[unlikely]]                           \
+      throw ::argand::ErrorType(::argand::str(__VA_ARGS__)); \
   } while (false)
 
 #define ARGAND_THROW(ErrorType, ...) throw ::argand::ErrorType(::argand::str(__VA_ARGS__))
 
-#define ARGAND_ASSERT(condition, ...)                                                                          \
-  do {                                                                                                         \
-    if (!(condition)) [[unlikely]]                                                                             \
+#define ARGAND_ASSERT(condition, ...)                                                                                \
+  do {                                                                                                               \
+    if (!(condition)) [[unlikely]]                                                                                   \
       ::argand::detail::assert_failed(#condition, __FILE__, __LINE__, ::argand::str("" __VA_OPT__(, ) __VA_ARGS__)); \
   } while (false)

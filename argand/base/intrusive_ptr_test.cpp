@@ -25,7 +25,8 @@ TEST(IntrusivePtr, TheLastOwnerFrees) {
   a.reset();
   EXPECT_EQ(alive, 1);
   EXPECT_TRUE(b.unique());
-  b = b;  // NOLINT: self-assignment must keep the object
+  const auto& same = b;
+  b = same;  // self-assignment keeps the object
   EXPECT_EQ(alive, 1);
   b.reset();
   EXPECT_EQ(alive, 0);

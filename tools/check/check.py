@@ -1,0 +1,55 @@
+"""The checks of `./dev check`: each one is a module with findings(tree), a list of lines "place: what is wrong".
+
+usage: check.py [--jobs N] [--self-test] [NAME...]
+"""
+import argparse
+import sys
+import time
+
+import format
+import generated
+import headers
+import layers
+import scripts
+import self_test
+import size
+import tidy
+from tree import ROOT, Tree
+
+# Quick ones first.
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "format": format, "generated": generated,
+          "headers": headers, "tidy": tidy}
+
+
+def run(name, findings):
+    """Prints the findings and one closing line; returns whether all was well."""
+    start = time.monotonic()
+    found = findings()
+    for line in found:
+        print(line)
+    verdict = f"{len(found)} findings" if found else "ok"
+    print(f"check: {name:<20} {verdict} ({time.monotonic() - start:.1f} s)", flush=True)
+    return not found
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="./dev check")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(CHECKS))
+    parser.add_argument("--self-test", action="store_true", help="plant a violation for each check; it must be found")
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in CHECKS]
+    if unknown:
+        parser.error(f"no such check: {' '.join(unknown)} (there are: {' '.join(CHECKS)})")
+    well = True
+    for name in options.names or CHECKS:
+        if options.self_test:
+            findings = lambda: self_test.findings(name, CHECKS[name], options.jobs)
+            well &= run(name + " self-test", findings)
+        else:
+            well &= run(name, lambda: CHECKS[name].findings(Tree(ROOT, options.jobs)))
+    return 0 if well else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

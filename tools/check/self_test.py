@@ -1,0 +1,92 @@
+"""Proves that every check bites: in a copy of the tree, a planted violation must turn it red, and only that one."""
+import shutil
+import tempfile
+from pathlib import Path
+
+from tree import ROOT, SKIPPED, Tree
+
+GOOD_HEADER = "#pragma once\n#include <vector>\n\nnamespace argand {\ninline std::vector<int> planted() { return {}; }\n}\n"
+GOOD_SOURCE = "#include <string>\n\nnamespace argand {\nsize_t planted(const std::string& s) { return s.size(); }\n}\n"
+FORMATTED = GOOD_HEADER.replace("\n}\n", "\n}  // namespace argand\n")
+
+# Of each check: (planted file, good text, bad text).
+PLANTS = {
+    "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
+    "scripts": [("tools/planted.py", "x = 1\n", "x = (\n"),
+                ("tools/planted.sh", "if true; then :; fi\n", "if true; then :\n")],
+    "layers": [
+        ("argand/core/planted.h", '#include "argand/base/str.h"\n', '#include "argand/ops/all.h"\n'),
+        ("argand/base/planted.h", '#include "argand/base/str.h"\n', '#include "argand/argand.h"\n'),
+        ("argand/nn/planted.h", '#include "argand/ops/all.h"\n', '#include "argand/optim/sgd.h"\n'),
+        ("argand/exec/planted.cpp", '#include "argand/runtime/x.h"\n', '#include "argand/runtime/cuda/x.h"\n'),
+        ("argand/ops/x/planted.cpp", '#include "argand/base/str.h"\n', "#include <cuda_runtime.h>\n"),
+        ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),
+        ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "x.h"\n'),
+        ("argand/basement/planted.h", None, "\n"),
+    ],
+    "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
+    "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
+                ("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#pragma once\n", ""))],
+    "tidy": [("argand/base/planted.cpp", GOOD_SOURCE, GOOD_SOURCE.replace("const std::string& s", "std::string s")),
+             ("argand/base/planted.cpp", GOOD_SOURCE, GOOD_SOURCE.replace("size_t planted", "int f(int a) { if (a); "
+                                                                           "return a; }\nsize_t planted"))],
+}
+# A stand-in for the generator: one file from one op file, and the three ways to go wrong.
+GENERATOR = """
+import os, pathlib, sys
+out = pathlib.Path(sys.argv[2], 'docs', 'planted.md')
+out.parent.mkdir(parents=True, exist_ok=True)
+text = TEXT
+if ALWAYS or not out.exists() or out.read_text() != text: out.write_text(text)
+"""
+
+
+def copy_of_tree(work):
+    copy = Path(work, "tree")
+    ignored = lambda folder, names: [n for n in names if n in SKIPPED or n in (".git", ".venv", ".cache")]
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    return copy
+
+
+def expect(check, copy, jobs, path, text, bad):
+    """Findings of the self-test for one planted text."""
+    (copy / path).parent.mkdir(parents=True, exist_ok=True)
+    (copy / path).write_text(text, encoding="utf-8")
+    found = check.findings(Tree(copy, jobs, only={path}))
+    (copy / path).unlink()
+    if bad and not any("planted" in line for line in found):
+        return [f"self-test: a violation in {path} was not found:\n{text[:300]}"]
+    if not bad and found:
+        return [f"self-test: {path} is fine, but: {line}" for line in found]
+    return []
+
+
+def generated_findings(check, copy, jobs):
+    """The generator is replaced in the copy, so its plants are programs and not texts."""
+    def run(text, always):
+        program = GENERATOR.replace("TEXT", text).replace("ALWAYS", str(always))
+        (copy / "tools/generate/generate.py").write_text(program, encoding="utf-8")
+        return check.findings(Tree(copy, jobs))
+    (copy / "tools/generate").mkdir(parents=True, exist_ok=True)
+    (copy / "docs").mkdir(exist_ok=True)
+    (copy / "docs/planted.md").write_text("up to date", encoding="utf-8")
+    found = [f"self-test: all is up to date, but: {line}" for line in run("'up to date'", False)]
+    for what, text, always in [("out of date", "'not what was committed'", False),
+                               ("differs between two runs", "os.environ['PYTHONHASHSEED']", False),
+                               ("rewritten although", "'up to date'", True)]:
+        if not any(what in line for line in run(text, always)):
+            found.append(f"self-test: a generator with output that is '{what}' was not found")
+    return found
+
+
+def findings(name, check, jobs):
+    with tempfile.TemporaryDirectory() as work:
+        copy = copy_of_tree(work)
+        if name == "generated":
+            return generated_findings(check, copy, jobs)
+        found = []
+        for path, good, bad in PLANTS[name]:
+            if good is not None:
+                found += expect(check, copy, jobs, path, good, bad=False)
+            found += expect(check, copy, jobs, path, bad, bad=True)
+        return found
