@@ -1,0 +1,114 @@
+// Files.  All reading and writing of Argand goes through here, so that damage, full disks and crashes are met in one
+// place. Reading:  regular files only (a FIFO, a device or a folder is refused and never blocks), exact counts, size
+// limits. Writing:  AtomicFile.  At any moment, a crash included, the path holds the old content or the new one, whole.
+// Every failure throws FileError with the path and the system's reason.  Objects are for one thread each.
+#pragma once
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argand/base/error.h"
+
+namespace argand::io {
+
+// An IoError that knows its file and the errno (0 where the file system is not to blame).
+class FileError : public IoError {
+ public:
+  FileError(const std::string& message, std::string path, int code)
+      : IoError(message), path_(std::move(path)), code_(code) {}
+  const std::string& path() const noexcept { return path_; }
+  int code() const noexcept { return code_; }
+
+ private:
+  std::string path_;
+  int code_;
+};
+
+// A regular file open for reading at any offset.
+class InputFile {
+ public:
+  explicit InputFile(std::string path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int64_t size() const { return size_; }  // when it was opened
+  // Exactly `count` bytes from `offset`; throws where the file ends before, also when it was cut after opening.
+  void read(int64_t offset, void* out, size_t count) const;
+
+ private:
+  std::string path_;
+  int fd_ = -1;
+  int64_t size_ = 0;
+};
+
+constexpr int64_t kMaxWholeFile = int64_t{1} << 32;
+
+// The whole file; refuses one larger than `max_bytes` before it allocates.
+std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes = kMaxWholeFile);
+
+// The system calls that AtomicFile makes, so that tests can let each of them fail.  Each returns what the call of its
+// name returns: a value >= 0, or -1 with errno set.
+class Vfs {
+ public:
+  virtual ~Vfs() = default;
+  // Opens `path` for writing, empty and locked against other writers (EBUSY where one has it).
+  virtual int create(const char* path) = 0;
+  // Gives `fd` the mode and, where allowed, the owner of `path`; 0 where `path` does not exist.
+  virtual int copy_mode(int fd, const char* path) = 0;
+  virtual int allocate(int fd, int64_t size) = 0;  // reserves disk space; 0 where the file system cannot
+  virtual ssize_t pwrite(int fd, const void* data, size_t count, int64_t offset) = 0;
+  virtual int fsync(int fd) = 0;
+  virtual int rename(const char* from, const char* to) = 0;
+  virtual int fsync_dir(const char* folder) = 0;
+  virtual int close(int fd) = 0;
+  virtual int unlink(const char* path) = 0;
+};
+
+Vfs& posix_vfs();
+
+// Replaces the content of `path`, whole or not at all:
+//
+//   lock and fill PATH.tmp -> fsync -> rename over PATH -> fsync of the folder
+//
+// Nothing is visible at PATH before commit(), and when commit() returns the content survives a power loss.  On any
+// failure, and in the destructor without commit(), PATH.tmp is removed and PATH is as it was.  Only where the last step
+// fails (the fsync of the folder) does commit() throw with the new content, whole, in place.  A PATH.tmp left by a
+// killed process is taken over.  A replaced file keeps its mode; a symbolic link is replaced, not followed; devices and
+// folders are refused.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::string path, Vfs& vfs = posix_vfs());
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  // Optional: the size that is coming, so that a full disk is known before the first byte.
+  void reserve(int64_t total_bytes);
+  void write(const void* data, size_t count);
+  void write(std::string_view text) { write(text.data(), text.size()); }
+  int64_t size() const { return written_ + static_cast<int64_t>(buffer_.size()); }
+  void commit();
+
+ private:
+  void write_out(const uint8_t* data, size_t count);
+  void flush();
+  void abandon() noexcept;
+  [[noreturn]] void fail(const char* what, int code, int64_t pending = 0);
+
+  Vfs& vfs_;
+  std::string path_, temp_, folder_;
+  std::vector<uint8_t> buffer_;  // gathers small writes
+  int fd_ = -1;
+  int64_t written_ = 0;   // bytes handed to the system
+  int64_t expected_ = 0;  // as told to reserve()
+};
+
+void write_file(const std::string& path, std::string_view content, Vfs& vfs = posix_vfs());
+
+}  // namespace argand::io

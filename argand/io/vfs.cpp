@@ -1,0 +1,91 @@
+// The system calls behind AtomicFile on POSIX.
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "argand/io/file.h"
+
+namespace argand::io {
+
+namespace {
+
+int fail_closing(int fd, int code) {
+  ::close(fd);
+  errno = code;
+  return -1;
+}
+
+// True where the name `path` still means the file behind `fd`.
+bool same_file(int fd, const char* path) {
+  struct stat ours {
+  }, named{};
+  return ::fstat(fd, &ours) == 0 && ::lstat(path, &named) == 0 && ours.st_dev == named.st_dev &&
+         ours.st_ino == named.st_ino;
+}
+
+class PosixVfs final : public Vfs {
+ public:
+  int create(const char* path) override {
+    for (;;) {
+      const int fd = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
+      if (fd < 0) return -1;
+      struct stat info {};
+      if (::fstat(fd, &info) != 0) return fail_closing(fd, errno);
+      if (!S_ISREG(info.st_mode)) return fail_closing(fd, EINVAL);
+      // Some network file systems have no locks; there two writers at once are the user's care.
+      if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno != ENOLCK && errno != EOPNOTSUPP && errno != ENOSYS)
+        return fail_closing(fd, errno == EWOULDBLOCK ? EBUSY : errno);
+      if (same_file(fd, path)) return ::ftruncate(fd, 0) == 0 ? fd : fail_closing(fd, errno);
+      ::close(fd);  // its writer renamed or removed it while we came for the lock
+    }
+  }
+
+  int copy_mode(int fd, const char* path) override {
+    struct stat old {
+    }, ours{};
+    if (::lstat(path, &old) != 0) return errno == ENOENT ? 0 : -1;
+    if (!S_ISREG(old.st_mode)) return 0;
+    if (::fstat(fd, &ours) != 0) return -1;
+    // Only root can give a file away; for others the file becomes theirs, as with every editor.
+    if (old.st_uid != ours.st_uid || old.st_gid != ours.st_gid) (void)!::fchown(fd, old.st_uid, old.st_gid);
+    return ::fchmod(fd, old.st_mode & 07777);
+  }
+
+  int allocate(int fd, int64_t size) override {
+#if defined(__linux__)
+    if (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size) == 0) return 0;
+    return errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ? 0 : -1;
+#else
+    (void)fd, (void)size;
+    return 0;
+#endif
+  }
+
+  ssize_t pwrite(int fd, const void* data, size_t count, int64_t offset) override {
+    return ::pwrite(fd, data, count, offset);
+  }
+  int fsync(int fd) override { return ::fsync(fd); }
+  int rename(const char* from, const char* to) override { return ::rename(from, to); }
+
+  int fsync_dir(const char* folder) override {
+    const int fd = ::open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES ? 0 : -1;  // a folder one may write but not list
+    if (::fsync(fd) != 0 && errno != EINVAL && errno != EOPNOTSUPP) return fail_closing(fd, errno);
+    return ::close(fd);
+  }
+
+  int close(int fd) override { return ::close(fd); }
+  int unlink(const char* path) override { return ::unlink(path); }
+};
+
+}  // namespace
+
+Vfs& posix_vfs() {
+  static PosixVfs vfs;
+  return vfs;
+}
+
+}  // namespace argand::io
