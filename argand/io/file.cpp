@@ -79,11 +79,10 @@ void InputFile::read(int64_t offset, void* out, size_t count) const {
   }
 }
 
-std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes) {
-  const InputFile file(path);
+std::vector<uint8_t> read_file(const InputFile& file, int64_t max_bytes) {
   if (file.size() > max_bytes)
-    throw FileError(str("'", path, "' is too large: expected at most ", max_bytes, " bytes, got ", file.size()), path,
-                    0);
+    throw FileError(str("'", file.path(), "' is too large: expected at most ", max_bytes, " bytes, got ", file.size()),
+                    file.path(), 0);
   std::vector<uint8_t> bytes(static_cast<size_t>(file.size()));
   file.read(0, bytes.data(), bytes.size());
   return bytes;

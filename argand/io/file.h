@@ -50,7 +50,10 @@ class InputFile {
 constexpr int64_t kMaxWholeFile = int64_t{1} << 32;
 
 // The whole file; refuses one larger than `max_bytes` before it allocates.
-std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes = kMaxWholeFile);
+std::vector<uint8_t> read_file(const InputFile& file, int64_t max_bytes = kMaxWholeFile);
+inline std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes = kMaxWholeFile) {
+  return read_file(InputFile(path), max_bytes);
+}
 
 // The system calls that AtomicFile makes, so that tests can let each of them fail.  Each returns what the call of its
 // name returns: a value >= 0, or -1 with errno set.

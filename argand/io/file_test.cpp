@@ -9,31 +9,21 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
+
+#include "argand/io/test_folder.h"
 
 namespace argand::io {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::content_of;
 
 class FileTest : public ::testing::Test {
  protected:
-  void SetUp() override {
-    std::string name = (fs::temp_directory_path() / "argand_file_XXXXXX").string();
-    ASSERT_NE(::mkdtemp(name.data()), nullptr);
-    folder_ = name;
-    path_ = name + "/target";
-  }
-  void TearDown() override { fs::remove_all(folder_); }
+  size_t files() const { return folder_.files(); }
 
-  static std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  size_t files() const { return static_cast<size_t>(std::distance(fs::directory_iterator(folder_), {})); }
-
-  fs::path folder_;
-  std::string path_;
+  testing::TestFolder folder_;
+  const std::string path_ = folder_ / "target";
 };
 
 // Passes calls on to the real system, keeps their names, and lets call number `fail_at` fail with `code`.
@@ -87,7 +77,7 @@ const std::string kNew(1'000'000, 'n');
 
 TEST_F(FileTest, WritesAndReadsBack) {
   write_file(path_, "hello");
-  EXPECT_EQ(content(path_), "hello");
+  EXPECT_EQ(content_of(path_), "hello");
   const auto bytes = read_file(path_);
   EXPECT_EQ(std::string(bytes.begin(), bytes.end()), "hello");
   EXPECT_EQ(files(), 1u);
@@ -104,9 +94,9 @@ TEST_F(FileTest, NothingIsVisibleBeforeCommit) {
   {
     AtomicFile file(path_);
     file.write(kNew);
-    EXPECT_EQ(content(path_), "old");
+    EXPECT_EQ(content_of(path_), "old");
   }
-  EXPECT_EQ(content(path_), "old");
+  EXPECT_EQ(content_of(path_), "old");
   EXPECT_EQ(files(), 1u);
 }
 
@@ -129,7 +119,7 @@ TEST_F(FileTest, EveryCallMayFail) {
         EXPECT_EQ(error.path(), path_);
         EXPECT_NE(error.msg().find(path_), std::string::npos) << error.msg();
         const bool renamed = vfs.log.find("rename fsync_dir") != std::string::npos;
-        EXPECT_EQ(content(path_), renamed ? kNew : "old") << vfs.log;
+        EXPECT_EQ(content_of(path_), renamed ? kNew : "old") << vfs.log;
         EXPECT_EQ(files(), 1u) << "temporary left: " << vfs.log;
         if (code == ENOSPC && !renamed && vfs.failed != "create" && vfs.failed != "mode") {
           EXPECT_NE(error.msg().find("1000000 bytes needed, "), std::string::npos) << vfs.failed << error.msg();
@@ -149,7 +139,7 @@ TEST_F(FileTest, InterruptedAndShortCallsAreInvisible) {
     vfs.max_write = 77'777;
     save(path_, kNew, vfs);
     EXPECT_EQ(vfs.failed.empty(), false);
-    EXPECT_EQ(content(path_), kNew);
+    EXPECT_EQ(content_of(path_), kNew);
     EXPECT_EQ(files(), 1u);
   }
 }
@@ -174,7 +164,7 @@ TEST_F(FileTest, TemporaryOfAKilledWriterIsTakenOver) {
   EXPECT_TRUE(fs::exists(path_ + ".tmp"));
   EXPECT_FALSE(fs::exists(path_));
   write_file(path_, "new");
-  EXPECT_EQ(content(path_), "new");
+  EXPECT_EQ(content_of(path_), "new");
   EXPECT_EQ(files(), 1u);
 }
 
@@ -189,7 +179,7 @@ TEST_F(FileTest, SecondWriterIsToldAndHarmsNothing) {
       },
       FileError);
   first.commit();
-  EXPECT_EQ(content(path_), "first");
+  EXPECT_EQ(content_of(path_), "first");
 }
 
 TEST_F(FileTest, SizeLimitOfTheProcess) {
@@ -215,10 +205,10 @@ TEST_F(FileTest, RefusesWhatIsNoRegularFile) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THROW(InputFile{path_}, FileError);  // and does not wait for a writer
   EXPECT_THROW(AtomicFile{path_}, FileError);
-  EXPECT_THROW(read_file(folder_.string()), FileError);
+  EXPECT_THROW(read_file(folder_.path()), FileError);
   EXPECT_THROW(read_file("/dev/zero"), FileError);
   EXPECT_THROW(AtomicFile("/dev/full"), FileError);
-  EXPECT_THROW(AtomicFile{folder_.string()}, FileError);
+  EXPECT_THROW(AtomicFile{folder_.path()}, FileError);
   EXPECT_THROW(AtomicFile{path_ + "/missing/x"}, FileError);
   EXPECT_TRUE(read_file("/proc/self/mem").empty());
 }

@@ -1,0 +1,38 @@
+// Reading gzip (RFC 1952).  The reader of the format inside asks for the bytes that it expects, piece by piece, and
+// finish() insists that there are no more: a gzip bomb is never inflated beyond what its content announces.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "argand/base/array_ref.h"
+
+namespace argand::io {
+
+// True where the bytes begin as a gzip member does (1f 8b 08).
+bool is_gzip(ArrayRef<uint8_t> bytes);
+
+// One gzip member held in memory; `compressed` must outlive the reader, `path` is for errors.  Not for several threads.
+class GzipReader {
+ public:
+  // Deflate cannot make more than this of one byte, so a larger promise is a lie known before any allocation.
+  static constexpr int64_t kMaxRatio = 1032;
+
+  GzipReader(ArrayRef<uint8_t> compressed, std::string path);
+  ~GzipReader();
+  GzipReader(const GzipReader&) = delete;
+  GzipReader& operator=(const GzipReader&) = delete;
+
+  // The next bytes of the content: exactly `count`, or fewer where it ends.  Throws FileError on damage.
+  size_t read(void* out, size_t count);
+  // The end: throws FileError where there is more content, where checksum or length do not match what was read, or
+  // where another member or anything else follows.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace argand::io
