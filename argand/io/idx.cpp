@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <optional>
 
 #include "argand/base/array_ref.h"
+#include "argand/base/checked.h"
 #include "argand/io/file.h"
 #include "argand/io/gzip.h"
 
@@ -55,15 +55,18 @@ void parse_sizes(ArrayRef<uint8_t> header, IdxArray& array) {
 // Bytes of elements that the header promises.  A zero size makes the array empty, but not the product of the others
 // legal.
 int64_t payload_bytes(const std::string& path, const IdxArray& array) {
-  int64_t bytes = static_cast<int64_t>(size_of(array.type));
+  CheckedSize bytes(static_cast<int64_t>(size_of(array.type)), "IDX sizes");
   bool empty = false;
-  for (const int64_t size : array.sizes) {
-    empty |= size == 0;
-    if (__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes))
-      fail(path, "sizes at byte 4: expected fewer than 2^63 bytes of elements, got sizes ",
-           ArrayRef<int64_t>(array.sizes));
+  try {
+    for (const int64_t size : array.sizes) {
+      empty |= size == 0;
+      bytes.mul(std::max<int64_t>(size, 1));
+    }
+  } catch (const ValueError&) {
+    fail(path, "sizes at byte 4: expected fewer than 2^63 bytes of elements, got sizes ",
+         ArrayRef<int64_t>(array.sizes));
   }
-  return empty ? 0 : bytes;
+  return empty ? 0 : bytes.value();
 }
 
 void to_host_order(IdxArray& array) {

@@ -1,10 +1,10 @@
 #include "argand/io/mnist.h"
 
 #include <array>
-#include <cstdlib>
 #include <filesystem>
 
 #include "argand/base/array_ref.h"
+#include "argand/base/env.h"
 #include "argand/io/file.h"
 #include "argand/io/idx.h"
 
@@ -53,11 +53,11 @@ std::vector<std::string> missing_files(const std::string& folder) {
 // Where a data set of this name may lie, most wanted first.
 std::vector<std::string> places(const std::string& name) {
   std::vector<std::string> found;
-  const auto under = [&](const char* root, const char* middle) {
-    if (root && *root) found.push_back(str(root, middle, "/", name));
+  const auto under = [&](const std::optional<std::string>& root, const char* middle) {
+    if (root && !root->empty()) found.push_back(str(*root, middle, "/", name));
   };
-  under(std::getenv("ARGAND_DATA_DIR"), "");
-  under(std::getenv("HOME"), "/.cache/argand");
+  under(env("ARGAND_DATA_DIR"), "");
+  under(env("HOME"), "/.cache/argand");
   under("/usr/share/datasets", "");
   return found;
 }
