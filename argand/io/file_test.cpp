@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
-#include "argand/io/test_folder.h"
+#include "argand/io/folder_test.h"
 
 namespace argand::io {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "argand/io/file.h"
-#include "argand/io/test_folder.h"
+#include "argand/io/folder_test.h"
 
 namespace argand::io {
 namespace {

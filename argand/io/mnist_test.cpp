@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "argand/io/file.h"
-#include "argand/io/test_folder.h"
+#include "argand/io/folder_test.h"
 
 namespace argand::io {
 namespace {
