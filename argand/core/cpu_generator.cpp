@@ -1,0 +1,97 @@
+#include "argand/core/cpu_generator.h"
+
+#include <bit>
+#include <cstring>
+
+namespace argand {
+
+namespace {
+
+// PyTorch's state of a CPU generator, field by field.  normal_x, normal_rho and the float sample are relics that it
+// writes as zero.
+struct SavedState {
+  uint64_t seed;
+  int32_t left;  // draws until the next block of words is made
+  int32_t seeded;
+  uint64_t position;
+  uint64_t words[Mt19937::kWords];
+  double normal_x;
+  double cached_normal;
+  double normal_rho;
+  int32_t has_cached_normal;
+  int32_t unused;
+  float cached_float_normal;
+  uint8_t has_cached_float_normal;
+  uint8_t padding[3];
+};
+static_assert(sizeof(SavedState) == 5056);
+static_assert(std::endian::native == std::endian::little);
+
+}  // namespace
+
+CpuGeneratorImpl::CpuGeneratorImpl(uint64_t seed)
+    : GeneratorImpl(kCPU), seed_(seed), engine_(static_cast<uint32_t>(seed)) {}
+
+void CpuGeneratorImpl::set_current_seed(uint64_t seed) {
+  seed_ = seed;
+  engine_ = Mt19937(static_cast<uint32_t>(seed));
+  cached_normal_.reset();
+}
+
+std::vector<uint8_t> CpuGeneratorImpl::state() const {
+  const Mt19937::State& engine = engine_.state();
+  SavedState saved{};
+  saved.seed = seed_;
+  saved.left = engine.position == 0 ? 1 : Mt19937::kWords + 1 - engine.position;
+  saved.seeded = 1;
+  saved.position = static_cast<uint64_t>(engine.position);
+  for (size_t i = 0; i < engine.words.size(); ++i) saved.words[i] = engine.words[i];
+  saved.cached_normal = cached_normal_.value_or(0.0);
+  saved.has_cached_normal = cached_normal_.has_value();
+  std::vector<uint8_t> bytes(sizeof saved);
+  std::memcpy(bytes.data(), &saved, sizeof saved);
+  return bytes;
+}
+
+void CpuGeneratorImpl::set_state(const std::vector<uint8_t>& state) {
+  ARGAND_CHECK(ValueError, state.size() == sizeof(SavedState), "Generator: expected a CPU state of ",
+               sizeof(SavedState), " bytes, got ", state.size());
+  SavedState saved;
+  std::memcpy(&saved, state.data(), sizeof saved);
+  const bool fresh = saved.position == 0 && saved.left == 1;
+  const bool within = saved.position >= 1 && saved.position <= Mt19937::kWords &&
+                      saved.left == Mt19937::kWords + 1 - static_cast<int32_t>(saved.position);
+  ARGAND_CHECK(ValueError, saved.seeded == 1 && (fresh || within), "Generator: this CPU state is damaged (position ",
+               saved.position, ", left ", saved.left, ")");
+  Mt19937::State engine;
+  engine.position = static_cast<int>(saved.position);
+  for (size_t i = 0; i < engine.words.size(); ++i) engine.words[i] = static_cast<uint32_t>(saved.words[i]);
+  seed_ = saved.seed;
+  engine_ = Mt19937(engine);
+  cached_normal_.reset();
+  if (saved.has_cached_normal) cached_normal_ = saved.cached_normal;
+}
+
+intrusive_ptr<GeneratorImpl> CpuGeneratorImpl::clone() const {
+  auto copy = make_intrusive<CpuGeneratorImpl>(seed_);
+  copy->engine_ = engine_;
+  copy->cached_normal_ = cached_normal_;
+  return copy;
+}
+
+Generator& default_cpu_generator() {
+  // Never destroyed: threads may draw from it while the program ends.
+  static Generator* generator = new Generator(make_cpu_generator());
+  return *generator;
+}
+
+Generator make_cpu_generator(uint64_t seed) { return Generator(make_intrusive<CpuGeneratorImpl>(seed)); }
+
+Generator manual_seed(uint64_t seed) {
+  Generator& generator = default_cpu_generator();
+  std::lock_guard<std::mutex> lock(generator.mutex());
+  generator.set_current_seed(seed);
+  return generator;
+}
+
+}  // namespace argand
