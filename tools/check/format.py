@@ -1,4 +1,4 @@
-"""clang-format changes nothing (`clang-format-14 -i FILE` repairs)."""
+"""clang-format changes nothing (`./dev format` repairs)."""
 import subprocess
 
 from tree import tool

@@ -9,7 +9,7 @@ from tree import Passed, tool
 
 
 def findings(tree):
-    clang_tidy = tool("clang-tidy", 14)
+    clang_tidy = tool("clang-tidy", 16)
     tree.generated()
     files = [path for path in tree.files(".cpp", under=("argand/", "tools/", "bench/"))
              if not path.endswith("_test.cpp")]
