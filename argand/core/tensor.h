@@ -72,8 +72,8 @@ class Tensor {
   bool is_cuda() const { return device().is_cuda(); }
   bool is_meta() const { return device().is_meta(); }
   DeviceIndex get_device() const { return device().index(); }
-  int64_t itemsize() const { return element_size(dtype()); }
-  int64_t element_size() const { return argand::element_size(dtype()); }
+  int64_t itemsize() const { return argand::element_size(dtype()); }
+  int64_t element_size() const { return itemsize(); }
   size_t nbytes() const { return static_cast<size_t>(numel() * itemsize()); }
   int64_t storage_offset() const { return impl().offset; }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;

@@ -1,0 +1,67 @@
+#include "argand/autograd/accumulate.h"
+
+#include "argand/exec/copy.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand::autograd {
+
+AccumulateGrad::AccumulateGrad(Tensor leaf) : leaf_(std::move(leaf)) {
+  sequence_nr_ = UINT64_MAX;  // a leaf's gradient is final before anything else needs it
+  add_input(leaf_);
+}
+
+AccumulateGrad::~AccumulateGrad() {
+  AutogradMeta* meta = leaf_.defined() ? autograd_meta_or_null(leaf_) : nullptr;
+  if (!meta) return;
+  const std::lock_guard lock(meta->mutex);
+  if (meta->grad_accumulator == this) meta->grad_accumulator = nullptr;
+}
+
+void accumulate_grad(const Tensor& t, Tensor gradient) {
+  AutogradMeta& meta = autograd_meta(t);
+  const std::lock_guard lock(meta.mutex);
+  if (!meta.grad.defined()) {
+    // A gradient that is nobody else's, and laid out as the tensor, becomes .grad without a copy.
+    const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == 1 && gradient.storage().use_count() == 1 &&
+                            gradient.strides() == t.strides();
+    if (takes_over) {
+      meta.grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
+    } else if (GradMode::is_enabled()) {
+      meta.grad = gradient.clone();
+    } else {
+      const NoGradGuard no_grad;
+      meta.grad = exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());
+    }
+  } else if (GradMode::is_enabled()) {
+    meta.grad = meta.grad + gradient;
+  } else {
+    meta.grad.add_(gradient);
+  }
+}
+
+Grads AccumulateGrad::apply(Grads grads) {
+  if (grads[0].defined()) accumulate_grad(leaf_, std::move(grads[0]));
+  return {};
+}
+
+}  // namespace argand::autograd
+
+namespace argand {
+
+autograd::Edge gradient_edge(const Tensor& t) {
+  if (auto fn = t.grad_fn()) return {std::move(fn), t.output_nr()};
+  AutogradMeta* meta = autograd_meta_or_null(t);
+  if (!meta || !meta->requires_grad) return {};
+  const std::lock_guard lock(meta->mutex);
+  intrusive_ptr<autograd::Node> node(meta->grad_accumulator);
+  if (!node) {
+    node = intrusive_ptr<autograd::Node>(new autograd::AccumulateGrad(t));
+    node->hooks() = meta->leaf_hooks;
+    meta->grad_accumulator = node.get();
+  }
+  return {std::move(node), 0};
+}
+
+}  // namespace argand

@@ -1,0 +1,234 @@
+#include "argand/autograd/engine.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "argand/autograd/accumulate.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand::autograd {
+namespace {
+
+struct LaterFirst {
+  bool operator()(const Node* a, const Node* b) const { return a->sequence_nr() < b->sequence_nr(); }
+};
+
+// An input of a node whose gradient is wanted instead of being passed on.
+struct Capture {
+  size_t input;  // position among the inputs of grad()
+  uint32_t nr;
+};
+
+class Walk {
+ public:
+  Walk(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+
+  void add_root(const Edge& edge, Tensor gradient) {
+    roots_.push_back(edge.function);
+    pending_gradient(edge.function.get(), edge.input_nr, std::move(gradient));
+  }
+  void capture(const Edge& edge, size_t input) { captures_[edge.function.get()].push_back({input, edge.input_nr}); }
+  void limit_to(const std::vector<Node*>& targets) {
+    limited_ = true;
+    targets_.insert(targets.begin(), targets.end());
+  }
+
+  void run(Grads& captured) {
+    count_dependencies();
+    if (limited_) find_needed();
+    std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;
+    for (const auto& root : roots_)
+      if (dependencies_[root.get()] == 0 && queued_.insert(root.get()).second) ready.push(root.get());
+    while (!ready.empty()) {
+      Node* node = ready.top();
+      ready.pop();
+      step(node, captured, ready);
+    }
+  }
+
+ private:
+  void count_dependencies() {
+    std::vector<Node*> stack;
+    std::unordered_set<Node*> seen;
+    for (const auto& root : roots_)
+      if (seen.insert(root.get()).second) stack.push_back(root.get());
+    while (!stack.empty()) {
+      Node* node = stack.back();
+      stack.pop_back();
+      order_.push_back(node);
+      for (const Edge& e : node->next_edges()) {
+        if (!e.is_valid()) continue;
+        ++dependencies_[e.function.get()];
+        if (seen.insert(e.function.get()).second) stack.push_back(e.function.get());
+      }
+    }
+  }
+
+  // Nodes from which a target can be reached; the others need not run.  Later nodes only point to earlier ones... which
+  // sequence numbers do not promise for views made again, so this sweeps until nothing changes.
+  void find_needed() {
+    needed_ = targets_;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+        if (needed_.count(*it)) continue;
+        for (const Edge& e : (*it)->next_edges()) {
+          if (!e.is_valid() || !needed_.count(e.function.get())) continue;
+          needed_.insert(*it);
+          changed = true;
+          break;
+        }
+      }
+    }
+  }
+
+  Grads& inputs_of(Node* node) {
+    Grads& g = gradients_[node];
+    if (g.size() < node->num_inputs()) g.resize(node->num_inputs());
+    return g;
+  }
+
+  void pending_gradient(Node* node, uint32_t nr, Tensor gradient) {
+    Tensor& slot = inputs_of(node)[nr];
+    if (!slot.defined()) {
+      slot = std::move(gradient);
+    } else {
+      const AutoGradMode mode(create_graph_);
+      slot = slot + gradient;
+    }
+  }
+
+  void run_hooks(Node* node, Grads& grads) const {
+    for (const Node::Hook& h : node->hooks()) {
+      Tensor& g = grads[h.input_nr];
+      if (!g.defined()) continue;
+      const Tensor replaced = h.call(g);
+      if (replaced.defined()) g = replaced;
+    }
+  }
+
+  template <class Queue>
+  void step(Node* node, Grads& captured, Queue& ready) {
+    Grads grads = std::move(inputs_of(node));
+    gradients_.erase(node);
+    const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+    if (any) run_hooks(node, grads);
+    if (const auto it = captures_.find(node); it != captures_.end())
+      for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
+    Grads out(node->next_edges().size());
+    // A node that only captures is where the walk ends, unless something behind it is wanted too.
+    const bool wanted = !limited_ || is_needed_beyond(node);
+    if (any && wanted) {
+      const AutoGradMode mode(create_graph_);
+      out = node->apply(std::move(grads));
+      if (!keep_graph_) node->release_variables();
+    }
+    for (size_t i = 0; i < node->next_edges().size(); ++i) {
+      const Edge edge = node->next_edges()[i];
+      if (!edge.is_valid()) continue;
+      Node* next = edge.function.get();
+      if (out[i].defined()) pending_gradient(next, edge.input_nr, fit(std::move(out[i]), next->input_meta(edge.input_nr), *node));
+      if (--dependencies_[next] == 0 && queued_.insert(next).second) ready.push(next);
+    }
+  }
+
+  bool is_needed_beyond(Node* node) const {
+    if (!needed_.count(node)) return false;
+    if (targets_.count(node) && node->next_edges().empty()) return captures_.find(node) == captures_.end();
+    return std::any_of(node->next_edges().begin(), node->next_edges().end(),
+                       [&](const Edge& e) { return e.is_valid() && needed_.count(e.function.get()); });
+  }
+
+  // A gradient in the shape and dtype of the tensor it belongs to: broadcasting is summed, promotion undone.
+  Tensor fit(Tensor g, const GradMeta& meta, const Node& from) const {
+    const AutoGradMode mode(create_graph_);
+    if (!(g.impl().sizes == meta.sizes)) {
+      try {
+        g = g.sum_to_size(meta.sizes);
+      } catch (const ShapeError&) {
+        ARGAND_THROW(GradError, from.name(), ": returned a gradient of shape ", g.sizes(), " for a tensor of shape ", meta.sizes);
+      }
+    }
+    return g.dtype() == meta.dtype ? g : g.to(meta.dtype);  // complex to real keeps the real part
+  }
+
+  const bool keep_graph_, create_graph_;
+  bool limited_ = false;
+  std::vector<intrusive_ptr<Node>> roots_;
+  std::vector<Node*> order_;
+  std::unordered_map<Node*, int> dependencies_;
+  std::unordered_map<Node*, Grads> gradients_;
+  std::unordered_map<Node*, std::vector<Capture>> captures_;
+  std::unordered_set<Node*> queued_, targets_, needed_;
+};
+
+Tensor root_gradient(const Tensor& root, const Tensor& given) {
+  if (!given.defined()) {
+    ARGAND_CHECK(GradError, root.numel() == 1, "grad can be implicitly created only for scalar outputs, got a tensor of shape ",
+                 root.sizes());
+    return ones_like(root);
+  }
+  ARGAND_CHECK(GradError, given.sizes() == root.sizes(), "Mismatch in shape: the gradient has shape ", given.sizes(),
+               " and the output has shape ", root.sizes());
+  ARGAND_CHECK(GradError, given.is_complex() == root.is_complex(), "the gradient of a ", root.dtype(), " output must not be ",
+               given.dtype());
+  return given;
+}
+
+void add_roots(Walk& walk, TensorList roots, TensorList gradients) {
+  ARGAND_CHECK(GradError, gradients.empty() || gradients.size() == roots.size(), "backward: got ", roots.size(), " tensors and ",
+               gradients.size(), " gradients");
+  for (size_t i = 0; i < roots.size(); ++i) {
+    const Edge edge = gradient_edge(roots[i]);
+    ARGAND_CHECK(GradError, edge.is_valid(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    walk.add_root(edge, root_gradient(roots[i], gradients.empty() ? Tensor() : gradients[i]));
+  }
+}
+
+}  // namespace
+
+void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph, TensorList inputs) {
+  Walk walk(retain_graph.value_or(create_graph), create_graph);
+  add_roots(walk, roots, gradients);
+  std::vector<intrusive_ptr<Node>> keep;
+  if (!inputs.empty()) {
+    std::vector<Node*> targets;
+    for (const Tensor& t : inputs) {
+      keep.push_back(gradient_edge(t).function);
+      ARGAND_CHECK(GradError, keep.back() != nullptr, "backward: one of the inputs does not require grad");
+      targets.push_back(keep.back().get());
+    }
+    walk.limit_to(targets);
+  }
+  Grads none;
+  walk.run(none);
+}
+
+Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph, bool create_graph,
+           bool allow_unused) {
+  Walk walk(retain_graph.value_or(create_graph), create_graph);
+  add_roots(walk, outputs, grad_outputs);
+  std::vector<Node*> targets;
+  std::vector<intrusive_ptr<Node>> keep;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Edge edge = gradient_edge(inputs[i]);
+    ARGAND_CHECK(GradError, edge.is_valid(), "One of the differentiated Tensors does not require grad");
+    walk.capture(edge, i);
+    targets.push_back(edge.function.get());
+    keep.push_back(edge.function);
+  }
+  walk.limit_to(targets);
+  Grads captured(inputs.size());
+  walk.run(captured);
+  for (const Tensor& g : captured)
+    ARGAND_CHECK(GradError, g.defined() || allow_unused,
+                 "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+                 "is the desired behavior.");
+  return captured;
+}
+
+}  // namespace argand::autograd

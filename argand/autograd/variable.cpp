@@ -1,0 +1,132 @@
+// The methods of Tensor that are autograd's.
+#include "argand/autograd/engine.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand {
+
+bool Tensor::requires_grad() const {
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  if (!meta) return false;
+  return meta->requires_grad || meta->grad_fn || (meta->base.defined() && grad_fn());
+}
+
+const Tensor& Tensor::set_requires_grad(bool value) const {
+  ARGAND_CHECK(GradError, !value || is_differentiable(dtype()), "only Tensors of floating point and complex dtype can require gradients, got ",
+               dtype());
+  ARGAND_CHECK(GradError, value || is_leaf(), "you can only change requires_grad flags of leaf variables.");
+  ARGAND_CHECK(GradError, !value || !is_inference() || InferenceMode::is_enabled(),
+               "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  if (value && !is_leaf()) return *this;
+  if (value || autograd_meta_or_null(*this)) autograd_meta(*this).requires_grad = value;
+  return *this;
+}
+
+bool Tensor::is_leaf() const {
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  return !meta || !grad_fn();
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor& none = *new Tensor;
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  return meta ? meta->grad : none;
+}
+
+Tensor& Tensor::mutable_grad() const { return autograd_meta(*this).grad; }
+
+uint32_t Tensor::output_nr() const {
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  return meta ? meta->output_nr : 0;
+}
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph, std::optional<TensorList> inputs) const {
+  autograd::backward(*this, gradient, retain_graph, create_graph, inputs.value_or(TensorList()));
+}
+
+void Tensor::retain_grad() const {
+  ARGAND_CHECK(GradError, requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  if (is_leaf() || retains_grad()) return;
+  autograd_meta(*this).retains_grad = true;
+  // Weak: the node must not own the tensor that owns it.
+  TensorImpl* impl = unsafeGetTensorImpl();
+  register_hook([impl](Tensor g) {
+    AutogradMeta& meta = *impl->autograd;
+    meta.grad = meta.grad.defined() ? meta.grad + g : g.clone();
+    return Tensor();
+  });
+}
+
+bool Tensor::retains_grad() const {
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  return meta && meta->retains_grad;
+}
+
+unsigned Tensor::register_hook(std::function<Tensor(Tensor)> hook) const {
+  ARGAND_CHECK(GradError, requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
+  static std::atomic<unsigned> next{0};
+  AutogradMeta& meta = autograd_meta(*this);
+  const unsigned handle = next++;
+  const autograd::Edge edge = gradient_edge(*this);
+  const autograd::Node::Hook h{handle, edge.input_nr, std::move(hook)};
+  edge.function->hooks().push_back(h);
+  if (is_leaf()) meta.leaf_hooks.push_back(h);
+  return handle;
+}
+
+void Tensor::remove_hook(unsigned handle) const {
+  const auto remove = [&](std::vector<autograd::Node::Hook>& hooks) {
+    return std::erase_if(hooks, [&](const autograd::Node::Hook& h) { return h.handle == handle; });
+  };
+  const autograd::Edge edge = gradient_edge(*this);
+  size_t removed = edge.is_valid() ? remove(edge.function->hooks()) : 0;
+  if (AutogradMeta* meta = autograd_meta_or_null(*this)) removed += remove(meta->leaf_hooks);
+  ARGAND_CHECK(IndexError, removed > 0, "remove_hook: no hook with handle ", handle);
+}
+
+Tensor& Tensor::detach_() {
+  AutogradMeta* meta = autograd_meta_or_null(*this);
+  if (!meta) return *this;
+  ARGAND_CHECK(GradError, !meta->base.defined(), "Can't detach views in-place. Use detach() instead.");
+  meta->grad_fn = nullptr;
+  meta->output_nr = 0;
+  meta->requires_grad = false;
+  return *this;
+}
+
+Tensor Tensor::data() const { return exec::alias(*this); }
+
+void Tensor::set_data(const Tensor& t) const {
+  TensorImpl& to = impl();
+  const TensorImpl& from = t.impl();
+  ARGAND_CHECK(GradError, !requires_grad() || is_differentiable(t.dtype()), "data set to a tensor that requires gradients must be floating "
+               "point or complex dtype, got ", t.dtype());
+  to.storage = from.storage;
+  to.sizes = from.sizes;
+  to.strides = from.strides;
+  to.offset = from.offset;
+  to.dtype = from.dtype;
+  to.refresh();
+}
+
+Scalar Tensor::item() const {
+  ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  return dispatch<kAllTypes>(dtype(), "item", [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
+}
+
+Tensor Tensor::operator-() const { return neg(); }
+Tensor Tensor::toType(ScalarType t) const { return to(t); }
+Tensor Tensor::cpu() const { return to(Device(kCPU)); }
+Tensor Tensor::cuda() const { return to(Device(kCUDA)); }
+Tensor& Tensor::operator+=(const Tensor& o) { return add_(o); }
+Tensor& Tensor::operator+=(const Scalar& o) { return add_(o); }
+Tensor& Tensor::operator-=(const Tensor& o) { return sub_(o); }
+Tensor& Tensor::operator-=(const Scalar& o) { return sub_(o); }
+Tensor& Tensor::operator*=(const Tensor& o) { return mul_(o); }
+Tensor& Tensor::operator*=(const Scalar& o) { return mul_(o); }
+Tensor& Tensor::operator/=(const Tensor& o) { return div_(o); }
+Tensor& Tensor::operator/=(const Scalar& o) { return div_(o); }
+Tensor Tensor::operator[](int64_t index) const { return select(0, index); }
+
+}  // namespace argand

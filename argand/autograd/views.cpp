@@ -1,0 +1,113 @@
+// In-place writes to views, as part of the graph: Note [Views in the graph].
+//
+// When a view is written, its base changes too.  The base's new history is CopySlices: outside the view the gradient flows
+// to the base's old history, inside it through the op that wrote.  The view's own grad_fn is then a view of the new base.
+#include "argand/autograd/accumulate.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand::autograd {
+namespace {
+
+struct Geometry {
+  explicit Geometry(const Tensor& t) : sizes(t.impl().sizes), strides(t.impl().strides), offset(t.storage_offset()) {}
+  Dims sizes, strides;
+  int64_t offset;
+};
+
+class CopySlices final : public Node {
+ public:
+  CopySlices(const Tensor& base, const Tensor& view, intrusive_ptr<Node> write) : base_(base), view_(view), write_(std::move(write)) {
+    sequence_nr_ = write_->sequence_nr();
+    add_input(base);
+    next_edges() = write_->next_edges();  // the writer's first argument was the view: its gradient goes to the base instead
+    next_edges()[0] = gradient_edge(base);
+  }
+  std::string name() const override { return "CopySlices"; }
+  void release_variables() override { write_->release_variables(); }
+
+  Grads apply(Grads grads) override {
+    Grads out(next_edges().size());
+    if (!grads[0].defined()) return out;
+    // The gradient of the base in the base's own layout, so that the view's place in it is the view's place in the base.
+    Tensor whole = empty_strided_like_base(grads[0]);
+    whole = whole.copy_(grads[0]);
+    const Tensor slice = whole.as_strided(view_.sizes, view_.strides, view_.offset - base_.offset);
+    Grads inner = write_->apply({slice.clone()});
+    for (size_t i = 1; i < out.size(); ++i) out[i] = inner[i];
+    if (next_edges()[0].is_valid()) {
+      slice.copy_(inner[0].defined() ? inner[0] : zeros_like(slice));
+      out[0] = whole;
+    }
+    return out;
+  }
+
+ private:
+  Tensor empty_strided_like_base(const Tensor& g) const {
+    int64_t span = 1;
+    for (size_t i = 0; i < base_.sizes.size(); ++i) {
+      if (base_.sizes[i] == 0) span = 0;
+      span += (base_.sizes[i] - 1) * base_.strides[i];
+    }
+    return zeros({std::max<int64_t>(span, 0)}, g.options()).as_strided(base_.sizes, base_.strides, 0);
+  }
+  Geometry base_, view_;
+  intrusive_ptr<Node> write_;
+};
+
+// The gradient of `view`, as a function of the gradient of its base.
+intrusive_ptr<Node> view_of_base(const Tensor& view, const Tensor& base) {
+  const EnableGradGuard on;
+  const Tensor again = base.as_strided(view.sizes(), view.strides(), view.storage_offset());
+  return autograd_meta(again).grad_fn;
+}
+
+}  // namespace
+
+void rebase_history(const Tensor& self, intrusive_ptr<Node> node) {
+  AutogradMeta& meta = autograd_meta(self);
+  if (meta.base.defined()) {
+    const Tensor base = meta.base;
+    auto slices = intrusive_ptr<Node>(new CopySlices(base, self, std::move(node)));
+    AutogradMeta& base_meta = autograd_meta(base);
+    base_meta.grad_fn = std::move(slices);
+    base_meta.output_nr = 0;
+    meta.grad_fn = view_of_base(self, base);
+    meta.view_version = self._version();
+  } else {
+    meta.grad_fn = std::move(node);
+  }
+  meta.output_nr = 0;
+}
+
+}  // namespace argand::autograd
+
+namespace argand {
+
+intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
+  AutogradMeta* meta = autograd_meta_or_null(*this);
+  if (!meta) return nullptr;
+  if (meta->base.defined() && !meta->made_without_grad && meta->view_version != _version() && meta->base.grad_fn()) {
+    const Tensor base = meta->base;
+    const std::lock_guard lock(meta->mutex);
+    if (meta->view_version != _version()) {
+      meta->grad_fn = autograd::view_of_base(*this, base);
+      meta->output_nr = 0;
+      meta->view_version = _version();
+    }
+  }
+  return meta->grad_fn;
+}
+
+bool Tensor::is_view() const {
+  const AutogradMeta* meta = autograd_meta_or_null(*this);
+  return meta && meta->base.defined();
+}
+
+Tensor Tensor::_base() const {
+  ARGAND_CHECK(GradError, is_view(), "_base: the tensor is not a view");
+  return autograd_meta_or_null(*this)->base;
+}
+
+}  // namespace argand

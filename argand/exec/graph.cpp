@@ -1,0 +1,187 @@
+#include "argand/exec/graph.h"
+
+#include <atomic>
+#include <cctype>
+
+#include "argand/exec/invoke.h"
+
+namespace argand {
+
+// ---- autograd's data of a tensor
+
+void AutogradMetaDeleter::operator()(AutogradMeta* meta) const { delete meta; }
+TensorImpl::~TensorImpl() = default;
+
+AutogradMeta& autograd_meta(const Tensor& t) {
+  auto& meta = t.impl().autograd;
+  if (!meta) meta.reset(new AutogradMeta);
+  return *meta;
+}
+
+void mark_view(const Tensor& view, const Tensor& of) {
+  AutogradMeta& meta = autograd_meta(view);
+  const AutogradMeta* parent = autograd_meta_or_null(of);
+  meta.base = parent && parent->base.defined() ? parent->base : of;
+  meta.view_version = view._version();
+  meta.made_without_grad = !GradMode::is_enabled() || (parent && parent->made_without_grad);
+}
+
+void check_inplace(const char* op, const Tensor& self, bool records) {
+  ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled() || !records, op,
+               ": Inplace update to inference tensor outside InferenceMode is not allowed.");
+  if (!GradMode::is_enabled()) return;
+  const AutogradMeta* meta = autograd_meta_or_null(self);
+  if (!meta) return;
+  ARGAND_CHECK(GradError, !(meta->requires_grad && self.is_leaf()), op,
+               ": a leaf Variable that requires grad is being used in an in-place operation.");
+  if (!meta->base.defined()) return;
+  ARGAND_CHECK(GradError, !(meta->base.requires_grad() && meta->base.is_leaf()), op,
+               ": a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  ARGAND_CHECK(GradError, !(records && meta->made_without_grad), op,
+               ": A view was created in no_grad mode and is being modified inplace with grad mode enabled.");
+}
+
+namespace autograd {
+
+// ---- Node
+
+Node::Node() {
+  static std::atomic<uint64_t> next{0};
+  sequence_nr_ = next.fetch_add(1, std::memory_order_relaxed);
+}
+
+uint32_t Node::add_input(const Tensor& forward_result) {
+  input_metas_.emplace_back(forward_result);
+  return static_cast<uint32_t>(input_metas_.size() - 1);
+}
+
+// Note [Freeing a graph]
+// Deleting a node drops its edges and saved tensors, which may be the last owners of the nodes before it, and so on for
+// as many steps as the graph is deep.  Nodes that die while another is being deleted are queued and deleted by the
+// outermost call, so the stack stays flat.
+void Node::release_self() {
+  thread_local std::vector<Node*>* queue = nullptr;
+  if (queue) {
+    queue->push_back(this);
+    return;
+  }
+  std::vector<Node*> dying{this};
+  queue = &dying;
+  while (!dying.empty()) {
+    Node* node = dying.back();
+    dying.pop_back();
+    delete node;
+  }
+  queue = nullptr;
+}
+
+// ---- OpNode
+
+std::string OpNode::name() const {
+  std::string out;
+  bool upper = true;
+  for (const char c : std::string_view(op_->name)) {
+    if (c == '_' || c == '.') {
+      upper = true;
+      continue;
+    }
+    out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+    upper = false;
+  }
+  return out + "Backward0";
+}
+
+void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_place) {
+  op_ = &op;
+  TensorSlots slots;
+  tensors(slots);
+  next_edges().reserve(slots.size());
+  if (op.saves_metas) tensor_metas_.reserve(slots.size());
+  for (const TensorSlot& s : slots) {
+    const bool defined = s.tensor->defined();
+    next_edges().push_back(defined ? gradient_edge(*s.tensor) : Edge{});
+    if (op.saves_metas) tensor_metas_.push_back(defined ? ArgumentMeta(*s.tensor) : ArgumentMeta());
+  }
+  for (uint32_t i = 0; i < slots.size(); ++i) {
+    Tensor& t = *slots[i].tensor;
+    if (!t.defined()) continue;
+    if (!(op.saved_arguments >> slots[i].argument & 1)) {
+      t = Tensor();
+      continue;
+    }
+    versions_.emplace_back(i, t._version());
+  }
+  for (Tensor& out : outs) add_input(out);
+  if (op.saves_results)
+    for (Tensor& out : outs) saved_results_.emplace_back(exec::alias(out), out._version());
+  if (in_place) return rebase_history(*in_place, intrusive_ptr<Node>(this));
+  uint32_t nr = 0;
+  for (Tensor& out : outs) {
+    if (is_differentiable(out.dtype())) {
+      AutogradMeta& meta = autograd_meta(out);
+      meta.grad_fn = intrusive_ptr<Node>(this);
+      meta.output_nr = nr;
+    }
+    ++nr;
+  }
+}
+
+static void check_version(const Tensor& saved, uint32_t expected, const std::string& node) {
+  ARGAND_CHECK(GradError, saved._version() == expected,
+               "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of ",
+               saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node, ", is at version ", saved._version(),
+               "; expected version ", expected, " instead. The op that changed it last is '", saved.storage()->last_writer(), "'.");
+}
+
+void OpNode::check_versions() {
+  ARGAND_CHECK(GradError, !released_,
+               "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+               "been freed) at ", name(), ". Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+               "Specify retain_graph=True if you need to backward through the graph a second time.");
+  TensorSlots slots;
+  tensors(slots);
+  for (const auto& [i, version] : versions_) check_version(*slots[i].tensor, version, name());
+  for (const auto& [t, version] : saved_results_) check_version(t, version, name());
+}
+
+void OpNode::restore_results() {
+  uint32_t nr = 0;
+  for (const auto& saved : saved_results_) {
+    Tensor t = saved.first;
+    if (GradMode::is_enabled() && is_differentiable(t.dtype())) {  // for double backward the result has its history again
+      t = exec::alias(t);
+      AutogradMeta& meta = autograd_meta(t);
+      meta.grad_fn = intrusive_ptr<Node>(this);
+      meta.output_nr = nr;
+    }
+    results_.push_back(std::move(t));
+    ++nr;
+  }
+}
+
+Grads OpNode::apply(Grads grads) {
+  const std::lock_guard lock(mutex());  // threads may run backward through a shared part of a graph
+  check_versions();
+  struct Clear {
+    std::vector<Tensor>& results;
+    ~Clear() { results.clear(); }
+  } clear{results_};
+  if (op_->saves_results) restore_results();
+  Grads out = gradient(grads);
+  ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
+                next_edges().size(), " arguments");
+  return out;
+}
+
+void OpNode::release_variables() {
+  const std::lock_guard lock(mutex());
+  released_ = !versions_.empty() || !saved_results_.empty();
+  TensorSlots slots;
+  tensors(slots);
+  for (const TensorSlot& s : slots) *s.tensor = Tensor();
+  versions_.clear();
+  saved_results_.clear();
+}
+
+}  // namespace autograd
+}  // namespace argand

@@ -1,0 +1,168 @@
+// The graph of recorded ops: nodes, edges, and what autograd keeps for a tensor.  The engine that walks it is in autograd/.
+#pragma once
+#include <mutex>
+
+#include "argand/core/grad_mode.h"
+#include "argand/exec/op_info.h"
+
+namespace argand {
+
+namespace autograd {
+
+// Input `input_nr` of `function`: where a gradient goes.
+struct Edge {
+  intrusive_ptr<Node> function;
+  uint32_t input_nr = 0;
+  bool is_valid() const { return function != nullptr; }
+};
+
+// Shape and dtype a gradient must have.
+struct GradMeta {
+  GradMeta() = default;
+  explicit GradMeta(const Tensor& t) : sizes(t.sizes()), dtype(t.dtype()), device(t.device()) {}
+  Dims sizes;
+  ScalarType dtype = kFloat;
+  Device device;
+};
+
+// What a gradient may ask about an argument that was not kept.
+struct ArgumentMeta {
+  ArgumentMeta() = default;
+  explicit ArgumentMeta(const Tensor& t)
+      : sizes(t.impl().sizes), strides(t.impl().strides), offset(t.storage_offset()), dtype(t.dtype()) {}
+  Dims sizes, strides;
+  int64_t offset = 0;
+  ScalarType dtype = kFloat;
+};
+
+// A function of the backward graph.  Its inputs are the gradients of a forward op's results, its outputs the gradients of
+// the op's arguments, which flow along `next_edges`.
+class Node : public RefCounted {
+ public:
+  Node();
+  virtual std::string name() const = 0;
+  // `grads` has one entry per result of the forward op; undefined where nothing flowed in.
+  virtual Grads apply(Grads grads) = 0;
+  // Drops what was saved; a second backward through the node is then a GradError.
+  virtual void release_variables() {}
+
+  uint64_t sequence_nr() const { return sequence_nr_; }
+  const std::vector<Edge>& next_edges() const { return next_edges_; }
+  std::vector<Edge>& next_edges() { return next_edges_; }
+  size_t num_inputs() const { return input_metas_.size(); }
+  const GradMeta& input_meta(size_t i) const { return input_metas_[i]; }
+  uint32_t add_input(const Tensor& forward_result);
+
+  struct Hook {
+    unsigned handle;
+    uint32_t input_nr;
+    std::function<Tensor(Tensor)> call;
+  };
+  std::vector<Hook>& hooks() { return hooks_; }  // tensor hooks, run on this node's inputs
+  std::mutex& mutex() { return mutex_; }
+
+ protected:
+  void release_self() override;  // iterative: see Note [Freeing a graph]
+  uint64_t sequence_nr_;
+
+ private:
+  std::vector<Edge> next_edges_;
+  std::vector<GradMeta> input_metas_;
+  std::vector<Hook> hooks_;
+  std::mutex mutex_;
+};
+
+}  // namespace autograd
+
+class AutogradMeta {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
+ public:
+  bool requires_grad = false;  // of a leaf
+  bool retains_grad = false;
+  uint32_t output_nr = 0;
+  intrusive_ptr<autograd::Node> grad_fn;
+  autograd::Node* grad_accumulator = nullptr;  // weak: the accumulator owns the tensor, see autograd/accumulate.cpp
+  Tensor grad;
+  std::vector<autograd::Node::Hook> leaf_hooks;
+  // Note [Views in the graph]
+  // A view made by an op knows its base.  When the shared storage's version has moved past `view_version`, the view's
+  // grad_fn is stale and is made again from the base's (gradient_edge in autograd/views.cpp).
+  Tensor base;
+  uint32_t view_version = 0;
+  bool made_without_grad = false;  // under NoGradGuard: its history never follows the base
+  std::mutex mutex;
+};
+
+// The meta of `t`, made if missing.
+AutogradMeta& autograd_meta(const Tensor& t);
+inline AutogradMeta* autograd_meta_or_null(const Tensor& t) { return t.impl().autograd.get(); }
+
+// Where the gradient of `t` goes: its grad_fn, its accumulator (a leaf that requires grad), or nowhere.
+autograd::Edge gradient_edge(const Tensor& t);
+
+// Notes that `view` is a view of `base` (or of what `base` is a view of).
+void mark_view(const Tensor& view, const Tensor& base);
+// GradError if writing `self` in place would lose or falsify gradients.  `records`: the write becomes part of the graph.
+void check_inplace(const char* op, const Tensor& self, bool records);
+
+namespace autograd {
+
+// In-place on a tensor or view: makes `node` the history of `self`, through its base where it is a view.
+void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
+
+}  // namespace autograd
+
+// ---- the node of an op
+
+namespace autograd {
+
+// The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves, and
+// is what gradients are written against.  Arguments the gradient does not read are dropped when the op is recorded.
+class OpNode : public Node {
+ public:
+  std::string name() const override;  // "MulBackward0"
+  Grads apply(Grads grads) final;
+  void release_variables() final;
+
+  // For gradients; tensors are numbered in schema order, a list counting one per element.
+  bool needs(size_t i) const { return next_edges()[i].is_valid(); }
+  size_t num_tensors() const { return next_edges().size(); }
+  const Dims& sizes(size_t i) const { return tensor_metas_[i].sizes; }
+  const Dims& strides(size_t i) const { return tensor_metas_[i].strides; }
+  int64_t offset(size_t i) const { return tensor_metas_[i].offset; }
+  ScalarType dtype(size_t i) const { return tensor_metas_[i].dtype; }
+  int64_t ndim(size_t i) const { return static_cast<int64_t>(sizes(i).size()); }
+  const Tensor& result(size_t i = 0) const { return results_[i]; }
+
+  // Fills in everything after the arguments were moved in.  `in_place` is the tensor that the op overwrites, if any.
+  void record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_place);
+
+ protected:
+  virtual void tensors(TensorSlots& out) = 0;
+  virtual Grads gradient(const Grads& grads) = 0;
+
+ private:
+  void check_versions();
+  void restore_results();
+
+  const OpInfo* op_ = nullptr;
+  bool released_ = false;
+  std::vector<ArgumentMeta> tensor_metas_;                  // only if the gradient asks for sizes or dtypes
+  std::vector<std::pair<uint32_t, uint32_t>> versions_;     // saved tensor -> version of its storage when saved
+  std::vector<std::pair<Tensor, uint32_t>> saved_results_;  // detached, so that no result owns the node it owns
+  std::vector<Tensor> results_;                             // with history, while the gradient runs
+};
+
+}  // namespace autograd
+
+template <class Args>
+class GradContext : public autograd::OpNode, public Args {
+ public:
+  explicit GradContext(Args&& args) : Args(std::move(args)) {}
+
+ protected:
+  void tensors(TensorSlots& out) final {
+    Args::each_tensor([&](Tensor& t, int argument) { out.push_back({&t, argument}); });
+  }
+};
+
+}  // namespace argand

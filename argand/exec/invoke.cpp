@@ -1,0 +1,247 @@
+#include "argand/exec/invoke.h"
+
+#include <algorithm>
+
+#include "argand/exec/copy.h"
+#include "argand/exec/graph.h"
+#include "argand/exec/pointwise.h"
+#include "argand/runtime/backend.h"
+
+namespace argand::exec {
+
+// ---- tensors
+
+Tensor new_tensor(const TensorMeta& meta, const Device& device) {
+  const int64_t numel = numel_of(meta.sizes);
+  int64_t nbytes;
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(numel, element_size(meta.dtype), &nbytes), "a tensor of shape ", meta.sizes,
+               " and dtype ", meta.dtype, " does not fit the address space");
+  auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator_for(device));
+  Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
+  auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
+  impl->inference = InferenceMode::is_enabled();
+  return Tensor(std::move(impl));
+}
+
+Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
+  auto impl = make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, t.dtype());
+  impl->inference = t.is_inference();
+  return Tensor(std::move(impl));
+}
+
+Tensor wrapped_number(const Scalar& value) {
+  Tensor t = new_tensor({Dims{}, value.type()}, kCPU);
+  t.impl().wrapped_number = true;
+  dispatch<dtype_bit(kBool) | dtype_bit(kLong) | dtype_bit(kDouble) | dtype_bit(kComplexDouble)>(value.type(), "scalar", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    *raw<T>(t) = value.to<T>();
+  });
+  return t;
+}
+
+namespace {
+
+// ---- checks common to all ops
+
+// One device for all; a 0-dim CPU tensor may join any.
+Device common_device(const OpInfo& op, TensorSlots& slots) {
+  const Tensor* lead = nullptr;
+  for (const TensorSlot& s : slots) {
+    if (!s.tensor->defined()) continue;
+    if (!lead || (lead->dim() == 0 && lead->is_cpu() && !(lead->device() == s.tensor->device()))) lead = s.tensor;
+  }
+  if (!lead) return kCPU;
+  const Device device = lead->device();
+  for (const TensorSlot& s : slots) {
+    if (!s.tensor->defined() || s.tensor->device() == device || (s.tensor->dim() == 0 && s.tensor->is_cpu())) continue;
+    ARGAND_THROW(DeviceError, op.name, ": expected all tensors on one device, got ", device, " and ", s.tensor->device());
+  }
+  return device;
+}
+
+void check_dtype(const OpInfo& op, TensorSlots& slots) {
+  if (slots.size() == 0 || !slots[0].tensor->defined()) return;
+  const ScalarType t = slots[0].tensor->dtype();
+  if (!contains(op.dtypes, t)) throw_unsupported_dtype(op.name, t);
+}
+
+bool any_requires_grad(const OpInfo& op, TensorSlots& slots) {
+  if (!GradMode::is_enabled() || !op.differentiable) return false;
+  return std::any_of(slots.begin(), slots.end(),
+                     [](const TensorSlot& s) { return s.tensor->defined() && s.tensor->requires_grad(); });
+}
+
+// ---- submitting
+
+using Kernel = void (*)(const void*, std::span<Tensor>);
+
+Kernel kernel_for(const OpInfo& op, const Device& device) {
+  const Kernel kernel = op.kernels[static_cast<int>(device.type())];
+  ARGAND_CHECK(NotImplementedError, kernel != nullptr, op.name, ": there is no kernel for device ", device);
+  return kernel;
+}
+
+void run_kernel(const OpInfo& op, const Device& device, const void* args, std::span<Tensor> outs) {
+  if (device.is_meta()) return;
+  const NoGradGuard no_grad;
+  kernel_for(op, device)(args, outs);
+}
+
+struct PointwisePlan {
+  const Tensor* operands[kMaxInputs];
+  int num_operands = 0;
+  PointwiseTypes types;
+  TensorMeta meta;
+  std::span<const Tensor* const> inputs() const { return {operands, static_cast<size_t>(num_operands)}; }
+};
+
+void plan_pointwise(const OpInfo& op, TensorSlots& slots, PointwisePlan& plan) {
+  for (const TensorSlot& s : slots) {
+    ARGAND_CHECK(ValueError, s.tensor->defined(), op.name, ": expected a tensor, got an undefined one");
+    plan.operands[plan.num_operands++] = s.tensor;
+  }
+  plan.types = pointwise_types(op, plan.inputs());
+  if (!op.pointwise->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
+  plan.meta = pointwise_meta(op, plan.inputs(), plan.types.result);
+}
+
+void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& plan, const Tensor& out) {
+  if (out.is_meta()) return;
+  PointwiseCall call{&op, plan.types.compute, plan.num_operands, {}, {}, &out};
+  std::copy(plan.operands, plan.operands + plan.num_operands, call.inputs);
+  if (op.pointwise->num_scalars) op.args.scalars(args, call.scalars);
+  submit_pointwise(call);
+}
+
+// ---- recording
+
+void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* in_place) {
+  auto node = op.make_node(args);
+  node->record(op, outs, in_place);
+}
+
+void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
+  ViewLayout v = op.view(args);
+  out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset);
+  if (!InferenceMode::is_enabled()) mark_view(out, base);
+}
+
+void check_writable(const OpInfo& op, const Tensor& self, bool records) {
+  ARGAND_CHECK(ValueError, !may_overlap_itself(self.sizes(), self.strides()), op.name,
+               ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+               "Please clone() the tensor before performing the operation.");
+  check_inplace(op.name, self, records);
+}
+
+// What a gradient that reads the overwritten argument must see: a copy with the history `self` has now.
+Tensor value_before_write(const Tensor& self) {
+  Tensor before = dense_clone(self);
+  const autograd::Edge edge = gradient_edge(self);
+  if (edge.is_valid()) {
+    AutogradMeta& meta = autograd_meta(before);
+    meta.grad_fn = edge.function;
+    meta.output_nr = edge.input_nr;
+  }
+  return before;
+}
+
+}  // namespace
+
+// ---- the forms of a call
+
+void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  TensorSlots slots;
+  op.args.tensors(args, slots);
+  check_dtype(op, slots);
+  const Device device = common_device(op, slots);
+  const bool records = any_requires_grad(op, slots);
+  if (op.kind == OpKind::kPointwise) {
+    PointwisePlan plan;
+    plan_pointwise(op, slots, plan);
+    outs[0] = new_tensor(plan.meta, device);
+    submit_planned(op, args, plan, outs[0]);
+  } else if (op.kind == OpKind::kView) {
+    make_view(op, args, *slots[0].tensor, outs[0]);
+  } else {
+    TensorMetas metas;
+    op.infer(args, metas);
+    for (size_t i = 0; i < outs.size(); ++i) outs[i] = new_tensor(metas[i], metas[i].device.value_or(device));
+    const Device where = outs.empty() ? device : outs[0].device();
+    if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
+    run_kernel(op, where, args, outs);
+  }
+  if (records) record(op, args, outs, nullptr);
+}
+
+void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
+  const Tensor self = given;  // the caller's handle may be inside args, which recording moves from
+  TensorSlots slots;
+  op.args.tensors(args, slots);
+  check_dtype(op, slots);
+  const Device device = common_device(op, slots);
+  const bool records = any_requires_grad(op, slots);
+  check_writable(op, self, records);
+  const auto check_result = [&](const TensorMeta& meta) {
+    ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
+                 " doesn't match the broadcast shape ", meta.sizes);
+    ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
+                 " can't be cast to the desired output type ", self.dtype());
+  };
+  if (records && (op.saved_arguments & 1)) *slots[0].tensor = value_before_write(self);
+  if (op.kind == OpKind::kPointwise) {
+    PointwisePlan plan;
+    plan_pointwise(op, slots, plan);
+    check_result(plan.meta);
+    submit_planned(op, args, plan, self);
+  } else {
+    TensorMetas metas;
+    op.infer(args, metas);
+    check_result(metas[0]);
+    if (op.starts_from_self && (self.is_contiguous() || op.writes_strided)) {
+      Tensor out = self;
+      run_kernel(op, device, args, {&out, 1});
+    } else {
+      Tensor out = new_tensor(metas[0], device);
+      if (op.starts_from_self) copy_elements(out, self);
+      run_kernel(op, device, args, {&out, 1});
+      copy_elements(self, out);
+    }
+  }
+  self.storage()->bump_version(op.name);
+  if (records) {
+    Tensor out = self;
+    record(op, args, {&out, 1}, &self);
+  }
+}
+
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  for (const Tensor& out : outs)
+    ARGAND_CHECK(GradError, !GradMode::is_enabled() || !out.requires_grad(), op.name,
+                 ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                 "requires grad");
+  const NoGradGuard no_grad;
+  std::vector<Tensor> results(outs.size());
+  invoke(op, args, results);
+  for (size_t i = 0; i < outs.size(); ++i) {
+    ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ", results[i].dtype(),
+                 " can't be cast to the desired output type ", outs[i].dtype());
+    resize_output(outs[i], results[i].sizes());
+    check_writable(op, outs[i], false);
+    copy_elements(outs[i], results[i]);
+    outs[i].storage()->bump_version(op.name);
+  }
+}
+
+void invoke_composite(const OpInfo& op, void* args, void* result) { op.compose(args, result); }
+
+void resize_output(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes) return;
+  TensorImpl& impl = out.impl();
+  impl.sizes = sizes;
+  impl.strides = contiguous_strides(sizes);
+  impl.refresh();
+  const auto needed = static_cast<size_t>((impl.offset + impl.numel) * out.itemsize());
+  if (needed > impl.storage->nbytes()) impl.storage->resize(needed);
+}
+
+}  // namespace argand::exec

@@ -1,0 +1,42 @@
+// The one choke point: every op call runs check -> infer -> submit -> record gradient here, in one of these forms.
+// `args` points to the op's generated argument struct; it is moved from.
+#pragma once
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+// out-of-place: `outs` has op.num_outputs undefined tensors, which become the results.
+void invoke(const OpInfo& op, void* args, std::span<Tensor> outs);
+inline Tensor invoke(const OpInfo& op, void* args) {
+  Tensor out;
+  invoke(op, args, {&out, 1});
+  return out;
+}
+// In place on `self`, which is also the first tensor among the arguments.
+void invoke_inplace(const OpInfo& op, void* args, const Tensor& self);
+// Writes into existing tensors, which are resized to the result's shape and must have a dtype the result can be cast to.
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs);
+// An op written in other ops; `result` points to the value it returns.
+void invoke_composite(const OpInfo& op, void* args, void* result);
+
+// A 0-dim tensor that stands for a number among tensor operands and yields in type promotion.
+Tensor wrapped_number(const Scalar& value);
+
+// A new tensor without elements yet (Note [Lazy storage]); empty strides mean contiguous.
+Tensor new_tensor(const TensorMeta& meta, const Device& device);
+// The same elements seen through another layout; shares storage and version counter, has no history.
+Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset);
+inline Tensor alias(const Tensor& t) { return alias(t, t.impl().sizes, t.impl().strides, t.impl().offset); }
+
+// Gives `out` the shape `sizes`, contiguous, growing its storage if needed.
+void resize_output(const Tensor& out, IntArrayRef sizes);
+
+}  // namespace argand::exec
+
+namespace argand {
+// Typed address of element 0 for kernels: pending writes are done, the storage is not exposed.
+template <class T>
+T* raw(const Tensor& t) {
+  return static_cast<T*>(t.impl().data());
+}
+}  // namespace argand

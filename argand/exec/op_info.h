@@ -1,0 +1,137 @@
+// The type-erased form of one op definition: all that exec knows of an op.
+//
+// An op's arguments are a struct generated from its schema (`MulArgs {Tensor self; Tensor other;}`); exec handles it
+// through a pointer and the functions of ArgsInfo.  Tensors among the arguments are numbered in order; a list counts one
+// number per element.
+#pragma once
+#include <span>
+
+#include "argand/core/dispatch.h"
+#include "argand/core/tensor.h"
+#include "argand/kernels/cpu/tile.h"
+
+namespace argand {
+
+using Grads = std::vector<Tensor>;
+
+// What an op's result will be; made by `infer` before any kernel runs.
+struct TensorMeta {
+  Dims sizes;
+  ScalarType dtype;
+  Dims strides = {};                // empty: contiguous
+  std::optional<Device> device = {};  // nothing: that of the tensor arguments
+};
+using TensorMetas = std::vector<TensorMeta>;
+
+// A view's place in the storage of its base.
+struct ViewLayout {
+  Dims sizes, strides;
+  int64_t offset;
+};
+
+// A tensor among the arguments, and the position of its argument in the schema.
+struct TensorSlot {
+  Tensor* tensor;
+  int argument;
+};
+class TensorSlots {
+ public:
+  void push_back(TensorSlot s) {
+    if (size_ < kInline) inline_[size_] = s;
+    else spill(s);
+    ++size_;
+  }
+  size_t size() const { return size_; }
+  TensorSlot& operator[](size_t i) { return more_.empty() ? inline_[i] : more_[i]; }
+  TensorSlot* begin() { return more_.empty() ? inline_ : more_.data(); }
+  TensorSlot* end() { return begin() + size_; }
+
+ private:
+  static constexpr size_t kInline = 6;
+  void spill(TensorSlot s) {
+    if (more_.empty()) more_.assign(inline_, inline_ + kInline);
+    more_.push_back(s);
+  }
+  TensorSlot inline_[kInline];
+  std::vector<TensorSlot> more_;
+  size_t size_ = 0;
+};
+
+// How the dtypes of a pointwise op's operands give the dtype it computes in and the dtype of its result.
+enum class Promote : int8_t {
+  kDefault,     // both: the promotion of all operands
+  kFloat,       // as kDefault, but integers become the default float dtype
+  kCompare,     // computes in the promotion of the operands, gives bool
+  kLogical,     // computes in bool, gives bool
+  kReal,        // as kDefault, but a complex operand gives its real dtype (abs)
+  kSkipFirst,   // the first operand (a condition) does not count
+  kFirst,       // the dtype of the first operand
+  kKeepInt,     // floats compute, integers are returned unchanged (round, floor)
+};
+
+// Which compute types a body is compiled for.  float16 and bfloat16 compute in float32, all integers in int64.
+inline constexpr int kNumComputeTypes = 6;
+constexpr int compute_index(ScalarType t) {
+  switch (t) {
+    case kFloat: return 0;
+    case kDouble: return 1;
+    case kBool: return 3;
+    case kComplexFloat: return 4;
+    case kComplexDouble: return 5;
+    default: return 2;
+  }
+}
+constexpr ScalarType compute_type(ScalarType t) { return is_integral(t) ? kLong : op_math_type(t); }
+
+struct PointwiseInfo {
+  int num_inputs;   // operand tensors
+  int num_scalars;  // scalar attributes, passed to the body after the operands
+  Promote promote;
+  const char* body;  // the body's text, for the fuser
+  cpu::LoopFn loops[kNumComputeTypes];
+};
+
+enum class OpKind : int8_t { kPointwise, kKernel, kView, kComposite };
+
+// Lists of torch.autocast an op may be on.
+enum class Autocast : int8_t { kNone, kLowerPrecision, kFloat32, kPromote };
+
+struct ArgsInfo {
+  void (*tensors)(void* args, TensorSlots& out);             // in schema order
+  void (*scalars)(const void* args, Scalar* out);            // pointwise ops: the scalar attributes, in order
+};
+
+namespace autograd {
+class OpNode;
+}
+class SampleSink;  // ops/samples.h
+
+struct OpInfo {
+  const char* name;    // "mul"
+  const char* schema;  // with defaults, as in the definition
+  const char* doc;
+  OpKind kind;
+  Autocast autocast;
+  bool differentiable;           // false: results never require a gradient
+  bool starts_from_self;         // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
+  bool writes_strided;           // such a kernel takes any strides; otherwise it is given a contiguous tensor
+  int num_outputs;
+  uint32_t saved_arguments;      // bit i: the gradient reads argument i
+  bool saves_results;            // the gradient reads the results
+  bool saves_metas;              // the gradient reads sizes or dtypes of arguments
+  DtypeSet dtypes;               // what the first tensor argument may be
+  ArgsInfo args;
+  void (*infer)(const void* args, TensorMetas& out);
+  ViewLayout (*view)(const void* args);
+  void (*kernels[kNumDeviceTypes])(const void* args, std::span<Tensor> outs);
+  void (*compose)(const void* args, void* result);
+  intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient
+  const PointwiseInfo* pointwise;
+  void (*samples)(SampleSink& sink);
+};
+
+// Every op there is, in the order of ops/all.h.
+std::span<OpInfo* const> all_ops();
+const OpInfo* find_op(std::string_view name);
+
+}  // namespace argand

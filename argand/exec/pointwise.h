@@ -1,0 +1,37 @@
+// Shapes, dtypes and execution of pointwise calls.
+#pragma once
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+inline constexpr int kMaxInputs = cpu::kMaxStepInputs;
+inline constexpr int kMaxScalars = cpu::kMaxStepParams;
+
+// dtype of a result of these operands: tensors with dimensions decide, then 0-dim tensors, then wrapped numbers, each only
+// if its kind (bool < integer < float < complex) is higher than what decided before.  As torch.result_type.
+ScalarType result_type(std::span<const Tensor* const> operands);
+
+struct PointwiseTypes {
+  ScalarType compute;  // type the body runs in
+  ScalarType result;
+};
+PointwiseTypes pointwise_types(const OpInfo& op, std::span<const Tensor* const> operands);
+
+// Shape and strides of the result: broadcast sizes in the memory order of the operands.
+TensorMeta pointwise_meta(const OpInfo& op, std::span<const Tensor* const> operands, ScalarType dtype);
+
+// One pointwise instruction, borrowing its tensors.
+struct PointwiseCall {
+  const OpInfo* op;
+  ScalarType compute;
+  int num_inputs = 0;
+  const Tensor* inputs[kMaxInputs];
+  Scalar scalars[kMaxScalars];
+  const Tensor* out;
+};
+
+// Runs now, or lets it wait in the issue window (Note [Issue window] in window.h).  An output that partly overlaps an input
+// behaves as if the input were copied first.
+void submit_pointwise(const PointwiseCall& call);
+
+}  // namespace argand::exec

@@ -1,0 +1,300 @@
+#include "argand/exec/window.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+
+namespace argand::exec {
+
+void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params) {
+  for (int i = 0; i < n; ++i) {
+    dispatch<kFloatTypes | kComplexTypes | kBoolType | dtype_bit(kLong)>(compute, "pointwise", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      reinterpret_cast<T*>(params)[i] = scalars[i].to<T>();
+    });
+  }
+}
+
+namespace {
+
+std::atomic<Mutant> active_mutant{Mutant::kNone};
+bool mutant(Mutant m) { return active_mutant.load(std::memory_order_relaxed) == m; }
+
+// A tensor as an instruction sees it: strides over the instruction's shape.  Owns its storage.
+struct Operand {
+  StoragePtr storage;
+  Dims strides;
+  int64_t offset;
+  ScalarType dtype;
+  bool same_layout(const Operand& o) const { return offset == o.offset && dtype == o.dtype && strides == o.strides; }
+  char* address() const { return static_cast<char*>(storage->issued_data()) + offset * element_size(dtype); }
+};
+
+struct Instr {
+  const OpInfo* op;
+  ScalarType compute;
+  Dims sizes;
+  std::vector<Operand> ins;
+  Operand out;
+  Scalar scalars[kMaxScalars];
+};
+
+Operand make_operand(const Tensor& t, const Dims& sizes) {
+  return {t.storage(), expanded_strides(t.sizes(), t.strides(), sizes), t.storage_offset(), t.dtype()};
+}
+
+// ---- from a group of instructions to a tile program
+
+cpu::TileStep make_step(const OpInfo& op, ScalarType compute, const Scalar* scalars) {
+  cpu::TileStep step;
+  step.compute = compute;
+  step.loop = op.pointwise->loops[compute_index(compute)];
+  pack_scalars(scalars, op.pointwise->num_scalars, compute, step.params);
+  return step;
+}
+
+class GroupBuilder {
+ public:
+  explicit GroupBuilder(std::span<Instr> group) : group_(group) {
+    for (const Instr& i : group) {
+      ++owned_[i.out.storage.get()];
+      for (const Operand& o : i.ins) ++owned_[o.storage.get()];
+    }
+  }
+
+  cpu::TileProgram build(WindowStats& stats) {
+    program_.sizes = group_.front().sizes;
+    for (const Instr& i : group_) {
+      cpu::TileStep step = make_step(*i.op, i.compute, i.scalars);
+      for (const Operand& o : i.ins) step.ins.push_back(read(o));
+      step.out = write(i.out);
+      program_.steps.push_back(step);
+    }
+    bind_results(stats);
+    return std::move(program_);
+  }
+
+ private:
+  struct Known {
+    const Operand* operand;
+    int value;
+    bool loaded;
+  };
+
+  int add(const Operand& o) {
+    program_.values.push_back({.dtype = o.dtype, .memory = nullptr, .strides = o.strides});
+    return static_cast<int>(program_.values.size()) - 1;
+  }
+  int read(const Operand& o) {
+    const auto [first, last] = known_.equal_range(o.storage.get());
+    for (auto it = first; it != last; ++it)
+      if (it->second.operand->same_layout(o)) return it->second.value;
+    const int v = add(o);
+    program_.values[v].memory = o.address();
+    program_.values[v].load = true;
+    known_.emplace(o.storage.get(), Known{&o, v, true});
+    return v;
+  }
+  int write(const Operand& o) {
+    const int v = add(o);
+    const auto [first, last] = known_.equal_range(o.storage.get());
+    for (auto it = first; it != last; ++it) {
+      if (!it->second.operand->same_layout(o)) continue;
+      it->second = {&o, v, false};
+      return v;
+    }
+    known_.emplace(o.storage.get(), Known{&o, v, false});
+    return v;
+  }
+  // The last value of each written place goes to memory, unless only the group itself owns the storage.
+  void bind_results(WindowStats& stats) {
+    for (const auto& [storage, known] : known_) {
+      if (known.loaded) continue;
+      const bool temporary = !storage->allocated() && storage->use_count() == owned_.at(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0);
+      if (temporary) {
+        ++stats.elided;
+        continue;
+      }
+      program_.values[known.value].memory = known.operand->address();
+      program_.values[known.value].store = true;
+    }
+  }
+
+  std::span<Instr> group_;
+  cpu::TileProgram program_;
+  std::unordered_map<StorageImpl*, uint32_t> owned_;
+  std::unordered_multimap<StorageImpl*, Known> known_;
+};
+
+// Note [Alias rule]
+bool may_join(std::span<const Instr> group, const Instr& next) {
+  const auto clash = [](const Operand& a, const Operand& b) { return a.storage == b.storage && !a.same_layout(b); };
+  if (!(group.front().sizes == next.sizes)) return false;
+  for (const Instr& member : group) {
+    if (!mutant(Mutant::kNoWriteAfterWrite) && clash(member.out, next.out)) return false;
+    for (const Operand& in : next.ins)
+      if (!mutant(Mutant::kNoReadAfterWrite) && clash(member.out, in)) return false;
+    for (const Operand& in : member.ins)
+      if (!mutant(Mutant::kNoWriteAfterRead) && clash(in, next.out)) return false;
+  }
+  return true;
+}
+
+// ---- the window of one thread
+
+class Window final : public PendingWork {
+ public:
+  void flush() override {
+    const std::lock_guard lock(mutex_);
+    flush_locked();
+  }
+
+  void push(const PointwiseCall& call) {
+    Instr instr = make_instr(call);
+    if (!mutant(Mutant::kNoForeignFlush)) claim(instr);
+    const std::lock_guard lock(mutex_);
+    pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
+    mark(instr, this);
+    instrs_.push_back(std::move(instr));
+    ++stats_.instructions;
+    if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= kWindowBytes) flush_locked();
+  }
+
+  WindowStats stats() {
+    const std::lock_guard lock(mutex_);
+    return stats_;
+  }
+
+ private:
+  static Instr make_instr(const PointwiseCall& call) {
+    Instr instr{call.op, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())), {}};
+    instr.ins.reserve(static_cast<size_t>(call.num_inputs));
+    for (int i = 0; i < call.num_inputs; ++i) instr.ins.push_back(make_operand(*call.inputs[i], instr.sizes));
+    std::copy(call.scalars, call.scalars + kMaxScalars, instr.scalars);
+    return instr;
+  }
+  // What waits in another thread's window on the same storages happened before: it is issued first.
+  void claim(const Instr& instr) {
+    const auto take = [this](const Operand& o) {
+      PendingWork* work = o.storage->pending();
+      if (work && work != this) work->flush();
+    };
+    take(instr.out);
+    for (const Operand& o : instr.ins) take(o);
+  }
+  static void mark(const Instr& instr, PendingWork* work) {
+    instr.out.storage->set_pending(work);
+    for (const Operand& o : instr.ins) o.storage->set_pending(work);
+  }
+
+  void flush_locked() {
+    if (instrs_.empty()) return;
+    ++stats_.flushes;
+    std::vector<Instr> instrs = std::move(instrs_);
+    instrs_.clear();
+    pending_bytes_ = 0;
+    // However issuing ends, nothing of this window may stay marked.
+    struct Unmark {
+      std::vector<Instr>& instrs;
+      ~Unmark() {
+        for (const Instr& i : instrs)
+          if (i.op) mark(i, nullptr);
+      }
+    } unmark{instrs};
+    for (size_t first = 0; first < instrs.size();) {
+      size_t last = first + 1;
+      while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
+      cpu::run_tiles(GroupBuilder({&instrs[first], last - first}).build(stats_));
+      ++stats_.groups;
+      // Their references go now, so that later groups see who still owns what.
+      for (; first < last; ++first) release(instrs[first], instrs, last);
+    }
+  }
+  // A storage stays marked while a later instruction of the window uses it.
+  static void release(Instr& instr, const std::vector<Instr>& all, size_t next) {
+    const auto used_later = [&](const StorageImpl* s) {
+      return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), [&](const Instr& i) {
+        return i.out.storage.get() == s || std::any_of(i.ins.begin(), i.ins.end(), [&](const Operand& o) { return o.storage.get() == s; });
+      });
+    };
+    const auto unmark = [&](Operand& o) {
+      if (o.storage && !used_later(o.storage.get())) o.storage->set_pending(nullptr);
+      o.storage.reset();
+    };
+    unmark(instr.out);
+    for (Operand& o : instr.ins) unmark(o);
+    instr.ins.clear();
+    instr.op = nullptr;
+  }
+
+  std::mutex mutex_;
+  std::vector<Instr> instrs_;
+  int64_t pending_bytes_ = 0;
+  WindowStats stats_;
+};
+
+// Windows outlive their threads, because a storage of a finished thread may still point to one; they are used again.
+class ThreadWindow {
+ public:
+  ThreadWindow() {
+    const std::lock_guard lock(mutex());
+    if (idle().empty()) {
+      window_ = new Window;
+    } else {
+      window_ = idle().back();
+      idle().pop_back();
+    }
+  }
+  ~ThreadWindow() {
+    try {
+      window_->flush();
+    } catch (...) {  // a thread that ends has nobody to tell; the results it wanted are gone with it
+    }
+    const std::lock_guard lock(mutex());
+    idle().push_back(window_);
+  }
+  Window& operator*() { return *window_; }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex& m = *new std::mutex;
+    return m;
+  }
+  static std::vector<Window*>& idle() {
+    static std::vector<Window*>& v = *new std::vector<Window*>;
+    return v;
+  }
+  Window* window_;
+};
+
+ThreadWindow& thread_window() {
+  thread_local ThreadWindow window;
+  return window;
+}
+
+thread_local WindowMode thread_mode = WindowMode::kAuto;
+
+}  // namespace
+
+// ---- switches
+
+void set_window_mode(WindowMode mode) {
+  flush();
+  thread_mode = mode;
+}
+WindowMode window_mode() { return thread_mode; }
+void flush() { (*thread_window()).flush(); }
+WindowStats window_stats() { return (*thread_window()).stats(); }
+void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
+
+bool window_takes(const PointwiseCall& call) {
+  if (thread_mode == WindowMode::kEager) return false;
+  if (thread_mode == WindowMode::kAuto && call.out->numel() < kWindowMinElements) return false;
+  if (call.out->numel() == 0) return false;
+  if (call.out->storage()->exposed() && !mutant(Mutant::kKeepExposed)) return false;
+  (*thread_window()).push(call);
+  return true;
+}
+
+}  // namespace argand::exec

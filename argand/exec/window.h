@@ -1,0 +1,53 @@
+// Note [Issue window]
+// Pointwise instructions on large CPU tensors may wait in a short in-order window, one per thread, and are issued together:
+// a contiguous run of instructions of one shape becomes one group, which the tile interpreter runs block by block in
+// cache; a temporary that only instructions of the group own never gets memory.  Results are the same bits as running each
+// instruction at once.  Everything else flushes first: `StorageImpl::data()` of any storage an instruction reads or writes,
+// from whatever thread, an op that is not pointwise, an exposed output, kWindowInstructions or kWindowBytes.
+//
+// Note [Alias rule]
+// An instruction may join a group iff every storage it shares with a member (read after write, write after read, write
+// after write) is accessed through the identical layout.  Then element i of every member depends on element i of the
+// others only, and in-place ops and views need no special case.
+#pragma once
+#include <cstdint>
+
+#include "argand/exec/pointwise.h"
+
+namespace argand::exec {
+
+inline constexpr int64_t kWindowMinElements = 16384;  // smaller calls run at once: bench/window_bench.cpp
+inline constexpr size_t kWindowInstructions = 64;
+inline constexpr int64_t kWindowBytes = int64_t{256} << 20;  // of results not yet allocated
+
+enum class WindowMode : int8_t {
+  kAuto,    // wait where it measured faster
+  kEager,   // never wait
+  kAlways,  // wait whatever the size: for tests
+};
+void set_window_mode(WindowMode mode);  // of the calling thread; flushes
+WindowMode window_mode();
+
+// Issues everything the calling thread has pending.
+void flush();
+
+// Counters of the calling thread's window since its start.
+struct WindowStats {
+  uint64_t instructions = 0;  // that waited
+  uint64_t groups = 0;        // issued
+  uint64_t flushes = 0;
+  uint64_t elided = 0;        // results that never got memory
+};
+WindowStats window_stats();
+
+// Takes the call if it may wait; otherwise the caller runs it at once.  No input may partly overlap the output.
+bool window_takes(const PointwiseCall& call);
+
+// Writes scalar attributes as consecutive values of the compute type.
+void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params);
+
+// For the fuzz tests alone: leaves out a rule, to prove that they notice.
+enum class Mutant : int8_t { kNone, kNoReadAfterWrite, kNoWriteAfterRead, kNoWriteAfterWrite, kElideOwned, kKeepExposed, kNoForeignFlush };
+void set_window_mutant(Mutant mutant);
+
+}  // namespace argand::exec

@@ -1,0 +1,4 @@
+// The functions pointwise bodies are written in.
+#pragma once
+
+namespace argand::math {}

@@ -1,0 +1,22 @@
+// What generated code needs to turn parameters into argument structs.
+#pragma once
+#include "argand/core/reduction.h"
+#include "argand/exec/graph.h"
+
+namespace argand::ops {
+
+// `int[2] stride=1`: one number stands for `count`.
+inline Dims to_dims(IntArrayRef values, size_t count) {
+  return values.size() == 1 ? Dims(count, values[0]) : Dims(values);
+}
+inline std::optional<Dims> to_dims(const OptionalIntArrayRef& values) {
+  return values.has_value() ? std::optional<Dims>(Dims(values.value())) : std::nullopt;
+}
+inline std::optional<Dims> to_dims(const OptionalIntArrayRef& values, size_t count) {
+  return values.has_value() ? std::optional<Dims>(to_dims(values.value(), count)) : std::nullopt;
+}
+inline std::optional<std::vector<double>> to_vector(std::optional<ArrayRef<double>> values) {
+  return values ? std::optional(values->vec()) : std::nullopt;
+}
+
+}  // namespace argand::ops

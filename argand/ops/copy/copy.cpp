@@ -1,0 +1,97 @@
+// Copies and conversions: copy_, clone, contiguous, to, detach.
+#include "argand/ops/copy/args.h"
+#include "argand/ops/define.h"
+
+namespace argand::ops {
+
+struct CopyInplace : Kernel<CopyInplaceArgs> {
+  static constexpr auto schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
+  static constexpr auto doc =
+      "Writes src, broadcast and converted, into self. Overlapping memory behaves as if src were copied first.";
+  static constexpr bool starts_from_self = true, writes_strided = true;
+  static TensorMeta infer(const Args& a) {
+    const Dims sizes = broadcast_shapes(a.self.sizes(), a.src.sizes(), "copy_");
+    return {sizes, a.self.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.src); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static Tensor grad_src(const Ctx&, const Tensor& g) { return g; }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({2, 3})});
+    s.add({s->real({2, 3}), s->real({3})});
+    s.fails({s->real({3}), s->real({2, 3})}, "doesn't match the broadcast shape [2, 3]");
+  }
+};
+ARGAND_OP(CopyInplace)
+
+struct Clone : Kernel<CloneArgs> {
+  static constexpr auto schema = "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "A copy in new memory; in the memory order of self unless a format is given.";
+  static TensorMeta infer(const Args& a) {
+    TensorMeta meta{a.self.impl().sizes, a.self.dtype()};
+    const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
+    if (f != MemoryFormat::Preserve) meta.strides = strides_of(meta.sizes, f);
+    else if (!a.self.is_contiguous()) meta.strides = strides_like(meta.sizes, a.self.strides());
+    return meta;
+  }
+  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+ARGAND_OP(Clone)
+
+struct Contiguous : Composite<ContiguousArgs> {
+  static constexpr auto schema = "contiguous(Tensor self, *, MemoryFormat memory_format=contiguous_format) -> Tensor";
+  static constexpr auto doc = "self if it is laid out in the format already, else a copy that is.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    return a.self.is_contiguous(a.memory_format) ? a.self : a.self.clone(a.memory_format);
+  }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+ARGAND_OP(Contiguous)
+
+struct ToCopy : Kernel<ToCopyArgs> {
+  static constexpr auto schema =
+      "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+      "non_blocking=False, MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "A converted copy, also where nothing would change.";
+  static TensorMeta infer(const Args& a) {
+    TensorMeta meta{a.self.impl().sizes, a.options.dtype_opt().value_or(a.self.dtype())};
+    meta.device = a.options.device_opt().value_or(a.self.device());
+    const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
+    if (f != MemoryFormat::Preserve) meta.strides = strides_of(meta.sizes, f);
+    else if (!a.self.is_contiguous()) meta.strides = strides_like(meta.sizes, a.self.strides());
+    return meta;
+  }
+  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
+  static void samples(S& s) { s.add({s->real({2, 3}), kFloat}); }
+};
+ARGAND_OP(ToCopy)
+
+struct To : Composite<ToArgs> {
+  static constexpr auto schema =
+      "to(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+      "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "self in another dtype or on another device; self itself if nothing changes and copy is false.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    const bool same_dtype = !a.options.has_dtype() || a.options.dtype() == a.self.dtype();
+    const bool same_device = !a.options.has_device() || a.options.device().type() == a.self.device().type();
+    const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
+    if (same_dtype && same_device && same_format && !a.copy) return a.self;
+    return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);
+  }
+  static void samples(S& s) { s.add({s->real({2, 3}), TensorOptions(kFloat)}); }
+};
+ARGAND_OP(To)
+
+struct Detach : Composite<DetachArgs> {
+  static constexpr auto schema = "detach(Tensor self) -> Tensor";
+  static constexpr auto doc = "The same elements without history; shares storage and version counter.";
+  static Tensor compose(const Args& a) { return exec::alias(a.self); }
+};
+ARGAND_OP(Detach)
+
+}  // namespace argand::ops

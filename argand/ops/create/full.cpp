@@ -1,0 +1,149 @@
+// Tensors of one value: empty, full, zeros, ones, their *_like forms, fill_ and zero_.
+#include <cstring>
+
+#include "argand/ops/create/args.h"
+#include "argand/ops/define.h"
+
+namespace argand::ops {
+namespace {
+
+TensorMeta meta_of(IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
+  TensorMeta meta{size, dtype};
+  meta.device = o.device();
+  if (o.memory_format_opt()) meta.strides = strides_of(size, *o.memory_format_opt());
+  return meta;
+}
+
+// What *_like makes: the options of `self` with those given laid over them, in the memory order of `self`.
+TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  TensorMeta meta{self.impl().sizes, o.dtype_opt().value_or(self.dtype())};
+  meta.device = o.device_opt().value_or(self.device());
+  const MemoryFormat f = format.value_or(o.memory_format_opt().value_or(MemoryFormat::Preserve));
+  if (f != MemoryFormat::Preserve) meta.strides = strides_of(self.sizes(), f);
+  else if (!self.is_contiguous()) meta.strides = strides_like(self.sizes(), self.strides());
+  return meta;
+}
+
+// Writes `value` to every element, whatever the strides.
+void fill_elements(const Tensor& out, const Scalar& value) { exec::copy_elements(out, exec::wrapped_number(value)); }
+
+ScalarType dtype_for(const Scalar& value) {
+  if (value.isBoolean()) return kBool;
+  if (value.isIntegral(false)) return kLong;
+  return value.isComplex() ? to_complex_type(get_default_dtype()) : get_default_dtype();
+}
+
+}  // namespace
+
+struct Empty : Kernel<EmptyArgs> {
+  static constexpr auto schema =
+      "empty(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "A tensor of the given sizes whose elements are not set.";
+  static TensorMeta infer(const Args& a) {
+    return meta_of(a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options, a.options.dtype());
+  }
+  static void cpu(const Args&, Tensor&) {}
+};
+ARGAND_OP(Empty)
+
+struct Full : Kernel<FullArgs> {
+  static constexpr auto schema =
+      "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor";
+  static constexpr auto doc = "A tensor filled with one value; without a dtype, that of the value.";
+  static TensorMeta infer(const Args& a) { return meta_of(a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value))); }
+  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
+  static void samples(S& s) {
+    s.add({{2, 3}, 1.5});
+    s.add({{}, 2});
+    s.add({{0, 2}, true});
+    s.fails({{2, -1}, 0}, "sizes must be non-negative, got [2, -1]");
+  }
+};
+ARGAND_OP(Full)
+
+struct Zeros : Composite<ZerosArgs> {
+  static constexpr auto schema =
+      "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc = "A tensor filled with 0.";
+  static Tensor compose(const Args& a) { return full(a.size, 0, a.options.dtype(a.options.dtype())); }
+  static void samples(S& s) { s.add({{2, 3}}); }
+};
+ARGAND_OP(Zeros)
+
+struct Ones : Composite<OnesArgs> {
+  static constexpr auto schema =
+      "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc = "A tensor filled with 1.";
+  static Tensor compose(const Args& a) { return full(a.size, 1, a.options.dtype(a.options.dtype())); }
+  static void samples(S& s) { s.add({{2, 3}}); }
+};
+ARGAND_OP(Ones)
+
+struct EmptyLike : Kernel<EmptyLikeArgs> {
+  static constexpr auto schema =
+      "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "An unset tensor with the sizes, dtype, device and memory order of self.";
+  static constexpr int variants = kFunction;
+  static constexpr bool differentiable = false;
+  static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
+  static void cpu(const Args&, Tensor&) {}
+};
+ARGAND_OP(EmptyLike)
+
+struct FullLike : Kernel<FullLikeArgs> {
+  static constexpr auto schema =
+      "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "A tensor of one value with the sizes, dtype, device and memory order of self.";
+  static constexpr int variants = kFunction;
+  static constexpr bool differentiable = false;
+  static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
+  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
+  static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
+};
+ARGAND_OP(FullLike)
+
+struct ZerosLike : Composite<ZerosLikeArgs> {
+  static constexpr auto schema =
+      "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "Zeros with the sizes, dtype, device and memory order of self.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) { return full_like(a.self, 0, a.options, a.memory_format); }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+ARGAND_OP(ZerosLike)
+
+struct OnesLike : Composite<OnesLikeArgs> {
+  static constexpr auto schema =
+      "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "MemoryFormat? memory_format=None) -> Tensor";
+  static constexpr auto doc = "Ones with the sizes, dtype, device and memory order of self.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) { return full_like(a.self, 1, a.options, a.memory_format); }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+ARGAND_OP(OnesLike)
+
+struct Fill : Kernel<FillArgs> {
+  static constexpr auto schema = "fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)";
+  static constexpr auto doc = "Sets every element to value.";
+  static constexpr bool starts_from_self = true, writes_strided = true;
+  static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
+  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.value); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
+};
+ARGAND_OP(Fill)
+
+struct ZeroInplace : Composite<ZeroInplaceArgs> {
+  static constexpr auto schema = "zero_(Tensor(a!) self) -> Tensor(a!)";
+  static constexpr auto doc = "Sets every element to 0.";
+  static Tensor compose(const Args& a) { return a.self.fill_(0); }
+};
+ARGAND_OP(ZeroInplace)
+
+}  // namespace argand::ops

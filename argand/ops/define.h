@@ -1,0 +1,185 @@
+// Everything an op definition needs.  Included only by the .cpp files that define ops.
+//
+// A definition is one struct that derives from a kind and ends with ARGAND_OP(Name):
+//
+//   struct Mul : Pointwise<MulArgs> {
+//     static constexpr auto schema = "mul(Tensor self, Tensor|Scalar other) -> Tensor";
+//     static constexpr auto doc = "...";
+//     ARGAND_BODY((x, y), x * y)
+//     static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.other.conj(); }
+//     static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * c.self.conj(); }
+//     static void samples(S& s) { s.add({s->real({2, 3}), s->real({3})}); }
+//   };
+//   ARGAND_OP(Mul)
+//
+// MulArgs is generated from the schema (tools/generate).  Members by kind:
+//   all          schema, doc; optional: variants, dtypes, autocast, differentiable, samples(S&)
+//   Pointwise    ARGAND_BODY, compute, promote
+//   Kernel       infer(const Args&) -> TensorMeta or TensorMetas; cpu(const Args&, Tensor& out | std::span<Tensor> outs);
+//                optional starts_from_self, writes_strided
+//   View         view(const Args&) -> ViewLayout
+//   Composite    compose(const Args&) -> what the schema returns
+// Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once.  `g` is
+// the gradient of the result (of all results, some undefined, as Grads, if there are several).  A gradient need not be
+// summed to the argument's shape or cast to its dtype: the engine does that.  What a gradient reads must stand in it as
+// c.NAME, c.result(), c.sizes(i) or c.dtype(i): the generator keeps for the graph exactly what it finds there.
+#pragma once
+#include "argand/exec/copy.h"
+#include "argand/exec/graph.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/pointwise_loops.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "argand/ops/samples.h"
+
+namespace argand::ops {
+
+// Forms a call may take; the generator reads them from the definition's text.
+inline constexpr int kFunction = 1, kMethod = 2, kInplace = 4, kOut = 8;
+
+template <class A>
+struct OpBase : A::Index {
+  using Args = A;
+  using Ctx = GradContext<A>;
+  using S = Samples<A>;
+  static constexpr auto doc = "";
+  static constexpr Autocast autocast = Autocast::kNone;
+  static constexpr bool differentiable = true;
+  static constexpr bool starts_from_self = false;
+  static constexpr bool writes_strided = false;
+  static constexpr DtypeSet dtypes = kAllTypes;
+};
+template <class A>
+struct Pointwise : OpBase<A> {
+  static constexpr OpKind kind = OpKind::kPointwise;
+  static constexpr Promote promote = Promote::kDefault;
+  // The types the body makes sense for: see compute_type().
+  static constexpr DtypeSet compute = kFloatTypes | kComplexTypes | kBoolType | dtype_bit(kLong);
+};
+template <class A>
+struct Kernel : OpBase<A> {
+  static constexpr OpKind kind = OpKind::kKernel;
+};
+template <class A>
+struct View : OpBase<A> {
+  static constexpr OpKind kind = OpKind::kView;
+};
+template <class A>
+struct Composite : OpBase<A> {
+  static constexpr OpKind kind = OpKind::kComposite;
+};
+
+// Sets of compute types for pointwise bodies.
+inline constexpr DtypeSet kFloatBody = kFloatTypes;                                   // real floating point only
+inline constexpr DtypeSet kFloatComplexBody = kFloatTypes | kComplexTypes;
+inline constexpr DtypeSet kIntBody = dtype_bit(kLong);
+inline constexpr DtypeSet kRealBody = kFloatTypes | dtype_bit(kLong);
+inline constexpr DtypeSet kRealBoolBody = kRealBody | kBoolType;
+
+// ---- from a definition to its OpInfo
+
+namespace detail {
+
+template <class Op>
+concept HasGrad = requires(const typename Op::Ctx& c, const Tensor& g) { Op::grad(c, g); } ||
+                  requires(const typename Op::Ctx& c, const Grads& g) { Op::grad(c, g); };
+
+template <class Op>
+constexpr bool kHasGradient = HasGrad<Op> || Op::Args::template kArgumentGrads<Op> != 0;
+
+template <class Op>
+class Node final : public GradContext<typename Op::Args> {
+ public:
+  using GradContext<typename Op::Args>::GradContext;
+
+ private:
+  Grads gradient(const Grads& grads) override {
+    using Ctx = typename Op::Ctx;
+    const Ctx& c = *this;
+    if constexpr (requires(const Grads& g) { Op::grad(c, g); } && Op::Args::kNumOutputs != 1) {
+      return Op::grad(c, grads);
+    } else if constexpr (requires(const Tensor& g) { Op::grad(c, g); }) {
+      return Op::grad(c, grads[0]);
+    } else if constexpr (Op::Args::template kArgumentGrads<Op> != 0) {
+      Grads out(this->num_tensors());
+      if constexpr (Op::Args::kNumOutputs == 1) Op::Args::template call_gradients<Op>(c, grads[0], out);
+      else Op::Args::template call_gradients<Op>(c, grads, out);
+      return out;
+    } else {
+      ARGAND_THROW(NotImplementedError, Op::Args::kName, ": the gradient of this op is not implemented");
+    }
+  }
+};
+
+template <class Op>
+intrusive_ptr<autograd::OpNode> make_node(void* args) {
+  return intrusive_ptr<autograd::OpNode>(new Node<Op>(std::move(*static_cast<typename Op::Args*>(args))));
+}
+template <class Args>
+void tensors(void* args, TensorSlots& out) {
+  static_cast<Args*>(args)->each_tensor([&](Tensor& t, int argument) { out.push_back({&t, argument}); });
+}
+template <class Args>
+void scalars(const void* args, Scalar* out) {
+  static_cast<const Args*>(args)->each_scalar([&](const Scalar& s) { *out++ = s; });
+}
+template <class Op>
+void infer(const void* args, TensorMetas& out) {
+  const auto& a = *static_cast<const typename Op::Args*>(args);
+  if constexpr (std::is_same_v<decltype(Op::infer(a)), TensorMeta>) out.push_back(Op::infer(a));
+  else out = Op::infer(a);
+}
+template <class Op>
+ViewLayout view(const void* args) {
+  return Op::view(*static_cast<const typename Op::Args*>(args));
+}
+template <class Op>
+void cpu(const void* args, std::span<Tensor> outs) {
+  const auto& a = *static_cast<const typename Op::Args*>(args);
+  if constexpr (requires { Op::cpu(a, outs[0]); }) Op::cpu(a, outs[0]);
+  else Op::cpu(a, outs);
+}
+template <class Op>
+void compose(const void* args, void* result) {
+  *static_cast<typename Op::Args::Result*>(result) = Op::compose(*static_cast<const typename Op::Args*>(args));
+}
+template <class Op>
+void samples(SampleSink& sink) {
+  typename Op::S s(sink);
+  if constexpr (requires { Op::samples(s); }) Op::samples(s);
+}
+
+template <class Op>
+constexpr OpInfo make_info() {
+  using Args = typename Op::Args;
+  OpInfo info{};
+  info.name = Args::kName;
+  info.schema = Op::schema;
+  info.doc = Op::doc;
+  info.kind = Op::kind;
+  info.autocast = Op::autocast;
+  info.differentiable = Op::differentiable;
+  info.starts_from_self = Op::starts_from_self;
+  info.writes_strided = Op::writes_strided;
+  info.num_outputs = Args::kNumOutputs;
+  info.saved_arguments = Args::kSavedArguments;
+  info.saves_results = Args::kSavesResults;
+  info.saves_metas = Args::kSavesMetas;
+  info.dtypes = Op::dtypes;
+  info.args = {tensors<Args>, scalars<Args>};
+  info.make_node = make_node<Op>;
+  info.samples = samples<Op>;
+  if constexpr (Op::kind == OpKind::kPointwise) info.pointwise = &detail::kPointwiseInfo<Op>;
+  if constexpr (Op::kind == OpKind::kKernel) {
+    info.infer = infer<Op>;
+    info.kernels[static_cast<int>(kCPU)] = cpu<Op>;
+  }
+  if constexpr (Op::kind == OpKind::kView) info.view = view<Op>;
+  if constexpr (Op::kind == OpKind::kComposite) info.compose = compose<Op>;
+  return info;
+}
+
+}  // namespace detail
+}  // namespace argand::ops
+
+#define ARGAND_OP(Name) constinit OpInfo Name##_info = detail::make_info<Name>();

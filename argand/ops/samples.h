@@ -1,0 +1,76 @@
+// Sample calls of an op: one object for conformance tests, gradient checks, parity with PyTorch and benchmarks.
+//
+// A sample is an argument struct with float64 (or, where the op wants them, integer or bool) tensors.  The harness derives
+// the other dtypes and layouts from it.  Values are drawn from a generator seeded by the op's name, so that a sample is the
+// same on every run.
+#pragma once
+#include <memory>
+#include <string>
+
+#include "argand/exec/op_info.h"
+
+namespace argand {
+
+// Arguments of one call, without their type.
+class AnyArgs {
+ public:
+  virtual ~AnyArgs() = default;
+  virtual void* get() = 0;
+  virtual std::unique_ptr<AnyArgs> clone() const = 0;
+};
+
+struct Sample {
+  std::unique_ptr<AnyArgs> args;
+  std::string error;     // a part of the expected message; empty: the call is valid
+  bool gradient = true;  // false: the gradient is not checked here (kinks, ties)
+};
+
+// Makes inputs and collects samples.
+class SampleSink {
+ public:
+  explicit SampleSink(std::string_view op);
+
+  // float64 tensors: uniform in [low, high); `apart` values are pairwise distinct (for sort, max, ...).
+  Tensor real(IntArrayRef sizes, double low = -2, double high = 2);
+  Tensor positive(IntArrayRef sizes) { return real(sizes, 0.1, 2); }
+  // Away from `kink` by at least 0.1, where a function is not smooth.
+  Tensor away_from(double kink, IntArrayRef sizes, double low = -2, double high = 2);
+  Tensor apart(IntArrayRef sizes);
+  // int64 in [low, high), and bool.
+  Tensor integer(IntArrayRef sizes, int64_t low, int64_t high);
+  Tensor boolean(IntArrayRef sizes);
+
+  void add(Sample sample) { samples_.push_back(std::move(sample)); }
+  std::vector<Sample>& samples() { return samples_; }
+
+ private:
+  uint64_t next();
+  double uniform(double low, double high);
+  uint64_t state_;  // SplitMix64: samples do not depend on the library's own generators
+  std::vector<Sample> samples_;
+};
+
+// What an op's definition sees: s.add({args...}), s.fails({args...}, "message").
+template <class Args>
+class Samples {
+ public:
+  explicit Samples(SampleSink& sink) : sink_(sink) {}
+  SampleSink* operator->() { return &sink_; }
+  void add(Args args) { put(std::move(args), "", true); }
+  void add_without_gradient(Args args) { put(std::move(args), "", false); }
+  void fails(Args args, std::string message) { put(std::move(args), std::move(message), false); }
+
+ private:
+  struct Holder final : AnyArgs {
+    explicit Holder(Args a) : args(std::move(a)) {}
+    void* get() override { return &args; }
+    std::unique_ptr<AnyArgs> clone() const override { return std::make_unique<Holder>(args); }
+    Args args;
+  };
+  void put(Args args, std::string error, bool gradient) {
+    sink_.add({std::make_unique<Holder>(std::move(args)), std::move(error), gradient});
+  }
+  SampleSink& sink_;
+};
+
+}  // namespace argand

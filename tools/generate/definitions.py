@@ -1,0 +1,130 @@
+"""Finds op definitions in argand/ops/**/*.cpp: their schema, forms, documentation, and what their gradients read."""
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from schema import Schema, SchemaError, parse
+
+FORMS = {"kFunction": "function", "kMethod": "method", "kInplace": "inplace", "kOut": "out"}
+DEFAULT_FORMS = {
+    "Pointwise": {"function", "method", "inplace", "out"},
+    "Kernel": {"function", "method"},
+    "View": {"function", "method"},
+    "Composite": {"function", "method"},
+}
+
+
+@dataclass
+class Op:
+    name: str                 # "Mul"
+    kind: str                 # "Pointwise", ...
+    family: str               # folder below argand/ops
+    file: str
+    schemas: list[Schema]     # the first is the op's own; the others are overloads and aliases of it
+    forms: set[str]
+    doc: str = ""
+    saved_arguments: set[str] = field(default_factory=set)
+    saves_results: bool = False
+    saves_metas: bool = False
+    has_gradient: bool = False
+    body: str = ""
+
+    @property
+    def schema(self):
+        return self.schemas[0]
+
+
+def listed_names(ops_dir):
+    return re.findall(r"^ARGAND_LIST_OP\((\w+)\)", (ops_dir / "all.h").read_text(), re.M)
+
+
+def strings(text):
+    """The value of adjacent C++ string literals."""
+    return "".join(s.replace('\\"', '"').replace("\\n", "\n") for s in re.findall(r'"((?:[^"\\]|\\.)*)"', text))
+
+
+def member(text, name):
+    m = re.search(rf"\b{name}\s*=\s*((?:[^;\"]|\"(?:[^\"\\]|\\.)*\")*);", text)
+    return m.group(1) if m else None
+
+
+def gradient_texts(text):
+    """Bodies of the functions that take the gradient context."""
+    for m in re.finditer(r"\bconst Ctx& c\b", text):
+        start = text.index("{", m.end())
+        depth = 0
+        for i in range(start, len(text)):
+            depth += {"{": 1, "}": -1}.get(text[i], 0)
+            if depth == 0:
+                yield text[start:i + 1]
+                break
+
+
+def read_overloads(text):
+    m = re.search(r"\boverloads\[\]\s*=\s*\{(.*?)\};", text, re.S)
+    if not m:
+        return []
+    # Adjacent literals are one schema; a comma outside quotes separates two.
+    parts, quoted, current = [], False, ""
+    for i, c in enumerate(m.group(1)):
+        if c == '"':
+            quoted = not quoted
+        if c == "," and not quoted:
+            parts.append(current)
+            current = ""
+        else:
+            current += c
+    return [strings(p) for p in parts + [current] if '"' in p]
+
+
+def read_op(name, kind, text, path, ops_dir):
+    where = f"{path}: {name}"
+    schema_text = member(text, "schema")
+    if schema_text is None:
+        raise SchemaError(f"{where}: no `schema`")
+    try:
+        schemas = [parse(strings(schema_text))] + [parse(s) for s in read_overloads(text)]
+    except SchemaError as e:
+        raise SchemaError(f"{where}: {e}") from None
+    forms_text = member(text, "variants")
+    forms = {FORMS[f] for f in re.findall(r"\w+", forms_text)} if forms_text else set(DEFAULT_FORMS[kind])
+    if not schemas[0].arg("self"):
+        forms -= {"method", "inplace"}
+    op = Op(name, kind, path.relative_to(ops_dir).parts[0], str(path.relative_to(ops_dir.parent.parent)), schemas, forms)
+    doc = member(text, "doc")
+    op.doc = strings(doc) if doc else ""
+    body = re.search(r"ARGAND_BODY\(", text)
+    op.body = "yes" if body else ""
+    tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
+    for grad in gradient_texts(text):
+        op.has_gradient = True
+        read = set(re.findall(r"\bc\.(\w+)", grad))
+        op.saved_arguments |= read & tensor_names
+        op.saves_results |= "result" in read
+        op.saves_metas |= bool(read & {"sizes", "strides", "offset", "dtype", "ndim"})
+    return op
+
+
+def read_ops(ops_dir: Path):
+    """All ops in the order of all.h.  A definition that is not listed, or listed and not defined, is an error."""
+    found = {}
+    for path in sorted(ops_dir.rglob("*.cpp")):
+        if path.name.endswith("_test.cpp"):
+            continue
+        text = path.read_text()
+        for m in re.finditer(r"^struct (\w+)(?: final)? : (Pointwise|Kernel|View|Composite)<(\w+)> \{", text, re.M):
+            name = m.group(1)
+            end = text.find(f"ARGAND_OP({name})", m.end())
+            if end < 0:
+                raise SchemaError(f"{path}: {name}: no ARGAND_OP({name}) after the struct")
+            if m.group(3) != name + "Args":
+                raise SchemaError(f"{path}: {name}: expected {m.group(2)}<{name}Args>, got <{m.group(3)}>")
+            found[name] = read_op(name, m.group(2), text[m.end():end], path, ops_dir)
+    listed = listed_names(ops_dir)
+    for name in found:
+        if name not in listed:
+            raise SchemaError(f"{found[name].file}: {name} is defined but not listed in argand/ops/all.h")
+    for name in listed:
+        if name not in found:
+            raise SchemaError(f"argand/ops/all.h: {name} is listed but no file defines it")
+    return [found[name] for name in listed]

@@ -1,0 +1,216 @@
+"""Writes what is derived from the op definitions: argument structs, functions, methods, the table, the reference page."""
+import itertools
+from copy import copy
+
+import cpp_types
+
+NOTE = "// Generated from the op definitions in argand/ops by tools/generate.  Do not edit.\n"
+
+
+def camel(name):
+    return "".join(w.capitalize() for w in name.split("_"))
+
+
+# ---- argument structs
+
+
+def emit_args(op):
+    s = op.schema
+    tensors = [a for a in s.args if a.holds_tensors]
+    scalars = [a for a in s.args if a.type == "Scalar"]
+    has_list = any(a.is_tensor_list for a in tensors)
+    out = [f"struct {op.name}Args {{"]
+    if tensors and not has_list:
+        out.append("  struct Index {\n    enum : int { " + ", ".join(f"k{camel(a.name)} = {i}" for i, a in enumerate(tensors)) + " };\n  };")
+    else:
+        out.append("  struct Index {};")
+    out.append(f"  using Result = {cpp_types.result_type(s)};")
+    out.append(f'  static constexpr const char* kName = "{s.name}";')
+    tensor_results = len(s.returns) if all(r == "Tensor" for r in s.returns) else 0
+    saved = sum(1 << i for i, a in enumerate(s.args) if a.name in op.saved_arguments)
+    out.append(f"  static constexpr int kNumOutputs = {tensor_results}, kNumTensors = {len(tensors)}, kNumScalars = {len(scalars)};")
+    out.append(f"  static constexpr uint32_t kSavedArguments = {saved:#x};")
+    out.append(f"  static constexpr bool kSavesResults = {str(op.saves_results).lower()}, kSavesMetas = {str(op.saves_metas).lower()};")
+    for a in s.args:
+        default = cpp_types.default_value(a, as_field=True)
+        out.append(f"  {cpp_types.field_type(a)} {a.name}{' = ' + default if default not in (None, '{}') else '{}'};")
+    body = []
+    for i, a in enumerate(s.args):
+        if a.is_tensor_list:
+            body.append(f"    for (Tensor& t : {a.name}) f(t, {i});")
+        elif a.is_tensor:
+            body.append(f"    f({a.name}, {i});")
+    out.append("  template <class F>\n  void each_tensor([[maybe_unused]] F&& f) {\n" + "\n".join(body) + "\n  }")
+    out.append("  template <class F>\n  void each_scalar([[maybe_unused]] F&& f) const {\n" + "\n".join(f"    f({a.name});" for a in scalars) + "\n  }")
+    gradients = [] if has_list else [a for a in tensors]
+    mask = " | ".join(
+        f"(requires(const typename Op::Ctx& c, const {g}& g) {{ Op::grad_{a.name}(c, g); }} ? {1 << i}u : 0u)"
+        for i, a in enumerate(gradients) for g in ("Tensor", "Grads"))
+    out.append(f"  template <class Op>\n  static constexpr uint32_t kArgumentGrads = {mask or '0'};")
+    calls = "\n".join(f"    if constexpr (requires {{ Op::grad_{a.name}(c, g); }})\n"
+                      f"      if (c.needs({i})) out[{i}] = Op::grad_{a.name}(c, g);" for i, a in enumerate(gradients))
+    out.append("  template <class Op, class Ctx, class G>\n  static void call_gradients([[maybe_unused]] const Ctx& c, "
+               "[[maybe_unused]] const G& g, [[maybe_unused]] Grads& out) {\n" + calls + "\n  }")
+    out.append("};")
+    return "\n".join(out)
+
+
+def args_header(ops):
+    return (NOTE + '#pragma once\n#include "argand/ops/convert_args.h"\n\nnamespace argand::ops {\n\n'
+            + "\n\n".join(emit_args(op) for op in ops) + "\n\n}  // namespace argand::ops\n")
+
+
+# ---- functions and methods
+
+
+def with_numbers(schema):
+    """A schema with `Tensor|Scalar` arguments as the C++ overloads it stands for (all-number calls have no tensor)."""
+    either = [i for i, a in enumerate(schema.args) if a.type == "Tensor|Scalar"]
+    for choice in itertools.product(["Tensor", "Scalar"], repeat=len(either)):
+        s = copy(schema)
+        s.args = [copy(a) for a in schema.args]
+        s.numbers = set()
+        for i, kind in zip(either, choice):
+            s.args[i].type = kind
+            if kind == "Scalar":
+                s.numbers.add(s.args[i].name)
+        if not either or any(a.holds_tensors for a in s.args):
+            yield s
+
+
+def parameters(args, defaults):
+    parts = []
+    for a in args:
+        text = f"{cpp_types.parameter_type(a)} {a.name}"
+        default = cpp_types.default_value(a, as_field=False)
+        if defaults and default is not None:
+            text += f" = {default}"
+        parts.append(text)
+    return ", ".join(parts)
+
+
+def fill(op, schema, self_text):
+    """Initialisers of the argument struct, in its order; what an overload does not name keeps its default."""
+    given = {a.name: a for a in schema.args}
+    parts = []
+    for a in op.schema.args:
+        g = given.get(a.name)
+        if g is None:
+            continue
+        if a.name == "self" and self_text:
+            value = self_text
+        elif a.name in schema.numbers:
+            value = f"exec::wrapped_number({a.name})"
+        else:
+            value = cpp_types.to_field(g)
+        parts.append(f".{a.name} = {value}")
+    return f"  ops::{op.name}Args args{{" + ", ".join(parts) + "};\n"
+
+
+def call(op, schema):
+    info = f"ops::{op.name}_info"
+    n = len(schema.returns)
+    if op.kind == "Composite":
+        return f"  {cpp_types.result_type(schema)} result{{}};\n  exec::invoke_composite({info}, &args, &result);\n  return result;\n"
+    if n == 1:
+        return f"  return exec::invoke({info}, &args);\n"
+    return (f"  Tensor outs[{n}];\n  exec::invoke({info}, &args, outs);\n  return {{"
+            + ", ".join(f"std::move(outs[{i}])" for i in range(n)) + "};\n")
+
+
+class Api:
+    """Declarations and definitions of one op, as (declaration, definition) pairs."""
+
+    def __init__(self, op):
+        self.functions, self.methods = [], []
+        for schema in op.schemas:
+            for s in with_numbers(schema):
+                self.add(op, s)
+
+    def add(self, op, s):
+        self_arg = s.arg("self")
+        rest = [a for a in s.args if a.name != "self"]
+        # `2 - x`: the number comes first, so there is no tensor to be the method's object or to be written in place.
+        self_is_tensor = self_arg is not None and "self" not in s.numbers and self_arg.type == "Tensor"
+        result = cpp_types.result_type(s)
+        if s.in_place_only:
+            self.in_place(op, s, s.name, rest)
+            return
+        if "function" in op.forms:
+            self.functions.append((f"{result} {s.name}({parameters(s.args, True)});",
+                                   f"{result} {s.name}({parameters(s.args, False)}) {{\n{fill(op, s, None)}{call(op, s)}}}"))
+        if "method" in op.forms and self_is_tensor:
+            self.methods.append((f"{result} {s.name}({parameters(rest, True)}) const;",
+                                 f"{result} Tensor::{s.name}({parameters(rest, False)}) const {{\n{fill(op, s, '*this')}{call(op, s)}}}"))
+        if "inplace" in op.forms and self_is_tensor and s.returns == ["Tensor"]:
+            self.in_place(op, s, s.name + "_", rest)
+        if "out" in op.forms and all(r == "Tensor" for r in s.returns):
+            self.out(op, s)
+
+    def in_place(self, op, s, name, rest):
+        run = f"  exec::invoke_inplace(ops::{op.name}_info, &args, {{}});\n"
+        if op.kind == "Composite":
+            run = f"  Tensor result;\n  exec::invoke_composite(ops::{op.name}_info, &args, &result);\n"
+        self.methods.append((f"Tensor& {name}({parameters(rest, True)}) const;",
+                             f"Tensor& Tensor::{name}({parameters(rest, False)}) const {{\n{fill(op, s, '*this')}"
+                             + run.format("*this") + "  return const_cast<Tensor&>(*this);\n}"))
+        if "function" not in op.forms:
+            return
+        declared = f"Tensor& {name}(Tensor& self{', ' if rest else ''}{parameters(rest, True)});"
+        defined = f"Tensor& {name}(Tensor& self{', ' if rest else ''}{parameters(rest, False)}) {{\n"
+        self.functions.append((declared, defined + fill(op, s, "self") + run.format("self") + "  return self;\n}"))
+
+    def out(self, op, s):
+        n = len(s.returns)
+        names = ["out"] if n == 1 else [f"out{i}" for i in range(n)]
+        outs = ", ".join(f"Tensor& {x}" for x in names)
+        result = "Tensor&" if n == 1 else "std::tuple<" + ", ".join(["Tensor&"] * n) + ">"
+        if op.kind == "Composite":
+            return
+        body = (fill(op, s, None) + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
+                f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
+                + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
+        comma = ", " if s.args else ""
+        self.functions.append((f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
+                               f"{result} {s.name}_out({outs}{comma}{parameters(s.args, False)}) {{\n{body}}}"))
+
+
+def functions_header(apis):
+    lines = [d for api in apis for d, _ in api.functions]
+    return (NOTE + '#pragma once\n#include "argand/core/reduction.h"\n#include "argand/core/tensor.h"\n\nnamespace argand {\n\n'
+            + "\n".join(lines) + "\n\n}  // namespace argand\n")
+
+
+def methods_include(apis):
+    return NOTE + "\n".join("  " + d for api in apis for d, _ in api.methods) + "\n"
+
+
+def definitions(family, ops, apis):
+    infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
+    bodies = [text for api in apis for _, text in api.functions + api.methods]
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/ops/functions.h"\n#include "argand/ops/{family}/args.h"\n\n'
+            f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
+
+
+def table(ops):
+    infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
+    pointers = ", ".join(f"&ops::{op.name}_info" for op in ops)
+    return (NOTE + '#include "argand/exec/op_info.h"\n\nnamespace argand {\nnamespace ops {\n' + infos
+            + "\n}  // namespace ops\n\nstd::span<OpInfo* const> all_ops() {\n  static OpInfo* const table[] = {" + pointers
+            + "};\n  return table;\n}\n\n}  // namespace argand\n")
+
+
+# ---- the reference page
+
+
+def reference(ops):
+    out = ["# Operators", "", "Generated from the op definitions by `./dev docs`; do not edit.", ""]
+    for op in sorted(ops, key=lambda o: (o.schema.name.lower(), o.name)):
+        out.append(f"## {op.schema.name}" + (f" ({op.schema.overload})" if op.schema.overload else ""))
+        out.append("```\n" + "\n".join(s.text for s in op.schemas) + "\n```")
+        if op.doc:
+            out.append(op.doc)
+        facts = [op.kind.lower(), "forms: " + ", ".join(sorted(op.forms)) if not op.schema.in_place_only else "forms: inplace"]
+        facts.append("differentiable" if op.has_gradient or op.kind == "Composite" else "no gradient")
+        out.append("*" + "; ".join(facts) + f"* (`{op.file}`)\n")
+    return "\n".join(out)

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Generates the public API from the op definitions: `generate.py --out DIR`.
+
+Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in; writes below DIR
+  argand/ops/<family>/args.h        argument structs
+  argand/ops/<family>/functions.cpp functions and methods
+  argand/ops/functions.h            declarations of functions
+  argand/ops/table.cpp              all_ops()
+  argand/core/tensor_methods.inc    declarations of methods
+  docs/operators.md                 the reference page
+A file whose text would not change keeps its time.  Python's standard library only.
+"""
+import argparse
+import itertools
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import emit  # noqa: E402
+from definitions import read_ops  # noqa: E402
+from schema import SchemaError  # noqa: E402
+
+
+def write(path, text):
+    if path.exists() and path.read_text() == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", required=True, type=Path)
+    out = parser.parse_args().out
+    ops_dir = Path(__file__).resolve().parents[2] / "argand" / "ops"
+    try:
+        ops = read_ops(ops_dir)
+        apis = {op.name: emit.Api(op) for op in ops}
+    except (SchemaError, KeyError) as e:
+        print(f"generate: {e.args[0]}", file=sys.stderr)
+        return 1
+    for family, group in itertools.groupby(sorted(ops, key=lambda o: o.family), key=lambda o: o.family):
+        members = list(group)
+        folder = out / "argand" / "ops" / family
+        write(folder / "args.h", emit.args_header(members))
+        write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
+    in_order = [apis[op.name] for op in ops]
+    write(out / "argand" / "ops" / "functions.h", emit.functions_header(in_order))
+    write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
+    write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
+    write(out / "docs" / "operators.md", emit.reference(ops))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
