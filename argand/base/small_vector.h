@@ -89,6 +89,9 @@ class SmallVector {
     std::rotate(data_ + i, data_ + size_ - 1, data_ + size_);
     return data_ + i;
   }
+  void insert_all(const SmallVector& o) {
+    for (const T v : o) push_back(v);
+  }
   T* erase(const T* at) {
     T* p = data_ + (at - data_);
     std::copy(p + 1, end(), p);

@@ -42,6 +42,7 @@ struct OpBase : A::Index {
   using Args = A;
   using Ctx = GradContext<A>;
   using S = Samples<A>;
+  using Result = typename A::Result;
   static constexpr auto doc = "";
   static constexpr Autocast autocast = Autocast::kNone;
   static constexpr bool differentiable = true;

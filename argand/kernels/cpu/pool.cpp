@@ -1,0 +1,219 @@
+#include "argand/kernels/cpu/pool.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "argand/core/dispatch.h"
+#include "argand/runtime/cpu/thread_pool.h"
+
+namespace argand::cpu {
+namespace {
+
+constexpr DtypeSet kPoolTypes = kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
+
+// Positions [begin, end) in steps of `step` that a window covers along one dimension.
+struct Range {
+  int64_t begin, end, step;
+};
+
+struct FixedWindows {
+  static Range of(const PoolShape& s, int d, int64_t o) {
+    int64_t begin = o * s.stride[d] - s.padding[d];
+    const int64_t end = std::min(begin + (s.kernel[d] - 1) * s.dilation[d] + 1, s.in[d]);
+    if (begin < 0) begin += (-begin + s.dilation[d] - 1) / s.dilation[d] * s.dilation[d];
+    return {begin, end, s.dilation[d]};
+  }
+};
+struct AdaptiveWindows {
+  static Range of(const PoolShape& s, int d, int64_t o) {
+    return {o * s.in[d] / s.out[d], ((o + 1) * s.in[d] + s.out[d] - 1) / s.out[d], 1};
+  }
+};
+
+template <class F>
+void for_each_plane(const PoolShape& s, F body) {
+  const int64_t work = std::max<int64_t>(s.in_size() + s.out_size(), 1);
+  parallel_for(0, s.planes, std::max<int64_t>(1, 32768 / work), [&](int64_t begin, int64_t end) {
+    for (int64_t p = begin; p < end; ++p) body(p);
+  });
+}
+
+// visit(output position, z range, y range, x range)
+template <class Windows, class F>
+void for_each_window(const PoolShape& s, F visit) {
+  int64_t o = 0;
+  for (int64_t z = 0; z < s.out[0]; ++z) {
+    const Range rz = Windows::of(s, 0, z);
+    for (int64_t y = 0; y < s.out[1]; ++y) {
+      const Range ry = Windows::of(s, 1, y);
+      for (int64_t x = 0; x < s.out[2]; ++x, ++o) visit(o, rz, ry, Windows::of(s, 2, x));
+    }
+  }
+}
+
+template <class F>
+void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx, F visit) {
+  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
+    for (int64_t y = ry.begin; y < ry.end; y += ry.step)
+      for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
+}
+
+template <class T>
+bool wins(T candidate, T best) {
+  if constexpr (std::is_integral_v<T>) return candidate > best;
+  else return candidate > best || std::isnan(static_cast<op_math_t<T>>(candidate));
+}
+
+// The commonest pooling: 2x2 windows that neither overlap nor reach outside.
+bool is_2x2(const PoolShape& s) {
+  return s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.kernel[1] == 2 && s.kernel[2] == 2 && s.stride[1] == 2 && s.stride[2] == 2 &&
+         s.padding == std::array<int64_t, 3>{0, 0, 0} && s.dilation == std::array<int64_t, 3>{1, 1, 1} && s.out[1] * 2 <= s.in[1] &&
+         s.out[2] * 2 <= s.in[2];
+}
+
+template <class T>
+void max_pool_2x2(const PoolShape& s, const T* in, T* out, int64_t* indices) {
+  const int64_t width = s.in[2];
+  for (int64_t y = 0; y < s.out[1]; ++y) {
+    for (int64_t x = 0; x < s.out[2]; ++x) {
+      const int64_t at = 2 * y * width + 2 * x;
+      int64_t best = at;
+      T value = in[at];
+      for (const int64_t next : {at + 1, at + width, at + width + 1}) {
+        const bool better = wins(in[next], value);
+        value = better ? in[next] : value;
+        best = better ? next : best;
+      }
+      *out++ = value;
+      *indices++ = best;
+    }
+  }
+}
+
+template <class Windows, class T>
+void max_pool_plane(const PoolShape& s, const T* in, T* out, int64_t* indices) {
+  for_each_window<Windows>(s, [&](int64_t o, const Range& rz, const Range& ry, const Range& rx) {
+    int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
+    T value = in[best];
+    for_each_position(s, rz, ry, rx, [&](int64_t i) {
+      if (!wins(in[i], value) || (i != best && value != value)) return;
+      value = in[i];
+      best = i;
+    });
+    out[o] = value;
+    indices[o] = best;
+  });
+}
+
+template <class Windows>
+void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  dispatch<kPoolTypes>(dtype, "max_pool", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const bool simple = std::is_same_v<Windows, FixedWindows> && is_2x2(s);
+    for_each_plane(s, [&](int64_t p) {
+      const T* in = static_cast<const T*>(x) + p * s.in_size();
+      T* out = static_cast<T*>(y) + p * s.out_size();
+      if (simple) max_pool_2x2(s, in, out, indices + p * s.out_size());
+      else max_pool_plane<Windows>(s, in, out, indices + p * s.out_size());
+    });
+  });
+}
+
+// Elements the average of a window is divided by.
+template <class T>
+op_math_t<T> divisor_of(const PoolShape& s, const AverageDivisor& d, const std::array<int64_t, 3>& o, int64_t covered) {
+  if (d.fixed) return static_cast<op_math_t<T>>(d.fixed);
+  if (!d.count_padding) return static_cast<op_math_t<T>>(covered);
+  int64_t n = 1;
+  for (int k = 0; k < 3; ++k) {
+    const int64_t begin = o[k] * s.stride[k] - s.padding[k];
+    n *= std::min(begin + s.kernel[k], s.in[k] + s.padding[k]) - begin;
+  }
+  return static_cast<op_math_t<T>>(n);
+}
+
+int64_t covered(const Range& rz, const Range& ry, const Range& rx) {
+  return (rz.end - rz.begin) * (ry.end - ry.begin) * (rx.end - rx.begin);
+}
+
+// each(position of the output, divisor, ranges)
+template <class Windows, class T, class F>
+void average_windows(const PoolShape& s, const AverageDivisor& d, F each) {
+  for_each_window<Windows>(s, [&](int64_t o, const Range& rz, const Range& ry, const Range& rx) {
+    const std::array<int64_t, 3> at{o / (s.out[1] * s.out[2]), o / s.out[2] % s.out[1], o % s.out[2]};
+    const int64_t n = covered(rz, ry, rx);
+    const auto divisor = std::is_same_v<Windows, AdaptiveWindows> ? static_cast<op_math_t<T>>(n) : divisor_of<T>(s, d, at, n);
+    each(o, divisor, rz, ry, rx);
+  });
+}
+
+template <class Windows>
+void avg_pool_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* x, void* y) {
+  dispatch<kFloatingTypes | dtype_bit(kLong)>(dtype, "avg_pool", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_plane(s, [&](int64_t p) {
+      const T* in = static_cast<const T*>(x) + p * s.in_size();
+      T* out = static_cast<T*>(y) + p * s.out_size();
+      average_windows<Windows, T>(s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
+        op_math_t<T> total{};
+        for_each_position(s, rz, ry, rx, [&](int64_t i) { total += static_cast<op_math_t<T>>(in[i]); });
+        out[o] = static_cast<T>(total / divisor);
+      });
+    });
+  });
+}
+
+template <class Windows>
+void avg_pool_backward_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y, void* grad_x) {
+  dispatch<kFloatingTypes>(dtype, "avg_pool_backward", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_plane(s, [&](int64_t p) {
+      const T* gy = static_cast<const T*>(grad_y) + p * s.out_size();
+      T* gx = static_cast<T*>(grad_x) + p * s.in_size();
+      std::fill(gx, gx + s.in_size(), T(0));
+      average_windows<Windows, T>(s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
+        const op_math_t<T> share = static_cast<op_math_t<T>>(gy[o]) / divisor;
+        for_each_position(s, rz, ry, rx, [&](int64_t i) { gx[i] = static_cast<T>(static_cast<op_math_t<T>>(gx[i]) + share); });
+      });
+    });
+  });
+}
+
+}  // namespace
+
+void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  max_pool_with<FixedWindows>(s, dtype, x, y, indices);
+}
+void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  max_pool_with<AdaptiveWindows>(s, dtype, x, y, indices);
+}
+
+void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x) {
+  dispatch<kFloatingTypes>(dtype, "max_pool_backward", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    for_each_plane(s, [&](int64_t p) {
+      const T* gy = static_cast<const T*>(grad_y) + p * s.out_size();
+      const int64_t* at = indices + p * s.out_size();
+      T* gx = static_cast<T*>(grad_x) + p * s.in_size();
+      std::fill(gx, gx + s.in_size(), T(0));
+      for (int64_t o = 0; o < s.out_size(); ++o)
+        gx[at[o]] = static_cast<T>(static_cast<op_math_t<T>>(gx[at[o]]) + static_cast<op_math_t<T>>(gy[o]));
+    });
+  });
+}
+
+void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* x, void* y) {
+  avg_pool_with<FixedWindows>(s, dtype, d, x, y);
+}
+void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y, void* grad_x) {
+  avg_pool_backward_with<FixedWindows>(s, dtype, d, grad_y, grad_x);
+}
+void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y) {
+  avg_pool_with<AdaptiveWindows>(s, dtype, {}, x, y);
+}
+void adaptive_avg_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
+  avg_pool_backward_with<AdaptiveWindows>(s, dtype, {}, grad_y, grad_x);
+}
+
+}  // namespace argand::cpu

@@ -1,0 +1,160 @@
+// matmul, linear, tensordot, inner: products whose operands may have any number of dimensions.
+#include "argand/ops/define.h"
+#include "argand/ops/matmul/args.h"
+#include "argand/ops/matmul/product.h"
+
+namespace argand::ops {
+namespace {
+
+// [..., k] as [rows, k].
+Tensor as_rows(const Tensor& t) { return t.dim() == 2 ? t : t.reshape({-1, t.sizes().back()}); }
+
+Dims with_last(IntArrayRef lead, int64_t last) {
+  Dims out(lead);
+  out.push_back(last);
+  return out;
+}
+
+}  // namespace
+
+struct Matmul : Composite<MatmulArgs> {
+  static constexpr auto schema = "matmul(Tensor self, Tensor other) -> Tensor";
+  static constexpr auto doc =
+      "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as a row or "
+      "column, which the result drops again.";
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.self.dim() > 0 && a.other.dim() > 0,
+                 "matmul: both arguments to matmul need to be at least 1D, but they are ", a.self.dim(), "D and ", a.other.dim(), "D");
+    if (a.self.dim() == 1 && a.other.dim() == 1) return a.self.dot(a.other);
+    if (a.self.dim() == 1) return a.self.unsqueeze(0).matmul(a.other).squeeze(-2);
+    if (a.other.dim() == 1) return a.self.matmul(a.other.unsqueeze(1)).squeeze(-1);
+    if (a.other.dim() == 2) {
+      if (a.self.dim() == 2) return a.self.mm(a.other);
+      const Dims lead(a.self.sizes().slice(0, a.self.sizes().size() - 1));
+      return as_rows(a.self).mm(a.other).view(with_last(lead, a.other.sizes()[1]));
+    }
+    return batched(a.self, a.other);
+  }
+  static Tensor batched(const Tensor& a, const Tensor& b) {
+    const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
+    const auto tail = [](const Tensor& t) { return t.sizes().slice(t.sizes().size() - 2); };
+    const Dims batch = broadcast_shapes(lead(a), lead(b), "matmul");
+    const auto spread = [&](const Tensor& t) {
+      Dims to = batch;
+      for (const int64_t s : tail(t)) to.push_back(s);
+      return t.expand(to).reshape({numel_of(batch), tail(t)[0], tail(t)[1]});
+    };
+    Dims out = batch;
+    out.push_back(tail(a)[0]);
+    out.push_back(tail(b)[1]);
+    return spread(a).bmm(spread(b)).view(out);
+  }
+  static void samples(S& s) {
+    s.add({s->real({3}), s->real({3})});
+    s.add({s->real({2, 3}), s->real({3})});
+    s.add({s->real({3}), s->real({3, 2})});
+    s.add({s->real({2, 2, 3}), s->real({3, 4})});
+    s.add({s->real({2, 1, 2, 3}), s->real({4, 3, 2})});
+    s.fails({s->real({}), s->real({3})}, "matmul: both arguments to matmul need to be at least 1D, but they are 0D and 1D");
+    s.fails({s->real({2, 3}), s->real({2, 3})}, "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)");
+  }
+};
+ARGAND_OP(Matmul)
+
+struct Linear : Kernel<LinearArgs> {
+  static constexpr auto schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
+  static constexpr auto doc = "input [..., in] times weight [out, in] transposed, plus bias [out].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
+  static constexpr int variants = kFunction;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && a.weight.dim() == 2, "linear: expected input [..., in] and weight [out, in], got ",
+                 a.input.sizes(), " and ", a.weight.sizes());
+    ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes()[1], "linear: expected input with ", a.weight.sizes()[1],
+                 " features (weight is ", a.weight.sizes(), "), got ", a.input.sizes());
+    check_same_dtype("linear", "input", a.input, "weight", a.weight);
+    if (a.bias.defined()) {
+      check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
+      ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == a.weight.sizes()[0], "linear: expected bias [",
+                   a.weight.sizes()[0], "] (weight is ", a.weight.sizes(), "), got ", a.bias.sizes());
+    }
+    return {with_last(a.input.sizes().slice(0, a.input.sizes().size() - 1), a.weight.sizes()[0]), a.input.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const int64_t in = a.weight.sizes()[1], features = a.weight.sizes()[0];
+    const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
+    const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides()[1], a.weight.strides()[0]}, a.weight.storage_offset());
+    product(x, w, out.dim() == 2 ? out : flat(out, features), 1, 0, a.bias.defined() ? exec::dense(a.bias) : a.bias);
+  }
+  static Tensor grad_input(const Ctx& c, const Tensor& g) { return g.matmul(c.weight.conj()); }
+  static Tensor grad_weight(const Ctx& c, const Tensor& g) { return as_rows(g).t().mm(as_rows(c.input).conj()); }
+  static Tensor grad_bias(const Ctx&, const Tensor& g) { return as_rows(g).sum(0); }
+
+  // A contiguous tensor as [rows, columns]; also where it is empty, which reshape could not infer.
+  static Tensor flat(const Tensor& t, int64_t columns) {
+    const int64_t rows = numel_of(t.sizes().slice(0, t.sizes().size() - 1));
+    return exec::alias(t, {rows, columns}, {columns, 1}, t.storage_offset());
+  }
+  static void samples(S& s) {
+    s.add({s->real({4, 3}), s->real({2, 3}), s->real({2})});
+    s.add({s->real({3}), s->real({2, 3}), s->real({2})});
+    s.add({s->real({2, 2, 3}), s->real({5, 3}), Tensor()});
+    s.fails({s->real({4, 3}), s->real({2, 4}), s->real({2})}, "linear: expected input with 4 features (weight is [2, 4]), got [4, 3]");
+    s.fails({s->real({4, 3}), s->real({2, 3}), s->real({3})}, "linear: expected bias [2] (weight is [2, 3]), got [3]");
+  }
+};
+ARGAND_OP(Linear)
+
+struct Tensordot : Composite<TensordotArgs> {
+  static constexpr auto schema = "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor";
+  static constexpr auto doc = "Sums the products over dims_self of self and dims_other of other; the other dimensions are kept, self's first.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.dims_self.size() == a.dims_other.size(), "tensordot: both dimension lists should have same length, got ",
+                 a.dims_self, " and ", a.dims_other);
+    const Dims da = wrap_dims(a.dims_self, a.self.dim(), "tensordot", false), db = wrap_dims(a.dims_other, a.other.dim(), "tensordot", false);
+    int64_t contracted = 1;
+    for (size_t i = 0; i < da.size(); ++i) {
+      const int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
+      ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n, " in dim ", da[i],
+                   " and second has size ", m, " in dim ", db[i]);
+      contracted *= n;
+    }
+    Dims out, order_a, order_b = db;
+    const auto keep = [&](const Tensor& t, const Dims& used, Dims& order) {
+      int64_t n = 1;
+      for (int64_t d = 0; d < t.dim(); ++d) {
+        if (std::find(used.begin(), used.end(), d) != used.end()) continue;
+        order.push_back(d);
+        out.push_back(t.sizes()[d]);
+        n *= t.sizes()[d];
+      }
+      return n;
+    };
+    const int64_t rows = keep(a.self, da, order_a), columns = keep(a.other, db, order_b);
+    for (const int64_t d : da) order_a.push_back(d);
+    return a.self.permute(order_a).reshape({rows, contracted}).mm(a.other.permute(order_b).reshape({contracted, columns})).reshape(out);
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3, 4}), s->real({4, 3, 5}), {1, 2}, {1, 0}});
+    s.fails({s->real({2, 3}), s->real({2, 3}), {1}, {0}}, "tensordot: contracted dimensions need to match, but first has size 3 in dim 1 and second has size 2 in dim 0");
+  }
+};
+ARGAND_OP(Tensordot)
+
+struct Inner : Composite<InnerArgs> {
+  static constexpr auto schema = "inner(Tensor self, Tensor other) -> Tensor";
+  static constexpr auto doc = "Sums the products over the last dimension of both.";
+  static Tensor compose(const Args& a) {
+    if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;
+    ARGAND_CHECK(ShapeError, a.self.sizes().back() == a.other.sizes().back(),
+                 "inner: the last dimension must match on both input tensors but got shapes ", a.self.sizes(), " and ", a.other.sizes());
+    return tensordot(a.self, a.other, {-1}, {-1});
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({4, 3})});
+    s.fails({s->real({2, 3}), s->real({2})}, "inner: the last dimension must match");
+  }
+};
+ARGAND_OP(Inner)
+
+}  // namespace argand::ops

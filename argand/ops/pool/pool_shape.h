@@ -1,0 +1,19 @@
+// From an op's arguments to the shape of a pooling, with every check a user can fail.
+#pragma once
+#include "argand/core/tensor.h"
+#include "argand/kernels/cpu/pool.h"
+
+namespace argand::ops {
+
+struct PoolOptions {
+  IntArrayRef kernel, stride, padding, dilation;
+  bool ceil_mode;
+};
+// Input [C, spatial...] or [N, C, spatial...] with as many spatial dimensions as the kernel has sizes.
+cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o);
+cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size);
+
+// The result's sizes: the input's with its last `spatial` ones replaced.
+Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial);
+
+}  // namespace argand::ops
