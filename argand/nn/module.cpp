@@ -1,0 +1,241 @@
+#include "argand/nn/module.h"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <typeinfo>
+
+#include "argand/autograd/engine.h"
+#include "argand/ops/functions.h"
+
+namespace argand::nn {
+namespace {
+
+std::string demangle(const char* symbol) {
+  int status = 0;
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  return text ? text.get() : symbol;
+}
+
+std::string join(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
+
+void check_name(const char* what, const std::string& name) {
+  ARGAND_CHECK(ValueError, !name.empty(), what, " name must not be empty");
+  ARGAND_CHECK(ValueError, name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name, "')");
+}
+
+}  // namespace
+
+Module::Module(std::string name) : name_(std::move(name)) {}
+Module::Module() = default;
+
+const std::string& Module::name() const {
+  if (!name_) {
+    name_ = demangle(typeid(*this).name());
+  }
+  return *name_;
+}
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
+  ARGAND_THROW(NotImplementedError, "clone() has not been implemented for ", name(),
+               ". Subclass argand::nn::Cloneable<", name(), "> instead of argand::nn::Module to inherit the ability to clone.");
+}
+
+void Module::clone_(Module&, const std::optional<Device>&) {}
+
+// ---- walking the tree
+
+void Module::apply(const ModuleApplyFunction& f) {
+  f(*this);
+  for (auto& child : children_) child.value()->apply(f);
+}
+
+void Module::apply(const NamedModuleApplyFunction& f, const std::string& prefix) {
+  f(prefix, *this);
+  for (auto& child : children_) child.value()->apply(f, join(prefix, child.key()));
+}
+
+void Module::each_tensor(const std::string& prefix, const std::function<void(const std::string&, Tensor&, bool)>& f) const {
+  auto& self = const_cast<Module&>(*this);
+  for (auto& p : self.parameters_)
+    if (p.value().defined()) f(join(prefix, p.key()), p.value(), true);
+  for (auto& b : self.buffers_)
+    if (b.value().defined()) f(join(prefix, b.key()), b.value(), false);
+  for (auto& child : self.children_) child.value()->each_tensor(join(prefix, child.key()), f);
+}
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  OrderedDict<std::string, Tensor> out("Parameter");
+  if (!recurse) {
+    for (const auto& p : parameters_)
+      if (p.value().defined()) out.insert(p.key(), p.value());
+    return out;
+  }
+  each_tensor("", [&](const std::string& name, Tensor& t, bool is_parameter) {
+    if (is_parameter) out.insert(name, t);
+  });
+  return out;
+}
+
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+  OrderedDict<std::string, Tensor> out("Buffer");
+  if (!recurse) {
+    for (const auto& b : buffers_)
+      if (b.value().defined()) out.insert(b.key(), b.value());
+    return out;
+  }
+  each_tensor("", [&](const std::string& name, Tensor& t, bool is_parameter) {
+    if (!is_parameter) out.insert(name, t);
+  });
+  return out;
+}
+
+std::vector<Tensor> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const std::string& prefix, bool include_self) const {
+  OrderedDict<std::string, std::shared_ptr<Module>> out;
+  if (include_self) {
+    auto self = const_cast<Module*>(this)->weak_from_this().lock();
+    ARGAND_CHECK(ValueError, self, "modules: the module is not held by a shared_ptr; use std::make_shared or include_self = false");
+    out.insert(prefix, std::move(self));
+  }
+  for (const auto& child : children_)
+    for (const auto& below : child.value()->named_modules(join(prefix, child.key()), true)) out.insert(below.key(), below.value());
+  return out;
+}
+
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const { return named_modules("", include_self).values(); }
+std::vector<std::shared_ptr<Module>> Module::children() const { return children_.values(); }
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const { return children_; }
+
+// ---- modes and conversions
+
+void Module::train(bool on) {
+  for (auto& child : children_) child.value()->train(on);
+  is_training_ = on;
+}
+
+void Module::convert(const std::function<TensorOptions(const Tensor&)>& options, bool non_blocking) {
+  const NoGradGuard no_grad;
+  each_tensor("", [&](const std::string&, Tensor& t, bool) {
+    t.set_data(t.detach().to(options(t), non_blocking));
+    if (t.grad().defined()) t.mutable_grad() = t.grad().to(options(t), non_blocking);
+  });
+}
+
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype).device(device) : TensorOptions(device); }, non_blocking);
+}
+void Module::to(ScalarType dtype, bool non_blocking) {
+  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype) : TensorOptions(); }, non_blocking);
+}
+void Module::to(Device device, bool non_blocking) {
+  convert([&](const Tensor&) { return TensorOptions(device); }, non_blocking);
+}
+
+void Module::zero_grad(bool set_to_none) {
+  for (Tensor& p : parameters()) {
+    if (!p.grad().defined()) continue;
+    if (set_to_none) {
+      p.mutable_grad() = Tensor();
+    } else {
+      p.mutable_grad() = p.grad().detach();
+      p.mutable_grad().zero_();
+    }
+  }
+}
+
+// ---- registration
+
+Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
+  check_name("Parameter", name);
+  ARGAND_CHECK(GradError, !tensor.defined() || tensor.is_leaf(), "register_parameter: '", name, "' must be a leaf, got a tensor with a grad_fn");
+  if (tensor.defined() && is_differentiable(tensor.dtype())) tensor.set_requires_grad(requires_grad);
+  return parameters_.insert(std::move(name), std::move(tensor));
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor) {
+  check_name("Buffer", name);
+  return buffers_.insert(std::move(name), std::move(tensor));
+}
+
+void Module::add_module(std::string name, std::shared_ptr<Module> module) {
+  check_name("Submodule", name);
+  children_.insert(std::move(name), std::move(module));
+}
+
+void Module::set_module(const std::string& name, std::shared_ptr<Module> module) { children_[name] = std::move(module); }
+void Module::unregister_module(const std::string& name) { children_.erase(name); }
+
+// ---- state
+
+StateDict Module::state_dict() const {
+  StateDict out;
+  each_tensor("", [&](const std::string& name, Tensor& t, bool) { out.insert(name, t.detach()); });
+  return out;
+}
+
+void Module::load_state_dict(const StateDict& state, bool strict) {
+  std::string missing, unexpected, misshaped;
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  StateDict own;
+  each_tensor("", [&](const std::string& name, Tensor& t, bool) {
+    own.insert(name, t);
+    const Tensor* given = state.find(name);
+    if (!given || !given->defined()) missing += "\n  missing: " + name;
+    else if (!(given->sizes() == t.sizes())) misshaped += str("\n  shape of ", name, ": expected ", t.sizes(), ", got ", given->sizes());
+    else copies.emplace_back(t, *given);
+  });
+  for (const auto& item : state)
+    if (!own.contains(item.key())) unexpected += "\n  unexpected: " + item.key();
+  if (!strict) missing.clear(), unexpected.clear();
+  ARGAND_CHECK(ValueError, missing.empty() && unexpected.empty() && misshaped.empty(), "load_state_dict: the state does not fit ", name(),
+               "; nothing was changed", missing, unexpected, misshaped);
+  const NoGradGuard no_grad;
+  for (auto& [to, from] : copies) to.copy_(from);
+}
+
+namespace detail {
+
+void copy_values(const Module& from, Module& to, const std::optional<Device>& device) {
+  if (device) to.to(*device);
+  const StateDict state = from.state_dict();
+  StateDict mine = to.state_dict();
+  for (const auto& item : state)
+    ARGAND_CHECK(ValueError, mine.contains(item.key()), "clone: the cloned module does not have the parameter, buffer or submodule '",
+                 item.key(), "': reset() must register everything the original has");
+  to.load_state_dict(state);
+  for (const auto& p : from.named_parameters()) to.named_parameters()[p.key()].set_requires_grad(p.value().requires_grad());
+  to.train(from.is_training());
+}
+
+}  // namespace detail
+
+// ---- printing
+
+void Module::pretty_print(std::ostream& stream) const { stream << name(); }
+
+namespace {
+
+void print_tree(std::ostream& stream, const Module& module, const std::string& indent) {
+  module.pretty_print(stream);
+  const auto children = module.named_children();
+  if (children.is_empty()) return;
+  stream << "(\n";
+  for (const auto& child : children) {
+    stream << indent << "  (" << child.key() << "): ";
+    print_tree(stream, *child.value(), indent + "  ");
+    stream << "\n";
+  }
+  stream << indent << ")";
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& stream, const Module& module) {
+  print_tree(stream, module, "");
+  return stream;
+}
+
+}  // namespace argand::nn

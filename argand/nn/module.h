@@ -1,0 +1,157 @@
+// The base of all layers and models, with the names and semantics of LibTorch's torch::nn::Module.
+//
+// A module owns parameters (which train), buffers (which do not) and submodules, each under a name without dots.  Names of
+// nested ones are joined with dots: "conv1.weight".
+// Thread safety: reading from several threads is safe while nobody changes the module.
+#pragma once
+#include <functional>
+#include <memory>
+#include <ostream>
+
+#include "argand/core/tensor.h"
+#include "argand/nn/ordered_dict.h"
+
+namespace argand::nn {
+
+// What a module's tensors are, by full name, parameters and buffers in order of registration.
+using StateDict = OrderedDict<std::string, Tensor>;
+
+class Module : public std::enable_shared_from_this<Module> {
+ public:
+  using ModuleApplyFunction = std::function<void(Module&)>;
+  using NamedModuleApplyFunction = std::function<void(const std::string&, Module&)>;
+
+  explicit Module(std::string name);
+  Module();  // named after its type
+  Module(const Module&) = default;
+  Module& operator=(const Module&) = default;
+  Module(Module&&) noexcept = default;
+  Module& operator=(Module&&) noexcept = default;
+  virtual ~Module() = default;
+
+  const std::string& name() const;
+  // A deep copy; Cloneable<T> implements it.
+  virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
+
+  // Runs on this module and all below it, parents first.
+  void apply(const ModuleApplyFunction& f);
+  void apply(const NamedModuleApplyFunction& f, const std::string& prefix = {});
+
+  std::vector<Tensor> parameters(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
+  std::vector<Tensor> buffers(bool recurse = true) const;
+  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
+  // This module first; needs the module to be held by a shared_ptr if include_self.
+  std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
+  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& prefix = {}, bool include_self = true) const;
+  std::vector<std::shared_ptr<Module>> children() const;
+  OrderedDict<std::string, std::shared_ptr<Module>> named_children() const;
+
+  virtual void train(bool on = true);
+  void eval() { train(false); }
+  virtual bool is_training() const noexcept { return is_training_; }
+
+  virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
+  virtual void to(ScalarType dtype, bool non_blocking = false);  // floating-point tensors alone change
+  virtual void to(Device device, bool non_blocking = false);
+  virtual void zero_grad(bool set_to_none = true);
+
+  // Detached tensors that share the module's memory.
+  StateDict state_dict() const;
+  // Copies into parameters and buffers.  Everything is checked first: one ValueError lists all missing, unexpected and
+  // misshaped names, and then nothing has changed.  Without `strict`, missing and unexpected names are passed over.
+  void load_state_dict(const StateDict& state, bool strict = true);
+
+  virtual void pretty_print(std::ostream& stream) const;
+
+  template <class T>
+  T* as() noexcept {
+    return dynamic_cast<T*>(this);
+  }
+  template <class T>
+  const T* as() const noexcept {
+    return dynamic_cast<const T*>(this);
+  }
+
+  // An undefined tensor keeps the place of an absent parameter (a Linear without bias).
+  Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
+  Tensor& register_buffer(std::string name, Tensor tensor);
+  template <class M>
+  std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
+    add_module(std::move(name), module);
+    return module;
+  }
+  template <class Holder, class = typename Holder::ContainedType>
+  Holder register_module(std::string name, Holder holder) {
+    add_module(std::move(name), holder.ptr());
+    return holder;
+  }
+  template <class M>
+  std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
+    set_module(name, module);
+    return module;
+  }
+  template <class Holder, class = typename Holder::ContainedType>
+  Holder replace_module(const std::string& name, Holder holder) {
+    set_module(name, holder.ptr());
+    return holder;
+  }
+  void unregister_module(const std::string& name);
+
+ protected:
+  OrderedDict<std::string, Tensor> parameters_{"Parameter"};
+  OrderedDict<std::string, Tensor> buffers_{"Buffer"};
+  OrderedDict<std::string, std::shared_ptr<Module>> children_{"Submodule"};
+
+ private:
+  template <class Derived>
+  friend class Cloneable;
+  // Takes over the values of `other`, for Cloneable.
+  virtual void clone_(Module& other, const std::optional<Device>& device);
+  void add_module(std::string name, std::shared_ptr<Module> module);
+  void set_module(const std::string& name, std::shared_ptr<Module> module);
+  void each_tensor(const std::string& prefix, const std::function<void(const std::string&, Tensor&, bool is_parameter)>& f) const;
+  void convert(const std::function<TensorOptions(const Tensor&)>& options, bool non_blocking);
+
+  mutable std::optional<std::string> name_;
+  bool is_training_ = true;
+};
+
+std::ostream& operator<<(std::ostream& stream, const Module& module);
+
+// Gives a module type clone(): a new object is made from the type's reset() and takes over copies of all tensors.
+template <class Derived>
+class Cloneable : public Module {
+ public:
+  using Module::Module;
+  // (Re)makes parameters, buffers and submodules from the options.
+  virtual void reset() = 0;
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
+    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    copy->parameters_.clear();
+    copy->buffers_.clear();
+    copy->children_.clear();
+    copy->reset();
+    copy->take_values_of(*this, device);
+    return copy;
+  }
+
+ private:
+  void take_values_of(const Module& from, const std::optional<Device>& device);
+  void clone_(Module& other, const std::optional<Device>& device) final {
+    static_cast<Derived&>(*this) = static_cast<Derived&>(*std::static_pointer_cast<Derived>(other.clone(device)));
+  }
+};
+
+namespace detail {
+// Copies the tensors of `from` into `to`, name by name; the trees must match.
+void copy_values(const Module& from, Module& to, const std::optional<Device>& device);
+}  // namespace detail
+
+template <class Derived>
+void Cloneable<Derived>::take_values_of(const Module& from, const std::optional<Device>& device) {
+  detail::copy_values(from, *this, device);
+}
+
+}  // namespace argand::nn

@@ -1,0 +1,72 @@
+// Modules as values: ARGAND_MODULE(Linear) makes `Linear` a counted handle to a `LinearImpl`, as LibTorch's TORCH_MODULE.
+#pragma once
+#include <memory>
+#include <type_traits>
+
+#include "argand/nn/module.h"
+
+namespace argand::nn {
+
+struct ModuleHolderIndicator {};
+
+template <class Contained>
+class ModuleHolder : ModuleHolderIndicator {
+ public:
+  using ContainedType = Contained;
+
+  // A module made without arguments, where it can be.
+  ModuleHolder() : impl_(make_default()) {}
+  ModuleHolder(std::nullptr_t) : impl_(nullptr) {}  // empty
+  ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
+  template <class Head, class... Tail,
+            class = std::enable_if_t<!(std::is_base_of_v<ModuleHolderIndicator, std::decay_t<Head>> && sizeof...(Tail) == 0) &&
+                                     !std::is_same_v<std::decay_t<Head>, std::shared_ptr<Contained>> &&
+                                     !std::is_same_v<std::decay_t<Head>, std::nullptr_t>>>
+  explicit ModuleHolder(Head&& head, Tail&&... tail)
+      : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+
+  explicit operator bool() const noexcept { return impl_ != nullptr; }
+  Contained* operator->() { return get(); }
+  const Contained* operator->() const { return get(); }
+  Contained& operator*() { return *get(); }
+  const Contained& operator*() const { return *get(); }
+  const std::shared_ptr<Contained>& ptr() const {
+    ARGAND_CHECK(ValueError, impl_, "Accessing empty ModuleHolder");
+    return impl_;
+  }
+  Contained* get() { return ptr().get(); }
+  const Contained* get() const { return ptr().get(); }
+  bool is_empty() const noexcept { return impl_ == nullptr; }
+
+  // The module's forward().
+  template <class... Args>
+  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+    return get()->forward(std::forward<Args>(args)...);
+  }
+  template <class Arg>
+  decltype(auto) operator[](Arg&& arg) {
+    return (*get())[std::forward<Arg>(arg)];
+  }
+
+ private:
+  static std::shared_ptr<Contained> make_default() {
+    if constexpr (std::is_default_constructible_v<Contained>) return std::make_shared<Contained>();
+    else return nullptr;
+  }
+  std::shared_ptr<Contained> impl_;
+};
+
+template <class Contained>
+std::ostream& operator<<(std::ostream& stream, const ModuleHolder<Contained>& module) {
+  return stream << *module;
+}
+
+}  // namespace argand::nn
+
+#define ARGAND_MODULE_IMPL(Name, ImplType)                              \
+  class Name : public ::argand::nn::ModuleHolder<ImplType> { /* NOLINT */ \
+   public:                                                              \
+    using ::argand::nn::ModuleHolder<ImplType>::ModuleHolder;           \
+    using Impl = ImplType;                                              \
+  }
+#define ARGAND_MODULE(Name) ARGAND_MODULE_IMPL(Name, Name##Impl)
