@@ -90,6 +90,17 @@ def randperm(dtype, n):
     row("randperm", dtype, n, [], torch.randperm(n, dtype=NAMES[dtype]))
 
 
+def distribution(op, dtype, n, *arguments):
+    row(op, dtype, n, arguments, getattr(new(dtype, n), op + "_")(*arguments))
+
+
+def multinomial(dtype, rows, categories, k, replacement):
+    """Weight i of all is (i % 7) / 4."""
+    w = (torch.arange(rows * categories) % 7 / 4).to(NAMES[dtype]).reshape(rows, categories)
+    samples = torch.multinomial(w, k, replacement)
+    row("multinomial_" + dtype, "i64", rows * k, [rows, categories, k, int(replacement)], samples.flatten())
+
+
 def sizes_and_seeds():
     for s in (0, 1, 42, 2 ** 40):
         for dtype in ("f32", "f64"):
@@ -106,7 +117,7 @@ def every_dtype():
     seed(3)
     for dtype in FLOATS:
         uniform(dtype, 3000, -0.37, 1.21)
-        uniform(dtype, 3000, 1000.0, 1001.0)  # rounds to the upper bound now and then
+        uniform(dtype, 200000, 1000.0, 1001.0)  # rounds to the upper bound now and then
         if dtype != "f64":
             normal(dtype, 3001, 0.3, 1.7)
         random_full(dtype, 40)
@@ -133,6 +144,25 @@ def every_dtype():
     for n in (0, 1, 10, 1000, 30000):
         randperm("i64", n)
     state()
+
+
+def other_distributions():
+    seed(6)
+    for dtype in FLOATS:
+        distribution("exponential", dtype, 100, 1.0)
+        distribution("exponential", dtype, 20, 0.3)
+        distribution("cauchy", dtype, 50, 0.0, 1.0)
+        distribution("cauchy", dtype, 20, -0.3, 2.0)
+        distribution("log_normal", dtype, 51, 1.0, 2.0)
+        distribution("log_normal", dtype, 20, -0.3, 0.5)
+        distribution("geometric", dtype, 50, 0.1)
+        for k in (1, 2, 17):
+            multinomial(dtype, 3, 30, k, True)
+            multinomial(dtype, 3, 24, k, False)
+        multinomial(dtype, 1, 2000, 20, False)
+        multinomial(dtype, 2, 500, 400, True)
+    for dtype in ("i8", "i16", "i32", "i64", "u8"):
+        distribution("geometric", dtype, 50, 0.3)
 
 
 def calls_in_turn():
@@ -178,5 +208,6 @@ if __name__ == "__main__":
           f"{torch.backends.cpu.get_cpu_capability()}, {' '.join(platform.libc_ver())}")
     sizes_and_seeds()
     every_dtype()
+    other_distributions()
     calls_in_turn()
     layers()

@@ -20,15 +20,6 @@ template <class T>
 constexpr size_t kWordsOf = std::is_same_v<T, double> ? 2 : 1;
 
 template <class T>
-T from_integer(int64_t value) {
-  if constexpr (ReducedFloat<T>) {
-    return T(static_cast<float>(value));
-  } else {
-    return static_cast<T>(value);
-  }
-}
-
-template <class T>
 constexpr uint64_t full_range() {
   if constexpr (std::is_same_v<T, bool>) {
     return 2;
@@ -136,12 +127,25 @@ void shuffle_forward(CpuGeneratorImpl& gen, T* out, int64_t n) {
   });
 }
 
+// The same built up from nothing: element i takes the place of one of out[0], ..., out[i], which moves to the end.
+template <class T>
+void shuffle_inside_out(CpuGeneratorImpl& gen, T* out, int64_t n) {
+  for_each_batch<2>(gen.engine(), n, [&](const uint32_t* draws, size_t first, size_t count) {
+    for (size_t i = first; i < first + count; ++i) {
+      const size_t place = draw64(draws, i - first) % (i + 1);
+      out[i] = from_integer<T>(static_cast<int64_t>(i));
+      std::swap(out[i], out[place]);
+    }
+  });
+}
+
 }  // namespace
 
 template <class T>
 void randperm(CpuGeneratorImpl& gen, T* out, int64_t n) {
+  constexpr int64_t kLong = std::numeric_limits<uint32_t>::max() / 20;  // where the remainder's bias begins to matter
   Lock lock(gen.mutex_);
-  shuffle_forward(gen, out, n);
+  n < kLong ? shuffle_forward(gen, out, n) : shuffle_inside_out(gen, out, n);
 }
 
 #define ARGAND_FOR_FLOATS(X) X(float) X(double) X(Half) X(BFloat16)

@@ -6,13 +6,15 @@
 // memory order through a buffer.
 //
 // How close to PyTorch (2.15 on x86-64 with AVX2 and FMA is the reference):
-//   same bits   uniform, random_*, bernoulli, randperm for every dtype; normal of float, Half and BFloat16 with n >= 16
-//               (on every machine: the logarithm, sine and cosine are our own).
-//   libm        normal of double or with n < 16, log_normal, exponential, geometric and cauchy use the C library's
-//               log, sin, cos, tan: the same bits with the same C library, else they may differ in the last place.
-// PyTorch before 2.15 differs from 2.15, and so from this, in these places: random_from_to took 32-bit draws for ranges
-// up to 2^32 (now 2^28); uniform of Half and BFloat16 took 11 and 8 bits of a draw (now 24, then rounded); uniform
-// could round up to `to` (now `from` then).
+// - The same bits on every machine: uniform, random_*, bernoulli, randperm; normal of float, Half and BFloat16 from 16
+//   elements on, whose logarithm, sine and cosine are our own.
+// - As the C library has it: normal of double or of less than 16 elements, log_normal, exponential, geometric and
+// cauchy
+//   use its log, exp, sin, cos and tan.  With glibc 2.36 on both sides the bits are the same; with another library they
+//   may differ in the last place.  multinomial compares such samples, so it is the same but for near ties.
+// Older versions of PyTorch are known to differ in three places: random_from_to draws 32 bits for ranges up to 2^32
+// (now 2^28); uniform of Half and BFloat16 uses only as many bits as these have (now 24, then rounded); uniform may
+// round up to `to` (now it is `from` then).
 #pragma once
 #include <cstdint>
 
@@ -54,8 +56,32 @@ void bernoulli(CpuGeneratorImpl& gen, T* out, int64_t n, double p);
 template <class T, class P>
 void bernoulli(CpuGeneratorImpl& gen, T* out, const P* p, int64_t n);
 
+// -log(1 - u) / lambda, lambda > 0.
+template <class T>
+void exponential(CpuGeneratorImpl& gen, T* out, int64_t n, double lambda = 1.0);
+
+// How many trials, each a success with probability p in (0, 1), until the first success; T also any integer type, for
+// which p must be large enough that the number fits.
+template <class T>
+void geometric(CpuGeneratorImpl& gen, T* out, int64_t n, double p);
+
+// median + sigma tan(pi (u - 1/2))
+template <class T>
+void cauchy(CpuGeneratorImpl& gen, T* out, int64_t n, double median = 0.0, double sigma = 1.0);
+
+// exp of normal_serial's samples in double.
+template <class T>
+void log_normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean = 1.0, double std = 2.0);
+
 // 0, ..., n - 1 in random order; T any integer or floating type that can hold n - 1.
 template <class T>
 void randperm(CpuGeneratorImpl& gen, T* out, int64_t n);
+
+// For each of `rows` rows of `categories` >= 1 weights (they need not add up to 1): k >= 1 category numbers to out,
+// with replacement or, for k <= categories, without.  ValueError, and nothing drawn, if a weight is negative or not
+// finite or all of a row are 0.  May take the generator's lock several times.
+template <class T>
+void multinomial(CpuGeneratorImpl& gen, const T* weights, int64_t rows, int64_t categories, int64_t k, bool replacement,
+                 int64_t* out);
 
 }  // namespace argand::cpu

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "argand/base/reduced_float.h"
 #include "argand/core/mt19937.h"
 
 namespace argand::cpu {
@@ -27,6 +28,25 @@ void for_each_batch(Mt19937& engine, int64_t n, Use use) {
 // The i-th 64-bit draw of a batch taken with Words = 2.
 inline uint64_t draw64(const uint32_t* draws, size_t i) {
   return (static_cast<uint64_t>(draws[2 * i]) << 32) | draws[2 * i + 1];
+}
+
+// To an element type, the 16-bit ones through float as PyTorch does.
+template <class T>
+T from_double(double value) {
+  if constexpr (ReducedFloat<T>) {
+    return T(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
+}
+
+template <class T>
+T from_integer(int64_t value) {
+  if constexpr (ReducedFloat<T>) {
+    return T(static_cast<float>(value));
+  } else {
+    return static_cast<T>(value);
+  }
 }
 
 }  // namespace argand::cpu

@@ -58,14 +58,7 @@ void fill_blocks(Mt19937& engine, T* out, size_t blocks, double mean, double std
 
 template <class T>
 void serial(CpuGeneratorImpl& gen, T* out, int64_t n, double mean, double std) {
-  for (int64_t i = 0; i < n; ++i) {
-    const double x = std::fma(standard_normal(gen), std, mean);
-    if constexpr (ReducedFloat<T>) {
-      out[i] = T(static_cast<float>(x));
-    } else {
-      out[i] = static_cast<T>(x);
-    }
-  }
+  for (int64_t i = 0; i < n; ++i) out[i] = from_double<T>(std::fma(standard_normal(gen), std, mean));
 }
 
 }  // namespace
@@ -92,8 +85,15 @@ void normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean, double std) {
   fill_blocks(gen.engine(), out + (size - kBlock), 1, mean, std);
 }
 
-#define ARGAND_INSTANTIATE(T)                                           \
-  template void normal(CpuGeneratorImpl&, T*, int64_t, double, double); \
+template <class T>
+void log_normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean, double std) {
+  std::lock_guard<std::mutex> lock(gen.mutex_);
+  for (int64_t i = 0; i < n; ++i) out[i] = from_double<T>(std::exp(std::fma(standard_normal(gen), std, mean)));
+}
+
+#define ARGAND_INSTANTIATE(T)                                               \
+  template void normal(CpuGeneratorImpl&, T*, int64_t, double, double);     \
+  template void log_normal(CpuGeneratorImpl&, T*, int64_t, double, double); \
   template void normal_serial(CpuGeneratorImpl&, T*, int64_t, double, double);
 
 ARGAND_INSTANTIATE(float)
