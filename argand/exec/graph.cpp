@@ -126,7 +126,7 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   }
 }
 
-static void check_version(const Tensor& saved, uint32_t expected, const std::string& node) {
+void check_saved_version(const Tensor& saved, uint32_t expected, const std::string& node) {
   ARGAND_CHECK(GradError, saved._version() == expected,
                "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of ",
                saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node, ", is at version ", saved._version(),
@@ -140,8 +140,8 @@ void OpNode::check_versions() {
                "Specify retain_graph=True if you need to backward through the graph a second time.");
   TensorSlots slots;
   tensors(slots);
-  for (const auto& [i, version] : versions_) check_version(*slots[i].tensor, version, name());
-  for (const auto& [t, version] : saved_results_) check_version(t, version, name());
+  for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, name());
+  for (const auto& [t, version] : saved_results_) check_saved_version(t, version, name());
 }
 
 void OpNode::restore_results() {

@@ -106,6 +106,9 @@ void check_inplace(const char* op, const Tensor& self, bool records);
 
 namespace autograd {
 
+// GradError naming the op that wrote last, if a tensor saved by `node` is no longer at the version it was saved at.
+void check_saved_version(const Tensor& saved, uint32_t expected, const std::string& node);
+
 // In-place on a tensor or view: makes `node` the history of `self`, through its base where it is a view.
 void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 

@@ -1,0 +1,140 @@
+#include "argand/autograd/function.h"
+
+#include <algorithm>
+
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+
+#if defined(__GNUC__)
+#include <cxxabi.h>
+
+#include <cstdlib>
+#endif
+
+namespace argand::autograd {
+
+std::string function_name(const std::type_info& type) {
+  std::string name = type.name();
+#if defined(__GNUC__)
+  int status = 0;
+  if (char* text = abi::__cxa_demangle(type.name(), nullptr, nullptr, &status)) {
+    name = text;
+    std::free(text);
+  }
+#endif
+  // "(anonymous namespace)::" has a space too, so the last "::" outside angle brackets is what counts.
+  size_t start = 0;
+  int depth = 0;
+  for (size_t i = 0; i + 1 < name.size(); ++i) {
+    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
+    if (depth == 0 && name[i] == ':' && name[i + 1] == ':') start = i + 2;
+  }
+  return name.substr(start);
+}
+
+variable_list AutogradContext::get_saved_variables() const {
+  ARGAND_CHECK(
+      GradError, !freed_,
+      "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+      "been "
+      "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+      "retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
+      "tensors "
+      "after calling backward.");
+  variable_list out;
+  out.reserve(saved_.size());
+  for (const SavedVariable& s : saved_) out.push_back(s.unpack(intrusive_ptr<Node>(node_)));
+  return out;
+}
+
+bool AutogradContext::needs_input_grad(size_t tensor_argument) const {
+  ARGAND_CHECK(IndexError, tensor_argument < node_->next_edges().size(), "needs_input_grad: there are ",
+               node_->next_edges().size(), " tensor arguments, got index ", tensor_argument);
+  return node_->next_edges()[tensor_argument].is_valid();
+}
+
+static bool contains(const variable_list& list, const Tensor& t) {
+  return std::any_of(list.begin(), list.end(), [&](const Tensor& l) { return l.is_same(t); });
+}
+
+Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, size_t num_outputs) {
+  const bool dirty = contains(ctx_.dirty_, output), is_input = contains(inputs, output);
+  if (contains(ctx_.non_differentiable_, output)) return dirty || !is_input ? output : exec::alias(output);
+  if (dirty) {
+    if (output.is_view()) {
+      // CopySlices replaces the edge of the first argument by that of the base.
+      ARGAND_CHECK(GradError, num_outputs == 1 && inputs[0].is_same(output), name(),
+                   ": a Function that changes a view in place must take it first and return nothing else");
+    }
+    check_inplace(name().c_str(), output, true);
+    add_input(output);
+    rebase_history(output, intrusive_ptr<Node>(this));
+    return output;
+  }
+  // An input returned as it is, or a view of one, becomes a tensor of its own.
+  const Tensor result = is_input || output.is_view() ? exec::alias(output) : output;
+  const uint32_t nr = add_input(result);
+  if (is_differentiable(result.dtype())) {
+    AutogradMeta& meta = autograd_meta(result);
+    meta.grad_fn = intrusive_ptr<Node>(this);
+    meta.output_nr = nr;
+  }
+  return result;
+}
+
+void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs,
+                          bool records) {
+  for (const Tensor& t : ctx_.dirty_)
+    ARGAND_CHECK(GradError, contains(outputs, t), name(), ": a tensor marked dirty must be a result of forward");
+  if (records) {
+    is_tensor_ = std::move(is_tensor);
+    for (const Tensor& t : inputs) next_edges().push_back(t.defined() ? gradient_edge(t) : Edge{});
+    const variable_list before = outputs;
+    for (Tensor& out : outputs) {
+      if (out.defined())
+        out = link(out, inputs, outputs.size());
+      else
+        add_input(zeros({}));
+    }
+    for (const Tensor& t : ctx_.to_save_) {
+      // A result was perhaps replaced by its alias above: its history is that of the alias.
+      const auto at = std::find_if(before.begin(), before.end(),
+                                   [&](const Tensor& b) { return t.defined() && b.defined() && b.is_same(t); });
+      const bool is_output = at != before.end() && (!contains(inputs, t) || contains(ctx_.dirty_, t));
+      ctx_.saved_.emplace_back(is_output ? outputs[static_cast<size_t>(at - before.begin())] : t, is_output);
+    }
+  }
+  ctx_.to_save_.clear();
+  ctx_.dirty_.clear();
+  ctx_.non_differentiable_.clear();
+}
+
+Grads FunctionNode::apply(Grads grads) {
+  const std::lock_guard lock(mutex());
+  if (ctx_.materialize_grads_) {
+    for (size_t i = 0; i < grads.size(); ++i) {
+      const GradMeta& meta = input_meta(i);
+      if (!grads[i].defined()) grads[i] = zeros(meta.sizes, TensorOptions(meta.dtype).device(meta.device));
+    }
+  }
+  variable_list given = backward(std::move(grads));
+  while (given.size() > is_tensor_.size() && !given.back().defined()) given.pop_back();
+  ARGAND_CHECK(GradError, given.size() == is_tensor_.size(), "function ", name(),
+               " returned an incorrect number of gradients (expected ", is_tensor_.size(), ", got ", given.size(), ")");
+  Grads out;
+  for (size_t i = 0; i < given.size(); ++i) {
+    ARGAND_CHECK(GradError, is_tensor_[i] || !given[i].defined(), "function ", name(),
+                 " returned a gradient different from None at position ", i + 1,
+                 ", but the corresponding forward input was not a Variable");
+    if (is_tensor_[i]) out.push_back(std::move(given[i]));
+  }
+  return out;
+}
+
+void FunctionNode::release_variables() {
+  const std::lock_guard lock(mutex());
+  ctx_.freed_ = ctx_.freed_ || !ctx_.saved_.empty();
+  ctx_.saved_.clear();
+}
+
+}  // namespace argand::autograd

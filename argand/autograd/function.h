@@ -1,0 +1,149 @@
+// Ops with a gradient of your own, as LibTorch's torch::autograd::Function:
+//
+//   struct Square : autograd::Function<Square> {
+//     static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x) {
+//       ctx->save_for_backward({x});
+//       return x * x;
+//     }
+//     static autograd::variable_list backward(autograd::AutogradContext* ctx, autograd::variable_list grads) {
+//       return {grads[0] * 2 * ctx->get_saved_variables()[0]};
+//     }
+//   };
+//   Tensor y = Square::apply(x);
+//
+// `forward` runs without recording and returns a Tensor or a variable_list.  `backward` gets one gradient per result
+// and returns one per argument of `forward`, undefined for those that are not tensors or need none; written in ops, it
+// can be differentiated again.  Arguments of type Tensor, std::optional<Tensor> and TensorList take part in the graph;
+// a tensor inside any other type does not.
+#pragma once
+#include <string>
+#include <type_traits>
+#include <typeinfo>
+#include <unordered_map>
+
+#include "argand/autograd/ivalue.h"
+#include "argand/autograd/saved_variable.h"
+
+namespace argand::autograd {
+
+using Variable = Tensor;
+using variable_list = std::vector<Tensor>;
+
+class FunctionNode;
+
+// What forward tells backward.
+class AutogradContext {
+ public:
+  AutogradContext() = default;
+  AutogradContext(const AutogradContext&) = delete;
+  AutogradContext& operator=(const AutogradContext&) = delete;
+
+  std::unordered_map<std::string, IValue> saved_data;
+
+  // Inputs and results of forward that backward reads; once per forward.  Tensors kept otherwise are not watched for
+  // in-place changes, and keep a result alive for ever.
+  void save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
+  // In the order of save_for_backward.  GradError if one was changed in place since, or the graph was freed.
+  variable_list get_saved_variables() const;
+  // Inputs that forward changed in place; it must return them too.
+  void mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
+  // Results that never require grad.
+  void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
+  // Whether backward sees zeros (the default) or undefined tensors for results without a gradient.
+  void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  // Whether the gradient of this tensor argument of forward (counting tensors alone) is wanted.
+  bool needs_input_grad(size_t tensor_argument) const;
+
+ private:
+  friend class FunctionNode;
+  variable_list to_save_, dirty_, non_differentiable_;
+  std::vector<SavedVariable> saved_;
+  bool materialize_grads_ = true;
+  bool freed_ = false;
+  FunctionNode* node_ = nullptr;
+};
+
+// The node of a Function in the graph; what does not depend on the Function's type.
+class FunctionNode : public Node {
+ public:
+  FunctionNode() { ctx_.node_ = this; }
+  AutogradContext& context() { return ctx_; }
+  Grads apply(Grads grads) final;
+  void release_variables() final;
+
+  // Links `outputs` to this node if any input requires grad (and grad mode is on); `is_tensor` has one entry per
+  // argument.
+  void record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs, bool records);
+
+ protected:
+  virtual variable_list backward(variable_list grads) = 0;
+
+ private:
+  Tensor link(const Tensor& output, const variable_list& inputs, size_t num_outputs);
+  AutogradContext ctx_;
+  std::vector<bool> is_tensor_;
+};
+
+// "Square" from the type, without its namespaces.
+std::string function_name(const std::type_info& type);
+
+template <class T>
+class Function {
+ public:
+  template <class X = T, class... Args>
+  static auto apply(Args&&... args) {
+    using Result = decltype(X::forward(static_cast<AutogradContext*>(nullptr), std::forward<Args>(args)...));
+    static_assert(std::is_same_v<Result, Tensor> || std::is_same_v<Result, variable_list>,
+                  "forward returns a Tensor or a variable_list");
+    const intrusive_ptr<CppNode> node(new CppNode);
+    variable_list inputs;
+    std::vector<bool> is_tensor;
+    (collect(args, inputs, is_tensor), ...);
+    bool records = false;
+    for (const Tensor& t : inputs) records |= GradMode::is_enabled() && t.defined() && t.requires_grad();
+    variable_list outputs;
+    {
+      const NoGradGuard no_grad;
+      if constexpr (std::is_same_v<Result, Tensor>)
+        outputs = {X::forward(&node->context(), std::forward<Args>(args)...)};
+      else
+        outputs = X::forward(&node->context(), std::forward<Args>(args)...);
+    }
+    node->record(inputs, std::move(is_tensor), outputs, records);
+    if constexpr (std::is_same_v<Result, Tensor>)
+      return outputs[0];
+    else
+      return outputs;
+  }
+
+ private:
+  class CppNode final : public FunctionNode {
+   public:
+    std::string name() const override { return function_name(typeid(T)) + "Backward"; }
+
+   private:
+    variable_list backward(variable_list grads) override { return T::backward(&context(), std::move(grads)); }
+  };
+
+  static void collect(const Tensor& t, variable_list& inputs, std::vector<bool>& is_tensor) {
+    inputs.push_back(t);
+    is_tensor.push_back(true);
+  }
+  static void collect(const std::optional<Tensor>& t, variable_list& inputs, std::vector<bool>& is_tensor) {
+    collect(t.value_or(Tensor()), inputs, is_tensor);
+  }
+  static void collect(TensorList list, variable_list& inputs, std::vector<bool>& is_tensor) {
+    for (const Tensor& t : list) collect(t, inputs, is_tensor);
+  }
+  static void collect(const variable_list& list, variable_list& inputs, std::vector<bool>& is_tensor) {
+    collect(TensorList(list), inputs, is_tensor);
+  }
+  template <class Other, class = std::enable_if_t<!std::is_convertible_v<const Other&, Tensor> &&
+                                                  !std::is_convertible_v<const Other&, std::optional<Tensor>> &&
+                                                  !std::is_convertible_v<const Other&, TensorList>>>
+  static void collect(const Other&, variable_list&, std::vector<bool>& is_tensor) {
+    is_tensor.push_back(false);
+  }
+};
+
+}  // namespace argand::autograd

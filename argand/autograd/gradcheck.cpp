@@ -1,0 +1,228 @@
+#include "argand/autograd/gradcheck.h"
+
+#include <cmath>
+
+#include "argand/autograd/engine.h"
+#include "argand/exec/copy.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+
+namespace argand::autograd {
+namespace {
+
+// The real coordinates of a float64 or complex128 tensor: its elements, or their real and imaginary parts in turn.
+class Coordinates {
+ public:
+  explicit Coordinates(const Tensor& t) : tensor_(t), parts_(t.is_complex() ? 2 : 1) {}
+  int64_t count() const { return tensor_.numel() * parts_; }
+  double& operator[](int64_t i) const {
+    int64_t element = i / parts_, offset = 0;
+    for (size_t d = tensor_.sizes().size(); d-- > 0;) {
+      offset += element % tensor_.sizes()[d] * tensor_.strides()[d];
+      element /= tensor_.sizes()[d];
+    }
+    return static_cast<double*>(tensor_.impl().data())[offset * parts_ + i % parts_];
+  }
+  // "[0, 2]", "the imaginary part of [0, 2]".
+  std::string name(int64_t i) const {
+    int64_t element = i / parts_;
+    Dims index(tensor_.sizes().size(), 0);
+    for (size_t d = index.size(); d-- > 0;) {
+      index[d] = element % tensor_.sizes()[d];
+      element /= tensor_.sizes()[d];
+    }
+    return str(parts_ == 1 ? "" : i % 2 ? "the imaginary part of " : "the real part of ", index);
+  }
+  std::vector<double> values() const {
+    std::vector<double> out(static_cast<size_t>(count()));
+    for (int64_t i = 0; i < count(); ++i) out[static_cast<size_t>(i)] = (*this)[i];
+    return out;
+  }
+
+ private:
+  Tensor tensor_;
+  int64_t parts_;
+};
+
+bool is_double(const Tensor& t) { return t.dtype() == kDouble || t.dtype() == kComplexDouble; }
+
+std::vector<double> values_of(const Tensor& t) {
+  const NoGradGuard no_grad;
+  return Coordinates(exec::dense_clone(t, t.is_complex() ? kComplexDouble : kDouble)).values();
+}
+
+// Input positions that require grad.
+std::vector<size_t> checked_inputs(const std::vector<Tensor>& inputs) {
+  std::vector<size_t> out;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor& t = inputs[i];
+    if (!t.defined() || !t.requires_grad()) continue;
+    ARGAND_CHECK(ValueError, is_double(t),
+                 "gradcheck: expected inputs that require grad to be float64 or complex128, got ", t.dtype(),
+                 " for input ", i);
+    ARGAND_CHECK(ValueError, !may_overlap_itself(t.sizes(), t.strides()), "gradcheck: input ", i,
+                 " has elements that share memory; please call .contiguous() on it");
+    out.push_back(i);
+  }
+  ARGAND_CHECK(ValueError, !out.empty(),
+               "gradcheck expects at least one input tensor to require gradient, but none of them have "
+               "requires_grad=True.");
+  return out;
+}
+
+// d(output coordinate)/d(input coordinate), one row per coordinate of one input; a row holds all outputs' coordinates.
+using Jacobian = std::vector<std::vector<double>>;
+
+class Check {
+ public:
+  Check(const CheckedFunction& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options)
+      : fn_(fn), inputs_(inputs), options_(options), checked_(checked_inputs(inputs)) {}
+
+  void run() {
+    outputs_ = call();
+    for (const size_t i : checked_) numerical_.push_back(numerical(inputs_[i]));
+    size_t column = 0;
+    for (size_t o = 0; o < outputs_.size(); ++o) {
+      const int64_t width = Coordinates(outputs_[o]).count();
+      if (outputs_[o].requires_grad()) compare(o, column);
+      column += static_cast<size_t>(width);
+    }
+    // As PyTorch: with no differentiable result at all, the function must not depend on its inputs.
+    for (const Tensor& o : outputs_)
+      if (o.requires_grad()) return;
+    for (const Jacobian& j : numerical_)
+      for (const auto& row : j)
+        for (const double d : row)
+          ARGAND_CHECK(GradError, d == 0,
+                       "gradcheck: no output requires grad, so the numerical gradient should be zero, but it is ", d);
+  }
+
+ private:
+  // Results with a gradient to speak of, as float64.
+  std::vector<Tensor> call() const {
+    std::vector<Tensor> out;
+    for (Tensor& t : fn_(inputs_))
+      if (t.defined() && is_differentiable(t.dtype())) out.push_back(std::move(t));
+    return out;
+  }
+  std::vector<double> all_values() const {
+    std::vector<double> out;
+    for (const Tensor& t : call()) {
+      const std::vector<double> v = values_of(t);
+      out.insert(out.end(), v.begin(), v.end());
+    }
+    return out;
+  }
+
+  Jacobian numerical(const Tensor& input) const {
+    const Coordinates at(input);
+    Jacobian out;
+    for (int64_t i = 0; i < at.count(); ++i) {
+      const double before = at[i];
+      struct Restore {
+        const Coordinates& at;
+        int64_t i;
+        double before;
+        ~Restore() { at[i] = before; }
+      } restore{at, i, before};
+      at[i] = before + options_.eps;
+      std::vector<double> row = all_values();
+      at[i] = before - options_.eps;
+      const std::vector<double> low = all_values();
+      for (size_t k = 0; k < row.size(); ++k) row[k] = (row[k] - low[k]) / (2 * options_.eps);
+      out.push_back(std::move(row));
+    }
+    return out;
+  }
+
+  // Backward from each coordinate of output `o`, whose first coordinate is `column` of the numerical rows.
+  void compare(size_t o, size_t column) const {
+    const Tensor& output = outputs_[o];
+    std::vector<Tensor> wanted;
+    for (const size_t i : checked_) wanted.push_back(inputs_[i]);
+    const Tensor cotangent =
+        zeros(output.sizes(), output.options().dtype(output.is_complex() ? kComplexDouble : kDouble));
+    const Coordinates unit(cotangent), at(output);
+    for (int64_t k = 0; k < unit.count(); ++k) {
+      unit[k] = 1;
+      const Grads g = grad(output, wanted, exec::dense_clone(cotangent, output.dtype()), true, false, true);
+      unit[k] = 0;
+      for (size_t n = 0; n < checked_.size(); ++n) compare_row(n, g[n], column + static_cast<size_t>(k), o, at.name(k));
+    }
+  }
+
+  void compare_row(size_t n, const Tensor& g, size_t column, size_t o, const std::string& output_element) const {
+    const Tensor& input = inputs_[checked_[n]];
+    if (g.defined()) {
+      ARGAND_CHECK(GradError, g.sizes() == input.sizes(), "gradcheck: the gradient of input ", checked_[n],
+                   " has shape ", g.sizes(), ", the input ", input.sizes());
+      ARGAND_CHECK(GradError, g.dtype() == input.dtype(), "gradcheck: the gradient of input ", checked_[n], " is ",
+                   g.dtype(), ", the input ", input.dtype());
+    }
+    const std::vector<double> analytical = g.defined() ? values_of(g) : std::vector<double>(numerical_[n].size(), 0.0);
+    for (size_t i = 0; i < analytical.size(); ++i) {
+      const double a = analytical[i], b = numerical_[n][i][column];
+      if (std::abs(a - b) <= options_.atol + options_.rtol * std::abs(b)) continue;
+      ARGAND_THROW(GradError, "gradcheck: Jacobian mismatch for output ", o, " with respect to input ", checked_[n],
+                   ", at output element ", output_element, " and input element ",
+                   Coordinates(input).name(static_cast<int64_t>(i)), ": numerical ", b, ", analytical ", a);
+    }
+  }
+
+  const CheckedFunction& fn_;
+  const std::vector<Tensor>& inputs_;
+  const GradcheckOptions& options_;
+  std::vector<size_t> checked_;
+  std::vector<Tensor> outputs_;
+  std::vector<Jacobian> numerical_;
+};
+
+// The same values on every run, of either sign and none near zero.
+Tensor made_up_like(const Tensor& t) {
+  const Tensor out = zeros(t.sizes(), t.options());
+  const Coordinates at(out);
+  for (int64_t i = 0; i < at.count(); ++i) at[i] = std::cos(static_cast<double>(i) * 2.4 + 0.5) * 1.5 + 0.25;
+  return out.set_requires_grad(true);
+}
+
+}  // namespace
+
+bool gradcheck(const CheckedFunction& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options) {
+  const EnableGradGuard on;
+  try {
+    Check(fn, inputs, options).run();
+  } catch (const GradError&) {
+    if (options.raise_exception) throw;
+    return false;
+  }
+  return true;
+}
+
+bool gradgradcheck(const CheckedFunction& fn, const std::vector<Tensor>& inputs, std::vector<Tensor> grad_outputs,
+                   const GradcheckOptions& options) {
+  const EnableGradGuard on;
+  const auto differentiable = [&fn](const std::vector<Tensor>& in) {
+    std::vector<Tensor> out;
+    for (Tensor& t : fn(in))
+      if (t.defined() && t.requires_grad()) out.push_back(std::move(t));
+    return out;
+  };
+  if (grad_outputs.empty()) {
+    for (const Tensor& t : differentiable(inputs)) grad_outputs.push_back(made_up_like(t));
+    if (grad_outputs.empty()) return true;
+  }
+  const std::vector<size_t> checked = checked_inputs(inputs);
+  const size_t count = inputs.size();
+  std::vector<Tensor> all = inputs;
+  all.insert(all.end(), grad_outputs.begin(), grad_outputs.end());
+  const CheckedFunction gradient = [&](const std::vector<Tensor>& in) {
+    const std::vector<Tensor> own(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(count));
+    const std::vector<Tensor> cotangents(in.begin() + static_cast<std::ptrdiff_t>(count), in.end());
+    std::vector<Tensor> wanted;
+    for (const size_t i : checked) wanted.push_back(own[i]);
+    return grad(differentiable(own), wanted, cotangents, true, true, true);
+  };
+  return gradcheck(gradient, all, options);
+}
+
+}  // namespace argand::autograd
