@@ -8,13 +8,9 @@
 #include <memory>
 #include <ostream>
 
-#include "argand/core/tensor.h"
-#include "argand/nn/ordered_dict.h"
+#include "argand/core/state_dict.h"
 
 namespace argand::nn {
-
-// What a module's tensors are, by full name, parameters and buffers in order of registration.
-using StateDict = OrderedDict<std::string, Tensor>;
 
 class Module : public std::enable_shared_from_this<Module> {
  public:

@@ -99,4 +99,9 @@ ARGAND_LIST_OP(AdaptiveAvgPool2d)
 ARGAND_LIST_OP(AvgPool3d)
 ARGAND_LIST_OP(AdaptiveAvgPool3d)
 
+// optim/
+ARGAND_LIST_OP(FusedSgd)
+ARGAND_LIST_OP(FusedAdam)
+ARGAND_LIST_OP(FusedRmsprop)
+
 #undef ARGAND_LIST_OP

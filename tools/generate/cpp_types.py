@@ -60,6 +60,8 @@ def to_field(a):
 
 
 def result_type(schema):
+    if not schema.returns:
+        return "void"
     if len(schema.returns) == 1:
         return RETURNS[schema.returns[0]]
     return "std::tuple<" + ", ".join(RETURNS[r] for r in schema.returns) + ">"

@@ -112,6 +112,8 @@ def call(op, schema):
     n = len(schema.returns)
     if op.kind == "Composite":
         return f"  {cpp_types.result_type(schema)} result{{}};\n  exec::invoke_composite({info}, &args, &result);\n  return result;\n"
+    if n == 0:
+        return f"  exec::invoke({info}, &args, {{}});\n"
     if n == 1:
         return f"  return exec::invoke({info}, &args);\n"
     return (f"  Tensor outs[{n}];\n  exec::invoke({info}, &args, outs);\n  return {{"
@@ -134,7 +136,11 @@ class Api:
         self_is_tensor = self_arg is not None and "self" not in s.numbers and self_arg.type == "Tensor"
         result = cpp_types.result_type(s)
         if s.in_place_only:
-            self.in_place(op, s, s.name, rest)
+            if s.returns:
+                self.in_place(op, s, s.name, rest)
+            else:
+                self.functions.append((f"void {s.name}({parameters(s.args, True)});",
+                                       f"void {s.name}({parameters(s.args, False)}) {{\n{fill(op, s, None)}{call(op, s)}}}"))
             return
         if "function" in op.forms:
             self.functions.append((f"{result} {s.name}({parameters(s.args, True)});",

@@ -99,7 +99,9 @@ def parse(text):
         else:
             schema.args.append(parse_arg(part, keyword_only))
     schema.args = fold_options(schema.args)
-    if returns_text.startswith("("):
+    if returns_text.strip() == "()":  # works on its arguments and returns nothing
+        schema.returns = []
+    elif returns_text.startswith("("):
         for part in split_top(returns_text[1:-1]):
             words = part.split()
             schema.returns.append(re.sub(r"\([a-z]!?\)", "", words[0]))

@@ -1,0 +1,74 @@
+#include "argand/optim/adam.h"
+
+#include <map>
+
+#include "argand/core/grad_mode.h"
+#include "argand/ops/functions.h"
+
+namespace argand::optim {
+namespace {
+
+template <class Options>
+void check(const Options& o) {
+  ARGAND_CHECK(ValueError, o.lr() >= 0, "Invalid learning rate: ", o.lr());
+  ARGAND_CHECK(ValueError, o.eps() >= 0, "Invalid epsilon value: ", o.eps());
+  const auto [b1, b2] = o.betas();
+  ARGAND_CHECK(ValueError, 0 <= b1 && b1 < 1, "Invalid beta parameter at index 0: ", b1);
+  ARGAND_CHECK(ValueError, 0 <= b2 && b2 < 1, "Invalid beta parameter at index 1: ", b2);
+  ARGAND_CHECK(ValueError, o.weight_decay() >= 0, "Invalid weight_decay value: ", o.weight_decay());
+}
+
+struct Lists {
+  std::vector<Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+};
+
+template <class Options, class StateOf>
+void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, StateOf state_of) {
+  const NoGradGuard no_grad;
+  for (OptimizerParamGroup& group : groups) {
+    const auto& o = static_cast<const Options&>(group.options());
+    // Parameters that missed steps (no gradient) have corrections of their own, so they are stepped by count.
+    std::map<int64_t, Lists> by_step;
+    for (const Tensor& p : group.params()) {
+      if (!p.grad().defined()) continue;
+      AdamParamState& state = state_of(p);
+      if (!state.exp_avg().defined()) {
+        state.exp_avg(zeros_like(p));
+        state.exp_avg_sq(zeros_like(p));
+      }
+      if (o.amsgrad() && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(zeros_like(p));
+      state.step(state.step() + 1);
+      Lists& l = by_step[state.step()];
+      l.params.push_back(p);
+      l.grads.push_back(p.grad());
+      l.exp_avgs.push_back(state.exp_avg());
+      l.exp_avg_sqs.push_back(state.exp_avg_sq());
+      if (o.amsgrad()) l.max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
+    }
+    const auto [beta1, beta2] = o.betas();
+    for (const auto& [step, l] : by_step)
+      _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2, o.weight_decay(), o.eps(),
+                   o.amsgrad(), decoupled, false);
+  }
+}
+
+}  // namespace
+
+Adam::Adam(std::vector<OptimizerParamGroup> groups, AdamOptions d) : Optimizer(std::move(groups), std::make_unique<AdamOptions>(d)) { check(d); }
+AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions d) : Optimizer(std::move(groups), std::make_unique<AdamWOptions>(d)) {
+  check(d);
+}
+
+Tensor Adam::step(LossClosure closure) {
+  Tensor loss = run_closure(closure);
+  step_groups<AdamOptions>(param_groups(), false, [&](const Tensor& p) -> AdamParamState& { return static_cast<AdamParamState&>(state_of(p)); });
+  return loss;
+}
+
+Tensor AdamW::step(LossClosure closure) {
+  Tensor loss = run_closure(closure);
+  step_groups<AdamWOptions>(param_groups(), true, [&](const Tensor& p) -> AdamParamState& { return static_cast<AdamParamState&>(state_of(p)); });
+  return loss;
+}
+
+}  // namespace argand::optim

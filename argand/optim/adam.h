@@ -1,0 +1,87 @@
+// Adam and AdamW, as torch.optim.
+#pragma once
+#include <tuple>
+
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+// The options of Adam (L2 penalty added to the gradient) and AdamW (decoupled weight decay) differ in a default only.
+template <class Derived>
+struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
+  using betas_t = std::tuple<double, double>;
+  AdamLikeOptions(double lr, double weight_decay) : lr_(lr), weight_decay_(weight_decay) {}
+  void each_number(const std::function<void(const char*, double&)>& f) override {
+    f("lr", lr_);
+    f("beta1", std::get<0>(betas_));
+    f("beta2", std::get<1>(betas_));
+    f("eps", eps_);
+    f("weight_decay", weight_decay_);
+    double amsgrad = amsgrad_;
+    f("amsgrad", amsgrad);
+    amsgrad_ = amsgrad != 0;
+  }
+
+#define ARGAND_ADAM_ARG(T, name)                           \
+ public:                                                   \
+  Derived& name(const T& value) {                          \
+    name##_ = value;                                       \
+    return static_cast<Derived&>(*this);                   \
+  }                                                        \
+  const T& name() const noexcept { return name##_; }       \
+  T& name() noexcept { return name##_; }                   \
+                                                           \
+ private:                                                  \
+  T name##_
+  ARGAND_ADAM_ARG(double, lr);
+  ARGAND_ADAM_ARG(betas_t, betas) = {0.9, 0.999};
+  ARGAND_ADAM_ARG(double, eps) = 1e-8;
+  ARGAND_ADAM_ARG(double, weight_decay);
+  ARGAND_ADAM_ARG(bool, amsgrad) = false;
+#undef ARGAND_ADAM_ARG
+};
+
+struct AdamOptions : AdamLikeOptions<AdamOptions> {
+  AdamOptions(double lr = 1e-3) : AdamLikeOptions(lr, 0) {}
+};
+struct AdamWOptions : AdamLikeOptions<AdamWOptions> {
+  AdamWOptions(double lr = 1e-3) : AdamLikeOptions(lr, 1e-2) {}
+};
+
+struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
+  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
+    f("exp_avg", exp_avg_);
+    f("exp_avg_sq", exp_avg_sq_);
+    f("max_exp_avg_sq", max_exp_avg_sq_);
+  }
+  int64_t step_count() const override { return step_; }
+  void set_step_count(int64_t n) override { step_ = n; }
+  ARGAND_ARG(int64_t, step) = 0;
+  ARGAND_ARG(Tensor, exp_avg);
+  ARGAND_ARG(Tensor, exp_avg_sq);
+  ARGAND_ARG(Tensor, max_exp_avg_sq);
+};
+using AdamWParamState = AdamParamState;
+
+// ValueError for a negative lr, eps or weight decay, or betas outside [0, 1).
+class Adam : public Optimizer {
+ public:
+  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {});
+  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {}) : Adam({OptimizerParamGroup(std::move(params))}, defaults) {}
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdamParamState>(); }
+};
+
+class AdamW : public Optimizer {
+ public:
+  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {});
+  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {}) : AdamW({OptimizerParamGroup(std::move(params))}, defaults) {}
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdamParamState>(); }
+};
+
+}  // namespace argand::optim

@@ -1,0 +1,131 @@
+#include "argand/optim/optimizer.h"
+
+#include <algorithm>
+
+#include "argand/core/grad_mode.h"
+#include "argand/ops/functions.h"
+
+namespace argand::optim {
+
+OptimizerOptions& OptimizerParamGroup::options() {
+  ARGAND_CHECK(ValueError, options_, "the parameter group has no options; add it to an optimizer first");
+  return *options_;
+}
+
+Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults) : defaults_(std::move(defaults)) {
+  for (const OptimizerParamGroup& g : groups) add_param_group(g);
+}
+
+void Optimizer::add_param_group(const OptimizerParamGroup& group) {
+  for (const Tensor& p : group.params()) {
+    ARGAND_CHECK(ValueError, p.defined(), "add_param_group: a parameter is undefined");
+    ARGAND_CHECK(GradError, p.is_leaf(), "can't optimize a non-leaf Tensor");
+    for (const OptimizerParamGroup& other : groups_)
+      for (const Tensor& q : other.params())
+        ARGAND_CHECK(ValueError, !p.is_same(q), "some parameters appear in more than one parameter group");
+  }
+  groups_.push_back(group);
+  if (!groups_.back().has_options()) groups_.back().set_options(defaults_->clone());
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (OptimizerParamGroup& group : groups_) {
+    for (Tensor& p : group.params()) {
+      Tensor& g = p.mutable_grad();
+      if (!g.defined()) continue;
+      if (set_to_none) {
+        g = Tensor();
+      } else {
+        g = g.detach();
+        g.zero_();
+      }
+    }
+  }
+}
+
+size_t Optimizer::size() const {
+  size_t n = 0;
+  for (const OptimizerParamGroup& g : groups_) n += g.params().size();
+  return n;
+}
+
+OptimizerParamState& Optimizer::state_of(const Tensor& param) {
+  auto& state = state_[param.unsafeGetTensorImpl()];
+  if (!state) state = make_state();
+  return *state;
+}
+
+Tensor Optimizer::run_closure(const LossClosure& closure) {
+  if (!closure) return {};
+  const EnableGradGuard on;
+  return closure();
+}
+
+// ---- saving and loading
+
+namespace {
+
+Tensor number(double value) { return full(IntArrayRef(), value, kDouble); }
+
+}  // namespace
+
+StateDict Optimizer::state_dict() const {
+  auto& self = const_cast<Optimizer&>(*this);
+  StateDict out;
+  size_t index = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    self.groups_[g].options().each_number([&](const char* name, double& value) { out.insert(str("param_groups.", g, ".", name), number(value)); });
+    for (const Tensor& p : groups_[g].params()) {
+      const auto it = self.state_.find(p.unsafeGetTensorImpl());
+      if (it != self.state_.end()) {
+        out.insert(str("state.", index, ".step"), full(IntArrayRef(), it->second->step_count(), kLong));
+        it->second->each_tensor([&](const char* name, Tensor& t) {
+          if (t.defined()) out.insert(str("state.", index, ".", name), t.detach());
+        });
+      }
+      ++index;
+    }
+  }
+  return out;
+}
+
+void Optimizer::load_state_dict(const StateDict& state) {
+  // New options and states are built beside the old ones and exchanged only when everything fits.
+  std::vector<std::unique_ptr<OptimizerOptions>> options;
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> states;
+  std::string problems;
+  size_t used = 0, index = 0;
+  const auto find = [&](const std::string& name) {
+    const Tensor* t = state.find(name);
+    used += t != nullptr;
+    return t;
+  };
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    options.push_back(groups_[g].options().clone());
+    options.back()->each_number([&](const char* name, double& value) {
+      const std::string key = str("param_groups.", g, ".", name);
+      if (const Tensor* t = find(key)) value = t->item<double>();
+      else problems += "\n  missing: " + key;
+    });
+    for (const Tensor& p : groups_[g].params()) {
+      const std::string prefix = str("state.", index++, ".");
+      const Tensor* step = find(prefix + "step");
+      if (!step) continue;
+      auto fresh = make_state();
+      fresh->set_step_count(step->item<int64_t>());
+      fresh->each_tensor([&](const char* name, Tensor& slot) {
+        const Tensor* t = find(prefix + name);
+        if (!t) return;
+        if (!(t->sizes() == p.sizes())) problems += str("\n  shape of ", prefix, name, ": expected ", p.sizes(), ", got ", t->sizes());
+        else slot = t->detach().to(p.options()).clone();
+      });
+      states[p.unsafeGetTensorImpl()] = std::move(fresh);
+    }
+  }
+  if (used != state.size()) problems += str("\n  ", state.size() - used, " entries belong to no parameter or option");
+  ARGAND_CHECK(ValueError, problems.empty(), "load_state_dict: the state does not fit this optimizer; nothing was changed", problems);
+  for (size_t g = 0; g < groups_.size(); ++g) groups_[g].set_options(std::move(options[g]));
+  state_ = std::move(states);
+}
+
+}  // namespace argand::optim

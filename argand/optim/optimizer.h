@@ -1,0 +1,117 @@
+// The base of optimizers, with LibTorch's names: parameter groups, each with options of its own, and per-parameter state.
+//
+//   optim::Adam optimizer(model->parameters(), optim::AdamOptions(1e-3));
+//   optimizer.zero_grad();  loss.backward();  optimizer.step();
+#pragma once
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "argand/base/arg.h"
+#include "argand/core/state_dict.h"
+
+namespace argand::optim {
+
+// What an optimizer remembers of one parameter: named tensors and one counter.
+class OptimizerParamState {
+ public:
+  virtual ~OptimizerParamState() = default;
+  virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
+  // Calls f(name, tensor) for every tensor the state has a place for, defined or not.
+  virtual void each_tensor(const std::function<void(const char*, Tensor&)>& f) = 0;
+  virtual int64_t step_count() const { return 0; }
+  virtual void set_step_count(int64_t) {}
+};
+
+class OptimizerOptions {
+ public:
+  virtual ~OptimizerOptions() = default;
+  virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
+  virtual double get_lr() const = 0;
+  virtual void set_lr(double lr) = 0;
+  // Calls f(name, value) for every number; the value may be changed.
+  virtual void each_number(const std::function<void(const char*, double&)>& f) = 0;
+};
+
+// The parts of options and states that are the same for every optimizer.
+template <class Derived>
+class OptimizerCloneableOptions : public OptimizerOptions {
+ public:
+  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+  double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
+  void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+};
+template <class Derived>
+class OptimizerCloneableParamState : public OptimizerParamState {
+ public:
+  std::unique_ptr<OptimizerParamState> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+};
+
+class OptimizerParamGroup {
+ public:
+  OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
+  OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
+      : params_(std::move(params)), options_(std::move(options)) {}
+  OptimizerParamGroup(const OptimizerParamGroup& o) : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr) {}
+  OptimizerParamGroup& operator=(const OptimizerParamGroup& o) {
+    params_ = o.params_;
+    options_ = o.options_ ? o.options_->clone() : nullptr;
+    return *this;
+  }
+  OptimizerParamGroup(OptimizerParamGroup&&) = default;
+  OptimizerParamGroup& operator=(OptimizerParamGroup&&) = default;
+
+  bool has_options() const { return options_ != nullptr; }
+  OptimizerOptions& options();
+  const OptimizerOptions& options() const { return const_cast<OptimizerParamGroup*>(this)->options(); }
+  void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
+  std::vector<Tensor>& params() { return params_; }
+  const std::vector<Tensor>& params() const { return params_; }
+
+ private:
+  std::vector<Tensor> params_;
+  std::unique_ptr<OptimizerOptions> options_;
+};
+
+class Optimizer {
+ public:
+  using LossClosure = std::function<Tensor()>;
+
+  // Groups without options get a copy of `defaults`.
+  Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults);
+  Optimizer(const Optimizer&) = delete;
+  Optimizer& operator=(const Optimizer&) = delete;
+  virtual ~Optimizer() = default;
+
+  // ValueError if a parameter is in a group already; GradError if it is not a leaf.
+  void add_param_group(const OptimizerParamGroup& group);
+  // Updates every parameter that has a gradient.  A closure recomputes the loss first, with gradients on.
+  virtual Tensor step(LossClosure closure = nullptr) = 0;
+  void zero_grad(bool set_to_none = true);
+
+  const OptimizerOptions& defaults() const { return *defaults_; }
+  OptimizerOptions& defaults() { return *defaults_; }
+  std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
+  const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
+  size_t size() const;  // number of parameters
+
+  // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are numbered in
+  // order over all groups.  Tensors share memory with the optimizer.
+  StateDict state_dict() const;
+  // Checks all of it first; on ValueError nothing has changed.
+  void load_state_dict(const StateDict& state);
+
+ protected:
+  // The state of a parameter, made if missing.
+  OptimizerParamState& state_of(const Tensor& param);
+  virtual std::unique_ptr<OptimizerParamState> make_state() const = 0;
+  Tensor run_closure(const LossClosure& closure);
+
+ private:
+  std::vector<OptimizerParamGroup> groups_;
+  std::unique_ptr<OptimizerOptions> defaults_;
+  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
+};
+
+}  // namespace argand::optim

@@ -1,0 +1,43 @@
+// RMSprop, as torch.optim.RMSprop.
+#pragma once
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
+  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  void each_number(const std::function<void(const char*, double&)>& f) override;
+  ARGAND_ARG(double, lr);
+  ARGAND_ARG(double, alpha) = 0.99;
+  ARGAND_ARG(double, eps) = 1e-8;
+  ARGAND_ARG(double, weight_decay) = 0;
+  ARGAND_ARG(double, momentum) = 0;
+  ARGAND_ARG(bool, centered) = false;
+};
+
+struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
+  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
+    f("square_avg", square_avg_);
+    f("momentum_buffer", momentum_buffer_);
+    f("grad_avg", grad_avg_);
+  }
+  int64_t step_count() const override { return step_; }
+  void set_step_count(int64_t n) override { step_ = n; }
+  ARGAND_ARG(int64_t, step) = 0;
+  ARGAND_ARG(Tensor, square_avg);
+  ARGAND_ARG(Tensor, momentum_buffer);
+  ARGAND_ARG(Tensor, grad_avg);
+};
+
+class RMSprop : public Optimizer {
+ public:
+  // ValueError for a negative option.
+  explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {});
+  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {}) : RMSprop({OptimizerParamGroup(std::move(params))}, defaults) {}
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<RMSpropParamState>(); }
+};
+
+}  // namespace argand::optim

@@ -1,0 +1,33 @@
+// Stochastic gradient descent with momentum, as torch.optim.SGD.
+#pragma once
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
+  SGDOptions(double lr) : lr_(lr) {}
+  void each_number(const std::function<void(const char*, double&)>& f) override;
+  ARGAND_ARG(double, lr);
+  ARGAND_ARG(double, momentum) = 0;
+  ARGAND_ARG(double, dampening) = 0;
+  ARGAND_ARG(double, weight_decay) = 0;
+  ARGAND_ARG(bool, nesterov) = false;
+};
+
+struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
+  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override { f("momentum_buffer", momentum_buffer_); }
+  ARGAND_ARG(Tensor, momentum_buffer);
+};
+
+class SGD : public Optimizer {
+ public:
+  // ValueError for a negative learning rate, momentum or weight decay, and for nesterov without momentum.
+  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults);
+  explicit SGD(std::vector<Tensor> params, SGDOptions defaults) : SGD({OptimizerParamGroup(std::move(params))}, defaults) {}
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<SGDParamState>(); }
+};
+
+}  // namespace argand::optim
