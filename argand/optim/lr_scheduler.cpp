@@ -1,0 +1,137 @@
+#include "argand/optim/lr_scheduler.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace argand::optim {
+
+LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
+  for (const OptimizerParamGroup& g : optimizer.param_groups()) base_lrs_.push_back(g.options().get_lr());
+}
+
+void LRScheduler::apply() {
+  auto& groups = optimizer_.param_groups();
+  ARGAND_CHECK(ValueError, groups.size() == base_lrs_.size(), "lr_scheduler: expected ", base_lrs_.size(),
+               " parameter groups, as when it was made; the optimizer has ", groups.size());
+  for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(lr_at(base_lrs_[i], steps_));
+}
+
+void LRScheduler::step() {
+  ++steps_;
+  apply();
+}
+
+void LRScheduler::set_last_epoch(int64_t steps) {
+  ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: the step count must not be negative, got ", steps);
+  steps_ = steps;
+  apply();
+}
+
+std::vector<double> LRScheduler::get_last_lr() const {
+  std::vector<double> out;
+  for (const OptimizerParamGroup& g : optimizer_.param_groups()) out.push_back(g.options().get_lr());
+  return out;
+}
+
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma) : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+  ARGAND_CHECK(ValueError, step_size > 0, "StepLR: step_size must be positive, got ", step_size);
+  apply();
+}
+double StepLR::lr_at(double base, int64_t steps) const { return base * std::pow(gamma_, static_cast<double>(steps / step_size_)); }
+
+MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
+    : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
+  std::sort(milestones_.begin(), milestones_.end());
+  apply();
+}
+double MultiStepLR::lr_at(double base, int64_t steps) const {
+  const auto passed = std::upper_bound(milestones_.begin(), milestones_.end(), steps) - milestones_.begin();
+  return base * std::pow(gamma_, static_cast<double>(passed));
+}
+
+CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min)
+    : LRScheduler(optimizer), t_max_(T_max), eta_min_(eta_min) {
+  ARGAND_CHECK(ValueError, T_max > 0, "CosineAnnealingLR: T_max must be positive, got ", T_max);
+  apply();
+}
+double CosineAnnealingLR::lr_at(double base, int64_t steps) const {
+  const double phase = std::numbers::pi * static_cast<double>(steps) / static_cast<double>(t_max_);
+  return eta_min_ + (base - eta_min_) * (1 + std::cos(phase)) / 2;
+}
+
+LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
+    : LRScheduler(optimizer), start_(start_factor), end_(end_factor), total_iters_(total_iters) {
+  ARGAND_CHECK(ValueError, start_factor > 0 && start_factor <= 1, "LinearLR: start_factor must be in (0, 1], got ", start_factor);
+  ARGAND_CHECK(ValueError, end_factor >= 0 && end_factor <= 1, "LinearLR: end_factor must be in [0, 1], got ", end_factor);
+  ARGAND_CHECK(ValueError, total_iters > 0, "LinearLR: total_iters must be positive, got ", total_iters);
+  apply();
+}
+double LinearLR::lr_at(double base, int64_t steps) const {
+  const double done = static_cast<double>(std::min(steps, total_iters_)) / static_cast<double>(total_iters_);
+  return base * (start_ + (end_ - start_) * done);
+}
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start, double div_factor, double final_div_factor)
+    : LRScheduler(optimizer),
+      max_lr_(max_lr),
+      total_steps_(total_steps),
+      pct_start_(pct_start),
+      div_factor_(div_factor),
+      final_div_factor_(final_div_factor) {
+  ARGAND_CHECK(ValueError, total_steps > 0, "OneCycleLR: total_steps must be positive, got ", total_steps);
+  ARGAND_CHECK(ValueError, pct_start >= 0 && pct_start <= 1, "OneCycleLR: pct_start must be in [0, 1], got ", pct_start);
+  apply();
+}
+double OneCycleLR::lr_at(double, int64_t steps) const {
+  ARGAND_CHECK(ValueError, steps <= total_steps_, "OneCycleLR: tried to step ", steps, " times; total_steps is ", total_steps_);
+  const double initial = max_lr_ / div_factor_, last = initial / final_div_factor_;
+  const double top = pct_start_ * static_cast<double>(total_steps_) - 1, end = static_cast<double>(total_steps_) - 1;
+  const auto cosine = [](double from, double to, double done) { return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done)); };
+  const auto at = static_cast<double>(steps);
+  return at <= top ? cosine(initial, max_lr_, at / top) : cosine(max_lr_, last, (at - top) / (end - top));
+}
+
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
+                                     ThresholdMode threshold_mode, int64_t cooldown, double min_lr, double eps)
+    : optimizer_(optimizer),
+      mode_(mode),
+      factor_(factor),
+      patience_(patience),
+      threshold_(threshold),
+      threshold_mode_(threshold_mode),
+      cooldown_(cooldown),
+      min_lr_(min_lr),
+      eps_(eps),
+      best_(mode == Mode::kMin ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity()) {
+  ARGAND_CHECK(ValueError, factor < 1, "ReduceLROnPlateau: factor should be < 1.0, got ", factor);
+}
+
+bool ReduceLROnPlateau::is_better(double metric) const {
+  const bool relative = threshold_mode_ == ThresholdMode::kRel;
+  if (mode_ == Mode::kMin) return metric < (relative ? best_ * (1 - threshold_) : best_ - threshold_);
+  return metric > (relative ? best_ * (1 + threshold_) : best_ + threshold_);
+}
+
+void ReduceLROnPlateau::step(double metric) {
+  if (is_better(metric)) {
+    best_ = metric;
+    bad_steps_ = 0;
+  } else {
+    ++bad_steps_;
+  }
+  if (cooldown_left_ > 0) {
+    --cooldown_left_;
+    bad_steps_ = 0;
+  }
+  if (bad_steps_ <= patience_) return;
+  for (OptimizerParamGroup& g : optimizer_.param_groups()) {
+    const double old = g.options().get_lr(), lowered = std::max(old * factor_, min_lr_);
+    if (old - lowered > eps_) g.options().set_lr(lowered);
+  }
+  cooldown_left_ = cooldown_;
+  bad_steps_ = 0;
+}
+
+}  // namespace argand::optim

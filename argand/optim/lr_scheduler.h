@@ -1,0 +1,123 @@
+// Schedules of the learning rate.  Call step() once per epoch (or per batch, for OneCycleLR), after optimizer.step().
+//
+// Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in their
+// closed forms, so that resuming from a step count gives the same rate as having counted there.
+#pragma once
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+class LRScheduler {
+ public:
+  // Keeps a reference: the optimizer must outlive the scheduler.
+  explicit LRScheduler(Optimizer& optimizer);
+  virtual ~LRScheduler() = default;
+  void step();
+  // Rates after the last step(), one per parameter group.
+  std::vector<double> get_last_lr() const;
+  int64_t last_epoch() const { return steps_; }
+  // Goes to a step count, as when a run is resumed.
+  void set_last_epoch(int64_t steps);
+
+ protected:
+  // The rate of a group whose initial rate is `base`, after `steps` steps.
+  virtual double lr_at(double base, int64_t steps) const = 0;
+  void apply();
+
+ private:
+  Optimizer& optimizer_;
+  std::vector<double> base_lrs_;
+  int64_t steps_ = 0;
+};
+
+// Times gamma every step_size steps.
+class StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
+
+ protected:
+  double lr_at(double base, int64_t steps) const override;
+
+ private:
+  int64_t step_size_;
+  double gamma_;
+};
+
+// Times gamma at each milestone.
+class MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
+
+ protected:
+  double lr_at(double base, int64_t steps) const override;
+
+ private:
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+// Half a cosine from the base rate to eta_min in T_max steps (Loshchilov and Hutter, 2017, without restarts).
+class CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
+
+ protected:
+  double lr_at(double base, int64_t steps) const override;
+
+ private:
+  int64_t t_max_;
+  double eta_min_;
+};
+
+// A factor that goes linearly from start_factor to end_factor in total_iters steps.
+class LinearLR : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5);
+
+ protected:
+  double lr_at(double base, int64_t steps) const override;
+
+ private:
+  double start_, end_;
+  int64_t total_iters_;
+};
+
+// Up to max_lr and down again along cosines (Smith and Topin, 2018); momentum is left alone.
+class OneCycleLR : public LRScheduler {
+ public:
+  OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start = 0.3, double div_factor = 25,
+             double final_div_factor = 1e4);
+
+ protected:
+  double lr_at(double base, int64_t steps) const override;
+
+ private:
+  double max_lr_;
+  int64_t total_steps_;
+  double pct_start_, div_factor_, final_div_factor_;
+};
+
+// Times `factor` when a metric has not improved for more than `patience` steps.
+class ReduceLROnPlateau {
+ public:
+  enum class Mode { kMin, kMax };
+  enum class ThresholdMode { kRel, kAbs };
+  ReduceLROnPlateau(Optimizer& optimizer, Mode mode = Mode::kMin, double factor = 0.1, int64_t patience = 10, double threshold = 1e-4,
+                    ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0, double min_lr = 0, double eps = 1e-8);
+  void step(double metric);
+
+ private:
+  bool is_better(double metric) const;
+  Optimizer& optimizer_;
+  Mode mode_;
+  double factor_;
+  int64_t patience_;
+  double threshold_;
+  ThresholdMode threshold_mode_;
+  int64_t cooldown_;
+  double min_lr_, eps_;
+  double best_;
+  int64_t bad_steps_ = 0, cooldown_left_ = 0;
+};
+
+}  // namespace argand::optim
