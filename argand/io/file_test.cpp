@@ -73,7 +73,7 @@ void save(const std::string& path, const std::string& text, Vfs& vfs) {
   file.commit();
 }
 
-const std::string kNew(1'000'000, 'n');
+const std::string kNew(600'000, 'n');
 
 TEST_F(FileTest, WritesAndReadsBack) {
   write_file(path_, "hello");
@@ -122,7 +122,7 @@ TEST_F(FileTest, EveryCallMayFail) {
         EXPECT_EQ(content_of(path_), renamed ? kNew : "old") << vfs.log;
         EXPECT_EQ(files(), 1u) << "temporary left: " << vfs.log;
         if (code == ENOSPC && !renamed && vfs.failed != "create" && vfs.failed != "mode") {
-          EXPECT_NE(error.msg().find("1000000 bytes needed, "), std::string::npos) << vfs.failed << error.msg();
+          EXPECT_NE(error.msg().find("600000 bytes needed, "), std::string::npos) << vfs.failed << error.msg();
         }
       }
     }

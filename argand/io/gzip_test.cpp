@@ -44,7 +44,7 @@ TEST(Gzip, ReadsPieceByPiece) {
 }
 
 TEST(Gzip, NeverInflatesMoreThanAsked) {
-  const std::string bomb = testing::gzip(std::string(50'000'000, '\0'), 9);
+  const std::string bomb = testing::gzip(std::string(5'000'000, '\0'), 9);
   EXPECT_EQ(message(bomb, 1000), "damaged gzip file 'x.gz': it holds more than the 1000 bytes expected");
 }
 

@@ -192,7 +192,7 @@ TEST(Png, OtherChunksAreSkippedUnread) {
   const auto append = [&](const Bytes& part) { extra.insert(extra.end(), part.begin(), part.end()); };
   for (int i = 0; i < 20'000; ++i) append(chunk("tEXt", {'a', 0, 'b'}));
   Bytes bomb = {'a', 0, 0};
-  const Bytes inflated = zlib(Bytes(100'000'000));
+  const Bytes inflated = zlib(Bytes(20'000'000));
   bomb.insert(bomb.end(), inflated.begin(), inflated.end());
   append(chunk("zTXt", bomb));
   append(chunk("iCCP", bomb));
