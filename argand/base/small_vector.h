@@ -28,7 +28,7 @@ class SmallVector {
   SmallVector(ArrayRef<T> r) { assign(r.begin(), r.end()); }
   SmallVector(std::initializer_list<T> l) { assign(l.begin(), l.end()); }
   SmallVector(const std::vector<T>& v) { assign(v.data(), v.data() + v.size()); }
-  template <class It>
+  template <class It, class = std::enable_if_t<!std::is_arithmetic_v<It>>>
   SmallVector(It first, It last) {
     assign(first, last);
   }

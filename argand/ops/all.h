@@ -71,6 +71,20 @@ ARGAND_LIST_OP(Tensordot)
 ARGAND_LIST_OP(Inner)
 ARGAND_LIST_OP(Einsum)
 
+// conv/
+ARGAND_LIST_OP(ConvolutionNd)
+ARGAND_LIST_OP(ConvInputGrad)
+ARGAND_LIST_OP(ConvWeightGrad)
+ARGAND_LIST_OP(Conv1d)
+ARGAND_LIST_OP(Conv1dPadding)
+ARGAND_LIST_OP(ConvTranspose1d)
+ARGAND_LIST_OP(Conv2d)
+ARGAND_LIST_OP(Conv2dPadding)
+ARGAND_LIST_OP(ConvTranspose2d)
+ARGAND_LIST_OP(Conv3d)
+ARGAND_LIST_OP(Conv3dPadding)
+ARGAND_LIST_OP(ConvTranspose3d)
+
 // index/gather.cpp
 ARGAND_LIST_OP(Gather)
 ARGAND_LIST_OP(ScatterAdd)
