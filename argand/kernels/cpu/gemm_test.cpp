@@ -16,6 +16,7 @@
 
 #include "argand/base/bfloat16.h"
 #include "argand/base/half.h"
+#include "argand/kernels/cpu/vector_unit.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand {
@@ -268,6 +269,93 @@ TYPED_TEST(GemmTest, Batched) {
     gemm(args);
   }
   EXPECT_EQ(std::memcmp(together.get(), alone.get(), static_cast<size_t>(batch * m * n) * sizeof(T)), 0);
+}
+
+// What only float and double have: tiles, panels and blocks, on each instruction set that this machine has.
+template <class T>
+class BlockedGemmTest : public testing::Test {
+ protected:
+  void TearDown() override { cpu::set_vector_unit(before_); }
+  const cpu::VectorUnit before_ = cpu::vector_unit();
+};
+using BlockedTypes = testing::Types<float, double>;
+TYPED_TEST_SUITE(BlockedGemmTest, BlockedTypes);
+
+TYPED_TEST(BlockedGemmTest, EveryTileSize) {
+  for (cpu::VectorUnit unit : {cpu::VectorUnit::kBaseline, cpu::VectorUnit::kAvx2, cpu::VectorUnit::kAvx512}) {
+    cpu::set_vector_unit(unit);
+    for (int64_t m = 2; m <= 30; ++m)
+      for (int64_t n : {2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 64, 65}) {
+        check<TypeParam>({m, n, 11, Layout::kRows, n % 2 == 0 ? Layout::kRows : Layout::kColumns, 1, 2, true, 1});
+        if (testing::Test::HasFatalFailure()) return;
+      }
+  }
+}
+
+TYPED_TEST(BlockedGemmTest, VectorsOfEveryLength) {
+  for (cpu::VectorUnit unit : {cpu::VectorUnit::kBaseline, cpu::VectorUnit::kAvx2, cpu::VectorUnit::kAvx512}) {
+    cpu::set_vector_unit(unit);
+    for (int64_t size : {1, 2, 3, 4, 5, 6, 7, 8, 15, 16, 17, 31, 33, 63, 65, 127, 129, 300})
+      for (int64_t k : {1, 3, 8, 16, 17, 63, 64, 65, 200})
+        for (Layout layout : {Layout::kRows, Layout::kColumns, Layout::kSparse}) {
+          check<TypeParam>({size, 1, k, layout, Layout::kSparse, 3, 2, true, 0});
+          check<TypeParam>({1, size, k, Layout::kSparse, layout, 3, 2, true, 0});
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  }
+}
+
+TYPED_TEST(BlockedGemmTest, BlockBoundaries) {
+  for (cpu::VectorUnit unit : {cpu::VectorUnit::kBaseline, cpu::VectorUnit::kAvx2, cpu::VectorUnit::kAvx512}) {
+    cpu::set_vector_unit(unit);
+    for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{4099, 35, 3},
+                           {3, 4200, 5},
+                           {5, 7, 2000},
+                           {130, 520, 390},
+                           {200, 40, 800},
+                           {40, 200, 769}})
+      for (Layout layout : {Layout::kRows, Layout::kColumns}) {
+        check<TypeParam>({m, n, k, layout, layout, 1, 1, true, 2});
+        if (testing::Test::HasFatalFailure()) return;
+      }
+  }
+}
+
+TYPED_TEST(BlockedGemmTest, SameBitsForAnyNumberOfThreads) {
+  for (Layout layout : {Layout::kRows, Layout::kColumns})
+    for (auto [m, n, k] : {std::tuple<int64_t, int64_t, int64_t>{600, 700, 800},
+                           {64, 2000, 900},
+                           {2000, 10, 900},
+                           {16, 40000, 9},
+                           {1, 5000, 300},
+                           {5000, 1, 300}}) {
+      const auto alone = bytes_of_product<TypeParam>(1, m, n, k, layout);
+      for (int threads : {2, 3, 7})
+        EXPECT_EQ(alone, bytes_of_product<TypeParam>(threads, m, n, k, layout)) << m << " " << n << " " << k;
+    }
+}
+
+TEST(GemmScalars, ZeroAlphaDoesNotLookAtTheOperands) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const float a[4] = {nan, nan, nan, nan};
+  float c[4] = {1, 2, 3, 4};
+  GemmArgs<float> args{2, 2, 2, {a, 2, 1}, {a, 2, 1}, c, 2, 0.0f, 2.0f};
+  gemm(args);
+  EXPECT_EQ(c[0], 2.0f);
+  EXPECT_EQ(c[3], 8.0f);
+}
+
+TEST(GemmScalars, NanAndInfinityGoThrough) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const float a[4] = {inf, 1, 0, 1}, b[4] = {1, 2, 3, 4};
+  float c[4];
+  gemm(GemmArgs<float>{2, 2, 2, {a, 2, 1}, {b, 2, 1}, c, 2});
+  EXPECT_EQ(c[0], inf);
+  EXPECT_EQ(c[2], 3.0f);
+  const float zero[4] = {0, 0, 0, 0};
+  gemm(GemmArgs<float>{2, 2, 2, {zero, 2, 1}, {a, 2, 1}, c, 2});
+  EXPECT_TRUE(std::isnan(c[0]));
+  EXPECT_EQ(c[1], 0.0f);
 }
 
 }  // namespace
