@@ -1,0 +1,132 @@
+#include "argand/io/safetensors.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "argand/exec/copy.h"
+#include "argand/exec/invoke.h"
+#include "argand/io/file.h"
+#include "argand/io/safetensors_header.h"
+
+namespace argand::io {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "elements are stored least significant byte first");
+
+struct NamedType {
+  const char* name;
+  ScalarType dtype;
+};
+constexpr NamedType kTypes[] = {{"F64", kDouble}, {"F32", kFloat}, {"F16", kHalf},  {"BF16", kBFloat16},     {"I64", kLong},           {"I32", kInt},
+                                {"I16", kShort},  {"I8", kChar},   {"U8", kByte},   {"BOOL", kBool},         {"C64", kComplexFloat}};
+
+std::optional<ScalarType> dtype_named(const std::string& name) {
+  for (const NamedType& t : kTypes)
+    if (name == t.name) return t.dtype;
+  return std::nullopt;
+}
+
+const char* name_of(ScalarType dtype) {
+  for (const NamedType& t : kTypes)
+    if (dtype == t.dtype) return t.name;
+  ARGAND_THROW(DtypeError, "save_safetensors: the format has no dtype for ", dtype);
+}
+
+template <class... Parts>
+void require(bool condition, const std::string& path, const Parts&... parts) {
+  if (!condition) throw FileError(str(path, ": not a valid safetensors file: ", parts...), path, 0);
+}
+
+TensorHeader read_header(const InputFile& file, int64_t& header_bytes) {
+  const std::string& path = file.path();
+  require(file.size() >= 8, path, "it has ", file.size(), " bytes; the length of the header alone takes 8");
+  uint64_t length = 0;
+  file.read(0, &length, 8);
+  require(length <= kMaxHeaderBytes && static_cast<int64_t>(length) <= file.size() - 8, path, "the header's length is given as ", length,
+          " bytes, the file has ", file.size());
+  std::string text(static_cast<size_t>(length), '\0');
+  file.read(8, text.data(), text.size());
+  header_bytes = 8 + static_cast<int64_t>(length);
+  try {
+    return parse_tensor_header(text);
+  } catch (const ValueError& e) {
+    throw FileError(str(path, ": not a valid safetensors file: ", e.what()), path, 0);
+  }
+}
+
+// Tensors must cover the bytes after the header exactly: no holes, no overlaps, nothing behind them.
+void check_layout(const std::string& path, const TensorHeader& header, int64_t data_bytes) {
+  std::vector<size_t> order(header.tensors.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const TensorEntry &x = header.tensors[a], &y = header.tensors[b];
+    return std::pair(x.begin, x.end) < std::pair(y.begin, y.end);
+  });
+  int64_t at = 0;
+  for (const size_t i : order) {
+    const TensorEntry& t = header.tensors[i];
+    require(t.begin == at, path, "tensor '", t.name, "' begins at byte ", t.begin, " of the data; expected ", at);
+    at = t.end;
+  }
+  require(at == data_bytes, path, "its tensors take ", at, " bytes and it holds ", data_bytes);
+}
+
+Tensor read_tensor(const InputFile& file, int64_t header_bytes, const TensorEntry& entry) {
+  const auto dtype = dtype_named(entry.dtype);
+  require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
+  int64_t bytes = element_size(*dtype);
+  bool overflow = false, zero = false;
+  for (const int64_t s : entry.shape) {
+    zero |= s == 0;
+    overflow |= __builtin_mul_overflow(bytes, s, &bytes);
+  }
+  if (zero) bytes = 0;
+  require((!overflow || zero) && bytes == entry.end - entry.begin, file.path(), "tensor '", entry.name, "' of shape ",
+          IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin, " bytes it is given");
+  const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
+  if (bytes > 0) file.read(header_bytes + entry.begin, raw<char>(t), static_cast<size_t>(bytes));
+  if (*dtype == kBool) {  // any byte but 0 is true
+    uint8_t* p = raw<uint8_t>(t);
+    for (int64_t i = 0; i < bytes; ++i) p[i] = p[i] != 0;
+  }
+  return t;
+}
+
+}  // namespace
+
+TensorFile load_safetensors(const std::string& path) {
+  const InputFile file(path);
+  int64_t header_bytes = 0;
+  const TensorHeader header = read_header(file, header_bytes);
+  check_layout(path, header, file.size() - header_bytes);
+  TensorFile out;
+  out.metadata = header.metadata;
+  for (const TensorEntry& entry : header.tensors) out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry));
+  return out;
+}
+
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+  TensorHeader header;
+  header.metadata = metadata;
+  std::vector<Tensor> dense;
+  int64_t at = 0;
+  for (const auto& item : tensors) {
+    const Tensor t = exec::dense(item.value());
+    const auto end = at + static_cast<int64_t>(t.nbytes());
+    header.tensors.push_back({item.key(), name_of(t.dtype()), t.sizes().vec(), at, end});
+    at = end;
+    dense.push_back(t);
+  }
+  const std::string json = write_tensor_header(header);
+  const uint64_t length = json.size();
+  AtomicFile file(path);
+  file.reserve(8 + static_cast<int64_t>(length) + at);
+  file.write(&length, 8);
+  file.write(json);
+  for (const Tensor& t : dense)
+    if (t.numel() > 0) file.write(raw<char>(t), t.nbytes());
+  file.commit();
+}
+
+}  // namespace argand::io

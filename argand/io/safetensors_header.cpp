@@ -1,0 +1,250 @@
+#include "argand/io/safetensors_header.h"
+
+#include <optional>
+#include <unordered_set>
+
+namespace argand::io {
+namespace {
+
+bool is_continuation(unsigned char c) { return (c & 0xC0) == 0x80; }
+
+// The length of the UTF-8 sequence at the start of `text`, 0 if it is none.
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char c = byte(0);
+  if (c < 0x80) return 1;
+  const size_t n = c >= 0xC2 && c < 0xE0 ? 2 : c >= 0xE0 && c < 0xF0 ? 3 : c >= 0xF0 && c < 0xF5 ? 4 : 0;
+  if (n == 0 || text.size() < n) return 0;
+  for (size_t i = 1; i < n; ++i)
+    if (!is_continuation(byte(i))) return 0;
+  if (c == 0xE0 && byte(1) < 0xA0) return 0;                     // overlong
+  if (c == 0xED && byte(1) > 0x9F) return 0;                     // surrogates
+  if ((c == 0xF0 && byte(1) < 0x90) || (c == 0xF4 && byte(1) > 0x8F)) return 0;
+  return n;
+}
+
+void append_utf8(std::string& out, uint32_t c) {
+  if (c < 0x80) {
+    out += static_cast<char>(c);
+  } else if (c < 0x800) {
+    out += static_cast<char>(0xC0 | (c >> 6));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    out += static_cast<char>(0xE0 | (c >> 12));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  } else {
+    out += static_cast<char>(0xF0 | (c >> 18));
+    out += static_cast<char>(0x80 | ((c >> 12) & 0x3F));
+    out += static_cast<char>(0x80 | ((c >> 6) & 0x3F));
+    out += static_cast<char>(0x80 | (c & 0x3F));
+  }
+}
+
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : text_(text) {}
+
+  TensorHeader header() {
+    TensorHeader out;
+    expect('{');
+    if (!accept('}')) {
+      do {
+        const size_t at = at_;
+        const std::string name = string();
+        require(names_.insert(name).second, at, "a name that was there before: '", name, "'");
+        expect(':');
+        if (name == "__metadata__") metadata(out);
+        else tensor(name, out);
+      } while (accept(','));
+      expect('}');
+    }
+    space();
+    require(at_ == text_.size(), at_, "text after the end of the object");
+    return out;
+  }
+
+ private:
+  template <class... Parts>
+  void require(bool condition, size_t at, const Parts&... parts) const {
+    ARGAND_CHECK(ValueError, condition, "header byte ", at, ": ", parts...);
+  }
+  void space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+  }
+  bool accept(char c) {
+    space();
+    if (at_ == text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    const bool found = accept(c);
+    require(found, at_, "expected '", c, "'");
+  }
+
+  uint32_t hex4() {
+    require(text_.size() - at_ >= 4, at_, "a \\u that is cut off");
+    uint32_t v = 0;
+    for (int i = 0; i < 4; ++i) {
+      const char c = text_[at_++];
+      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      require(digit >= 0, at_ - 1, "expected a hexadecimal digit");
+      v = v * 16 + static_cast<uint32_t>(digit);
+    }
+    return v;
+  }
+  void escape(std::string& out) {
+    require(at_ < text_.size(), at_, "a text that does not end");
+    const char c = text_[at_++];
+    static constexpr std::string_view from = "\"\\/bfnrt", to = "\"\\/\b\f\n\r\t";
+    if (const size_t i = from.find(c); i != std::string_view::npos) {
+      out += to[i];
+      return;
+    }
+    require(c == 'u', at_ - 1, "an unknown escape");
+    uint32_t v = hex4();
+    if (v >= 0xD800 && v < 0xDC00) {
+      require(text_.substr(at_, 2) == "\\u", at_, "half of a surrogate pair");
+      at_ += 2;
+      const uint32_t low = hex4();
+      require(low >= 0xDC00 && low < 0xE000, at_, "half of a surrogate pair");
+      v = 0x10000 + ((v - 0xD800) << 10) + (low - 0xDC00);
+    } else {
+      require(v < 0xD800 || v > 0xDFFF, at_, "half of a surrogate pair");
+    }
+    append_utf8(out, v);
+  }
+  std::string string() {
+    expect('"');
+    std::string out;
+    while (true) {
+      require(at_ < text_.size(), at_, "a text that does not end");
+      const char c = text_[at_];
+      if (c == '"') break;
+      if (c == '\\') {
+        ++at_;
+        escape(out);
+        continue;
+      }
+      require(static_cast<unsigned char>(c) >= 0x20, at_, "a control character in a text");
+      const size_t n = utf8_length(text_.substr(at_));
+      require(n > 0, at_, "bytes that are not UTF-8");
+      out += text_.substr(at_, n);
+      at_ += n;
+    }
+    ++at_;
+    require(out.size() <= 65536, at_, "a text longer than 64 KiB");
+    return out;
+  }
+  int64_t integer() {
+    space();
+    const size_t first = at_;
+    int64_t v = 0;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
+      const bool overflow = __builtin_mul_overflow(v, int64_t{10}, &v) || __builtin_add_overflow(v, int64_t{text_[at_] - '0'}, &v);
+      require(!overflow, first, "a number beyond 64 bits");
+      ++at_;
+    }
+    require(at_ > first && (at_ == first + 1 || text_[first] != '0'), first, "expected a non-negative integer");
+    return v;
+  }
+  std::vector<int64_t> integers() {
+    std::vector<int64_t> out;
+    expect('[');
+    if (accept(']')) return out;
+    do {
+      out.push_back(integer());
+      require(out.size() <= kMaxDims, at_, "more than ", kMaxDims, " numbers");
+    } while (accept(','));
+    expect(']');
+    return out;
+  }
+
+  void metadata(TensorHeader& out) {
+    expect('{');
+    if (accept('}')) return;
+    do {
+      const size_t at = at_;
+      const std::string key = string();
+      require(!out.metadata.contains(key), at, "a metadata key that was there before: '", key, "'");
+      expect(':');
+      out.metadata.insert(key, string());
+    } while (accept(','));
+    expect('}');
+  }
+
+  void tensor(const std::string& name, TensorHeader& out) {
+    require(out.tensors.size() < kMaxTensors, at_, "more than ", kMaxTensors, " tensors");
+    std::optional<std::string> dtype;
+    std::optional<std::vector<int64_t>> shape, offsets;
+    expect('{');
+    const size_t first = at_;
+    do {
+      const size_t at = at_;
+      const std::string field = string();
+      expect(':');
+      if (field == "dtype" && !dtype) dtype = string();
+      else if (field == "shape" && !shape) shape = integers();
+      else if (field == "data_offsets" && !offsets) offsets = integers();
+      else require(false, at, "an unknown or repeated field '", field, "' of tensor '", name, "'");
+    } while (accept(','));
+    expect('}');
+    require(dtype && shape && offsets, first, "tensor '", name, "' lacks dtype, shape or data_offsets");
+    require(offsets->size() == 2 && (*offsets)[0] <= (*offsets)[1], first, "data_offsets of tensor '", name, "' are not [begin, end]");
+    out.tensors.push_back({name, *dtype, *shape, (*offsets)[0], (*offsets)[1]});
+  }
+
+  std::string_view text_;
+  size_t at_ = 0;
+  std::unordered_set<std::string> names_;
+};
+
+void append_quoted(std::string& out, std::string_view text) {
+  static constexpr char kHex[] = "0123456789abcdef";
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\', out += c;
+    else if (static_cast<unsigned char>(c) < 0x20) out += "\\u00", out += kHex[c >> 4], out += kHex[c & 15];
+    else out += c;
+  }
+  out += '"';
+}
+
+}  // namespace
+
+TensorHeader parse_tensor_header(std::string_view json) {
+  ARGAND_CHECK(ValueError, !json.empty() && json[0] == '{', "header byte 0: expected '{'");
+  return Parser(json).header();
+}
+
+std::string write_tensor_header(const TensorHeader& header) {
+  std::string out = "{";
+  const auto separate = [&] {
+    if (out.size() > 1) out += ',';
+  };
+  if (!header.metadata.is_empty()) {
+    out += "\"__metadata__\":{";
+    bool first = true;
+    for (const auto& item : header.metadata) {
+      if (!first) out += ',';
+      first = false;
+      append_quoted(out, item.key());
+      out += ':';
+      append_quoted(out, item.value());
+    }
+    out += '}';
+  }
+  for (const TensorEntry& t : header.tensors) {
+    separate();
+    append_quoted(out, t.name);
+    out += str(":{\"dtype\":\"", t.dtype, "\",\"shape\":[");
+    for (size_t i = 0; i < t.shape.size(); ++i) out += str(i ? "," : "", t.shape[i]);
+    out += str("],\"data_offsets\":[", t.begin, ",", t.end, "]}");
+  }
+  out += '}';
+  out.append((8 - out.size() % 8) % 8, ' ');  // the elements start aligned
+  return out;
+}
+
+}  // namespace argand::io
