@@ -232,7 +232,39 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   }
 }
 
-void invoke_composite(const OpInfo& op, void* args, void* result) { op.compose(args, result); }
+namespace {
+
+// A composite restricts dtypes rarely; those it is made of check their own.
+void check_composite(const OpInfo& op, void* args) {
+  if (op.dtypes == kAllTypes) return;
+  TensorSlots slots;
+  op.args.tensors(args, slots);
+  check_dtype(op, slots);
+}
+
+}  // namespace
+
+void invoke_composite(const OpInfo& op, void* args, void* result) {
+  check_composite(op, args);
+  op.compose(args, result);
+}
+
+std::vector<Tensor> call(const OpInfo& op, void* args) {
+  std::vector<Tensor> results;
+  if (op.kind == OpKind::kComposite) {
+    check_composite(op, args);
+    op.compose_tensors(args, results);
+  } else if (op.inplace_only) {
+    TensorSlots slots;
+    op.args.tensors(args, slots);
+    results.push_back(*slots[0].tensor);
+    invoke_inplace(op, args, results[0]);
+  } else {
+    results.resize(static_cast<size_t>(op.num_outputs));
+    invoke(op, args, results);
+  }
+  return results;
+}
 
 void resize_output(const Tensor& out, IntArrayRef sizes) {
   if (out.sizes() == sizes) return;

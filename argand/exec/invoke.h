@@ -18,6 +18,8 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& self);
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs);
 // An op written in other ops; `result` points to the value it returns.
 void invoke_composite(const OpInfo& op, void* args, void* result);
+// The form that has the op's own name, whatever its kind: all results, a number as a 0-dim tensor.
+std::vector<Tensor> call(const OpInfo& op, void* args);
 
 // A 0-dim tensor that stands for a number among tensor operands and yields in type promotion.
 Tensor wrapped_number(const Scalar& value);

@@ -113,6 +113,9 @@ struct OpInfo {
   OpKind kind;
   Autocast autocast;
   bool differentiable;           // false: results never require a gradient
+  bool inplace_only;             // the op is called `name_` and writes its first argument
+  bool has_inplace, has_out;     // the form `name_`, the form `name_out`
+  bool random;                   // draws from a generator
   bool starts_from_self;         // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
   bool writes_strided;           // such a kernel takes any strides; otherwise it is given a contiguous tensor
   int num_outputs;
@@ -125,6 +128,7 @@ struct OpInfo {
   ViewLayout (*view)(const void* args);
   void (*kernels[kNumDeviceTypes])(const void* args, std::span<Tensor> outs);
   void (*compose)(const void* args, void* result);
+  void (*compose_tensors)(const void* args, std::vector<Tensor>& results);  // the same; a number becomes a 0-dim tensor
   intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient
   const PointwiseInfo* pointwise;
   void (*samples)(SampleSink& sink);

@@ -144,6 +144,17 @@ template <class Op>
 void compose(const void* args, void* result) {
   *static_cast<typename Op::Args::Result*>(result) = Op::compose(*static_cast<const typename Op::Args*>(args));
 }
+inline void collect(Tensor t, std::vector<Tensor>& out) { out.push_back(std::move(t)); }
+inline void collect(const std::vector<Tensor>& list, std::vector<Tensor>& out) { out.insert(out.end(), list.begin(), list.end()); }
+inline void collect(const Scalar& number, std::vector<Tensor>& out) { out.push_back(exec::wrapped_number(number)); }
+template <class... T>
+void collect(const std::tuple<T...>& all, std::vector<Tensor>& out) {
+  std::apply([&](const T&... each) { (collect(each, out), ...); }, all);
+}
+template <class Op>
+void compose_tensors(const void* args, std::vector<Tensor>& out) {
+  collect(Op::compose(*static_cast<const typename Op::Args*>(args)), out);
+}
 template <class Op>
 void samples(SampleSink& sink) {
   typename Op::S s(sink);
@@ -162,6 +173,10 @@ constexpr OpInfo make_info() {
   info.differentiable = Op::differentiable;
   info.starts_from_self = Op::starts_from_self;
   info.writes_strided = Op::writes_strided;
+  info.inplace_only = Args::kInplaceOnly;
+  info.has_inplace = Args::kHasInplace;
+  info.has_out = Args::kHasOut;
+  info.random = Args::kRandom;
   info.num_outputs = Args::kNumOutputs;
   info.saved_arguments = Args::kSavedArguments;
   info.saves_results = Args::kSavesResults;
@@ -176,7 +191,10 @@ constexpr OpInfo make_info() {
     info.kernels[static_cast<int>(kCPU)] = cpu<Op>;
   }
   if constexpr (Op::kind == OpKind::kView) info.view = view<Op>;
-  if constexpr (Op::kind == OpKind::kComposite) info.compose = compose<Op>;
+  if constexpr (Op::kind == OpKind::kComposite) {
+    info.compose = compose<Op>;
+    info.compose_tensors = compose_tensors<Op>;
+  }
   return info;
 }
 

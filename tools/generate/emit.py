@@ -14,6 +14,18 @@ def camel(name):
 # ---- argument structs
 
 
+def form_facts(op):
+    """Which forms of the op there are, for the table; Api below declares them."""
+    s, self_arg = op.schema, op.schema.arg("self")
+    derived = not s.in_place_only and op.kind != "Composite"
+    return {
+        "kInplaceOnly": s.in_place_only,
+        "kHasInplace": derived and "inplace" in op.forms and self_arg is not None and self_arg.is_tensor and s.returns == ["Tensor"],
+        "kHasOut": derived and "out" in op.forms and all(r == "Tensor" for r in s.returns),
+        "kRandom": any(a.type == "Generator?" for a in s.args),
+    }
+
+
 def emit_args(op):
     s = op.schema
     tensors = [a for a in s.args if a.holds_tensors]
@@ -31,6 +43,8 @@ def emit_args(op):
     out.append(f"  static constexpr int kNumOutputs = {tensor_results}, kNumTensors = {len(tensors)}, kNumScalars = {len(scalars)};")
     out.append(f"  static constexpr uint32_t kSavedArguments = {saved:#x};")
     out.append(f"  static constexpr bool kSavesResults = {str(op.saves_results).lower()}, kSavesMetas = {str(op.saves_metas).lower()};")
+    forms = ", ".join(f"{name} = {str(value).lower()}" for name, value in form_facts(op).items())
+    out.append(f"  static constexpr bool {forms};")
     for a in s.args:
         default = cpp_types.default_value(a, as_field=True)
         out.append(f"  {cpp_types.field_type(a)} {a.name}{' = ' + default if default not in (None, '{}') else '{}'};")

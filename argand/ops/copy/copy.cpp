@@ -66,7 +66,11 @@ struct ToCopy : Kernel<ToCopyArgs> {
   }
   static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static void samples(S& s) { s.add({s->real({2, 3}), kFloat}); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3})});
+    s.add({s->real({2, 3}), kFloat});
+    s.add({s->real({2, 3, 2, 2}), {}, false, MemoryFormat::ChannelsLast});
+  }
 };
 ARGAND_OP(ToCopy)
 
@@ -77,13 +81,17 @@ struct To : Composite<ToArgs> {
   static constexpr auto doc = "self in another dtype or on another device; self itself if nothing changes and copy is false.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
-    const bool same_dtype = !a.options.has_dtype() || a.options.dtype() == a.self.dtype();
+    const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || a.options.device().type() == a.self.device().type();
     const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
     if (same_dtype && same_device && same_format && !a.copy) return a.self;
     return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);
   }
-  static void samples(S& s) { s.add({s->real({2, 3}), TensorOptions(kFloat)}); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3})});
+    s.add({s->real({2, 3}), TensorOptions(kFloat)});
+    s.add({s->real({2, 3}), {}, false, true});
+  }
 };
 ARGAND_OP(To)
 

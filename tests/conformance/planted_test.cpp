@@ -1,0 +1,187 @@
+// Each check bites: ops with one planted bug, which it must find.
+#include <gtest/gtest-spi.h>
+
+#include "argand/ops/define.h"
+#include "argand/ops/pointwise/args.h"
+#include "argand/runtime/cpu/thread_pool.h"
+#include "tests/conformance/checks.h"
+
+namespace argand::ops {
+namespace {
+
+// neg with nothing wrong, to be spoilt below.
+struct Good : Pointwise<NegArgs> {
+  static constexpr auto schema = "good(Tensor self) -> Tensor";
+  static constexpr auto compute = kRealBody | kComplexTypes;
+  ARGAND_BODY((x), -x)
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return -g; }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+struct WrongHalf : Good {  // loses precision where it computes in float32
+  template <class T>
+  static T body(T x) {
+    if constexpr (std::is_same_v<T, float>)
+      return T(Half(-x)) * T(1.001);
+    else
+      return -x;
+  }
+};
+struct WrongGradient : Good {
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return -g * 1.01; }
+};
+struct WrongMessage : Good {
+  static void samples(S& s) {
+    s.fails({s->boolean({2})}, "neg: another text");
+    s.fails({s->real({2})}, "no error at all");
+  }
+};
+
+struct NegKernel : Kernel<NegArgs> {
+  static constexpr auto schema = "neg_kernel(Tensor self) -> Tensor";
+  static constexpr DtypeSet dtypes = kFloatTypes;
+  static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
+  template <class T>
+  static void negate(const T* in, Tensor& out) {
+    for (int64_t i = 0; i < out.numel(); ++i) raw<T>(out)[i] = -in[i];
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor x = exec::dense(a.self);
+    dispatch<kFloatTypes>(x.dtype(), "neg_kernel",
+                          [&](auto tag) { negate(raw<typename decltype(tag)::type>(x), out); });
+  }
+  static void samples(S& s) { s.add({s->real({2, 3})}); }
+};
+struct IgnoresStrides : NegKernel {
+  static void cpu(const Args& a, Tensor& out) {
+    dispatch<kFloatTypes>(out.dtype(), "", [&](auto tag) { negate(raw<typename decltype(tag)::type>(a.self), out); });
+  }
+};
+struct ReadsTooEarly : NegKernel {  // does not wait for what is pending
+  static void cpu(const Args& a, Tensor& out) {
+    dispatch<kFloatTypes>(out.dtype(), "", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      negate(a.self.is_contiguous() ? static_cast<const T*>(a.self.impl().issued_data()) : raw<T>(exec::dense(a.self)),
+             out);
+    });
+  }
+};
+struct WritesItsInput : NegKernel {
+  static void cpu(const Args& a, Tensor& out) {
+    NegKernel::cpu(a, out);
+    exec::copy_elements(a.self, out);
+  }
+};
+struct WrongMetaShape : NegKernel {  // the shape comes from the kernel, not from infer
+  static void cpu(const Args& a, Tensor& out) {
+    NegKernel::cpu(a, out);
+    out.impl().sizes[0] = 1;
+    out.impl().refresh();
+  }
+};
+struct DependsOnThreads : NegKernel {
+  static void cpu(const Args& a, Tensor& out) {
+    NegKernel::cpu(a, out);
+    exec::copy_elements(out, exec::wrapped_number(get_num_threads()));
+  }
+};
+struct ForgetsOddities : NegKernel {  // trusts the user
+  static TensorMeta infer(const Args& a) {
+    ARGAND_ASSERT(a.self.dim() == 2);
+    return NegKernel::infer(a);
+  }
+};
+struct LosesADtype : NegKernel {
+  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ValueError, a.self.dtype() != kHalf, "no half today");
+    return NegKernel::infer(a);
+  }
+};
+struct NamesNothing : NegKernel {
+  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static void cpu(const Args& a, Tensor& out) {
+    dispatch<kFloatTypes>(out.dtype(), "", [&](auto) { NegKernel::cpu(a, out); });
+  }
+};
+
+template <class Op>
+OpInfo info_of() {
+  OpInfo info = detail::make_info<Op>();
+  info.schema = Op::schema;
+  return info;
+}
+
+}  // namespace
+}  // namespace argand::ops
+
+namespace argand::conformance {
+namespace {
+
+using Check = void (*)(const OpCase&);
+
+// How often `check` fails on this op.
+int failures(Check check, const OpInfo& info) {
+  const OpCase c{&info, "planted", {"Tensor"}};
+  testing::TestPartResultArray results;
+  {
+    const testing::ScopedFakeTestPartResultReporter reporter(
+        testing::ScopedFakeTestPartResultReporter::INTERCEPT_ONLY_CURRENT_THREAD, &results);
+    check(c);
+  }
+  return results.size();
+}
+template <class Op>
+int failures(Check check) {
+  static const OpInfo info = ops::info_of<Op>();
+  return failures(check, info);
+}
+
+TEST(Planted, NothingWrong) {
+  for (const Check check : {check_values, check_inplace, check_out, check_gradient, check_error_samples,
+                            check_unsupported_dtypes, check_wrong_tensors, check_meta, check_threads}) {
+    EXPECT_EQ(failures<ops::Good>(check), 0);
+    if (check == check_gradient) continue;  // it has none
+    EXPECT_EQ(failures<ops::NegKernel>(check), 0);
+  }
+}
+TEST(Planted, Values) {
+  EXPECT_GT(failures<ops::WrongHalf>(check_values), 0);
+  EXPECT_GT(failures<ops::IgnoresStrides>(check_values), 0);
+  EXPECT_GT(failures<ops::ReadsTooEarly>(check_values), 0);
+  EXPECT_GT(failures<ops::WritesItsInput>(check_values), 0);
+  EXPECT_GT(failures<ops::LosesADtype>(check_values), 0);
+}
+TEST(Planted, Forms) {
+  // The in-place form computes another function than the op.
+  static OpInfo info = ops::info_of<ops::Good>();
+  static PointwiseInfo body = *info.pointwise;
+  info.pointwise = &body;
+  static int calls;
+  static const cpu::LoopFn right = body.loops[compute_index(kFloat)];
+  for (cpu::LoopFn& loop : body.loops) loop = nullptr;
+  body.loops[compute_index(kFloat)] = [](void* out, const void* const* ins, const void* params, int64_t n) {
+    right(out, ins, params, n);
+    if (++calls % 2 == 0) static_cast<float*>(out)[0] += 1;
+  };
+  info.dtypes = dtype_bit(kFloat);
+  EXPECT_GT(failures(check_inplace, info), 0);
+  calls = 0;
+  EXPECT_GT(failures(check_out, info), 0);
+}
+TEST(Planted, Gradient) { EXPECT_GT(failures<ops::WrongGradient>(check_gradient), 0); }
+TEST(Planted, NoGradient) { EXPECT_GT(failures<ops::NegKernel>(check_gradient), 0); }
+TEST(Planted, Errors) {
+  EXPECT_EQ(failures<ops::WrongMessage>(check_error_samples), 2);
+  EXPECT_GT(failures<ops::ForgetsOddities>(check_wrong_tensors), 0);
+}
+TEST(Planted, Dtypes) {
+  EXPECT_GT(failures<ops::NamesNothing>(check_unsupported_dtypes), 0);
+  EXPECT_GT(failures<ops::LosesADtype>(check_unsupported_dtypes), 0);
+}
+TEST(Planted, Devices) {
+  EXPECT_GT(failures<ops::WrongMetaShape>(check_meta), 0);
+  EXPECT_GT(failures<ops::DependsOnThreads>(check_threads), 0);
+}
+
+}  // namespace
+}  // namespace argand::conformance
