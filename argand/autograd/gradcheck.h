@@ -19,6 +19,9 @@ struct GradcheckOptions {
   double atol = 1e-5;  // passes where |analytical - numerical| <= atol + rtol * |numerical|
   double rtol = 1e-3;
   bool raise_exception = true;  // false: a wrong gradient returns false
+  // Compares one product v^T J u per input and result (u, v of length one, the same on every run) instead of all of J:
+  // two calls per input and one backward per result and input, however many elements they have.
+  bool fast_mode = false;
 };
 
 // True if the gradients of all results of `fn` with respect to all inputs that require grad are right.  Otherwise a

@@ -79,6 +79,18 @@ TEST(GradcheckTest, RejectsAWrongGradientAndNamesIt) {
   EXPECT_NE(message.find("analytical 1.49"), std::string::npos) << message;
 }
 
+TEST(GradcheckTest, FastMode) {
+  const CheckedFunction wrong = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    return {in[1] * 2, Square<1>::apply(in[1])};
+  };
+  EXPECT_FALSE(gradcheck(wrong, {leaf({2}), leaf({2, 2})}, {.raise_exception = false, .fast_mode = true}));
+  const CheckedFunction right = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
+    return {in[1] * 2, Square<0>::apply(in[1]) / in[0]};
+  };
+  EXPECT_TRUE(gradcheck(right, {leaf({3}), leaf({2, 3})}, {.fast_mode = true}));
+  EXPECT_TRUE(gradgradcheck(right, {leaf({3}), leaf({2, 3})}, {}, {.fast_mode = true}));
+}
+
 TEST(GradcheckTest, RejectsAWrongSecondGradient) {
   const CheckedFunction f = [](const std::vector<Tensor>& in) -> std::vector<Tensor> {
     return {HalfSquare::apply(in[0])};

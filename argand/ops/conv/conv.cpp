@@ -25,6 +25,8 @@ Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, co
   if (padding == "valid") return conv(input, weight, bias, stride, Dims(spatial, 0), dilation, groups);
   ARGAND_CHECK(ValueError, padding == "same", op, ": expected padding 'same' or 'valid', got '", padding, "'");
   ARGAND_CHECK(ShapeError, weight.sizes().size() == spatial + 2, op, ": expected a weight of ", spatial + 2, " dimensions, got ", weight.sizes());
+  ARGAND_CHECK(ShapeError, input.sizes().size() == spatial + 2 || input.sizes().size() == spatial + 1, op, ": expected an input of ", spatial + 1,
+               " or ", spatial + 2, " dimensions, got ", input.sizes());
   Dims symmetric;
   Tensor x = input;
   for (size_t i = 0; i < spatial; ++i) {
