@@ -19,4 +19,10 @@ inline std::optional<std::vector<double>> to_vector(std::optional<ArrayRef<doubl
   return values ? std::optional(values->vec()) : std::nullopt;
 }
 
+// What a factory function returns: TensorOptions().requires_grad(true) asks for a leaf of the graph.
+inline Tensor as_leaf(Tensor t, const TensorOptions& options) {
+  if (options.requires_grad()) t.set_requires_grad(true);
+  return t;
+}
+
 }  // namespace argand::ops

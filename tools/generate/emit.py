@@ -4,6 +4,7 @@ from copy import copy
 
 import cpp_types
 
+LEAF_FAMILIES = ("create", "random")  # their functions honour requires_grad among the options
 NOTE = "// Generated from the op definitions in argand/ops by tools/generate.  Do not edit.\n"
 
 
@@ -124,8 +125,12 @@ def fill(op, schema, self_text):
 def call(op, schema):
     info = f"ops::{op.name}_info"
     n = len(schema.returns)
+    makes_leaf = op.family in LEAF_FAMILIES and schema.returns == ["Tensor"] and any(a.type == "TensorOptions" for a in schema.args)
     if op.kind == "Composite":
-        return f"  {cpp_types.result_type(schema)} result{{}};\n  exec::invoke_composite({info}, &args, &result);\n  return result;\n"
+        result = "argand::ops::as_leaf(std::move(result), options)" if makes_leaf else "result"
+        return f"  {cpp_types.result_type(schema)} result{{}};\n  exec::invoke_composite({info}, &args, &result);\n  return {result};\n"
+    if makes_leaf:
+        return f"  return argand::ops::as_leaf(exec::invoke({info}, &args), options);\n"
     if n == 0:
         return f"  exec::invoke({info}, &args, {{}});\n"
     if n == 1:

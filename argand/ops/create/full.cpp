@@ -2,27 +2,11 @@
 #include <cstring>
 
 #include "argand/ops/create/args.h"
+#include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
 
 namespace argand::ops {
 namespace {
-
-TensorMeta meta_of(IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
-  TensorMeta meta{size, dtype};
-  meta.device = o.device();
-  if (o.memory_format_opt()) meta.strides = strides_of(size, *o.memory_format_opt());
-  return meta;
-}
-
-// What *_like makes: the options of `self` with those given laid over them, in the memory order of `self`.
-TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
-  TensorMeta meta{self.impl().sizes, o.dtype_opt().value_or(self.dtype())};
-  meta.device = o.device_opt().value_or(self.device());
-  const MemoryFormat f = format.value_or(o.memory_format_opt().value_or(MemoryFormat::Preserve));
-  if (f != MemoryFormat::Preserve) meta.strides = strides_of(self.sizes(), f);
-  else if (!self.is_contiguous()) meta.strides = strides_like(self.sizes(), self.strides());
-  return meta;
-}
 
 // Writes `value` to every element, whatever the strides.
 void fill_elements(const Tensor& out, const Scalar& value) { exec::copy_elements(out, exec::wrapped_number(value)); }

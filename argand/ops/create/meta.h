@@ -1,0 +1,28 @@
+// What factory functions make, from TensorOptions.
+#pragma once
+#include "argand/exec/op_info.h"
+
+namespace argand::ops {
+
+inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
+  TensorMeta meta{size, dtype};
+  meta.device = o.device();
+  if (o.memory_format_opt() && *o.memory_format_opt() != MemoryFormat::Preserve) meta.strides = strides_of(size, *o.memory_format_opt());
+  return meta;
+}
+inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o) { return meta_of(size, o, o.dtype()); }
+
+// What *_like makes: the options of `self` with those given laid over them, in the memory order of `self`.
+inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {
+  TensorMeta meta{self.impl().sizes, o.dtype_opt().value_or(self.dtype())};
+  meta.device = o.device_opt().value_or(self.device());
+  const MemoryFormat f = format.value_or(o.memory_format_opt().value_or(MemoryFormat::Preserve));
+  if (f != MemoryFormat::Preserve) meta.strides = strides_of(self.sizes(), f);
+  else if (!self.is_contiguous()) meta.strides = strides_like(self.sizes(), self.strides());
+  return meta;
+}
+
+// The options of `self` with those given laid over them, for new_zeros and the like.
+inline TensorOptions options_like(const Tensor& self, const TensorOptions& o) { return self.options().merge_in(o); }
+
+}  // namespace argand::ops

@@ -1,0 +1,169 @@
+// Sequences of numbers: arange, linspace, logspace; and eye.
+#include <cmath>
+
+#include "argand/ops/create/args.h"
+#include "argand/ops/create/meta.h"
+#include "argand/ops/define.h"
+
+namespace argand::ops {
+namespace {
+
+// Writes value(i), a double or an int64, to out[i].
+template <class F>
+void fill_sequence(const char* op, Tensor& out, F value) {
+  dispatch<kAllTypes>(out.dtype(), op, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = raw<T>(out);
+    for (int64_t i = 0; i < out.numel(); ++i) {
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) p[i] = T(static_cast<float>(value(i)));
+      else if constexpr (is_complex_v<T>) p[i] = T(static_cast<typename T::value_type>(value(i)));
+      else p[i] = static_cast<T>(value(i));
+    }
+  });
+}
+
+// Symmetric: both ends are exact, and the second half mirrors the first.
+struct Line {
+  double start, end, step;
+  int64_t steps;
+  Line(const Scalar& from, const Scalar& to, int64_t n)
+      : start(from.toDouble()), end(to.toDouble()), step(n > 1 ? (end - start) / static_cast<double>(n - 1) : 0), steps(n) {}
+  double operator()(int64_t i) const {
+    return i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(steps - 1 - i);
+  }
+};
+
+}  // namespace
+
+struct Arange : Kernel<ArangeArgs> {
+  static constexpr auto schema =
+      "arange.start_step(Scalar start, Scalar end, Scalar? step, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
+      "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor"};
+  static constexpr auto doc =
+      "start, start + step, ... up to but not including end. Without a dtype: int64 if all three are integers, else the "
+      "default float dtype. float values are start + i * step, rounded once.";
+  static bool integers(const Args& a) {
+    return a.start.isIntegral(true) && a.end.isIntegral(true) && step_of(a).isIntegral(true);
+  }
+  static Scalar step_of(const Args& a) { return a.step.value_or(1); }
+  static int64_t length(const Args& a, ScalarType dtype) {
+    if (integers(a) && is_integral(dtype)) {
+      const int64_t start = a.start.toLong(), end = a.end.toLong(), step = step_of(a).toLong();
+      const uint64_t span = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+      const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
+      return static_cast<int64_t>(span / by + (span % by != 0));
+    }
+    const double n = std::ceil((a.end.toDouble() - a.start.toDouble()) / step_of(a).toDouble());
+    ARGAND_CHECK(ValueError, n >= 0 && n < 0x1p63, "arange: invalid size, possible overflow? got ", n);
+    return static_cast<int64_t>(n);
+  }
+  static TensorMeta infer(const Args& a) {
+    const double start = a.start.toDouble(), end = a.end.toDouble(), step = step_of(a).toDouble();
+    ARGAND_CHECK(ValueError, step != 0, "arange: step must be nonzero");
+    ARGAND_CHECK(ValueError, std::isfinite(start) && std::isfinite(end), "arange: unsupported range: ", start, " -> ", end);
+    ARGAND_CHECK(ValueError, (step > 0) == (end >= start) || start == end,
+                 "arange: upper bound and lower bound inconsistent with step sign: start ", start, ", end ", end, ", step ", step);
+    const ScalarType dtype = a.options.dtype_opt().value_or(integers(a) ? kLong : get_default_dtype());
+    ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "arange: not implemented for dtype ", dtype);
+    return meta_of({length(a, dtype)}, a.options, dtype);
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    if (integers(a) || is_integral(out.dtype())) {
+      const int64_t start = a.start.toLong(), step = step_of(a).toLong();
+      fill_sequence("arange", out, [&](int64_t i) { return start + i * step; });
+    } else {
+      const double start = a.start.toDouble(), step = step_of(a).toDouble();
+      fill_sequence("arange", out, [&](int64_t i) { return start + static_cast<double>(i) * step; });
+    }
+  }
+  static void samples(S& s) {
+    s.add({0, 5, {}});
+    s.add({2, 11, 3});
+    s.add({5, -2, -2});
+    s.add({0.0, 1.0, 0.25});
+    s.add({1, 1, {}});
+    s.add({0, 4, {}, kFloat});
+    s.fails({0, 5, 0}, "arange: step must be nonzero");
+    s.fails({0, 5, -1}, "arange: upper bound and lower bound inconsistent with step sign");
+    s.fails({0, INFINITY, 1}, "arange: unsupported range");
+  }
+};
+ARGAND_OP(Arange)
+
+struct Linspace : Kernel<LinspaceArgs> {
+  static constexpr auto schema =
+      "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor";
+  static constexpr auto doc = "`steps` numbers from start to end, both included, equally far apart.";
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ValueError, a.steps >= 0, "linspace: number of steps must be non-negative, got ", a.steps);
+    return meta_of({a.steps}, a.options);
+  }
+  static void cpu(const Args& a, Tensor& out) { fill_sequence("linspace", out, Line(a.start, a.end, a.steps)); }
+  static void samples(S& s) {
+    s.add({0, 1, 5});
+    s.add({3.5, -2, 4});
+    s.add({1, 2, 1});
+    s.add({1, 2, 0});
+    s.fails({0, 1, -1}, "linspace: number of steps must be non-negative, got -1");
+  }
+};
+ARGAND_OP(Linspace)
+
+struct Logspace : Kernel<LogspaceArgs> {
+  static constexpr auto schema =
+      "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc = "base to the powers that linspace gives.";
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ValueError, a.steps >= 0, "logspace: number of steps must be non-negative, got ", a.steps);
+    return meta_of({a.steps}, a.options);
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Line line(a.start, a.end, a.steps);
+    fill_sequence("logspace", out, [&](int64_t i) { return std::pow(a.base, line(i)); });
+  }
+  static void samples(S& s) {
+    s.add({0, 2, 5});
+    s.add({0, 4, 5, 2});
+    s.fails({0, 1, -1}, "logspace: number of steps must be non-negative, got -1");
+  }
+};
+ARGAND_OP(Logspace)
+
+struct Eye : Kernel<EyeArgs> {
+  static constexpr auto schema =
+      "eye.m(int n, int? m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"};
+  static constexpr auto doc = "The n x m matrix (m = n if not given) with ones on the diagonal and zeros elsewhere.";
+  static TensorMeta infer(const Args& a) {
+    const int64_t m = a.m.value_or(a.n);
+    ARGAND_CHECK(ValueError, a.n >= 0, "eye: n must be greater or equal to 0, got ", a.n);
+    ARGAND_CHECK(ValueError, m >= 0, "eye: m must be greater or equal to 0, got ", m);
+    return meta_of({a.n, m}, a.options);
+  }
+  static void cpu(const Args&, Tensor& out) {
+    const int64_t n = out.sizes()[0], m = out.sizes()[1];
+    dispatch<kAllTypes>(out.dtype(), "eye", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* p = raw<T>(out);
+      for (int64_t i = 0; i < n * m; ++i) p[i] = T(0.0f);
+      for (int64_t i = 0; i < std::min(n, m); ++i) p[i * m + i] = T(1.0f);
+    });
+  }
+  static void samples(S& s) {
+    s.add({3, {}});
+    s.add({2, 4});
+    s.add({0, 2});
+    s.fails({-1, {}}, "eye: n must be greater or equal to 0, got -1");
+    s.fails({1, -2}, "eye: m must be greater or equal to 0, got -2");
+  }
+};
+ARGAND_OP(Eye)
+
+}  // namespace argand::ops

@@ -1,0 +1,99 @@
+// Questions about whole tensors, answered with a bool: equal, allclose, is_nonzero.
+#include <cmath>
+
+#include "argand/ops/define.h"
+#include "argand/ops/query/args.h"
+
+namespace argand::ops {
+namespace {
+
+Tensor on_cpu(const Tensor& t) { return t.is_cpu() ? t : t.to(Device(kCPU)); }
+
+// `t` expanded to `sizes`, contiguous, in `dtype`.
+Tensor dense_as(const Tensor& t, const Dims& sizes, ScalarType dtype) {
+  const Tensor x = on_cpu(t);
+  const Tensor wide = exec::alias(x, sizes, expanded_strides(x.sizes(), x.strides(), sizes), x.storage_offset());
+  return wide.dtype() == dtype ? exec::dense(wide) : exec::dense_clone(wide, dtype);
+}
+
+bool has_nan(double v) { return std::isnan(v); }
+bool has_nan(std::complex<double> v) { return std::isnan(v.real()) || std::isnan(v.imag()); }
+bool finite(double v) { return std::isfinite(v); }
+bool finite(std::complex<double> v) { return std::isfinite(v.real()) && std::isfinite(v.imag()); }
+
+}  // namespace
+
+struct Equal : Composite<EqualArgs> {
+  static constexpr auto schema = "equal(Tensor self, Tensor other) -> bool";
+  static constexpr auto doc = "Whether both have the same shape and elements; NaN differs from NaN. DtypeError if the dtypes differ.";
+  static bool compose(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "equal: Expected object of data type ", a.self.dtype(), " but got data type ",
+                 a.other.dtype(), " for argument 'other'");
+    if (!(a.self.sizes() == a.other.sizes())) return false;
+    const Tensor x = exec::dense(on_cpu(a.self)), y = exec::dense(on_cpu(a.other));
+    return dispatch<kAllTypes>(x.dtype(), "equal", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T *p = raw<T>(x), *q = raw<T>(y);
+      for (int64_t i = 0; i < x.numel(); ++i)
+        if (!(p[i] == q[i])) return false;
+      return true;
+    });
+  }
+  static void samples(S& s) {
+    const Tensor x = s->real({2, 3});
+    s.add({x, x.clone()});
+    s.add({x, s->real({2, 3})});
+    s.add({x, s->real({3})});
+    s.fails({x, s->integer({2, 3}, 0, 2)}, "equal: Expected object of data type float64 but got data type int64");
+  }
+};
+ARGAND_OP(Equal)
+
+struct Allclose : Composite<AllcloseArgs> {
+  static constexpr auto schema = "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool";
+  static constexpr auto doc = "Whether |self - other| <= atol + rtol * |other| everywhere, broadcast. Infinities of one sign are close.";
+  static bool compose(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "allclose: ", a.self.dtype(), " did not match ", a.other.dtype());
+    ARGAND_CHECK(ValueError, a.rtol >= 0 && a.atol >= 0, "allclose: rtol and atol must be greater than or equal to zero, but got ", a.rtol,
+                 " and ", a.atol);
+    const Dims sizes = broadcast_shapes(a.self.sizes(), a.other.sizes(), "allclose");
+    const auto compare = [&](auto zero) {
+      using T = decltype(zero);
+      const Tensor x = dense_as(a.self, sizes, scalar_type_v<T>), y = dense_as(a.other, sizes, scalar_type_v<T>);
+      const T *p = raw<T>(x), *q = raw<T>(y);
+      for (int64_t i = 0; i < x.numel(); ++i) {
+        if (p[i] == q[i] || (a.equal_nan && has_nan(p[i]) && has_nan(q[i]))) continue;
+        if (!finite(q[i]) || !(std::abs(p[i] - q[i]) <= a.atol + a.rtol * std::abs(q[i]))) return false;
+      }
+      return true;
+    };
+    return a.self.is_complex() ? compare(std::complex<double>()) : compare(0.0);
+  }
+  static void samples(S& s) {
+    const Tensor x = s->real({2, 3});
+    s.add({x, x.add(1e-9)});
+    s.add({x, s->real({3})});
+    s.fails({x, s->real({4})}, "allclose: shapes [2, 3] and [4] do not broadcast");
+    s.fails({x, x, -1.0}, "allclose: rtol and atol must be greater than or equal to zero");
+  }
+};
+ARGAND_OP(Allclose)
+
+struct IsNonzero : Composite<IsNonzeroArgs> {
+  static constexpr auto schema = "is_nonzero(Tensor self) -> bool";
+  static constexpr auto doc = "Whether the only element is not zero.";
+  static bool compose(const Args& a) {
+    ARGAND_CHECK(ValueError, a.self.numel() != 0, "is_nonzero: Boolean value of Tensor with no values is ambiguous");
+    ARGAND_CHECK(ValueError, a.self.numel() == 1, "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
+    return !(a.self.item() == Scalar(0));
+  }
+  static void samples(S& s) {
+    s.add({s->real({})});
+    s.add({s->boolean({1, 1})});
+    s.fails({s->real({0})}, "is_nonzero: Boolean value of Tensor with no values is ambiguous");
+    s.fails({s->real({2})}, "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
+  }
+};
+ARGAND_OP(IsNonzero)
+
+}  // namespace argand::ops

@@ -1,0 +1,105 @@
+#include "argand/ops/random/draw.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "argand/kernels/cpu/random.h"
+
+namespace argand::ops {
+namespace {
+
+// A complex tensor as real and imaginary parts in turn.
+Tensor parts_of(const Tensor& t) {
+  Dims sizes = t.impl().sizes;
+  Dims strides;
+  for (const int64_t s : t.strides()) strides.push_back(2 * s);
+  sizes.push_back(2);
+  strides.push_back(1);
+  return Tensor(make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), 2 * t.storage_offset(), to_real_type(t.dtype())));
+}
+
+void add_to_real(const Tensor& parts, double mean) {
+  const Tensor sum = exec::dense_clone(parts);
+  dispatch<kFloatTypes>(sum.dtype(), "normal_", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    T* p = raw<T>(sum);
+    for (int64_t i = 0; i < sum.numel(); i += 2) p[i] += static_cast<T>(mean);
+  });
+  exec::copy_elements(parts, sum);
+}
+
+template <class F>
+void with_floats(const Tensor& t, const char* op, F f) {
+  dispatch<kFloatingTypes>(t.dtype(), op, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    f(raw<T>(t), t.numel());
+  });
+}
+
+}  // namespace
+
+Dims memory_order(const Tensor& t) {
+  Dims order(t.sizes().size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return t.strides()[a] > t.strides()[b]; });
+  return order;
+}
+
+Tensor in_memory_order(const Tensor& t) {
+  Dims sizes, strides;
+  for (const int64_t d : memory_order(t)) {
+    sizes.push_back(t.sizes()[d]);
+    strides.push_back(t.strides()[d]);
+  }
+  return exec::alias(t, std::move(sizes), std::move(strides), t.storage_offset());
+}
+
+void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
+  if (out.is_complex()) return draw_uniform(parts_of(out), from, to, g);
+  fill_in_memory_order(out, [&](const Tensor& t) {
+    with_floats(t, "uniform_", [&](auto* p, int64_t n) { cpu::uniform(generator_of(g), p, n, from, to); });
+  });
+}
+
+void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
+  if (out.is_complex()) {  // the variance is that of both parts together
+    const Tensor parts = parts_of(out);
+    draw_normal(parts, 0, std / std::sqrt(2.0), g);
+    if (mean != 0) add_to_real(parts, mean);
+    return;
+  }
+  const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
+  fill_in_memory_order(out, [&](const Tensor& t) {
+    with_floats(t, "normal_", [&](auto* p, int64_t n) {
+      if (serial) cpu::normal_serial(generator_of(g), p, n, mean, std);
+      else cpu::normal(generator_of(g), p, n, mean, std);
+    });
+  });
+}
+
+void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
+  fill_in_memory_order(out, [&](const Tensor& t) {
+    dispatch<kRealTypes>(t.dtype(), "random_", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      cpu::random_from_to(generator_of(g), raw<T>(t), t.numel(), from, range);
+    });
+  });
+}
+
+void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {
+  ARGAND_CHECK(ValueError, low < high, op, ": expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  const auto check = [&](int64_t least, int64_t most) {
+    ARGAND_CHECK(ValueError, low >= least && low <= most, op, ": from is out of bounds for ", dtype, ", got ", low);
+    ARGAND_CHECK(ValueError, high - 1 >= least && high - 1 <= most, op, ": to - 1 is out of bounds for ", dtype, ", got ", high - 1);
+  };
+  dispatch<kRealTypes>(dtype, op, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, bool>) check(0, 1);
+    else if constexpr (std::is_same_v<T, Half>) check(-65504, 65504);
+    else if constexpr (std::is_integral_v<T>) check(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+  });
+}
+
+}  // namespace argand::ops

@@ -1,0 +1,37 @@
+// What the random ops share: the generator to draw from, and the order in which a tensor is filled.
+#pragma once
+#include "argand/core/cpu_generator.h"
+#include "argand/exec/copy.h"
+#include "argand/exec/invoke.h"
+
+namespace argand::ops {
+
+inline CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
+  return *(g && g->defined() ? *g : default_cpu_generator()).get<CpuGeneratorImpl>();
+}
+
+// The dimensions of `t`, slowest first: the order in which PyTorch draws.
+Dims memory_order(const Tensor& t);
+// `t` with its dimensions in that order.
+Tensor in_memory_order(const Tensor& t);
+
+// Calls fill(memory) once with a contiguous tensor whose elements become those of `out`, drawn in memory order.
+template <class Fill>
+void fill_in_memory_order(const Tensor& out, Fill fill) {
+  if (out.numel() == 0) return;
+  const Tensor ordered = out.is_contiguous() ? out : in_memory_order(out);
+  if (ordered.is_contiguous()) return fill(ordered);
+  const Tensor buffer = exec::new_tensor({ordered.impl().sizes, ordered.dtype()}, kCPU);
+  fill(buffer);
+  exec::copy_elements(ordered, buffer);
+}
+
+// Fill `out` with samples; its dtype and the parameters were checked.
+void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g);
+void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g);
+void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g);
+
+// ValueError unless low < high and both fit `dtype`.
+void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype);
+
+}  // namespace argand::ops

@@ -1,0 +1,122 @@
+// Samples whose parameters are tensors: bernoulli, normal, multinomial.
+#include "argand/kernels/cpu/random.h"
+#include "argand/ops/define.h"
+#include "argand/ops/random/args.h"
+#include "argand/ops/random/draw.h"
+
+namespace argand::ops {
+
+struct Bernoulli : Composite<BernoulliArgs> {
+  static constexpr auto schema = "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "1 with the probability at the same place of self, else 0. The gradient is zero.";
+  static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.self, a.generator); }
+  static void samples(S& s) { s.fails({s->real({2}, 2, 3)}, "bernoulli_: expects p to be in [0, 1], but got p="); }
+};
+ARGAND_OP(Bernoulli)
+
+struct BernoulliP : Composite<BernoulliPArgs> {
+  static constexpr auto schema = "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "A tensor like self: 1 with probability p, else 0.";
+  static Tensor compose(const Args& a) { return empty_like(a.self).bernoulli_(a.p, a.generator); }
+  static void samples(S& s) { s.fails({s->real({2}), 1.5}, "bernoulli_: expects p to be in [0, 1], but got p=1.5"); }
+};
+ARGAND_OP(BernoulliP)
+
+struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
+  static constexpr auto schema = "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "Normal samples around the elements of mean.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ValueError, a.std >= 0, "normal: expects std >= 0.0, but found std ", a.std);
+    const NoGradGuard no_grad;
+    return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean);
+  }
+  static void samples(S& s) { s.fails({s->real({2}), -1}, "normal: expects std >= 0.0, but found std -1"); }
+};
+ARGAND_OP(NormalTensorFloat)
+
+namespace {
+
+void check_std(const Tensor& std) {
+  ARGAND_CHECK(DtypeError, !std.is_complex(), "normal: expects standard deviation to be non-complex");
+  const Tensor s = exec::dense_clone(std, kDouble);
+  const double* p = raw<double>(s);
+  for (int64_t i = 0; i < s.numel(); ++i) ARGAND_CHECK(ValueError, p[i] >= 0, "normal: expects all elements of std >= 0.0, but found ", p[i]);
+}
+
+}  // namespace
+
+struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
+  static constexpr auto schema = "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "Normal samples with the elements of std as standard deviations.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    check_std(a.std);
+    const NoGradGuard no_grad;
+    return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
+  }
+  static void samples(S& s) { s.fails({0, s->real({2}, -2, -1)}, "normal: expects all elements of std >= 0.0, but found -"); }
+};
+ARGAND_OP(NormalFloatTensor)
+
+struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
+  static constexpr auto schema = "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "Normal samples with means and standard deviations from two tensors, broadcast.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    check_std(a.std);
+    const NoGradGuard no_grad;
+    const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");
+    return empty(sizes, a.mean.options()).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
+  }
+  static void samples(S& s) { s.fails({s->real({2}), s->positive({3})}, "normal: shapes [2] and [3] do not broadcast"); }
+};
+ARGAND_OP(NormalTensorTensor)
+
+struct NormalFloatFloat : Composite<NormalFloatFloatArgs> {
+  static constexpr auto schema =
+      "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? "
+      "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc = "Normal samples of one mean and standard deviation.";
+  static Tensor compose(const Args& a) {
+    return empty(a.size, a.options.requires_grad(false)).normal_(a.mean, a.std, a.generator);
+  }
+  static void samples(S& s) { s.fails({0, -1, {2}}, "normal_: expects std >= 0.0, but found std -1"); }
+};
+ARGAND_OP(NormalFloatFloat)
+
+struct Multinomial : Kernel<MultinomialArgs> {
+  static constexpr auto schema = "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor";
+  static constexpr auto doc =
+      "num_samples category numbers (int64) for each row of weights, a vector or a matrix; without replacement, each category "
+      "at most once. ValueError for a weight that is negative or not finite, and for rows of zeros.";
+  static constexpr bool differentiable = false;
+  static constexpr auto dtypes = kFloatingTypes;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ", a.self.dim());
+    const int64_t categories = a.self.sizes().back();
+    ARGAND_CHECK(ValueError, a.num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ", a.num_samples);
+    ARGAND_CHECK(ValueError, a.replacement || a.num_samples <= categories,
+                 "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got ", a.num_samples, " of ", categories);
+    ARGAND_CHECK(ValueError, categories <= int64_t{1} << 24, "multinomial: number of categories cannot exceed 2^24, got ", categories);
+    if (a.self.dim() == 1) return {{a.num_samples}, kLong};
+    return {{a.self.sizes()[0], a.num_samples}, kLong};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor weights = exec::dense(a.self);
+    const int64_t categories = weights.sizes().back(), rows = weights.dim() == 1 ? 1 : weights.sizes()[0];
+    dispatch<kFloatingTypes>(weights.dtype(), "multinomial", [&](auto tag) {
+      cpu::multinomial(generator_of(a.generator), raw<typename decltype(tag)::type>(weights), rows, categories, a.num_samples, a.replacement,
+                       raw<int64_t>(out));
+    });
+  }
+  static void samples(S& s) {
+    s.fails({s->positive({3}), 4}, "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+    s.fails({s->positive({3}), 0}, "multinomial: cannot sample n_sample <= 0 samples");
+    s.fails({s->positive({}), 1}, "multinomial: prob_dist must be 1 or 2 dim, got 0");
+    s.fails({s->real({3}, -2, -1), 1}, "multinomial: probability tensor contains either `inf`, `nan` or element < 0");
+  }
+};
+ARGAND_OP(Multinomial)
+
+}  // namespace argand::ops

@@ -1,0 +1,156 @@
+// A tensor in pieces along one dimension: split, chunk, unbind.  Every piece is a view.
+#include "argand/ops/define.h"
+#include "argand/ops/view/args.h"
+
+namespace argand::ops {
+namespace {
+
+int64_t dim_of(const char* op, const Tensor& t, int64_t dim) {
+  ARGAND_CHECK(ShapeError, t.dim() > 0, op, ": expects at least a 1-dimensional tensor, got a 0-dim one");
+  return wrap_dim(dim, t.dim(), op);
+}
+
+// Pieces [0, at[0]), [at[0], at[1]), ... with Python's rules for bounds.
+std::vector<Tensor> split_at(const Tensor& t, IntArrayRef at, int64_t dim) {
+  std::vector<Tensor> out;
+  int64_t begin = 0;
+  for (const int64_t end : at) {
+    out.push_back(t.slice(dim, begin, end));
+    begin = end;
+  }
+  out.push_back(t.slice(dim, begin));
+  return out;
+}
+
+}  // namespace
+
+struct Split : Composite<SplitArgs> {
+  static constexpr auto schema = "split(Tensor(a) self, int split_size, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "Pieces of split_size along dim; the last one may be shorter.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const int64_t dim = dim_of("split", a.self, a.dim), size = a.self.sizes()[dim];
+    ARGAND_CHECK(ValueError, a.split_size >= 0, "split: expects split_size be non-negative, but got split_size=", a.split_size);
+    ARGAND_CHECK(ValueError, a.split_size > 0 || size == 0, "split: split_size can only be 0 if dimension size is 0, but got dimension size of ",
+                 size);
+    std::vector<Tensor> out;
+    int64_t begin = 0;
+    do {
+      out.push_back(a.self.slice(dim, begin, std::min(size, begin + a.split_size)));
+      begin += a.split_size;
+    } while (begin < size);
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({5, 3}), 2});
+    s.add({s->real({2, 6}), 3, -1});
+    s.add({s->real({0, 2}), 0});
+    s.fails({s->real({}), 1}, "split: expects at least a 1-dimensional tensor");
+    s.fails({s->real({4}), -1}, "split: expects split_size be non-negative, but got split_size=-1");
+    s.fails({s->real({4}), 0}, "split: split_size can only be 0 if dimension size is 0, but got dimension size of 4");
+  }
+};
+ARGAND_OP(Split)
+
+struct SplitWithSizes : Composite<SplitWithSizesArgs> {
+  static constexpr auto schema = "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor[]";
+  static constexpr const char* overloads[] = {"split.sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor[]"};
+  static constexpr auto doc = "Pieces of the given sizes along dim, which add up to its size.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const int64_t dim = dim_of("split_with_sizes", a.self, a.dim), size = a.self.sizes()[dim];
+    int64_t sum = 0;
+    for (const int64_t n : a.split_sizes) {
+      ARGAND_CHECK(ValueError, n >= 0, "split_with_sizes: expects split_sizes have only non-negative entries, but got split_sizes=", a.split_sizes);
+      sum += n;
+    }
+    ARGAND_CHECK(ShapeError, sum == size, "split_with_sizes: expects split_sizes to sum exactly to ", size, " (input tensor's size at dimension ",
+                 dim, "), but got split_sizes=", a.split_sizes);
+    std::vector<Tensor> out;
+    int64_t begin = 0;
+    for (const int64_t n : a.split_sizes) {
+      out.push_back(a.self.slice(dim, begin, begin + n));
+      begin += n;
+    }
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({5, 3}), {2, 0, 3}});
+    s.add({s->real({2, 3}), {1, 2}, 1});
+    s.fails({s->real({5}), {2, 2}}, "split_with_sizes: expects split_sizes to sum exactly to 5");
+    s.fails({s->real({5}), {6, -1}}, "split_with_sizes: expects split_sizes have only non-negative entries");
+  }
+};
+ARGAND_OP(SplitWithSizes)
+
+struct Chunk : Composite<ChunkArgs> {
+  static constexpr auto schema = "chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "At most `chunks` pieces of equal size along dim; the last one may be shorter.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const int64_t dim = dim_of("chunk", a.self, a.dim), size = a.self.sizes()[dim];
+    ARGAND_CHECK(ValueError, a.chunks > 0, "chunk: expects `chunks` to be greater than 0, got: ", a.chunks);
+    const int64_t each = (size + a.chunks - 1) / a.chunks;
+    if (each == 0) return a.self.split_with_sizes(Dims(static_cast<size_t>(a.chunks), 0), dim);
+    return a.self.split(each, dim);
+  }
+  static void samples(S& s) {
+    s.add({s->real({7, 3}), 3});
+    s.add({s->real({2, 6}), 4, 1});
+    s.add({s->real({0, 2}), 3});
+    s.fails({s->real({4}), 0}, "chunk: expects `chunks` to be greater than 0, got: 0");
+  }
+};
+ARGAND_OP(Chunk)
+
+struct TensorSplit : Composite<TensorSplitArgs> {
+  static constexpr auto schema = "tensor_split.sections(Tensor(a) self, int sections, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "`sections` pieces along dim whose sizes differ by at most one, the longer ones first.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const int64_t dim = dim_of("tensor_split", a.self, a.dim), size = a.self.sizes()[dim];
+    ARGAND_CHECK(ValueError, a.sections > 0, "tensor_split: number of sections must be larger than 0, got ", a.sections);
+    std::vector<Tensor> out;
+    int64_t begin = 0;
+    for (int64_t i = 0; i < a.sections; ++i) {
+      const int64_t n = size / a.sections + (i < size % a.sections ? 1 : 0);
+      out.push_back(a.self.slice(dim, begin, begin + n));
+      begin += n;
+    }
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({7, 3}), 3});
+    s.add({s->real({2}), 4});
+    s.fails({s->real({4}), 0}, "tensor_split: number of sections must be larger than 0, got 0");
+    s.fails({s->real({}), 2}, "tensor_split: expects at least a 1-dimensional tensor");
+  }
+};
+ARGAND_OP(TensorSplit)
+
+struct TensorSplitIndices : Composite<TensorSplitIndicesArgs> {
+  static constexpr auto schema = "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "Pieces between the given positions of dim; positions follow Python's rules for slices.";
+  static std::vector<Tensor> compose(const Args& a) { return split_at(a.self, a.indices, dim_of("tensor_split", a.self, a.dim)); }
+  static void samples(S& s) {
+    s.add({s->real({7, 3}), {2, 5}});
+    s.add({s->real({2, 4}), {1, 9}, 1});
+    s.fails({s->real({}), {1}}, "tensor_split: expects at least a 1-dimensional tensor");
+  }
+};
+ARGAND_OP(TensorSplitIndices)
+
+struct Unbind : Composite<UnbindArgs> {
+  static constexpr auto schema = "unbind(Tensor(a) self, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "The slices along dim, which is dropped.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const int64_t dim = dim_of("unbind", a.self, a.dim);
+    std::vector<Tensor> out;
+    for (int64_t i = 0; i < a.self.sizes()[dim]; ++i) out.push_back(a.self.select(dim, i));
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 2})});
+    s.add({s->real({3, 2}), -1});
+    s.fails({s->real({})}, "unbind: expects at least a 1-dimensional tensor");
+  }
+};
+ARGAND_OP(Unbind)
+
+}  // namespace argand::ops
