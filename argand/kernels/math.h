@@ -10,16 +10,23 @@
 // and normal_pdf (double), which take an exponential of a rounded product, the error grows with that product.
 //
 //   exp* exp2* expm1* log* log2* log10* log1p*           exp_log.h
-//   tanh* sigmoid* log_sigmoid* log1p_exp* logaddexp*    hyperbolic.h
+//   tanh* sigmoid*                                       hyperbolic.h
 //   sinh cosh asinh acosh atanh                          hyperbolic.h; * for float
-//   erf erfc normal_cdf normal_pdf gelu gelu_tanh*       erf.h; * for float
+//   erf erfc normal_cdf normal_pdf gelu                  erf.h; * for float
 //   sin cos tan asin acos atan atan2                     trig.h; * for float
 //   pow                                                  pow.h; * for float
 //   sqrt* rsqrt* floor* ceil* round* trunc* abs* sign* copysign* min* max* isnan* isinf* isfinite* hypot (* for float)
 //   fmod remainder floor_div trunc_div nextafter         basic.h
-//   lgamma digamma erfinv                                gamma.h
+//   log_sigmoid* log1p_exp* logaddexp* gelu_tanh* gelu_tanh_derivative* digamma    composite.h
+//   lgamma erfinv                                        gamma.h
+//
+// In CUDA device code these names stand for CUDA's functions (math/device.h); there is no std::complex.
 #pragma once
 #include "argand/kernels/math/basic.h"
+#include "argand/kernels/math/composite.h"
+#if ARGAND_MATH_DEVICE
+#include "argand/kernels/math/device.h"
+#else
 #include "argand/kernels/math/complex.h"
 #include "argand/kernels/math/erf.h"
 #include "argand/kernels/math/exp_log.h"
@@ -27,3 +34,4 @@
 #include "argand/kernels/math/hyperbolic.h"
 #include "argand/kernels/math/pow.h"
 #include "argand/kernels/math/trig.h"
+#endif

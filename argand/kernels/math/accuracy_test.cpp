@@ -156,16 +156,22 @@ TEST(MathAccuracy, Trigonometric) {
   CHECK(tan, std::tan(x), 0.51, 1, -10, 10);
 }
 
-// The floats that lie closest to a multiple of pi/2, among the first million multiples at each exponent's distance.
+// The floats that lie closest to a multiple of pi/2, found by the continued fractions of 2^e / (pi/2) for every
+// exponent e (the first is 2^-29.9 away), and others near a multiple.
 TEST(MathAccuracy, AnglesNearMultiplesOfHalfPi) {
   Worst<float> sines, cosines, tangents;
+  const auto at = [&](float x) {
+    sines.take(x, 0, sin(x), std::sin(static_cast<double>(x)));
+    cosines.take(x, 0, cos(x), std::cos(static_cast<double>(x)));
+    tangents.take(x, 0, tan(x), std::tan(static_cast<double>(x)));
+  };
+  for (float x : {0x1.f37c8ap+95f, 0x1.47d0fep+34f, 0x1.f37c8ap+96f, 0x1.47d0fep+35f, 0x1.f9cbe2p+7f, 0x1.f37c8ap+97f,
+                  0x1.32ede2p+85f, 0x1.628d4cp+40f, 0x1.13093p+76f, 0x1.47d0fep+36f, 0x1.f9cbe2p+8f, 0x1.b08c4ap+111f})
+    at(x), at(-x);
   for (int exponent = 0; exponent <= 127; ++exponent)
-    for (int i = 0; i < 2000; ++i) {
-      const long double start = std::ldexp(1.0L + i / 2000.0L, exponent);
-      const float x = static_cast<float>(exponent < 40 ? std::round(start / (kPi / 2)) * (kPi / 2) : start);
-      sines.take(x, 0, sin(x), std::sin(static_cast<double>(x)));
-      cosines.take(x, 0, cos(x), std::cos(static_cast<double>(x)));
-      tangents.take(x, 0, tan(x), std::tan(static_cast<double>(x)));
+    for (int i = 0; i < 1000; ++i) {
+      const long double start = std::ldexp(1.0L + i / 1000.0L, exponent);
+      at(static_cast<float>(exponent < 40 ? std::round(start / (kPi / 2)) * (kPi / 2) : start));
     }
   sines.expect_at_most(0.51, "sin");
   cosines.expect_at_most(0.51, "cos");

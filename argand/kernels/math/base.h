@@ -1,16 +1,29 @@
 // What the files of this folder are written with: attributes, bits of floating-point numbers, polynomials.
+// This file, basic.h, composite.h and device.h are compiled for CUDA devices too, by NVRTC, which has no
+// standard headers: they include none there.
 #pragma once
+#if defined(__CUDA_ARCH__) || defined(__CUDACC_RTC__)
+#define ARGAND_MATH_DEVICE 1
+#else
+#define ARGAND_MATH_DEVICE 0
 #include <cmath>
-#include <cstdint>
-#include <limits>
+#endif
 
 #if defined(__CUDACC__)
 #define ARGAND_HD __host__ __device__
+#define ARGAND_MATH ARGAND_HD __forceinline__
 #else
 #define ARGAND_HD
-#endif
 // Every function here is inlined wherever it is called, so that it is compiled for its caller's instruction set.
-#define ARGAND_MATH [[gnu::always_inline]] ARGAND_HD inline
+#define ARGAND_MATH [[gnu::always_inline]] inline
+#endif
+
+// A function of C's <math.h> that compilers know, and turn into instructions where they can.
+#if ARGAND_MATH_DEVICE
+#define ARGAND_BUILTIN(name) ::name
+#else
+#define ARGAND_BUILTIN(name) __builtin_##name
+#endif
 
 namespace argand::math::detail {
 
@@ -18,12 +31,12 @@ template <class T>
 struct Float;
 template <>
 struct Float<float> {
-  using Bits = uint32_t;
+  using Bits = unsigned;
   static constexpr int kFraction = 23, kBias = 127;
 };
 template <>
 struct Float<double> {
-  using Bits = uint64_t;
+  using Bits = unsigned long long;
   static constexpr int kFraction = 52, kBias = 1023;
 };
 
@@ -35,9 +48,22 @@ inline constexpr Bits<T> kSignBit = Bits<T>{1} << (sizeof(T) * 8 - 1);
 template <class T>
 inline constexpr Bits<T> kFractionMask = (Bits<T>{1} << Float<T>::kFraction) - 1;
 template <class T>
-inline constexpr T kInfinity = std::numeric_limits<T>::infinity();
+inline constexpr T kInfinity = __builtin_bit_cast(T, ((Bits<T>{2} * Float<T>::kBias + 1) << Float<T>::kFraction));
 template <class T>
-inline constexpr T kNaN = std::numeric_limits<T>::quiet_NaN();
+inline constexpr T kNaN = __builtin_bit_cast(T, Bits<T>{Bits<T>{4 * Float<T>::kBias + 3} << (Float<T>::kFraction - 1)});
+template <class T>
+inline constexpr T kSmallestNormal = __builtin_bit_cast(T, Bits<T>{1} << Float<T>::kFraction);
+
+template <class T>
+concept Floating = requires {
+  Float<T>::kBias;
+};
+template <class T>
+concept Integer = !Floating<T> && requires(T x) {
+  requires static_cast<T>(1) / 2 == 0;
+};
+template <class T>
+inline constexpr bool kSigned = static_cast<T>(-1) < static_cast<T>(0);
 
 template <class T>
 ARGAND_MATH Bits<T> bits_of(T x) {
@@ -54,6 +80,19 @@ ARGAND_MATH T magnitude(T x) {
 template <class T>
 ARGAND_MATH T with_sign_of(T x, T sign) {
   return from_bits<T>((bits_of(x) & ~kSignBit<T>) | (bits_of(sign) & kSignBit<T>));
+}
+// c ? a : b, as straight code.  Of `c ? constant : x` GCC makes two paths, computes what follows on each of them, and,
+// when it comes to vectors, on both for all elements: also from an x that the constant was to keep out, which costs
+// hundreds of cycles where a number becomes denormal or infinite on the way.
+template <class T>
+ARGAND_MATH T select(bool c, T a, T b) {
+  const Bits<T> mask = Bits<T>{0} - static_cast<Bits<T>>(c);
+  return from_bits<T>((bits_of(a) & mask) | (bits_of(b) & ~mask));
+}
+// The smaller; NaN stays NaN.
+template <class T>
+ARGAND_MATH T at_most(T x, T limit) {
+  return select(x > limit, limit, x);
 }
 // 2^n for an n between the exponents of the smallest normal and the largest number, in two's complement.
 template <class T>

@@ -1,6 +1,5 @@
 // The same names for std::complex: the standard library's functions, which follow C's Annex G.
 #pragma once
-#if !defined(__CUDACC_RTC__)
 #include <complex>
 
 #include "argand/kernels/math/basic.h"
@@ -102,5 +101,3 @@ bool isfinite(const std::complex<T>& z) {
 }
 
 }  // namespace argand::math
-
-#endif

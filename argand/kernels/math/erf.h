@@ -8,10 +8,10 @@ namespace argand::math {
 namespace detail {
 
 // e^(-factor x^2).  The error of a rounded square would be multiplied by the square itself, so its low part is kept:
-// with x = high + rest, x^2 = high^2 + (x + high) rest, and the first is exact.  |x| < 16: the second is at most
-// 0.0625.
+// with x = high + rest, x^2 = high^2 + (x + high) rest, and the first is exact; the second is at most 1/16 for |x|
+// < 16.
 ARGAND_MATH float exp_of_minus_square(float x, float factor) {
-  const float high = from_bits<float>(bits_of(x) & ~uint32_t{0xfff});
+  const float high = from_bits<float>(bits_of(x) & ~unsigned{0xfff});
   return exp_corrected(-factor * (high * high), -factor * ((x + high) * (x - high)));
 }
 
@@ -40,21 +40,21 @@ ARGAND_MATH float erf_near_zero(float x) {
 // |x| < 0.9: x + x p(x^2); beyond, 1 - e^-p(|x|), which rounds to 1 before |x| is 4.
 ARGAND_MATH float erf(float x) {
   const float a = detail::magnitude(x);
-  const float b = a > 4 ? 4.0f : a;
+  const float b = detail::at_most(a, 4.0f);
   const float p = detail::polynomial(b, 0x1.70d88ap-13f, 0x1.20b4a0p+0f, 0x1.462b4ap-1f, 0x1.aa2c92p-4f,
                                      -0x1.6d0e3ep-6f, 0x1.90a1d4p-9f, -0x1.9db66cp-13f);
   const float large = 1 - detail::exp_normal(-p);
-  return detail::with_sign_of(a < 0.9f ? detail::erf_near_zero(a) : large, x);
+  return detail::with_sign_of(detail::select(a < 0.9f, detail::erf_near_zero(a), large), x);
 }
 ARGAND_MATH double erf(double x) { return std::erf(x); }
 
 // 1 - erf(x) while that is above a half, which is more accurate there.
 ARGAND_MATH float erfc(float x) {
   const float a = detail::magnitude(x);
-  const float b = a > 10.1f ? 10.1f : a;
+  const float b = detail::at_most(a, 10.25f);
   const float tail = detail::exp_of_minus_square(b, 1.0f) * detail::erfcx(b);
-  const float outer = x < 0 ? 2 - tail : tail;
-  return a < 0.475f ? 1 - detail::erf_near_zero(x) : outer;
+  const float outer = detail::select(x < 0, 2 - tail, tail);
+  return detail::select(a < 0.475f, 1 - detail::erf_near_zero(x), outer);
 }
 ARGAND_MATH double erfc(double x) { return std::erfc(x); }
 
@@ -67,7 +67,7 @@ struct NormalTail {
 ARGAND_MATH NormalTail normal_tail(float x) {
   constexpr float kSqrtHalf = 0x1.6a09e6p-1f;
   const float a = magnitude(x);
-  const float b = a > 15 ? 15.0f : a;  // where the exponential is 0: an infinite x times it is NaN
+  const float b = at_most(a, 14.45f);  // where the exponential is 0: an infinite x times it is NaN
   return {exp_of_minus_square(b, 0.5f), 0.5f * erfcx(b * kSqrtHalf)};
 }
 // P(X <= x) for |x| < 0.67
@@ -82,8 +82,8 @@ ARGAND_MATH float normal_cdf_near_zero(float x) {
 ARGAND_MATH float normal_cdf(float x) {
   const detail::NormalTail t = detail::normal_tail(x);
   const float tail = t.exp * t.ratio;
-  const float outer = x < 0 ? tail : 1 - tail;
-  return detail::magnitude(x) < 0.67f ? detail::normal_cdf_near_zero(x) : outer;
+  const float outer = detail::select(x < 0, tail, 1 - tail);
+  return detail::select(detail::magnitude(x) < 0.67f, detail::normal_cdf_near_zero(x), outer);
 }
 ARGAND_MATH double normal_cdf(double x) {
   constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
@@ -92,7 +92,7 @@ ARGAND_MATH double normal_cdf(double x) {
 ARGAND_MATH float normal_pdf(float x) {
   constexpr float kInverseSqrtTwoPi = 0x1.988454p-2f;
   const float a = detail::magnitude(x);
-  return kInverseSqrtTwoPi * detail::exp_of_minus_square(a > 15 ? 15.0f : a, 0.5f);
+  return kInverseSqrtTwoPi * detail::exp_of_minus_square(detail::at_most(a, 14.5f), 0.5f);
 }
 ARGAND_MATH double normal_pdf(double x) {
   constexpr double kInverseSqrtTwoPi = 0x1.9884533d43651p-2;
@@ -103,29 +103,9 @@ ARGAND_MATH double normal_pdf(double x) {
 ARGAND_MATH float gelu(float x) {
   const detail::NormalTail t = detail::normal_tail(x);
   // In this order, because the distribution function would be denormal, and lose digits, before gelu is.
-  const float outer = x < 0 ? x * t.ratio * t.exp : x * (1 - t.exp * t.ratio);
-  return detail::magnitude(x) < 0.67f ? x * detail::normal_cdf_near_zero(x) : outer;
+  const float outer = detail::select(x < 0, x * t.ratio * t.exp, x * (1 - t.exp * t.ratio));
+  return detail::select(detail::magnitude(x) < 0.67f, x * detail::normal_cdf_near_zero(x), outer);
 }
 ARGAND_MATH double gelu(double x) { return x * normal_cdf(x); }
-
-// The approximation x (1 + tanh(u)) / 2 = x sigmoid(2 u), u = sqrt(2 / pi) (x + 0.044715 x^3), and its derivative in x.
-template <class T, detail::IfFloat<T> = 0>
-ARGAND_MATH T gelu_tanh_inner(T x) {  // 2 u
-  constexpr T kTwoSqrtTwoOverPi = T(0x1.9884533d43651p+0);
-  return kTwoSqrtTwoOverPi * (x + T(0.044715) * (x * x * x));
-}
-template <class T, detail::IfFloat<T> = 0>
-ARGAND_MATH T gelu_tanh(T x) {
-  return x * sigmoid(gelu_tanh_inner(x));
-}
-template <class T, detail::IfFloat<T> = 0>
-ARGAND_MATH T gelu_tanh_derivative(T x) {
-  constexpr T kTwoSqrtTwoOverPi = T(0x1.9884533d43651p+0);
-  const T u = gelu_tanh_inner(x);
-  const T t = exp(-detail::magnitude(u));
-  const T d = 1 / (1 + t);
-  const T slope = t * d * d;  // s (1 - s) without the cancellation
-  return (u < 0 ? t * d : d) + x * slope * (kTwoSqrtTwoOverPi * (1 + T(3 * 0.044715) * (x * x)));
-}
 
 }  // namespace argand::math

@@ -76,28 +76,25 @@ ARGAND_MATH T scale(T y, Bits<T> n) {
   return y * power_of_two<T>(half) * power_of_two<T>(n - half);
 }
 
-// NaN stays NaN.
 template <class T>
-ARGAND_MATH T clamp(T x, T low, T high) {
-  x = x < low ? low : x;
-  return x > high ? high : x;
-}
-
-template <class T>
-struct ExpRange;  // beyond these e^x is 0 or infinity however it rounds
+struct ExpRange;  // below kLow e^x rounds to 0, above kHigh to infinity: the logarithms of half the smallest and of the
+                  // largest
 template <>
 struct ExpRange<float> {
-  static constexpr float kLow = -105, kHigh = 90;
+  static constexpr float kLow = -0x1.9fe368p+6f, kHigh = 0x1.62e42ep+6f;
 };
 template <>
 struct ExpRange<double> {
-  static constexpr double kLow = -747, kHigh = 711;
+  static constexpr double kLow = -0x1.74910d52d3051p+9, kHigh = 0x1.62e42fefa39efp+9;
 };
 
+// Results beyond the range are put in at the end: underflow and overflow on the way would give the same, but slowly.
 template <class T>
 ARGAND_MATH T exp(T x) {
-  const ExpReduced<T> e = exp_reduce(clamp(x, ExpRange<T>::kLow, ExpRange<T>::kHigh));
-  return scale(1 + expm1_reduced(e), e.n);
+  const bool out = (x < ExpRange<T>::kLow) | (x > ExpRange<T>::kHigh);
+  const ExpReduced<T> e = exp_reduce(select(out, T(0), x));
+  const T beyond = select(x < 0, T(0), kInfinity<T>);
+  return select(out, beyond, scale(1 + expm1_reduced(e), e.n));
 }
 
 // e^x for an x whose result is a normal number
@@ -107,21 +104,26 @@ ARGAND_MATH T exp_normal(T x) {
   return (1 + expm1_reduced(e)) * power_of_two<T>(e.n);
 }
 
-// e^(x + correction), the correction at most 0.08, so that the polynomial still serves; both at most 0
+// e^(x + correction), both at most 0, the correction at least -0.08, so that the polynomial still serves
 template <class T>
 ARGAND_MATH T exp_corrected(T x, T correction) {
-  ExpReduced<T> e = exp_reduce(clamp(x, ExpRange<T>::kLow, ExpRange<T>::kHigh));
+  const bool zero = x < ExpRange<T>::kLow;
+  const ExpReduced<T> e = exp_reduce(select(zero, T(0), x));
   const Pair<T> r = add_exactly(e.r, correction);
-  return scale(1 + expm1_reduced(ExpReduced<T>{r.high, r.low + e.r_low, e.n}), e.n);
+  return select(zero, T(0), scale(1 + expm1_reduced(ExpReduced<T>{r.high, r.low + e.r_low, e.n}), e.n));
 }
 
-// e^x in two parts, for x <= 0
+// e^x in two parts, for x <= 0; below -40 the second is 0
 template <class T>
 ARGAND_MATH Pair<T> exp_pair(T x) {
-  const ExpReduced<T> e = exp_reduce(x < ExpRange<T>::kLow ? ExpRange<T>::kLow : x);
+  const bool zero = x < ExpRange<T>::kLow;
+  const ExpReduced<T> e = exp_reduce(select(zero, T(0), x));
   const Pair<T> p = expm1_reduced_pair(e);
   const Pair<T> y = add_exactly(T(1), p.high);
-  return {scale(y.high, e.n), scale(y.low + p.low, e.n)};
+  const T high = scale(y.high, e.n);
+  const bool no_low = x < -40;
+  const T low = select(no_low, T(0), y.low + p.low) * power_of_two<T>(no_low ? Bits<T>{0} : e.n);
+  return {select(zero, T(0), high), low};
 }
 
 // e^x - 1 in two parts, for 0 <= x <= 40
@@ -137,12 +139,13 @@ ARGAND_MATH Pair<T> expm1_pair(T x) {
 // 2^n (e^r - 1) + (2^n - 1), with one power of two put off because 2^128 is no number
 template <class T>
 ARGAND_MATH T expm1(T x) {
-  constexpr T kLow = sizeof(T) == 4 ? T(-20) : T(-40);         // the result is -1 from here down
-  constexpr T kHigh = sizeof(T) == 4 ? T(88.75) : T(709.875);  // infinity from here up, with n = 128 or 1024
-  const ExpReduced<T> e = exp_reduce(clamp(x, kLow, kHigh));
+  constexpr T kMinusOne = -40;  // the result is -1 from here down, for both types
+  const bool out = (x < kMinusOne) | (x > ExpRange<T>::kHigh);
+  const ExpReduced<T> e = exp_reduce(select(out, T(0), x));
   const T half_scale = power_of_two<T>(e.n - 1);
   const T y = 2 * (half_scale * expm1_reduced(e) + (half_scale - T(0.5)));
-  return with_sign_of(e.n == 0 ? expm1_reduced(e) : y, x);
+  const T beyond = select(x < 0, T(-1), kInfinity<T>);
+  return select(out, beyond, with_sign_of(select(e.n == 0, expm1_reduced(e), y), x));
 }
 
 // (2^r - 1) / r
@@ -158,11 +161,13 @@ ARGAND_MATH double exp2_tail(double r) {
 
 template <class T>
 ARGAND_MATH T exp2(T x) {
-  constexpr T kLow = sizeof(T) == 4 ? -151 : -1076, kHigh = sizeof(T) == 4 ? 129 : 1025;
-  const T clamped = clamp(x, kLow, kHigh);
-  const Rounded<T> n = round_to_integer(clamped);
-  const T r = clamped - n.value;
-  return scale(1 + r * exp2_tail(r), n.integer);
+  constexpr T kLow = sizeof(T) == 4 ? T(-150) : T(-1075), kHigh = sizeof(T) == 4 ? T(128) : T(1024);
+  const bool out = (x < kLow) | (x >= kHigh);
+  const T inside = select(out, T(0), x);
+  const Rounded<T> n = round_to_integer(inside);
+  const T r = inside - n.value;
+  const T beyond = select(x < 0, T(0), kInfinity<T>);
+  return select(out, beyond, scale(1 + r * exp2_tail(r), n.integer));
 }
 
 template <class T>
@@ -176,13 +181,13 @@ ARGAND_MATH LogReduced<T> log_reduce(T x) {
   constexpr Bits<T> kOne = __builtin_bit_cast(Bits<T>, T(1));
   constexpr Bits<T> kSqrtHalf = __builtin_bit_cast(Bits<T>, T(0x1.6a09e667f3bcdp-1));
   constexpr T kDenormalScale = T(Bits<T>{1} << Float<T>::kFraction);
-  const bool denormal = x < std::numeric_limits<T>::min();
-  const Bits<T> b = bits_of(denormal ? x * kDenormalScale : x) + (kOne - kSqrtHalf);
+  const bool denormal = x < kSmallestNormal<T>;
+  const Bits<T> b = bits_of(select(denormal, x * kDenormalScale, x)) + (kOne - kSqrtHalf);
   const T m = from_bits<T>((b & kFractionMask<T>)+kSqrtHalf);
   // The exponent becomes a number by way of the bits of 2^fraction + exponent: 64-bit integers have no conversion in
   // AVX2.
   const T shifted = from_bits<T>((b >> Float<T>::kFraction) | bits_of(kDenormalScale));
-  const T bias = denormal ? T(Float<T>::kBias + Float<T>::kFraction) : T(Float<T>::kBias);
+  const T bias = select(denormal, T(Float<T>::kBias + Float<T>::kFraction), T(Float<T>::kBias));
   return {shifted - (kDenormalScale + bias), m - 1};
 }
 
@@ -208,9 +213,9 @@ ARGAND_MATH LogParts<double> log_parts(double f) {
 // The logarithm of numbers that have none, or none by the formula: -> r for 0 < x < infinity
 template <class T>
 ARGAND_MATH T log_special(T x, T r) {
-  const T beyond = x == 0 ? -kInfinity<T> : kNaN<T>;
-  r = x < kInfinity<T> ? r : x;
-  return x > 0 ? r : beyond;
+  const T beyond = select(x == 0, -kInfinity<T>, kNaN<T>);
+  r = select(x < kInfinity<T>, r, x);
+  return select(x > 0, r, beyond);
 }
 
 template <class T>
@@ -221,18 +226,20 @@ ARGAND_MATH T log(T x) {
   return log_special(x, m.k * Ln2<T>::kHigh + (m.f - (p.half_square - low)));
 }
 
-// log1p(x) = log(u) + c / u where u + c = 1 + x exactly
+// log1p(x) = log(u) + c / u where u + c = 1 + x exactly.  Of a tiny x, whose powers might be denormal, x is the result.
 template <class T>
 ARGAND_MATH T log1p(T x) {
-  const T u = 1 + x;
-  const T c = x > 1 ? 1 - (u - x) : x - (u - 1);
+  const bool small = magnitude(x) < power_of_two<T>(Bits<T>{0} - Float<T>::kFraction - 2);
+  const T y = select(small, T(0), x);
+  const T u = 1 + y;
+  const T c = select(y > 1, 1 - (u - y), y - (u - 1));
   const LogReduced<T> m = log_reduce(u);
-  const bool direct = m.k == 0;  // u is near 1, and x itself is the exact f
-  const T f = direct ? x : m.f;
+  const bool direct = m.k == 0;  // u is near 1, and y itself is the exact f
+  const T f = select(direct, y, m.f);
   const LogParts<T> p = log_parts(f);
-  const T low = p.tail + (m.k * Ln2<T>::kLow + (direct ? T(0) : c / u));
+  const T low = p.tail + (m.k * Ln2<T>::kLow + select(direct, T(0), c / u));
   const T r = m.k * Ln2<T>::kHigh + (f - (p.half_square - low));
-  return x == 0 ? x : log_special(u, r);
+  return select(small, x, log_special(u, r));
 }
 
 // log(x) / log(base) for a base whose 1 / log is given in two parts.  log m is split as well, into a first part so

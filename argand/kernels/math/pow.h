@@ -31,29 +31,20 @@ ARGAND_MATH double pow_exp2(double x) {
 ARGAND_MATH float pow(float x, float y) {
   const double a = detail::magnitude(x);
   const double regular = detail::pow_log2(a);
-  const double limit = a == 0 ? -detail::kInfinity<double> : a;  // infinity, NaN
-  const double logarithm = a > 0 && a < detail::kInfinity<double> ? regular : limit;
-  const float p = static_cast<float>(detail::pow_exp2(detail::clamp(y * logarithm, -200.0, 200.0)));
+  const double limit = detail::select(a == 0, -detail::kInfinity<double>, a);  // infinity, NaN
+  const double logarithm = detail::select((a > 0) & (a < detail::kInfinity<double>), regular, limit);
+  const float p = static_cast<float>(detail::pow_exp2(detail::at_most(-detail::at_most(-y * logarithm, 200.0), 200.0)));
 
   const bool integer = __builtin_truncf(y) == y;  // an infinite y counts, as even
   const float half = 0.5f * y;
-  const bool odd = integer && __builtin_truncf(half) != half;
-  const float of_negative = odd ? -p : (integer || a == 0 || a == detail::kInfinity<double> ? p : detail::kNaN<float>);
+  const bool odd = integer & (__builtin_truncf(half) != half);
+  const bool even = integer | (a == 0) | (a == detail::kInfinity<double>);
+  const float of_negative = detail::select(odd, -p, detail::select(even, p, detail::kNaN<float>));
   const bool negative = (detail::bits_of(x) & detail::kSignBit<float>) != 0;
-  const float r = negative && x == x ? of_negative : p;
-  const bool one = x == 1 || y == 0 || (x == -1 && detail::magnitude(y) == detail::kInfinity<float>);
-  return one ? 1.0f : r;
+  const float r = detail::select(negative & (x == x), of_negative, p);
+  const bool one = (x == 1) | (y == 0) | ((x == -1) & (detail::magnitude(y) == detail::kInfinity<float>));
+  return detail::select(one, 1.0f, r);
 }
 ARGAND_MATH double pow(double x, double y) { return std::pow(x, y); }
-
-// A negative exponent rounds towards zero: 0 but for the bases 1 and -1 (and 0, whose inverse is taken for 0).
-template <class T, detail::IfInteger<T> = 0>
-inline T pow(T x, T y) {
-  if (y < 0) return x == 1 || (x == static_cast<T>(-1) && y % 2 == 0) ? T(1) : x == static_cast<T>(-1) ? x : T(0);
-  uint64_t result = 1;
-  for (uint64_t base = static_cast<uint64_t>(x), n = static_cast<uint64_t>(y); n; n >>= 1, base *= base)
-    if (n & 1) result *= base;
-  return static_cast<T>(result);
-}
 
 }  // namespace argand::math

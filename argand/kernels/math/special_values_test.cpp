@@ -327,6 +327,16 @@ TEST(IntegerMath, DivisionRoundsDownAndNeverTraps) {
   EXPECT_EQ(abs(int64_t{-3}), 3);
   EXPECT_EQ(sign(int64_t{-3}), -1);
   EXPECT_EQ(max(int64_t{-3}, int64_t{2}), 2);
+  EXPECT_EQ(floor_div(int8_t{-128}, int8_t{-1}), -128);
+  for (bool a : {false, true}) {  // bool is an integer too
+    EXPECT_EQ(abs(a), a);
+    EXPECT_EQ(sign(a), a);
+    EXPECT_EQ(floor_div(a, true), a);
+    EXPECT_EQ(remainder(a, true), false);
+    EXPECT_EQ(pow(a, true), a);
+    EXPECT_EQ(max(a, false), a);
+    EXPECT_FALSE(isnan(a));
+  }
 }
 
 TEST(IntegerMath, Pow) {
