@@ -7,7 +7,7 @@
 #include <span>
 
 #include "argand/core/dispatch.h"
-#include "argand/core/tensor.h"
+#include "argand/exec/argument_value.h"
 #include "argand/kernels/cpu/tile.h"
 
 namespace argand {
@@ -99,6 +99,7 @@ enum class Autocast : int8_t { kNone, kLowerPrecision, kFloat32, kPromote };
 struct ArgsInfo {
   void (*tensors)(void* args, TensorSlots& out);             // in schema order
   void (*scalars)(const void* args, Scalar* out);            // pointwise ops: the scalar attributes, in order
+  void (*values)(const void* args, ArgumentValues& out);     // all of them
 };
 
 namespace autograd {

@@ -124,6 +124,10 @@ template <class Args>
 void scalars(const void* args, Scalar* out) {
   static_cast<const Args*>(args)->each_scalar([&](const Scalar& s) { *out++ = s; });
 }
+template <class Args>
+void values(const void* args, ArgumentValues& out) {
+  static_cast<const Args*>(args)->values(out);
+}
 template <class Op>
 void infer(const void* args, TensorMetas& out) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
@@ -182,7 +186,7 @@ constexpr OpInfo make_info() {
   info.saves_results = Args::kSavesResults;
   info.saves_metas = Args::kSavesMetas;
   info.dtypes = Op::dtypes;
-  info.args = {tensors<Args>, scalars<Args>};
+  info.args = {tensors<Args>, scalars<Args>, values<Args>};
   info.make_node = make_node<Op>;
   info.samples = samples<Op>;
   if constexpr (Op::kind == OpKind::kPointwise) info.pointwise = &detail::kPointwiseInfo<Op>;

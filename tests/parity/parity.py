@@ -1,0 +1,326 @@
+#!/usr/bin/env python3
+"""Replays every sample of every op on PyTorch: parity.py --dump build/release/bin/argand_samples_dump [OP...]
+
+The dump holds arguments, results and gradients (argand_samples_dump says how).  Each call is looked up by its schema name
+in torch.ops.aten, torch, torch.nn.functional and torch.Tensor.  Per op, forward calls and gradients are counted as
+  agree    same shapes, dtypes and values; or both refuse
+  differ   one of these is different
+  lacks    PyTorch takes the call, Argand does not
+  extra    Argand takes the call, PyTorch does not (no failure)
+  missing  PyTorch has no op of this name
+Differences that are meant stand in known.txt with their reason.  Without PyTorch nothing is done, with exit status 77.
+ARGAND_TORCH_PYTHON may name a Python that has it.
+"""
+import argparse
+import base64
+import json
+import math
+import os
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+try:
+    import torch
+except ImportError:
+    other = os.environ.pop("ARGAND_TORCH_PYTHON", None)  # popped: tried once
+    if other:
+        os.execv(other, [other, *sys.argv])
+    print("parity: skipped, because this Python cannot import torch (ARGAND_TORCH_PYTHON may name one that can)")
+    sys.exit(77)
+
+import warnings
+
+warnings.filterwarnings("ignore")
+torch.set_num_threads(1)
+
+SEED = 20240607
+EPSILON = {torch.float64: 2.0**-52, torch.float32: 2.0**-23, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7,
+           torch.complex128: 2.0**-52, torch.complex64: 2.0**-23}
+
+
+# ---- from the dump to torch
+
+
+def tensor(j):
+    dtype = getattr(torch, j["dtype"])
+    data = bytearray(base64.b64decode(j["data"]))
+    if not data:
+        return torch.empty(j["shape"], dtype=dtype)
+    return torch.frombuffer(data, dtype=dtype).reshape(j["shape"]).clone()
+
+
+def value(j):
+    """An argument; a dict for TensorOptions."""
+    if j is None:
+        return None
+    (kind, v), = j.items()
+    if kind == "tensor":
+        return tensor(v)
+    if kind == "tensors":
+        return [None if t is None else tensor(t) for t in v]
+    if kind == "complex":
+        return complex(*v)
+    if kind in ("dtype", "memory_format"):
+        return getattr(torch, v)
+    if kind == "device":
+        return torch.device(v)
+    if kind == "options":
+        return {k: getattr(torch, x) if k != "device" else x for k, x in v.items()}
+    return v  # bool, int, float, str, ints, floats
+
+
+def keyword_only(schema):
+    """Names of the arguments that stand after `*`."""
+    text = schema[schema.index("(") + 1:schema.rindex(") ->")]
+    if "*, " not in text:
+        return set()
+    return {part.strip().split("=")[0].split()[-1] for part in text.split("*, ", 1)[1].split(",") if part.strip().split("=")[0].split()}
+
+
+def candidates(name):
+    """Callables PyTorch may have under this name, most literal first."""
+    found = []
+    packet = getattr(torch.ops.aten, name, None)
+    if packet is not None:
+        found.append(packet)
+    for place in (torch, torch.nn.functional, torch.special, torch._C._nn, torch.Tensor):
+        f = getattr(place, name, None)
+        if callable(f):
+            found.append(f)
+    return found
+
+
+class Call:
+    def __init__(self, record):
+        self.record = record
+        self.name = record["schema"].split("(")[0].split(".")[0]
+        names = keyword_only(record["schema"])
+        self.args, self.kwargs, self.options = [], {}, {}
+        for name, j in record["args"]:
+            v = value(j)
+            if isinstance(v, dict):
+                self.options = v
+            elif name in names or (name == "memory_format" and self.kwargs is not None and name in names):
+                self.kwargs[name] = v
+            else:
+                self.args.append(v)
+        self.kwargs = {k: v for k, v in self.kwargs.items() if v is not None and k != "generator"}
+        self.kwargs.update(self.options)
+
+    def tensors(self):
+        """All tensors among the arguments, as the dump numbers them: wrapped numbers and missing ones count."""
+        out = []
+        for (_, j), v in zip(self.record["args"], self.values()):
+            if isinstance(v, list) and j is not None and "tensors" in j:
+                out += v
+            elif isinstance(v, torch.Tensor):
+                out.append(v)
+        return out
+
+    def values(self):
+        positional = iter(self.args)
+        names = keyword_only(self.record["schema"])
+        for name, j in self.record["args"]:
+            if j is not None and "options" in j:
+                yield None
+            elif name in names:
+                yield self.kwargs.get(name)
+            else:
+                yield next(positional)
+
+    def run(self):
+        """The results as a list; raises what PyTorch raised if no candidate takes the call."""
+        error = None
+        for f in candidates(self.name):
+            torch.manual_seed(SEED)
+            args = list(self.args)
+            if self.name.endswith("_") and isinstance(args[0], torch.Tensor):
+                args[0] = args[0].clone()
+            try:
+                result = f(*args, **self.kwargs)
+            except Exception as e:  # noqa: BLE001: whatever it refuses with
+                error = error or e
+                continue
+            if isinstance(result, torch.Tensor):
+                return [result]
+            if isinstance(result, (tuple, list)):
+                return list(result)
+            return [torch.tensor(result)]
+        raise error
+
+
+# ---- comparing
+
+
+def near(got, want, pointwise_scale=16):
+    if got.numel() == 0:
+        return True
+    if not (got.is_floating_point() or got.is_complex()):
+        return bool((got == want).all())
+    wide = torch.complex128 if got.is_complex() else torch.float64
+    a, b = got.to(wide), want.to(wide)
+    same = (a == b) | (torch.isnan(a) & torch.isnan(b))
+    finite = b.abs()[torch.isfinite(b.abs())]
+    scale = max(1.0, float(finite.max()) if finite.numel() else 1.0)
+    return bool((same | ((a - b).abs() <= pointwise_scale * EPSILON[got.dtype] * scale)).all())
+
+
+def compare(ours, theirs):
+    """None if they agree, else why not."""
+    theirs = [t for t in theirs]
+    if len(ours) != len(theirs):
+        return f"{len(ours)} results instead of {len(theirs)}"
+    for i, (j, t) in enumerate(zip(ours, theirs)):
+        if j is None or t is None:
+            if not (j is None and (t is None or t.numel() == 0)):
+                return f"result {i} is undefined in one"
+            continue
+        got = tensor(j)
+        t = t.detach().resolve_conj()
+        if got.dtype != t.dtype:
+            return f"result {i}: dtype {got.dtype} instead of {t.dtype}".replace("torch.", "")
+        if list(got.shape) != list(t.shape):
+            return f"result {i}: shape {list(got.shape)} instead of {list(t.shape)}"
+        if not near(got, t):
+            return f"result {i}: values differ, e.g. {sample_of(got, t)}"
+    return None
+
+
+def sample_of(got, want):
+    wide = torch.complex128 if got.is_complex() else torch.float64
+    difference = (got.to(wide) - want.to(wide)).abs().flatten()
+    difference[torch.isnan(difference)] = math.inf
+    at = int(difference.argmax())
+    return f"{got.flatten()[at].item()} instead of {want.flatten()[at].item()}"
+
+
+def forward(call):
+    """(outcome, why)"""
+    record = call.record
+    try:
+        theirs = call.run()
+    except Exception as e:  # noqa: BLE001
+        text = str(e).split("\n")[0][:90]
+        return ("agree", "") if "error" in record else ("extra", text)
+    if "error" in record:
+        return ("lacks", record["error"][:110])
+    if "empty" in call.name:
+        theirs = [torch.zeros_like(t) for t in theirs]
+        for r, t in zip(record["results"], theirs):
+            r["data"] = base64.b64encode(bytes(t.numel() * t.element_size())).decode()
+    why = compare(record["results"], theirs)
+    return ("differ", why) if why else ("agree", "")
+
+
+def gradient(call):
+    """(outcome, why), or None where there is none to compare."""
+    record = call.record
+    if not record.get("differentiate"):
+        return None
+    tensors = call.tensors()
+    wanted = []
+    kept = [i for i in record["differentiate"] if i < len(tensors)]
+    if len(kept) != len(record["differentiate"]):
+        return None
+    for i in kept:
+        tensors[i].requires_grad_(True)
+        wanted.append(tensors[i])
+    try:
+        results = call.run()
+    except Exception:  # noqa: BLE001: counted by forward()
+        return None
+    cotangents = record["cotangents"] or [None] * len(results)
+    roots = [(r, tensor(c)) for r, c in zip(results, cotangents) if c is not None]
+    theirs_differentiable = [r is not None and r.requires_grad for r in results]
+    ours_differentiable = [c is not None for c in cotangents]
+    if theirs_differentiable != ours_differentiable:
+        return ("differ", f"results that require grad: {ours_differentiable} instead of {theirs_differentiable}")
+    if not roots:
+        return None
+    try:
+        theirs = torch.autograd.grad([r for r, _ in roots], wanted, [c for _, c in roots], allow_unused=True)
+    except Exception as e:  # noqa: BLE001
+        return ("extra", str(e).split("\n")[0][:90])
+    for i, (j, t) in enumerate(zip(record["gradients"], theirs)):
+        ours = torch.zeros_like(wanted[i]) if j is None else tensor(j)
+        t = torch.zeros_like(wanted[i]) if t is None else t.detach().resolve_conj()
+        if ours.dtype != t.dtype or ours.shape != t.shape:
+            return ("differ", f"gradient {i}: {ours.dtype} {list(ours.shape)} instead of {t.dtype} {list(t.shape)}")
+        if not near(ours, t, 64):
+            return ("differ", f"gradient {i}: e.g. {sample_of(ours, t)}")
+    return ("agree", "")
+
+
+# ---- the table
+
+
+def known_differences():
+    """{(op, what): reason}; `what` is a part of the line that describes the difference, or *."""
+    out = {}
+    for line in (Path(__file__).parent / "known.txt").read_text().splitlines():
+        if line.strip() and not line.startswith("#"):
+            op, what, reason = (part.strip() for part in line.split("|"))
+            out[op, what] = reason
+    return out
+
+
+def is_known(known, op, text):
+    return any((o in (op, "*")) and (what == "*" or what in text) for o, what in known)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dump", required=True, help="the argand_samples_dump program")
+    parser.add_argument("--all", action="store_true", help="list ops that agree in everything, too")
+    parser.add_argument("ops", nargs="*")
+    options = parser.parse_args()
+    known = known_differences()
+    counts, details, grouped = defaultdict(Counter), {}, defaultdict(set)
+    process = subprocess.Popen([options.dump, *options.ops], stdout=subprocess.PIPE, text=True)
+    total = Counter()
+    for line in process.stdout:
+        record = json.loads(line)
+        op = record["op"]
+        call = Call(record)
+        if not candidates(call.name):
+            counts[op]["missing"] += 1
+            total["missing"] += 1
+            continue
+        for part, result in (("forward", forward(call)), ("gradient", gradient(Call(record)))):
+            if result is None:
+                continue
+            outcome, why = result
+            text = f"{part}: {why}"
+            if outcome in ("differ", "lacks") and is_known(known, op, f"{outcome} {text} {record['dtype']}"):
+                outcome = "known"
+            counts[op][f"{part} {outcome}"] += 1
+            total[outcome] += 1
+            if outcome in ("differ", "lacks", "extra"):
+                key = (op, outcome, part)
+                grouped[key].add(record["dtype"] or "-")
+                details.setdefault(key, f"sample {record['sample']} {record['dtype']}: {why}")
+    if process.wait() != 0:
+        print(f"parity: {options.dump} failed with status {process.returncode}")
+        return 1
+
+    columns = ["forward agree", "forward differ", "forward lacks", "forward extra", "gradient agree", "gradient differ", "missing", "known"]
+    print(f"{'op':34}" + "".join(f"{c.replace('forward ', 'f.').replace('gradient ', 'g.'):>10}" for c in columns))
+    for op, c in counts.items():
+        c["known"] = c["forward known"] + c["gradient known"]
+        if options.all or any(c[k] for k in columns if not k.endswith("agree")):
+            print(f"{op:34}" + "".join(f"{c[k] or '':>10}" for k in columns))
+    for kind in ("extra", "lacks", "differ"):
+        lines = [(k, v) for k, v in details.items() if k[1] == kind]
+        if lines:
+            print(f"\n{kind}:")
+        for (op, outcome, part), why in lines:
+            print(f"  {op} ({part}; {', '.join(sorted(grouped[op, outcome, part]))}): {why}")
+    failed = total["differ"] + total["lacks"]
+    print(f"\n{total['agree']} passed, {failed} failed, {total['missing'] + total['extra'] + total['known']} skipped")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
