@@ -92,7 +92,9 @@ ARGAND_MATH double normal_cdf(double x) {
 ARGAND_MATH float normal_pdf(float x) {
   constexpr float kInverseSqrtTwoPi = 0x1.988454p-2f;
   const float a = detail::magnitude(x);
-  return kInverseSqrtTwoPi * detail::exp_of_minus_square(detail::at_most(a, 14.5f), 0.5f);
+  const float density = kInverseSqrtTwoPi * detail::exp_of_minus_square(detail::at_most(a, 14.5f), 0.5f);
+  return detail::select(x != x, x,
+                        density);  // a NaN may have lost its bits, and be infinity, in the split of the square
 }
 ARGAND_MATH double normal_pdf(double x) {
   constexpr double kInverseSqrtTwoPi = 0x1.9884533d43651p-2;
