@@ -315,7 +315,7 @@ TYPED_TEST(BlockedGemmTest, BlockBoundaries) {
                            {200, 40, 800},
                            {40, 200, 769}})
       for (Layout layout : {Layout::kRows, Layout::kColumns}) {
-        check<TypeParam>({m, n, k, layout, layout, 1, 1, true, 2});
+        check<TypeParam>({m, n, k, layout, layout, 3, 2, true, 2});
         if (testing::Test::HasFatalFailure()) return;
       }
   }

@@ -6,7 +6,11 @@
 // per file, so that no inline function of a shared header is ever compiled for a newer machine.  Lambdas do not inherit
 // the attribute: use none in a kernel.
 //
-// A Mask selects the first n lanes: a masked load gives 0 for the others and does not touch their memory.
+// hold(v) keeps a loaded vector in a register: else the compiler may load it again in each instruction that uses it,
+// which is dear when it lies across two cache lines.
+//
+// A Mask selects lanes: first(n) the first n >= 0, from(m, n) those of m from lane n >= 0 on.  A masked load gives 0
+// for the other lanes, and neither loads nor stores touch their memory.
 #pragma once
 #include <cstdint>
 #include <utility>
@@ -40,7 +44,9 @@ struct Vec<float> {
   ARGAND_VEC void store(float* p, V v) { _mm512_storeu_ps(p, v); }
   ARGAND_VEC void store(float* p, V v, Mask m) { _mm512_mask_storeu_ps(p, m, v); }
   ARGAND_VEC V fma(V a, V b, V c) { return _mm512_fmadd_ps(a, b, c); }
+  ARGAND_VEC void hold(V& v) { asm("" : "+v"(v)); }
   ARGAND_VEC Mask first(int64_t n) { return static_cast<Mask>(n >= kLanes ? 0xffffu : (1u << n) - 1u); }
+  ARGAND_VEC Mask from(Mask m, int64_t n) { return static_cast<Mask>(m & ~first(n)); }
 };
 
 template <>
@@ -55,7 +61,9 @@ struct Vec<double> {
   ARGAND_VEC void store(double* p, V v) { _mm512_storeu_pd(p, v); }
   ARGAND_VEC void store(double* p, V v, Mask m) { _mm512_mask_storeu_pd(p, m, v); }
   ARGAND_VEC V fma(V a, V b, V c) { return _mm512_fmadd_pd(a, b, c); }
+  ARGAND_VEC void hold(V& v) { asm("" : "+v"(v)); }
   ARGAND_VEC Mask first(int64_t n) { return static_cast<Mask>(n >= kLanes ? 0xffu : (1u << n) - 1u); }
+  ARGAND_VEC Mask from(Mask m, int64_t n) { return static_cast<Mask>(m & ~first(n)); }
 };
 #undef ARGAND_VEC
 }  // namespace avx512
@@ -78,10 +86,12 @@ struct Vec<float> {
   ARGAND_VEC void store(float* p, V v) { _mm256_storeu_ps(p, v); }
   ARGAND_VEC void store(float* p, V v, Mask m) { _mm256_maskstore_ps(p, m, v); }
   ARGAND_VEC V fma(V a, V b, V c) { return _mm256_fmadd_ps(a, b, c); }
+  ARGAND_VEC void hold(V& v) { asm("" : "+x"(v)); }
   ARGAND_VEC Mask first(int64_t n) {
     const int count = n >= kLanes ? kLanes : static_cast<int>(n);
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(count), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
   }
+  ARGAND_VEC Mask from(Mask m, int64_t n) { return _mm256_andnot_si256(first(n), m); }
 };
 
 template <>
@@ -96,7 +106,9 @@ struct Vec<double> {
   ARGAND_VEC void store(double* p, V v) { _mm256_storeu_pd(p, v); }
   ARGAND_VEC void store(double* p, V v, Mask m) { _mm256_maskstore_pd(p, m, v); }
   ARGAND_VEC V fma(V a, V b, V c) { return _mm256_fmadd_pd(a, b, c); }
+  ARGAND_VEC void hold(V& v) { asm("" : "+x"(v)); }
   ARGAND_VEC Mask first(int64_t n) { return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3)); }
+  ARGAND_VEC Mask from(Mask m, int64_t n) { return _mm256_andnot_si256(first(n), m); }
 };
 #undef ARGAND_VEC
 }  // namespace avx2
@@ -109,7 +121,9 @@ namespace portable {
 template <class T>
 struct Vec {
   typedef T V __attribute__((vector_size(16)));
-  using Mask = int;
+  struct Mask {
+    int begin, end;
+  };
   static constexpr int kLanes = 16 / sizeof(T);
   ARGAND_VEC V zero() { return V{}; }
   ARGAND_VEC V broadcast(T x) { return V{} + x; }
@@ -120,12 +134,12 @@ struct Vec {
   }
   ARGAND_VEC V load(const T* p, Mask m) {
     V v{};
-    for (int i = 0; i < m; ++i) v[i] = p[i];
+    for (int i = m.begin; i < m.end; ++i) v[i] = p[i];
     return v;
   }
   ARGAND_VEC void store(T* p, V v) { __builtin_memcpy(p, &v, sizeof(V)); }
   ARGAND_VEC void store(T* p, V v, Mask m) {
-    for (int i = 0; i < m; ++i) p[i] = v[i];
+    for (int i = m.begin; i < m.end; ++i) p[i] = v[i];
   }
   ARGAND_VEC V fma(V a, V b, V c) {
 #if defined(__FP_FAST_FMA) && defined(__FP_FAST_FMAF)
@@ -138,7 +152,9 @@ struct Vec {
     return a * b + c;
 #endif
   }
-  ARGAND_VEC Mask first(int64_t n) { return n >= kLanes ? kLanes : static_cast<int>(n); }
+  ARGAND_VEC void hold(V&) {}
+  ARGAND_VEC Mask first(int64_t n) { return {0, n >= kLanes ? kLanes : static_cast<int>(n)}; }
+  ARGAND_VEC Mask from(Mask m, int64_t n) { return {n >= kLanes ? kLanes : static_cast<int>(n), m.end}; }
 };
 #undef ARGAND_VEC
 }  // namespace portable

@@ -1,0 +1,367 @@
+#include "argand/kernels/cpu/conv_direct.h"
+
+#include <algorithm>
+
+#include "argand/kernels/cpu/conv_im2col.h"
+#include "argand/kernels/cpu/conv_simd.h"
+#include "argand/kernels/cpu/gemm_simd.h"
+#include "argand/kernels/cpu/scratch.h"
+#include "argand/runtime/cpu/thread_pool.h"
+
+namespace argand::cpu {
+namespace {
+
+constexpr int64_t kSlabBytes = 512 << 10;  // of unfolded input at a time: a part of a second-level cache
+constexpr int64_t kDepth = 384;            // rows of the unfolded matrix at a time: theirs of a tile stay in the first
+constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
+constexpr int64_t kMostParts = 16;
+
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// How many tasks of so many products are worth handing over.
+int64_t grain_for(int64_t products) { return std::max<int64_t>(1, kTaskProducts / std::max<int64_t>(1, products)); }
+
+// A range cut into `count` pieces whose sizes differ by one at most.
+struct Pieces {
+  Pieces(int64_t whole, int64_t largest) : size(whole), count(std::max<int64_t>(1, ceil_div(whole, largest))) {}
+  int64_t start(int64_t i) const { return size * i / count; }
+  int64_t length(int64_t i) const { return start(i + 1) - start(i); }
+  int64_t size;
+  int64_t count;
+};
+
+// Output rows whose unfolded input fits in kSlabBytes, but several times the halo, which neighbours unfold once more.
+template <class T>
+Pieces slabs(const ConvLayout& l, int64_t channels) {
+  const int64_t row_bytes =
+      std::max<int64_t>(1, channels * l.inner_taps * l.phases * l.inner_size * static_cast<int64_t>(sizeof(T)));
+  return {l.out_rows, std::max<int64_t>(4 * l.halo + 1, kSlabBytes / row_bytes - l.halo)};
+}
+
+// w[o][c][tap] of one group, or what takes its place.
+template <class T>
+struct Weights {
+  const T* data;
+  int64_t group_stride, row_stride, channel_stride, tap_stride;
+};
+
+template <class T>
+class Forward {
+ public:
+  Forward(const ConvShape& s, const Weights<T>& w)
+      : l_(s),
+        kernels_(conv_kernels<T>(vector_unit())),
+        w_(w),
+        channels_(s.c / s.groups),
+        taps_(s.kernel_size()),
+        k_(channels_ * taps_),
+        rows_(s.o / s.groups, kernels_.max_rows),
+        depths_(k_, kDepth),
+        panels_(s.o * k_) {
+    parallel_for(0, s.groups, grain_for(rows_.size * k_), [&](int64_t begin, int64_t end) {
+      for (int64_t group = begin; group < end; ++group) pack(group);
+    });
+  }
+
+  void run(const T* x, const T* bias, T* y) {
+    const ConvShape& s = l_.s;
+    Pieces slab = slabs<T>(l_, channels_);
+    const int64_t row_products = rows_.size * k_ * l_.inner_size;
+    while (s.n * s.groups * slab.count < 2 * get_num_threads() && slab.size > 2 * slab.count * (1 + l_.halo) &&
+           slab.size / slab.count * row_products > 2 * kTaskProducts)
+      slab.count *= 2;
+    const int64_t grain = grain_for(ceil_div(slab.size, slab.count) * row_products);
+    parallel_for(0, s.n * s.groups * slab.count, grain, [&](int64_t begin, int64_t end) {
+      ScratchBuffer<T> buffer(channels_ * l_.channel_size(ceil_div(slab.size, slab.count)));
+      ScratchBuffer<int64_t, 4096> offsets(k_);
+      for (int64_t task = begin, last_rows = -1; task < end; ++task) {
+        const int64_t image = task / slab.count, first = slab.start(task % slab.count),
+                      rows = slab.length(task % slab.count);
+        const int64_t group = image % s.groups;
+        if (rows != last_rows) l_.offsets(channels_, rows, offsets.data());
+        last_rows = rows;
+        kernels_.unfold(l_, x + image * channels_ * s.in_size(), channels_, first, rows, buffer.data());
+        multiply(group, buffer.data(), offsets.data(), rows * l_.inner_size,
+                 bias == nullptr ? nullptr : bias + group * rows_.size,
+                 y + image * rows_.size * s.out_size() + first * l_.inner_size);
+      }
+    });
+  }
+
+ private:
+  T* panel(int64_t group, int64_t depth, int64_t row) {
+    return panels_.data() + (group * k_ + depths_.start(depth)) * rows_.size + rows_.start(row) * depths_.length(depth);
+  }
+
+  void pack(int64_t group) {
+    for (int64_t d = 0; d < depths_.count; ++d)
+      for (int64_t r = 0; r < rows_.count; ++r) {
+        T* to = panel(group, d, r);
+        for (int64_t k = depths_.start(d); k < depths_.start(d + 1); ++k) {
+          const T* from = w_.data + group * w_.group_stride + k / taps_ * w_.channel_stride + k % taps_ * w_.tap_stride;
+          for (int64_t i = rows_.start(r); i < rows_.start(r + 1); ++i) *to++ = from[i * w_.row_stride];
+        }
+      }
+  }
+
+  void multiply(int64_t group, const T* buffer, const int64_t* offsets, int64_t positions, const T* bias, T* y) {
+    const bool wide = ceil_div(rows_.size, rows_.count) <= kernels_.wide_rows;
+    const int64_t width = (wide ? 4 : 2) * kernels_.lanes;
+    for (int64_t d = 0; d < depths_.count; ++d)
+      for (int64_t p = 0; p < positions; p += width)
+        for (int64_t r = 0; r < rows_.count; ++r) {
+          const int64_t row = rows_.start(r);
+          kernels_.tile({rows_.length(r), std::min(width, positions - p), depths_.length(d), panel(group, d, r),
+                         buffer + p, offsets + depths_.start(d), y + row * l_.s.out_size() + p, l_.s.out_size(), d > 0,
+                         bias == nullptr ? nullptr : bias + row});
+        }
+  }
+
+  const ConvLayout l_;
+  const ConvKernels<T>& kernels_;
+  const Weights<T> w_;
+  const int64_t channels_, taps_, k_;
+  const Pieces rows_, depths_;
+  ScratchBuffer<T> panels_;
+};
+
+// The sum over positions is cut into parts, and a part into blocks of runs, by the shape alone; each part has its own
+// copy of the sums, and the copies are added in order. With enough output channels for a vector the sums lie as [(c,
+// tap)][o], products of x with vectors of gy turned around (turning gy is cheap: it is used once for each channel and
+// tap).  With fewer, as [o][(c, tap)], dot products of rows.
+template <class T>
+class WeightGrad {
+ public:
+  explicit WeightGrad(const ConvShape& s)
+      : l_(s),
+        kernels_(conv_kernels<T>(vector_unit())),
+        gemm_kernels_(detail::gemm_kernels<T>(vector_unit())),
+        channels_(s.c / s.groups),
+        k_(channels_ * s.kernel_size()),
+        outs_(s.o / s.groups),
+        turned_(outs_ >= 2 * kernels_.lanes ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64),
+        slab_(slabs<T>(l_, channels_)),
+        parts_(s.n * slab_.count,
+               ceil_div(s.n * slab_.count, std::clamp<int64_t>(s.n * s.out_size() / 2048, 1, kMostParts))) {}
+
+  void run(const T* gy, const T* x, T* gw) const {
+    const int64_t size = l_.s.o * k_;
+    ScratchBuffer<T> sums(parts_.count * size);
+    // A task unfolds what it needs: sharing the output channels among tasks costs some of that twice.
+    int64_t splits = 1;
+    while (parts_.count * l_.s.groups * splits < 2 * get_num_threads() && outs_ / splits >= 4 * kernels_.lanes)
+      splits *= 2;
+    const int64_t columns = ceil_div(ceil_div(outs_, splits), 2 * kernels_.lanes) * 2 * kernels_.lanes;
+    const Pieces split(outs_, columns);
+    const int64_t tasks = parts_.count * l_.s.groups * split.count;
+    const int64_t products = l_.s.n * l_.s.out_size() * outs_ * k_ * l_.s.groups / tasks;
+    parallel_for(0, tasks, grain_for(products), [&](int64_t begin, int64_t end) {
+      for (int64_t task = begin; task < end; ++task) {
+        const int64_t i = task % split.count, group = task / split.count % l_.s.groups;
+        const int64_t part = task / split.count / l_.s.groups;
+        const int64_t first = i * columns;
+        sum_part({part, group, first, std::min(columns, outs_ - first)}, gy, x, sums.data() + part * size);
+      }
+    });
+    add_parts(sums.data(), gw);
+  }
+
+ private:
+  struct Task {
+    int64_t part, group, first, outs;  // output channels [first, first + outs) of the group
+  };
+
+  void sum_part(const Task& t, const T* gy, const T* x, T* sums) const {
+    const ConvShape& s = l_.s;
+    const int64_t slab_rows = ceil_div(slab_.size, slab_.count);
+    const int64_t run_size = channels_ * l_.channel_size(slab_rows), run_length = slab_rows * l_.inner_size;
+    const int64_t run_bytes = (run_size + outs_ * run_length) * static_cast<int64_t>(sizeof(T));
+    // Several runs together are whole images: slabs fill a block alone, and may differ in size.
+    const int64_t together = slab_.count > 1 ? 1 : std::max<int64_t>(1, kSlabBytes / std::max<int64_t>(1, run_bytes));
+    const Pieces blocks(parts_.length(t.part), together);
+    const int64_t most = ceil_div(blocks.size, blocks.count);
+    const int64_t width = 2 * kernels_.lanes;
+    ScratchBuffer<T> buffer(most * run_size);
+    ScratchBuffer<T> turned(turned_ ? ceil_div(t.outs, width) * width * most * run_length : 0);
+    ScratchBuffer<ConvRun<T>, 2048> runs(most);
+    ScratchBuffer<int64_t, 4096> offsets(k_);
+    clear(t, sums);
+    for (int64_t block = 0; block < blocks.count; ++block) {
+      const int64_t first = parts_.start(t.part) + blocks.start(block), count = blocks.length(block);
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t image = (first + i) / slab_.count * s.groups + t.group, slab = (first + i) % slab_.count;
+        T* to = buffer.data() + i * run_size;
+        kernels_.unfold(l_, x + image * channels_ * s.in_size(), channels_, slab_.start(slab), slab_.length(slab), to);
+        runs.data()[i] = {gy + (image * outs_ + t.first) * s.out_size() + slab_.start(slab) * l_.inner_size, to,
+                          slab_.length(slab) * l_.inner_size};
+      }
+      l_.offsets(channels_, slab_.length(first % slab_.count), offsets.data());
+      if (turned_) {
+        add_products(t, runs.data(), count, offsets.data(), turned.data(), sums_of(t, sums));
+      } else {
+        add_dots(t, runs.data(), count, offsets.data(), sums_of(t, sums));
+      }
+    }
+  }
+
+  // Sums of a group begin at group * outs * k in either layout.
+  T* sums_of(const Task& t, T* sums) const { return sums + t.group * outs_ * k_ + (turned_ ? t.first : t.first * k_); }
+
+  void clear(const Task& t, T* sums) const {
+    T* out = sums_of(t, sums);
+    if (!turned_) return std::fill(out, out + t.outs * k_, T(0));
+    for (int64_t k = 0; k < k_; ++k) std::fill(out + k * outs_, out + k * outs_ + t.outs, T(0));
+  }
+
+  void add_products(const Task& t, const ConvRun<T>* runs, int64_t count, const int64_t* offsets, T* turned,
+                    T* out) const {
+    const int64_t width = 2 * kernels_.lanes, length = runs[0].length;
+    // Few enough positions at a time that their gradients stay in the first-level cache.
+    const Pieces pieces(length, kDepth);
+    const int64_t together = std::max<int64_t>(1, kDepth / length);
+    const Pieces taps(k_, kernels_.max_product_taps);
+    for (int64_t first = 0; first < count; first += together)
+      for (int64_t piece = 0; piece < pieces.count; ++piece) {
+        const int64_t some = std::min(together, count - first), start = pieces.start(piece),
+                      size = pieces.length(piece);
+        ConvRun<T> part[kDepth];
+        for (int64_t i = 0; i < some; ++i) part[i] = {runs[first + i].gy + start, runs[first + i].x + start, size};
+        for (int64_t o = 0; o < t.outs; o += width)
+          for (int64_t i = 0; i < some; ++i)
+            gemm_kernels_.pack(
+                {part[i].gy + o * l_.s.out_size(), l_.s.out_size(), 1, std::min(width, t.outs - o), size},
+                turned + (o * some + i * width) * size, width);
+        for (int64_t k = 0; k < taps.count; ++k)
+          for (int64_t o = 0; o < t.outs; o += width)
+            kernels_.products({taps.length(k), std::min(width, t.outs - o), part, some, turned + o * some * size,
+                               offsets + taps.start(k), out + taps.start(k) * outs_ + o, outs_});
+      }
+  }
+
+  void add_dots(const Task& t, const ConvRun<T>* runs, int64_t count, const int64_t* offsets, T* out) const {
+    const Pieces taps(k_, kernels_.max_dot_taps), outs(t.outs, kernels_.max_dot_rows);
+    for (int64_t k = 0; k < taps.count; ++k)
+      for (int64_t o = 0; o < outs.count; ++o)
+        kernels_.dots({outs.length(o), taps.length(k), runs, count, outs.start(o) * l_.s.out_size(), l_.s.out_size(),
+                       offsets + taps.start(k), out + outs.start(o) * k_ + taps.start(k), k_});
+  }
+
+  void add_parts(T* sums, T* gw) const {
+    const int64_t size = l_.s.o * k_;
+    parallel_for(0, size, 16384, [&](int64_t begin, int64_t end) {
+      for (int64_t part = 1; part < parts_.count; ++part)
+        for (int64_t i = begin; i < end; ++i) sums[i] += sums[part * size + i];
+      if (!turned_) std::copy(sums + begin, sums + end, gw + begin);
+    });
+    if (!turned_) return;
+    const int64_t outs = kernels_.lanes, per_group = ceil_div(outs_, outs);
+    parallel_for(0, l_.s.groups * per_group, 1 + 16384 / (outs * k_), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t group = i / per_group, first = i % per_group * outs;
+        gemm_kernels_.pack({sums + group * outs_ * k_ + first, outs_, 1, k_, std::min(outs, outs_ - first)},
+                           gw + (group * outs_ + first) * k_, k_);
+      }
+    });
+  }
+
+  const ConvLayout l_;
+  const ConvKernels<T>& kernels_;
+  const detail::GemmKernels<T>& gemm_kernels_;
+  const int64_t channels_, k_, outs_;
+  const bool turned_;
+  const Pieces slab_, parts_;
+};
+
+ConvShape adjoint(const ConvShape& s) {
+  ConvShape t = s;
+  t.c = s.o;
+  t.o = s.c;
+  t.in = s.out;
+  t.out = s.in;
+  for (size_t d = 0; d < 3; ++d) t.padding[d] = (s.kernel[d] - 1) * s.dilation[d] - s.padding[d];
+  return t;
+}
+
+}  // namespace
+
+ConvLayout::ConvLayout(const ConvShape& shape) : s(shape), dim(0) {
+  const auto is_trivial = [&](int d) { return s.in[d] == 1 && s.out[d] == 1 && s.kernel[d] == 1 && s.padding[d] == 0; };
+  while (dim < 2 && is_trivial(dim)) ++dim;
+  out_rows = s.out[dim];
+  inner_size = inner_taps = 1;
+  for (int d = dim + 1; d < 3; ++d) {
+    inner_size *= s.out[d];
+    inner_taps *= s.kernel[d];
+  }
+  const int64_t reach = (s.kernel[dim] - 1) * s.dilation[dim];
+  phases = std::min(s.stride[dim], reach + 1);
+  halo = reach / s.stride[dim];
+}
+
+void ConvLayout::offsets(int64_t channels, int64_t rows, int64_t* out) const {
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t k = 0; k < s.kernel[dim]; ++k) {
+      const int64_t reach = k * s.dilation[dim];
+      const int64_t row = reach % s.stride[dim] * buffer_rows(rows) + reach / s.stride[dim];
+      for (int64_t tap = 0; tap < inner_taps; ++tap)
+        *out++ = c * channel_size(rows) + tap * tap_size(rows) + row * inner_size;
+    }
+}
+
+template <>
+const ConvKernels<float>& conv_kernels<float>(VectorUnit unit) {
+#if defined(__x86_64__)
+  if (unit == VectorUnit::kAvx512) return avx512::conv_f32();
+  if (unit == VectorUnit::kAvx2) return avx2::conv_f32();
+#endif
+  return portable::conv_f32();
+}
+
+template <>
+const ConvKernels<double>& conv_kernels<double>(VectorUnit unit) {
+#if defined(__x86_64__)
+  if (unit == VectorUnit::kAvx512) return avx512::conv_f64();
+  if (unit == VectorUnit::kAvx2) return avx2::conv_f64();
+#endif
+  return portable::conv_f64();
+}
+
+// Vectors lie along the output's positions: with a handful of them they would be mostly empty.
+bool direct_forward_suits(const ConvShape& s) { return !im2col::is_plain(s) && s.out_size() >= 12; }
+
+bool direct_weight_grad_suits(const ConvShape& s) { return s.out_size() >= 12; }
+
+bool direct_input_grad_suits(const ConvShape& s) {
+  const ConvShape t = adjoint(s);
+  return s.stride == std::array<int64_t, 3>{1, 1, 1} && *std::min_element(t.padding.begin(), t.padding.end()) >= 0 &&
+         direct_forward_suits(t);
+}
+
+template <class T>
+void direct_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
+  const int64_t taps = s.kernel_size(), channels = s.c / s.groups;
+  Forward<T>(s, {w, s.o / s.groups * channels * taps, channels * taps, taps, 1}).run(x, bias, y);
+}
+
+// With stride 1 the gradient is the convolution of gy with the weights turned around.
+template <class T>
+void direct_input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
+  const int64_t taps = s.kernel_size(), channels = s.c / s.groups;
+  Forward<T>(adjoint(s), {w + taps - 1, s.o / s.groups * channels * taps, taps, channels * taps, -1})
+      .run(gy, nullptr, gx);
+}
+
+template <class T>
+void direct_weight_grad(const ConvShape& s, const T* gy, const T* x, T* gw) {
+  WeightGrad<T>(s).run(gy, x, gw);
+}
+
+#define ARGAND_INSTANTIATE(T)                                                          \
+  template void direct_forward<T>(const ConvShape&, const T*, const T*, const T*, T*); \
+  template void direct_input_grad<T>(const ConvShape&, const T*, const T*, T*);        \
+  template void direct_weight_grad<T>(const ConvShape&, const T*, const T*, T*);
+ARGAND_INSTANTIATE(float)
+ARGAND_INSTANTIATE(double)
+#undef ARGAND_INSTANTIATE
+
+}  // namespace argand::cpu

@@ -1,0 +1,111 @@
+// The inner kernels of direct convolution, compiled once per instruction set (conv_simd.inc).
+#pragma once
+#include <cstdint>
+
+#include "argand/kernels/cpu/conv.h"
+#include "argand/kernels/cpu/vector_unit.h"
+
+// Note [Unfolded rows]
+// A convolution is a product of the weights [o, (c, taps)] with a matrix whose row (c, taps) is the input as that tap
+// sees it.  That matrix (im2col) is never made.  Let d be the outermost spatial dimension that is more than one
+// element: shifting a tap along d only shifts its row of the matrix, if all positions inside d have been laid out once
+// for each inner tap. So for a 3x3 kernel a channel is copied 3 times, not 9, with zeros where the kernel hangs over
+// the edge, and element p of row (c, taps) is buffer[offset(c, taps) + p].  With a stride s along d, positions i and j
+// are neighbours if j = i + s: the rows are kept in s separate phases.
+//
+//   buffer[channel][inner tap][phase][row][inner position]
+//
+// The kernels read the rows where they lie: vectors along the output's positions, which are dense in y, gy and buffer.
+namespace argand::cpu {
+
+struct ConvLayout {
+  explicit ConvLayout(const ConvShape& shape);
+
+  int64_t buffer_rows(int64_t out_rows) const { return out_rows + halo; }
+  int64_t tap_size(int64_t out_rows) const { return phases * buffer_rows(out_rows) * inner_size; }
+  int64_t channel_size(int64_t out_rows) const { return inner_taps * tap_size(out_rows); }
+  // offsets[c * taps + tap] for `channels` channels.
+  void offsets(int64_t channels, int64_t out_rows, int64_t* out) const;
+
+  ConvShape s;
+  int dim;             // d of the note
+  int64_t out_rows;    // s.out[dim]
+  int64_t inner_size;  // output positions inside one row
+  int64_t inner_taps;
+  int64_t phases;
+  int64_t halo;  // rows that the taps reach beyond the first one's
+};
+
+// C[rows, columns] (+)= A * B: A is a packed panel, a[k * rows + r]; row k of B begins at b + offsets[k].
+template <class T>
+struct ConvTile {
+  int64_t rows, columns, k;
+  const T* a;
+  const T* b;
+  const int64_t* offsets;
+  T* c;
+  int64_t c_stride;
+  bool adds;      // to what is in C
+  const T* bias;  // else: one for each row, may be null
+};
+
+// A run of output positions of one image: gradients of one output channel and the buffer that goes with them.
+template <class T>
+struct ConvRun {
+  const T* gy;
+  const T* x;
+  int64_t length;
+};
+
+// out[r * out_stride + i] += sum over runs and positions p of gy[gy_first + r * gy_stride + p] * x[offsets[i] + p].
+template <class T>
+struct ConvDots {
+  int64_t rows, taps;  // at most max_dot_rows, max_dot_taps
+  const ConvRun<T>* runs;
+  int64_t run_count;
+  int64_t gy_first, gy_stride;
+  const int64_t* offsets;
+  T* out;
+  int64_t out_stride;
+};
+
+// out[i * out_stride + o] += sum over runs and positions p of x[offsets[i] + p] * gy[position * gy_stride + o], where
+// position counts through all runs.  gy here is turned around and packed: its rows are max_columns wide.
+template <class T>
+struct ConvProducts {
+  int64_t taps, columns;  // at most max_taps, 2 * lanes
+  const ConvRun<T>* runs;
+  int64_t run_count;
+  const T* gy;
+  const int64_t* offsets;
+  T* out;
+  int64_t out_stride;
+};
+
+template <class T>
+struct ConvKernels {
+  int64_t max_rows, lanes;
+  int64_t wide_rows;  // tiles of at most so many rows may have 4 * lanes columns, others 2 * lanes
+  int64_t max_dot_rows, max_dot_taps;
+  void (*tile)(const ConvTile<T>&);
+  void (*dots)(const ConvDots<T>&);
+  int64_t max_product_taps;
+  void (*products)(const ConvProducts<T>&);
+  // Fills the buffer for output rows [first_row, first_row + rows) from x [channels, in].
+  void (*unfold)(const ConvLayout&, const T* x, int64_t channels, int64_t first_row, int64_t rows, T* buffer);
+};
+
+template <class T>
+const ConvKernels<T>& conv_kernels(VectorUnit unit);
+
+}  // namespace argand::cpu
+
+#define ARGAND_DECLARE_CONV_KERNELS(unit)             \
+  namespace argand::unit {                            \
+  const argand::cpu::ConvKernels<float>& conv_f32();  \
+  const argand::cpu::ConvKernels<double>& conv_f64(); \
+  }
+ARGAND_DECLARE_CONV_KERNELS(avx512)
+ARGAND_DECLARE_CONV_KERNELS(avx2)
+ARGAND_DECLARE_CONV_KERNELS(portable)
+#undef ARGAND_DECLARE_CONV_KERNELS
