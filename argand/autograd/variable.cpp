@@ -116,6 +116,8 @@ Scalar Tensor::item() const {
 }
 
 Tensor Tensor::operator-() const { return neg(); }
+Tensor Tensor::operator~() const { return bitwise_not(); }
+Tensor Tensor::operator!() const { return logical_not(); }
 Tensor Tensor::toType(ScalarType t) const { return to(t); }
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
 Tensor Tensor::cuda() const { return to(Device(kCUDA)); }
@@ -127,6 +129,14 @@ Tensor& Tensor::operator*=(const Tensor& o) { return mul_(o); }
 Tensor& Tensor::operator*=(const Scalar& o) { return mul_(o); }
 Tensor& Tensor::operator/=(const Tensor& o) { return div_(o); }
 Tensor& Tensor::operator/=(const Scalar& o) { return div_(o); }
+Tensor& Tensor::operator%=(const Tensor& o) { return remainder_(o); }
+Tensor& Tensor::operator%=(const Scalar& o) { return remainder_(o); }
+Tensor& Tensor::operator&=(const Tensor& o) { return bitwise_and_(o); }
+Tensor& Tensor::operator&=(const Scalar& o) { return bitwise_and_(o); }
+Tensor& Tensor::operator|=(const Tensor& o) { return bitwise_or_(o); }
+Tensor& Tensor::operator|=(const Scalar& o) { return bitwise_or_(o); }
+Tensor& Tensor::operator^=(const Tensor& o) { return bitwise_xor_(o); }
+Tensor& Tensor::operator^=(const Scalar& o) { return bitwise_xor_(o); }
 Tensor Tensor::operator[](int64_t index) const { return select(0, index); }
 
 }  // namespace argand

@@ -1,9 +1,9 @@
 // Where a tensor lives.
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace argand {
 
@@ -38,6 +38,10 @@ struct Device {
 };
 
 const char* device_type_name(DeviceType type);
-inline void append(std::string& out, const Device& d) { out += d.str(); }
+// A template, so that text is not taken for a device.
+template <class D, std::enable_if_t<std::is_same_v<D, Device>, int> = 0>
+void append(std::string& out, const D& d) {
+  out += d.str();
+}
 
 }  // namespace argand

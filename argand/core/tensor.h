@@ -146,6 +146,7 @@ class Tensor {
   // ---- operators
   Tensor operator-() const;
   Tensor operator~() const;
+  Tensor operator!() const;
   Tensor& operator+=(const Tensor& o);
   Tensor& operator+=(const Scalar& o);
   Tensor& operator-=(const Tensor& o);
@@ -154,6 +155,14 @@ class Tensor {
   Tensor& operator*=(const Scalar& o);
   Tensor& operator/=(const Tensor& o);
   Tensor& operator/=(const Scalar& o);
+  Tensor& operator%=(const Tensor& o);
+  Tensor& operator%=(const Scalar& o);
+  Tensor& operator&=(const Tensor& o);
+  Tensor& operator&=(const Scalar& o);
+  Tensor& operator|=(const Tensor& o);
+  Tensor& operator|=(const Scalar& o);
+  Tensor& operator^=(const Tensor& o);
+  Tensor& operator^=(const Scalar& o);
   Tensor operator[](int64_t index) const;
   Tensor operator[](const Tensor& index) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;

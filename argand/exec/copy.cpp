@@ -17,19 +17,11 @@ void identity(void* out, const void* const* ins, const void*, int64_t n) {
 constexpr PointwiseInfo kIdentity = {1, 0, Promote::kDefault, "x",
                                      {identity<float>, identity<double>, identity<int64_t>, identity<bool>,
                                       identity<std::complex<float>>, identity<std::complex<double>>}};
-const OpInfo kCopyInfo = [] {
-  OpInfo info{};
-  info.name = "copy";
-  info.kind = OpKind::kPointwise;
-  info.pointwise = &kIdentity;
-  return info;
-}();
-
 }  // namespace
 
 void copy_elements(const Tensor& to, const Tensor& from) {
   if (to.numel() == 0 || to.is_meta()) return;
-  PointwiseCall call{&kCopyInfo, compute_type(to.dtype()), 1, {&from}, {}, &to};
+  PointwiseCall call{&kIdentity, compute_type(to.dtype()), 1, {&from}, {}, &to};
   submit_pointwise(call);
 }
 

@@ -88,6 +88,7 @@ void run_kernel(const OpInfo& op, const Device& device, const void* args, std::s
 }
 
 struct PointwisePlan {
+  const PointwiseInfo* info = nullptr;
   const Tensor* operands[kMaxInputs];
   int num_operands = 0;
   PointwiseTypes types;
@@ -95,21 +96,24 @@ struct PointwisePlan {
   std::span<const Tensor* const> inputs() const { return {operands, static_cast<size_t>(num_operands)}; }
 };
 
-void plan_pointwise(const OpInfo& op, TensorSlots& slots, PointwisePlan& plan) {
+void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, PointwisePlan& plan) {
   for (const TensorSlot& s : slots) {
+    if (op.form && s.argument > 0 && !s.tensor->defined()) continue;
     ARGAND_CHECK(ValueError, s.tensor->defined(), op.name, ": expected a tensor, got an undefined one");
     plan.operands[plan.num_operands++] = s.tensor;
   }
-  plan.types = pointwise_types(op, plan.inputs());
-  if (!op.pointwise->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
+  plan.info = op.form ? &op.form(args) : op.pointwise;
+  ARGAND_CHECK(ValueError, plan.num_operands >= plan.info->num_inputs, op.name, ": expected a tensor, got an undefined one");
+  plan.types = pointwise_types(plan.info->promote, plan.inputs());
+  if (!plan.info->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
   plan.meta = pointwise_meta(op, plan.inputs(), plan.types.result);
 }
 
 void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& plan, const Tensor& out) {
   if (out.is_meta()) return;
-  PointwiseCall call{&op, plan.types.compute, plan.num_operands, {}, {}, &out};
-  std::copy(plan.operands, plan.operands + plan.num_operands, call.inputs);
-  if (op.pointwise->num_scalars) op.args.scalars(args, call.scalars);
+  PointwiseCall call{plan.info, plan.types.compute, plan.info->num_inputs, {}, {}, &out};
+  std::copy(plan.operands, plan.operands + call.num_inputs, call.inputs);
+  if (plan.info->num_scalars) op.args.scalars(args, call.scalars);
   submit_pointwise(call);
 }
 
@@ -154,10 +158,11 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
   op.args.tensors(args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
+  if (op.check) op.check(args);
   const bool records = any_requires_grad(op, slots);
   if (op.kind == OpKind::kPointwise) {
     PointwisePlan plan;
-    plan_pointwise(op, slots, plan);
+    plan_pointwise(op, args, slots, plan);
     outs[0] = new_tensor(plan.meta, device);
     submit_planned(op, args, plan, outs[0]);
   } else if (op.kind == OpKind::kView) {
@@ -170,7 +175,8 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
     if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
     run_kernel(op, where, args, outs);
   }
-  if (records) record(op, args, outs, nullptr);
+  const auto has_gradient = [](const Tensor& t) { return is_differentiable(t.dtype()); };
+  if (records && std::any_of(outs.begin(), outs.end(), has_gradient)) record(op, args, outs, nullptr);
 }
 
 void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
@@ -179,7 +185,8 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
   op.args.tensors(args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
-  const bool records = any_requires_grad(op, slots);
+  if (op.check) op.check(args);
+  const bool records = any_requires_grad(op, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
@@ -187,10 +194,10 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
     ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
                  " can't be cast to the desired output type ", self.dtype());
   };
-  if (records && (op.saved_arguments & 1)) *slots[0].tensor = value_before_write(self);
+  if (records && (op.saved_arguments >> slots[0].argument & 1)) *slots[0].tensor = value_before_write(self);
   if (op.kind == OpKind::kPointwise) {
     PointwisePlan plan;
-    plan_pointwise(op, slots, plan);
+    plan_pointwise(op, args, slots, plan);
     check_result(plan.meta);
     submit_planned(op, args, plan, self);
   } else {

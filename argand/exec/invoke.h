@@ -23,6 +23,7 @@ std::vector<Tensor> call(const OpInfo& op, void* args);
 
 // A 0-dim tensor that stands for a number among tensor operands and yields in type promotion.
 Tensor wrapped_number(const Scalar& value);
+inline Tensor optional_number(const std::optional<Scalar>& value) { return value ? wrapped_number(*value) : Tensor(); }
 
 // A new tensor without elements yet (Note [Lazy storage]); empty strides mean contiguous.
 Tensor new_tensor(const TensorMeta& meta, const Device& device);

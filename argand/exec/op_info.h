@@ -66,7 +66,9 @@ enum class Promote : int8_t {
   kReal,        // as kDefault, but a complex operand gives its real dtype (abs)
   kSkipFirst,   // the first operand (a condition) does not count
   kFirst,       // the dtype of the first operand
-  kKeepInt,     // floats compute, integers are returned unchanged (round, floor)
+  kRealFloat,   // as kFloat, but a complex operand gives its real dtype (angle)
+  kComplex,       // real operands give the complex dtype of their promotion (complex, polar)
+  kCompareFloat,  // computes as kCompare, integers in float64 (isclose)
 };
 
 // Which compute types a body is compiled for.  float16 and bfloat16 compute in float32, all integers in int64.
@@ -84,7 +86,7 @@ constexpr int compute_index(ScalarType t) {
 constexpr ScalarType compute_type(ScalarType t) { return is_integral(t) ? kLong : op_math_type(t); }
 
 struct PointwiseInfo {
-  int num_inputs;   // operand tensors
+  int num_inputs;   // operand tensors: the first so many of those given
   int num_scalars;  // scalar attributes, passed to the body after the operands
   Promote promote;
   const char* body;  // the body's text, for the fuser
@@ -125,6 +127,7 @@ struct OpInfo {
   bool saves_metas;              // the gradient reads sizes or dtypes of arguments
   DtypeSet dtypes;               // what the first tensor argument may be
   ArgsInfo args;
+  void (*check)(const void* args);  // throws what the user should see; null: nothing to check
   void (*infer)(const void* args, TensorMetas& out);
   ViewLayout (*view)(const void* args);
   void (*kernels[kNumDeviceTypes])(const void* args, std::span<Tensor> outs);
@@ -132,6 +135,9 @@ struct OpInfo {
   void (*compose_tensors)(const void* args, std::vector<Tensor>& results);  // the same; a number becomes a 0-dim tensor
   intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient
   const PointwiseInfo* pointwise;
+  // The body depends on the arguments (gelu's `approximate`); null: it is `pointwise`.  Such an op may leave out optional
+  // operands.
+  const PointwiseInfo& (*form)(const void* args);
   void (*samples)(SampleSink& sink);
 };
 

@@ -33,8 +33,7 @@ ScalarType result_type(std::span<const Tensor* const> operands) {
   return combine(combine(dims, zero), wrapped);
 }
 
-PointwiseTypes pointwise_types(const OpInfo& op, std::span<const Tensor* const> operands) {
-  const Promote rule = op.pointwise->promote;
+PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> operands) {
   if (rule == Promote::kSkipFirst) operands = operands.subspan(1);
   if (rule == Promote::kFirst) operands = operands.first(1);
   ScalarType common = operands[0]->dtype();
@@ -51,6 +50,11 @@ PointwiseTypes pointwise_types(const OpInfo& op, std::span<const Tensor* const> 
     case Promote::kCompare: return {compute_type(common), kBool};
     case Promote::kLogical: return {kBool, kBool};
     case Promote::kReal: return {compute_type(common), to_real_type(common)};
+    case Promote::kRealFloat:
+      if (is_integral(common, true)) common = get_default_dtype();
+      return {compute_type(common), to_real_type(common)};
+    case Promote::kComplex: return {to_complex_type(common), to_complex_type(common)};
+    case Promote::kCompareFloat: return {is_integral(common, true) ? kDouble : compute_type(common), kBool};
     default: return {compute_type(common), common};
   }
 }

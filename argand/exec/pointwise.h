@@ -15,14 +15,14 @@ struct PointwiseTypes {
   ScalarType compute;  // type the body runs in
   ScalarType result;
 };
-PointwiseTypes pointwise_types(const OpInfo& op, std::span<const Tensor* const> operands);
+PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> operands);
 
 // Shape and strides of the result: broadcast sizes in the memory order of the operands.
 TensorMeta pointwise_meta(const OpInfo& op, std::span<const Tensor* const> operands, ScalarType dtype);
 
 // One pointwise instruction, borrowing its tensors.
 struct PointwiseCall {
-  const OpInfo* op;
+  const PointwiseInfo* info;
   ScalarType compute;
   int num_inputs = 0;
   const Tensor* inputs[kMaxInputs];

@@ -65,7 +65,7 @@ class ContiguousRun {
     }
     direct_ &= out.dtype() == compute_;
     out_ = static_cast<char*>(out.impl().data());
-    pack_scalars(call.scalars, call.op->pointwise->num_scalars, compute_, params_);
+    pack_scalars(call.scalars, call.info->num_scalars, compute_, params_);
     return true;
   }
 
@@ -77,7 +77,7 @@ class ContiguousRun {
 
  private:
   void range(int64_t begin, int64_t end) const {
-    const cpu::LoopFn loop = call_->op->pointwise->loops[compute_index(compute_)];
+    const cpu::LoopFn loop = call_->info->loops[compute_index(compute_)];
     const int64_t item = element_size(compute_);
     const void* ins[kMaxInputs];
     if (direct_) {
@@ -133,8 +133,8 @@ void run_strided(const PointwiseCall& call) {
   p.sizes = out.impl().sizes;
   cpu::TileStep step;
   step.compute = call.compute;
-  step.loop = call.op->pointwise->loops[compute_index(call.compute)];
-  pack_scalars(call.scalars, call.op->pointwise->num_scalars, call.compute, step.params);
+  step.loop = call.info->loops[compute_index(call.compute)];
+  pack_scalars(call.scalars, call.info->num_scalars, call.compute, step.params);
   for (int i = 0; i < call.num_inputs; ++i) {
     const Tensor& in = *call.inputs[i];
     step.ins.push_back(i);

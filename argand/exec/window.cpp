@@ -32,7 +32,7 @@ struct Operand {
 };
 
 struct Instr {
-  const OpInfo* op;
+  const PointwiseInfo* info;
   ScalarType compute;
   Dims sizes;
   std::vector<Operand> ins;
@@ -46,11 +46,11 @@ Operand make_operand(const Tensor& t, const Dims& sizes) {
 
 // ---- from a group of instructions to a tile program
 
-cpu::TileStep make_step(const OpInfo& op, ScalarType compute, const Scalar* scalars) {
+cpu::TileStep make_step(const PointwiseInfo& info, ScalarType compute, const Scalar* scalars) {
   cpu::TileStep step;
   step.compute = compute;
-  step.loop = op.pointwise->loops[compute_index(compute)];
-  pack_scalars(scalars, op.pointwise->num_scalars, compute, step.params);
+  step.loop = info.loops[compute_index(compute)];
+  pack_scalars(scalars, info.num_scalars, compute, step.params);
   return step;
 }
 
@@ -66,7 +66,7 @@ class GroupBuilder {
   cpu::TileProgram build(WindowStats& stats) {
     program_.sizes = group_.front().sizes;
     for (const Instr& i : group_) {
-      cpu::TileStep step = make_step(*i.op, i.compute, i.scalars);
+      cpu::TileStep step = make_step(*i.info, i.compute, i.scalars);
       for (const Operand& o : i.ins) step.ins.push_back(read(o));
       step.out = write(i.out);
       program_.steps.push_back(step);
@@ -168,7 +168,7 @@ class Window final : public PendingWork {
 
  private:
   static Instr make_instr(const PointwiseCall& call) {
-    Instr instr{call.op, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())), {}};
+    Instr instr{call.info, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())), {}};
     instr.ins.reserve(static_cast<size_t>(call.num_inputs));
     for (int i = 0; i < call.num_inputs; ++i) instr.ins.push_back(make_operand(*call.inputs[i], instr.sizes));
     std::copy(call.scalars, call.scalars + kMaxScalars, instr.scalars);
@@ -199,7 +199,7 @@ class Window final : public PendingWork {
       std::vector<Instr>& instrs;
       ~Unmark() {
         for (const Instr& i : instrs)
-          if (i.op) mark(i, nullptr);
+          if (i.info) mark(i, nullptr);
       }
     } unmark{instrs};
     for (size_t first = 0; first < instrs.size();) {
@@ -225,7 +225,7 @@ class Window final : public PendingWork {
     unmark(instr.out);
     for (Operand& o : instr.ins) unmark(o);
     instr.ins.clear();
-    instr.op = nullptr;
+    instr.info = nullptr;
   }
 
   std::mutex mutex_;

@@ -1,21 +1,12 @@
 #include "argand/nn/module.h"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <typeinfo>
-
 #include "argand/autograd/engine.h"
+#include "argand/nn/type_name.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
 
 namespace argand::nn {
 namespace {
-
-std::string demangle(const char* symbol) {
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
-  return text ? text.get() : symbol;
-}
 
 std::string join(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
 
@@ -30,9 +21,7 @@ Module::Module(std::string name) : name_(std::move(name)) {}
 Module::Module() = default;
 
 const std::string& Module::name() const {
-  if (!name_) {
-    name_ = demangle(typeid(*this).name());
-  }
+  if (!name_) name_ = detail::type_name(typeid(*this));
   return *name_;
 }
 
@@ -42,6 +31,31 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 }
 
 void Module::clone_(Module&, const std::optional<Device>&) {}
+
+// Both trees must match: reset() has to register what the constructor of the original did.
+void Module::take_values_of(const Module& from, const std::optional<Device>& device) {
+  const auto check = [](size_t mine, size_t theirs, const char* what, const char* function) {
+    ARGAND_CHECK(ValueError, mine == theirs, "The cloned module does not have the same number of ", what,
+                 " as the original module after calling reset(). Are you sure you called ", function,
+                 "() inside reset() and not the constructor?");
+  };
+  check(parameters_.size(), from.parameters_.size(), "parameters", "register_parameter");
+  check(buffers_.size(), from.buffers_.size(), "buffers", "register_buffer");
+  check(children_.size(), from.children_.size(), "child modules", "register_module");
+  const NoGradGuard no_grad;
+  const auto copy = [&](const OrderedDict<std::string, Tensor>& source, OrderedDict<std::string, Tensor>& target) {
+    for (const auto& item : source) {
+      if (!item.value().defined()) continue;
+      const Tensor value = item.value().detach().clone();
+      Tensor& tensor = target[item.key()];
+      tensor.set_data(device ? value.to(*device) : value);
+      tensor.set_requires_grad(item.value().requires_grad());
+    }
+  };
+  copy(from.parameters_, parameters_);
+  copy(from.buffers_, buffers_);
+  for (const auto& child : from.children_) children_[child.key()]->clone_(*child.value(), device);
+}
 
 // ---- walking the tree
 
@@ -195,22 +209,6 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
   const NoGradGuard no_grad;
   for (auto& [to, from] : copies) to.copy_(from);
 }
-
-namespace detail {
-
-void copy_values(const Module& from, Module& to, const std::optional<Device>& device) {
-  if (device) to.to(*device);
-  const StateDict state = from.state_dict();
-  StateDict mine = to.state_dict();
-  for (const auto& item : state)
-    ARGAND_CHECK(ValueError, mine.contains(item.key()), "clone: the cloned module does not have the parameter, buffer or submodule '",
-                 item.key(), "': reset() must register everything the original has");
-  to.load_state_dict(state);
-  for (const auto& p : from.named_parameters()) to.named_parameters()[p.key()].set_requires_grad(p.value().requires_grad());
-  to.train(from.is_training());
-}
-
-}  // namespace detail
 
 // ---- printing
 

@@ -102,8 +102,10 @@ class Module : public std::enable_shared_from_this<Module> {
  private:
   template <class Derived>
   friend class Cloneable;
-  // Takes over the values of `other`, for Cloneable.
+  // Becomes a deep copy of `other`, which is of the same type; Cloneable<T> implements it.
   virtual void clone_(Module& other, const std::optional<Device>& device);
+  // Copies all tensors and children of `from`, name by name.
+  void take_values_of(const Module& from, const std::optional<Device>& device);
   void add_module(std::string name, std::shared_ptr<Module> module);
   void set_module(const std::string& name, std::shared_ptr<Module> module);
   void each_tensor(const std::string& prefix, const std::function<void(const std::string&, Tensor&, bool is_parameter)>& f) const;
@@ -134,20 +136,9 @@ class Cloneable : public Module {
   }
 
  private:
-  void take_values_of(const Module& from, const std::optional<Device>& device);
   void clone_(Module& other, const std::optional<Device>& device) final {
     static_cast<Derived&>(*this) = static_cast<Derived&>(*std::static_pointer_cast<Derived>(other.clone(device)));
   }
 };
-
-namespace detail {
-// Copies the tensors of `from` into `to`, name by name; the trees must match.
-void copy_values(const Module& from, Module& to, const std::optional<Device>& device);
-}  // namespace detail
-
-template <class Derived>
-void Cloneable<Derived>::take_values_of(const Module& from, const std::optional<Device>& device) {
-  detail::copy_values(from, *this, device);
-}
 
 }  // namespace argand::nn

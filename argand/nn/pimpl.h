@@ -39,8 +39,8 @@ class ModuleHolder : ModuleHolderIndicator {
   bool is_empty() const noexcept { return impl_ == nullptr; }
 
   // The module's forward().
-  template <class... Args>
-  auto operator()(Args&&... args) -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+  template <class... Args, class C = Contained>  // C: containers have no forward()
+  auto operator()(Args&&... args) -> decltype(std::declval<C&>().forward(std::forward<Args>(args)...)) {
     return get()->forward(std::forward<Args>(args)...);
   }
   template <class Arg>

@@ -14,7 +14,10 @@
 //
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc; optional: variants, dtypes, autocast, differentiable, samples(S&)
-//   Pointwise    ARGAND_BODY, compute, promote
+//   Pointwise    ARGAND_BODY, compute, promote; or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that
+//                stand in nested structs of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands
+//                optional: check(const Args&), which throws what the user did wrong; scalars(const Args&, Scalar*) and
+//                num_scalars, if the body's scalars are not simply the numbers among the arguments
 //   Kernel       infer(const Args&) -> TensorMeta or TensorMetas; cpu(const Args&, Tensor& out | std::span<Tensor> outs);
 //                optional starts_from_self, writes_strided
 //   View         view(const Args&) -> ViewLayout
@@ -77,6 +80,10 @@ inline constexpr DtypeSet kIntBody = dtype_bit(kLong);
 inline constexpr DtypeSet kRealBody = kFloatTypes | dtype_bit(kLong);
 inline constexpr DtypeSet kRealBoolBody = kRealBody | kBoolType;
 
+// What `form` returns.
+template <class Form>
+inline constexpr const PointwiseInfo& form_of = detail::kPointwiseInfo<Form>;
+
 // ---- from a definition to its OpInfo
 
 namespace detail {
@@ -120,13 +127,23 @@ template <class Args>
 void tensors(void* args, TensorSlots& out) {
   static_cast<Args*>(args)->each_tensor([&](Tensor& t, int argument) { out.push_back({&t, argument}); });
 }
-template <class Args>
+template <class Op>
 void scalars(const void* args, Scalar* out) {
-  static_cast<const Args*>(args)->each_scalar([&](const Scalar& s) { *out++ = s; });
+  const auto& a = *static_cast<const typename Op::Args*>(args);
+  if constexpr (requires { Op::scalars(a, out); }) Op::scalars(a, out);
+  else a.each_scalar([&](const Scalar& s) { *out++ = s; });
+}
+template <class Op>
+void check(const void* args) {
+  Op::check(*static_cast<const typename Op::Args*>(args));
+}
+template <class Op>
+const PointwiseInfo& form(const void* args) {
+  return Op::form(*static_cast<const typename Op::Args*>(args));
 }
 template <class Args>
 void values(const void* args, ArgumentValues& out) {
-  static_cast<const Args*>(args)->values(out);
+  static_cast<const Args*>(args)->collect_values(out);
 }
 template <class Op>
 void infer(const void* args, TensorMetas& out) {
@@ -186,10 +203,14 @@ constexpr OpInfo make_info() {
   info.saves_results = Args::kSavesResults;
   info.saves_metas = Args::kSavesMetas;
   info.dtypes = Op::dtypes;
-  info.args = {tensors<Args>, scalars<Args>, values<Args>};
+  info.args = {tensors<Args>, scalars<Op>, values<Args>};
+  if constexpr (requires(const Args& a) { Op::check(a); }) info.check = check<Op>;
   info.make_node = make_node<Op>;
   info.samples = samples<Op>;
-  if constexpr (Op::kind == OpKind::kPointwise) info.pointwise = &detail::kPointwiseInfo<Op>;
+  if constexpr (Op::kind == OpKind::kPointwise) {
+    if constexpr (requires(const Args& a) { Op::form(a); }) info.form = form<Op>;
+    else info.pointwise = &detail::kPointwiseInfo<Op>;
+  }
   if constexpr (Op::kind == OpKind::kKernel) {
     info.infer = infer<Op>;
     info.kernels[static_cast<int>(kCPU)] = cpu<Op>;

@@ -1,21 +1,33 @@
-// Arithmetic and comparison operators on tensors and numbers.
+// Arithmetic, comparison and logical operators on tensors and numbers, as LibTorch has them.
 #pragma once
 #include "argand/ops/functions.h"
 
 namespace argand {
 
-#define ARGAND_BINARY_OPERATOR(symbol, function)                                                           \
-  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return function(a, b); }              \
-  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return function(a, b); }              \
-  inline Tensor operator symbol(const Scalar& a, const Tensor& b) { return function(exec::wrapped_number(a), b); }
-
 namespace exec {
 Tensor wrapped_number(const Scalar& value);
 }
 
-ARGAND_BINARY_OPERATOR(+, add)
-ARGAND_BINARY_OPERATOR(-, sub)
-ARGAND_BINARY_OPERATOR(*, mul)
-ARGAND_BINARY_OPERATOR(/, div)
+// `reversed(b, a)` is what `a symbol b` is for a number on the left.
+#define ARGAND_BINARY_OPERATOR(symbol, function, reversed)                                         \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return function(a, b); }      \
+  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return function(a, b); }      \
+  inline Tensor operator symbol(const Scalar& a, const Tensor& b) { return reversed; }
+
+ARGAND_BINARY_OPERATOR(+, add, add(b, a))
+ARGAND_BINARY_OPERATOR(-, sub, sub(exec::wrapped_number(a), b))
+ARGAND_BINARY_OPERATOR(*, mul, mul(b, a))
+ARGAND_BINARY_OPERATOR(/, div, div(exec::wrapped_number(a), b))
+ARGAND_BINARY_OPERATOR(%, remainder, remainder(a, b))
+ARGAND_BINARY_OPERATOR(&, bitwise_and, bitwise_and(b, a))
+ARGAND_BINARY_OPERATOR(|, bitwise_or, bitwise_or(b, a))
+ARGAND_BINARY_OPERATOR(^, bitwise_xor, bitwise_xor(b, a))
+ARGAND_BINARY_OPERATOR(<, lt, gt(b, a))
+ARGAND_BINARY_OPERATOR(<=, le, ge(b, a))
+ARGAND_BINARY_OPERATOR(>, gt, lt(b, a))
+ARGAND_BINARY_OPERATOR(>=, ge, le(b, a))
+ARGAND_BINARY_OPERATOR(==, eq, eq(b, a))
+ARGAND_BINARY_OPERATOR(!=, ne, ne(b, a))
+#undef ARGAND_BINARY_OPERATOR
 
 }  // namespace argand

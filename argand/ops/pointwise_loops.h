@@ -32,8 +32,9 @@
 #define ARGAND_AUTO_PARAMS_3(a, b, c) T a, T b, T c
 #define ARGAND_AUTO_PARAMS_4(a, b, c, d) T a, T b, T c, T d
 #define ARGAND_AUTO_PARAMS_5(a, b, c, d, e) T a, T b, T c, T d, T e
-#define ARGAND_PICK(_1, _2, _3, _4, _5, N, ...) ARGAND_AUTO_PARAMS_##N
-#define ARGAND_AUTO_PARAMS(...) ARGAND_PICK(__VA_ARGS__, 5, 4, 3, 2, 1)(__VA_ARGS__)
+#define ARGAND_AUTO_PARAMS_6(a, b, c, d, e, f) T a, T b, T c, T d, T e, T f
+#define ARGAND_PICK(_1, _2, _3, _4, _5, _6, N, ...) ARGAND_AUTO_PARAMS_##N
+#define ARGAND_AUTO_PARAMS(...) ARGAND_PICK(__VA_ARGS__, 6, 5, 4, 3, 2, 1)(__VA_ARGS__)
 #define ARGAND_BODY(params, ...)                                                                  \
   static constexpr const char* body_text = #__VA_ARGS__;                                          \
   static constexpr const char* body_params = #params;                                             \
@@ -44,6 +45,18 @@
   }
 
 namespace argand::ops::detail {
+
+// Operands and scalars of a body: those of the arguments, unless it says otherwise.
+template <class Op>
+constexpr int num_inputs() {
+  if constexpr (requires { Op::num_inputs; }) return Op::num_inputs;
+  else return Op::Args::kNumTensors;
+}
+template <class Op>
+constexpr int num_scalars() {
+  if constexpr (requires { Op::num_scalars; }) return Op::num_scalars;
+  else return Op::Args::kNumScalars;
+}
 
 template <class Op, class T, size_t... In, size_t... Attr>
 [[gnu::always_inline]] inline void run_loop(void* out, [[maybe_unused]] const void* const* ins, [[maybe_unused]] const void* params, int64_t n,
@@ -57,8 +70,8 @@ template <class Op, class T, size_t... In, size_t... Attr>
 
 template <class Op, class T>
 [[gnu::always_inline]] inline void loop_here(void* out, const void* const* ins, const void* params, int64_t n) {
-  run_loop<Op, T>(out, ins, params, n, std::make_index_sequence<Op::Args::kNumTensors>(),
-                  std::make_index_sequence<Op::Args::kNumScalars>());
+  run_loop<Op, T>(out, ins, params, n, std::make_index_sequence<num_inputs<Op>()>(),
+                  std::make_index_sequence<num_scalars<Op>()>());
 }
 
 #if ARGAND_ISA_VARIANTS
@@ -94,8 +107,8 @@ constexpr cpu::LoopFn loop_or_null() {
 
 template <class Op>
 inline constexpr PointwiseInfo kPointwiseInfo = {
-    Op::Args::kNumTensors,
-    Op::Args::kNumScalars,
+    num_inputs<Op>(),
+    num_scalars<Op>(),
     Op::promote,
     Op::body_text,
     {loop_or_null<Op, kFloat>(), loop_or_null<Op, kDouble>(), loop_or_null<Op, kLong>(), loop_or_null<Op, kBool>(),

@@ -15,6 +15,7 @@ TYPES = {
     "bool": ("bool", "bool", "{}"),
     "bool?": ("std::optional<bool>", "std::optional<bool>", "{}"),
     "str": ("std::string", "std::string_view", "std::string({})"),
+    "str?": ("std::optional<std::string>", "std::optional<std::string_view>", "std::optional<std::string>({})"),
     "Scalar": ("Scalar", "const Scalar&", "{}"),
     "Scalar?": ("std::optional<Scalar>", "const std::optional<Scalar>&", "{}"),
     "ScalarType": ("ScalarType", "ScalarType", "{}"),

@@ -23,14 +23,14 @@ def form_facts(op):
         "kInplaceOnly": s.in_place_only,
         "kHasInplace": derived and "inplace" in op.forms and self_arg is not None and self_arg.is_tensor and s.returns == ["Tensor"],
         "kHasOut": derived and "out" in op.forms and all(r == "Tensor" for r in s.returns),
-        "kRandom": any(a.type == "Generator?" for a in s.args),
+        "kRandom": op.family == "random" or any(a.type == "Generator?" for a in s.args),
     }
 
 
 def emit_args(op):
     s = op.schema
     tensors = [a for a in s.args if a.holds_tensors]
-    scalars = [a for a in s.args if a.type == "Scalar"]
+    scalars = [a for a in s.args if a.type in ("Scalar", "float", "int", "bool")]
     has_list = any(a.is_tensor_list for a in tensors)
     out = [f"struct {op.name}Args {{"]
     if tensors and not has_list:
@@ -58,7 +58,7 @@ def emit_args(op):
     out.append("  template <class F>\n  void each_tensor([[maybe_unused]] F&& f) {\n" + "\n".join(body) + "\n  }")
     out.append("  template <class F>\n  void each_scalar([[maybe_unused]] F&& f) const {\n" + "\n".join(f"    f({a.name});" for a in scalars) + "\n  }")
     values = "\n".join(f'    add_argument(out, "{a.name}", {a.name});' for a in s.args)
-    out.append("  void values([[maybe_unused]] ArgumentValues& out) const {\n" + values + "\n  }")
+    out.append("  void collect_values([[maybe_unused]] ArgumentValues& out) const {\n" + values + "\n  }")
     gradients = [] if has_list else [a for a in tensors]
     mask = " | ".join(
         f"(requires(const typename Op::Ctx& c, const {g}& g) {{ Op::grad_{a.name}(c, g); }} ? {1 << i}u : 0u)"
@@ -116,8 +116,10 @@ def fill(op, schema, self_text):
             continue
         if a.name == "self" and self_text:
             value = self_text
-        elif a.name in schema.numbers:
+        elif a.name in schema.numbers or (a.holds_tensors and g.type == "Scalar"):
             value = f"exec::wrapped_number({a.name})"
+        elif a.holds_tensors and g.type == "Scalar?":
+            value = f"exec::optional_number({a.name})"
         else:
             value = cpp_types.to_field(g)
         parts.append(f".{a.name} = {value}")

@@ -1,67 +1,35 @@
 #include "argand/kernels/cpu/reduce.h"
 
-#include <algorithm>
-
-#include "argand/core/dispatch.h"
-#include "argand/core/shape.h"
+#include "argand/base/error.h"
+#include "argand/kernels/cpu/gather.h"
+#include "argand/kernels/cpu/reduce_loops.h"
+#include "argand/kernels/cpu/tile.h"
 
 namespace argand::cpu {
-namespace {
 
-template <class T>
-struct Accumulator {
-  using type = T;
-};
-template <>
-struct Accumulator<float> {
-  using type = double;
-};
-template <>
-struct Accumulator<Half> {
-  using type = double;
-};
-template <>
-struct Accumulator<BFloat16> {
-  using type = double;
-};
-template <>
-struct Accumulator<bool> {
-  using type = int64_t;
-};
-
-template <class T, class Acc>
-void add_strided(const T* in, const Dims& sizes, const Dims& strides, size_t d, Acc& total) {
-  if (d == sizes.size()) {
-    total += static_cast<Acc>(*in);
-    return;
+void fetch_elements(const ReduceSource& source, const char* from, int64_t stride, int64_t n, void* to) {
+  alignas(64) char raw[kReduceBlock * 16], flags[kReduceBlock];
+  const void* at = from;
+  if (stride != 1) {
+    gather(from, {n}, {stride}, source.item_size, 0, n, source.is_direct ? to : raw);
+    at = raw;
   }
-  for (int64_t i = 0; i < sizes[d]; ++i) add_strided(in + i * strides[d], sizes, strides, d + 1, total);
+  if (source.is_direct) return;
+  if (source.through_bool && source.wanted != kBool) {
+    convert_elements(at, source.type, flags, kBool, n);
+    convert_elements(flags, kBool, to, source.wanted, n);
+  } else {
+    convert_elements(at, source.type, to, source.wanted, n);
+  }
 }
 
-}  // namespace
-
-void sum(const void* in, IntArrayRef sizes, IntArrayRef strides, IntArrayRef dims, void* out, ScalarType dtype) {
-  Dims kept, kept_strides, reduced, reduced_strides;
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    const bool r = std::find(dims.begin(), dims.end(), static_cast<int64_t>(d)) != dims.end();
-    (r ? reduced : kept).push_back(sizes[d]);
-    (r ? reduced_strides : kept_strides).push_back(strides[d]);
-  }
-  dispatch<kAllTypes>(dtype, "sum", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using Acc = typename Accumulator<T>::type;
-    const int64_t n = numel_of(kept);
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t rest = i, offset = 0;
-      for (size_t d = kept.size(); d-- > 0;) {
-        offset += rest % kept[d] * kept_strides[d];
-        rest /= kept[d];
-      }
-      Acc total{};
-      add_strided(static_cast<const T*>(in) + offset, reduced, reduced_strides, 0, total);
-      static_cast<T*>(out)[i] = static_cast<T>(static_cast<op_math_t<T>>(total));
-    }
-  });
+void reduce(const ReduceCall& call, const ReduceLayout& layout) {
+  if (layout.kept_numel == 0) return;
+  const bool through_bool = call.kind == ReduceKind::kAny || call.kind == ReduceKind::kAll || call.kind == ReduceKind::kCount;
+  const bool is_direct = call.in_type == call.type && (!through_bool || call.type == kBool);
+  const ReduceSource source{call.in_type, call.type, element_size(call.in_type), through_bool, is_direct};
+  const bool known = reduce_sums(call, layout, source) || reduce_extrema(call, layout, source) || reduce_norms(call, layout, source);
+  ARGAND_ASSERT(known, "no reduction of kind ", static_cast<int>(call.kind), " on ", call.type);
 }
 
 }  // namespace argand::cpu

@@ -25,7 +25,12 @@
 #define ARGAND_BUILTIN(name) __builtin_##name
 #endif
 
-namespace argand::math::detail {
+namespace argand::math {
+
+template <class T>
+inline constexpr T kPi = T(0x1.921fb54442d18p+1);
+
+namespace detail {
 
 template <class T>
 struct Float;
@@ -123,4 +128,5 @@ ARGAND_MATH Rounded<T> round_to_integer(T x) {
   return {shifted - kShift, bits_of(shifted) - __builtin_bit_cast(Bits<T>, kShift)};
 }
 
-}  // namespace argand::math::detail
+}  // namespace detail
+}  // namespace argand::math

@@ -36,6 +36,10 @@ ARGAND_MATH float round(float x) { return ARGAND_BUILTIN(rintf)(x); }  // halves
 ARGAND_MATH double round(double x) { return ARGAND_BUILTIN(rint)(x); }
 ARGAND_MATH float sqrt(float x) { return ARGAND_BUILTIN(sqrtf)(x); }
 ARGAND_MATH double sqrt(double x) { return ARGAND_BUILTIN(sqrt)(x); }
+template <detail::Integer T> ARGAND_MATH T floor(T x) { return x; }
+template <detail::Integer T> ARGAND_MATH T ceil(T x) { return x; }
+template <detail::Integer T> ARGAND_MATH T trunc(T x) { return x; }
+template <detail::Integer T> ARGAND_MATH T round(T x) { return x; }
 // clang-format on
 template <detail::Floating T>
 ARGAND_MATH T rsqrt(T x) {
@@ -56,6 +60,23 @@ ARGAND_MATH T abs(T x) {  // the smallest integer, which has no opposite, stays 
 template <class T>
 requires(detail::Floating<T> || detail::Integer<T>) ARGAND_MATH T sign(T x) {  // -1, 0 or 1; 0 for NaN
   return static_cast<T>((T(0) < x) - (x < T(0)));
+}
+template <detail::Floating T>
+ARGAND_MATH bool sign_bit(T x) {  // also of zero
+  return (detail::bits_of(x) & detail::kSignBit<T>) != 0;
+}
+template <detail::Integer T>
+ARGAND_MATH bool sign_bit(T x) {
+  return x < T(0);
+}
+// What std::complex has too (complex.h).
+template <class T>
+requires(detail::Floating<T> || detail::Integer<T>) ARGAND_MATH T conjugate(T x) {
+  return x;
+}
+template <detail::Floating T>
+ARGAND_MATH T angle(T x) {  // 0 or pi
+  return isnan(x) ? x : x < 0 ? kPi<T> : T(0);
 }
 template <detail::Floating T>
 ARGAND_MATH T copysign(T x, T sign) {

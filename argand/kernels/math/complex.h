@@ -6,6 +6,9 @@
 
 namespace argand::math {
 
+template <class T>
+inline constexpr std::complex<T> kPi<std::complex<T>> = kPi<T>;
+
 // Not templates: those of std, which argument-dependent lookup finds too, would be as good a match.
 #define ARGAND_COMPLEX_FUNCTION(name)                                                    \
   inline std::complex<float> name(const std::complex<float>& z) { return std::name(z); } \
@@ -58,6 +61,14 @@ std::complex<T> log1p(const std::complex<T>& z) {
   return {real, std::atan2(b, 1 + a)};
 }
 template <class T>
+std::complex<T> angle(const std::complex<T>& z) {
+  return std::atan2(z.imag(), z.real());
+}
+template <class T>
+ARGAND_MATH std::complex<T> conjugate(const std::complex<T>& z) {
+  return {z.real(), -z.imag()};
+}
+template <class T>
 std::complex<T> rsqrt(const std::complex<T>& z) {
   return T(1) / std::sqrt(z);
 }
@@ -98,6 +109,13 @@ bool isinf(const std::complex<T>& z) {
 template <class T>
 bool isfinite(const std::complex<T>& z) {
   return isfinite(z.real()) && isfinite(z.imag());
+}
+
+template <class T>
+bool is_close(const std::complex<T>& a, const std::complex<T>& b, const std::complex<T>& relative,
+              const std::complex<T>& absolute, const std::complex<T>& equal_nan) {
+  const bool near = isfinite(a) && isfinite(b) && abs(a - b) <= absolute.real() + abs(relative * b);
+  return a == b || near || (equal_nan.real() != 0 && isnan(a) && isnan(b));
 }
 
 }  // namespace argand::math

@@ -1,6 +1,9 @@
-// gather and scatter: one index per element, along one dimension.
+// gather, scatter, scatter_add, take_along_dim: one index per element, along one dimension.
+#include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
+#include "argand/ops/index/bounds.h"
+#include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::ops {
 namespace {
@@ -17,32 +20,38 @@ void check_index(const char* op, const Tensor& t, const char* t_name, const Tens
   }
 }
 
-// visit(linear position in `sizes`, offset by `strides` without dim) for each position, in row-major order.
-template <class F>
-void for_each_position(IntArrayRef sizes, IntArrayRef strides, int64_t dim, F visit) {
-  const int64_t n = numel_of(sizes);
-  Dims at(sizes.size(), 0);
-  int64_t offset = 0;
-  for (int64_t i = 0; i < n; ++i) {
-    visit(i, offset);
-    for (size_t d = sizes.size(); d-- > 0;) {
-      const int64_t step = static_cast<int64_t>(d) == dim ? 0 : strides[d];
-      offset += step;
-      if (++at[d] < sizes[d]) break;
-      offset -= step * sizes[d];
-      at[d] = 0;
-    }
-  }
+// Strides along which the elements of `index` run through a tensor of these strides; along dim the index itself moves.
+Dims strides_without(const Tensor& t, int64_t dim) {
+  Dims strides = t.impl().strides;
+  if (!strides.empty()) strides[dim] = 0;
+  return strides;
 }
 
-void check_range(const char* op, const Tensor& index, int64_t bound, int64_t dim) {
-  const int64_t* p = raw<int64_t>(index);
-  for (int64_t i = 0; i < index.numel(); ++i)
-    ARGAND_CHECK(IndexError, p[i] >= 0 && p[i] < bound, op, ": index ", p[i], " is out of bounds for dimension ", dim, " with size ", bound);
+// What counts of src, which may be larger than index: its corner.
+Tensor corner(const Tensor& src, const Tensor& index) {
+  return exec::dense(exec::alias(src, index.impl().sizes, src.impl().strides, src.storage_offset()));
 }
 
-int64_t size_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.sizes()[dim]; }
-int64_t stride_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.strides()[dim]; }
+constexpr int64_t kGrain = 1 << 15;
+
+// Walks the elements of `index`: run(position in index, offset in t without dim, stride, length).  In parallel if `split`:
+// along dimension 0, whose parts of `t` are apart unless it is dim.
+template <class Run>
+void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool split, Run run) {
+  const Dims strides = strides_without(t, dim);
+  const int64_t n = index.numel(), first = index.dim() == 0 || n == 0 ? 1 : index.sizes()[0];
+  const int64_t each = n / first;
+  const auto walk = [&](int64_t begin, int64_t end) {
+    int64_t i = begin * each;
+    cpu::for_each_run(index.sizes(), strides, i, (end - begin) * each, [&](int64_t offset, int64_t stride, int64_t length) {
+      run(i, offset, stride, length);
+      i += length;
+    });
+  };
+  if (n == 0) return;
+  if (split) parallel_for(0, first, std::max<int64_t>(1, kGrain / each), walk);
+  else walk(0, first);
+}
 
 }  // namespace
 
@@ -57,15 +66,17 @@ struct Gather : Kernel<GatherArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
-    const Tensor index = exec::dense(a.index);
-    check_range("gather", index, size_at(a.self, dim), dim);
+    const Tensor index = checked_index("gather", a.index, size_at(a.self, dim), dim);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(a.self, dim);
-    dispatch<kAllTypes>(out.dtype(), "gather", [&](auto tag) {
-      using T = typename decltype(tag)::type;
+    cpu::with_block_type(out.itemsize(), [&](auto block) {
+      using T = decltype(block);
       const T* from = raw<T>(a.self);
       T* to = raw<T>(out);
-      for_each_position(index.sizes(), a.self.strides(), dim, [&](int64_t i, int64_t offset) { to[i] = from[offset + at[i] * step]; });
+      for_each_index(index, a.self, dim, true, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+        const T* p = from + offset;
+        for (int64_t k = 0; k < length; ++k) to[i + k] = p[k * stride + at[i + k] * step];
+      });
     });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return zeros(c.sizes(kSelf), g.options()).scatter_add(c.dim, c.index, g); }
@@ -95,19 +106,20 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter_add");
-    const Tensor index = exec::dense(a.index);
-    check_range("scatter_add", index, size_at(out, dim), dim);
-    // src may be larger than index: only its corner counts.
-    const Tensor src = exec::dense(exec::alias(a.src, index.impl().sizes, a.src.impl().strides, a.src.storage_offset()));
+    const Tensor index = checked_index("scatter_add", a.index, size_at(out, dim), dim);
+    const Tensor src = corner(a.src, index);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
     dispatch<kAllTypes>(out.dtype(), "scatter_add", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* from = raw<T>(src);
       T* to = raw<T>(out);
-      for_each_position(index.sizes(), out.strides(), dim, [&](int64_t i, int64_t offset) {
-        T& slot = to[offset + at[i] * step];
-        slot = static_cast<T>(static_cast<op_math_t<T>>(slot) + static_cast<op_math_t<T>>(from[i]));
+      for_each_index(index, out, dim, dim != 0, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+        T* p = to + offset;
+        for (int64_t k = 0; k < length; ++k) {
+          T& slot = p[k * stride + at[i + k] * step];
+          slot = static_cast<T>(static_cast<op_math_t<T>>(slot) + static_cast<op_math_t<T>>(from[i + k]));
+        }
       });
     });
   }
@@ -127,5 +139,115 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   }
 };
 ARGAND_OP(ScatterAdd)
+
+struct Scatter : Kernel<ScatterArgs> {
+  static constexpr auto schema = "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
+  static constexpr auto doc =
+      "Writes src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: of equal indices the last "
+      "one counts.";
+  static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr bool starts_from_self = true;
+  static TensorMeta infer(const Args& a) {
+    const int64_t dim = wrap_dim(a.dim, a.self.dim(), "scatter");
+    check_index("scatter", a.self, "self", a.index, dim, false);
+    check_index("scatter", a.src, "src", a.index, dim, true);
+    ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(), "scatter: Expected self.dtype to be equal to src.dtype, got ", a.self.dtype(),
+                 " and ", a.src.dtype());
+    return {a.self.impl().sizes, a.self.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
+    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor src = corner(a.src, index);
+    const int64_t* at = raw<int64_t>(index);
+    const int64_t step = stride_at(out, dim);
+    cpu::with_block_type(out.itemsize(), [&](auto block) {
+      using T = decltype(block);
+      const T* from = raw<T>(src);
+      T* to = raw<T>(out);
+      for_each_index(index, out, dim, dim != 0, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+        T* p = to + offset;
+        for (int64_t k = 0; k < length; ++k) p[k * stride + at[i + k] * step] = from[i + k];
+      });
+    });
+  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.scatter(c.dim, c.index, 0); }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) {
+    const Tensor part = g.gather(c.dim, c.index);
+    if (part.sizes() == IntArrayRef(c.sizes(kSrc))) return part;
+    const Tensor out = zeros(c.sizes(kSrc), g.options());
+    out.as_strided(part.sizes(), out.strides()).copy_(part);
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), 1, s->integer({2, 1}, 0, 3), s->real({2, 1})});
+    s.add({s->real({5, 3}), 0, s->integer({1, 2}, 0, 5), s->real({2, 3})});
+    s.add({s->real({3}), 0, s->integer({0}, 0, 3), s->real({2})});
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})}, "scatter: index 4 is out of bounds for dimension 1 with size 4");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})}, "scatter: Size does not match at dimension 0");
+    s.fails({s->real({3}), 0, s->integer({1}, 0, 3), s->integer({1}, 0, 3)}, "scatter: Expected self.dtype to be equal to src.dtype");
+  }
+};
+ARGAND_OP(Scatter)
+
+struct ScatterValue : Kernel<ScatterValueArgs> {
+  static constexpr auto schema = "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor";
+  static constexpr auto doc = "Writes one value to self[index[i][j]][j] (dim 0; likewise for others).";
+  static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr bool starts_from_self = true;
+  static TensorMeta infer(const Args& a) {
+    check_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
+    return {a.self.impl().sizes, a.self.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
+    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor value = exec::dense_clone(exec::wrapped_number(a.value), out.dtype());
+    const int64_t* at = raw<int64_t>(index);
+    const int64_t step = stride_at(out, dim);
+    cpu::with_block_type(out.itemsize(), [&](auto block) {
+      using T = decltype(block);
+      const T v = *raw<T>(value);
+      T* to = raw<T>(out);
+      for_each_index(index, out, dim, dim != 0, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+        T* p = to + offset;
+        for (int64_t k = 0; k < length; ++k) p[k * stride + at[i + k] * step] = v;
+      });
+    });
+  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.scatter(c.dim, c.index, 0); }
+  static void samples(S& s) {
+    s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), 1.5});
+    s.add({s->real({}), 0, s->integer({}, 0, 1), 2});
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), 0}, "scatter: index 4 is out of bounds for dimension 1 with size 4");
+  }
+};
+ARGAND_OP(ScatterValue)
+
+struct TakeAlongDim : Composite<TakeAlongDimArgs> {
+  static constexpr auto schema = "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";
+  static constexpr auto doc = "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
+  static Tensor compose(const Args& a) {
+    if (!a.dim) return a.self.reshape({-1}).gather(0, a.indices.reshape({-1}));
+    ARGAND_CHECK(ShapeError, a.self.dim() == a.indices.dim(), "take_along_dim: input and indices should have the same number of dimensions, but got ",
+                 a.self.dim(), " dimensions for input, and ", a.indices.dim(), " dimensions for indices");
+    const int64_t dim = wrap_dim(*a.dim, a.self.dim(), "take_along_dim");
+    Dims from = a.self.impl().sizes, index = a.indices.impl().sizes;
+    if (!from.empty()) from[dim] = index[dim] = 1;
+    Dims to = broadcast_shapes(from, index, "take_along_dim"), index_to = to;
+    if (!to.empty()) {
+      to[dim] = a.self.sizes()[dim];
+      index_to[dim] = a.indices.sizes()[dim];
+    }
+    return a.self.expand(to).gather(dim, a.indices.expand(index_to));
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 4}), s->integer({3, 2}, 0, 4), 1});
+    s.add({s->real({3, 4}), s->integer({1, 4}, 0, 3), 0});
+    s.add({s->real({3, 4}), s->integer({5}, 0, 12)});
+    s.fails({s->real({3, 4}), s->integer({3}, 0, 3), 0}, "take_along_dim: input and indices should have the same number of dimensions");
+  }
+};
+ARGAND_OP(TakeAlongDim)
 
 }  // namespace argand::ops

@@ -3,16 +3,31 @@
 #include "argand/ops/pointwise/args.h"
 
 namespace argand::ops {
+namespace {
+
+void check_alpha(const char* op, const Tensor& self, const Tensor& other, const Scalar& alpha) {
+  const bool integers = is_integral(self.dtype(), true) && is_integral(other.dtype(), true);
+  ARGAND_CHECK(ValueError, !integers || alpha.isIntegral(true), op,
+               ": For integral input tensors, argument alpha must not be a floating point number.");
+  ARGAND_CHECK(ValueError, !alpha.isBoolean() || (self.dtype() == kBool && other.dtype() == kBool), op,
+               ": Boolean alpha only supported for Boolean results.");
+  ARGAND_CHECK(ValueError, !alpha.isComplex() || self.is_complex() || other.is_complex(), op,
+               ": For non-complex input tensors, argument alpha must not be a complex number.");
+}
+
+}  // namespace
 
 struct Add : Pointwise<AddArgs> {
   static constexpr auto schema = "add(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "self + alpha * other, broadcast. On bool: logical or.";
   // An exact alpha of one must not touch infinities or NaNs of a complex `other`.
   ARGAND_BODY((x, y, alpha), x + (alpha == T(1) ? y : alpha * y))
+  static void check(const Args& a) { check_alpha("add", a.self, a.other, a.alpha); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static Tensor grad_other(const Ctx& c, const Tensor& g) { return scale(g, c.alpha); }
+  static Tensor grad_other(const Ctx& c, const Tensor& g) { return scale(g, conjugate(c.alpha)); }
 
   static Tensor scale(const Tensor& g, const Scalar& alpha) { return alpha.equal(1) ? g : g * alpha; }
+  static Scalar conjugate(const Scalar& v) { return v.isComplex() ? Scalar(std::conj(v.to<std::complex<double>>())) : v; }
 
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
@@ -31,8 +46,9 @@ struct Sub : Pointwise<SubArgs> {
   static constexpr auto doc = "self - alpha * other, broadcast. Not defined for bool.";
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), x - (alpha == T(1) ? y : alpha * y))
+  static void check(const Args& a) { check_alpha("sub", a.self, a.other, a.alpha); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * -c.alpha; }
+  static Tensor grad_other(const Ctx& c, const Tensor& g) { return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
     s.add({s->real({2, 3}), s->real({2, 1}), 3});
@@ -41,6 +57,23 @@ struct Sub : Pointwise<SubArgs> {
   }
 };
 ARGAND_OP(Sub)
+
+struct Rsub : Pointwise<RsubArgs> {
+  static constexpr auto schema = "rsub(Tensor self, Tensor|Scalar other, Scalar alpha=1) -> Tensor";
+  static constexpr auto doc = "other - alpha * self, broadcast. Not defined for bool.";
+  static constexpr int variants = kFunction;
+  static constexpr auto compute = kRealBody | kComplexTypes;
+  ARGAND_BODY((x, y, alpha), y - (alpha == T(1) ? x : alpha * x))
+  static void check(const Args& a) { check_alpha("rsub", a.self, a.other, a.alpha); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha); }
+  static Tensor grad_other(const Ctx&, const Tensor& g) { return g; }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({2, 3})});
+    s.add({s->real({2, 3}), exec::wrapped_number(2), 3});
+    s.fails({s->real({2}), s->real({3})}, "rsub: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Rsub)
 
 struct Mul : Pointwise<MulArgs> {
   static constexpr auto schema = "mul(Tensor self, Tensor|Scalar other) -> Tensor";
@@ -74,6 +107,44 @@ struct Div : Pointwise<DivArgs> {
   }
 };
 ARGAND_OP(Div)
+
+struct Addcmul : Pointwise<AddcmulArgs> {
+  static constexpr auto schema = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
+  static constexpr auto doc = "self + value * tensor1 * tensor2, broadcast.";
+  static constexpr auto compute = kRealBody | kComplexTypes;
+  ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a * b : value * a * b))
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
+  static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.tensor2 * c.value).conj(); }
+  static Tensor grad_tensor2(const Ctx& c, const Tensor& g) { return g * (c.tensor1 * c.value).conj(); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({2, 3}), s->real({3})});
+    s.add({s->real({2, 3}), s->real({2, 1}), s->real({3}), 2});
+    s.fails({s->real({2}), s->real({3}), s->real({3})}, "addcmul: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Addcmul)
+
+struct Addcdiv : Pointwise<AddcdivArgs> {
+  static constexpr auto schema = "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
+  static constexpr auto doc = "self + value * tensor1 / tensor2, broadcast. Not defined for integers.";
+  static constexpr auto compute = kFloatComplexBody;
+  ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a / b : value * a / b))
+  static void check(const Args& a) {
+    ARGAND_CHECK(DtypeError, !(is_integral(a.tensor1.dtype(), true) && is_integral(a.tensor2.dtype(), true)),
+                 "addcdiv: Integer division with addcdiv is no longer supported.");
+  }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
+  static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.value / c.tensor2).conj(); }
+  static Tensor grad_tensor2(const Ctx& c, const Tensor& g) {
+    return -g * (c.value * c.tensor1 / (c.tensor2 * c.tensor2)).conj();
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({2, 3}), s->away_from(0, {3})});
+    s.add({s->real({2, 3}), s->real({2, 1}), s->away_from(0, {3}), 0.5});
+    s.fails({s->integer({2}, 0, 2), s->integer({2}, 0, 2), s->integer({2}, 1, 2)}, "Integer division with addcdiv is no longer supported");
+  }
+};
+ARGAND_OP(Addcdiv)
 
 struct Neg : Pointwise<NegArgs> {
   static constexpr auto schema = "neg(Tensor self) -> Tensor";

@@ -1,7 +1,7 @@
-// Sums.
-#include "argand/kernels/cpu/reduce.h"
+// Sums and means.
 #include "argand/ops/define.h"
 #include "argand/ops/reduce/args.h"
+#include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {
 
@@ -9,28 +9,26 @@ struct Sum : Kernel<SumArgs> {
   static constexpr auto schema = "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr const char* overloads[] = {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc =
-      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. float32 is added pairwise in "
+      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. Numbers are added pairwise in "
       "blocks, in an order set by the shape alone.";
-  static ScalarType dtype_of(const Args& a) {
-    return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static ScalarType dtype_of(const Args& a) { return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype()); }
+  static TensorMeta infer(const Args& a) {
+    return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "sum"), a.keepdim), dtype_of(a)};
   }
-  static Dims dims_of(const Args& a) { return wrap_dims(a.dim.value_or(Dims{}), a.self.dim(), "sum"); }
-  static TensorMeta infer(const Args& a) { return {reduced_sizes(a.self.sizes(), dims_of(a), a.keepdim), dtype_of(a)}; }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor in = a.self.dtype() == out.dtype() ? a.self : exec::dense_clone(a.self, out.dtype());
-    cpu::sum(in.impl().data(), in.sizes(), in.strides(), dims_of(a), out.impl().data(), out.dtype());
-  }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    if (c.sizes(kSelf).empty()) return g;
-    const Dims dims = wrap_dims(c.dim.value_or(Dims{}), c.ndim(kSelf), "sum");
-    return g.reshape(reduced_sizes(c.sizes(kSelf), dims, true)).expand(c.sizes(kSelf));
-  }
+  static void cpu(const Args& a, Tensor& out) { reduce_into(out, cpu::ReduceKind::kSum, a.self, reduced_dims(a.self, a.dim, "sum")); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return expand_reduced(g, c.sizes(kSelf), c.dim, c.keepdim); }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
     s.add({s->real({2, 3, 4}), Dims{1}});
     s.add({s->real({2, 3, 4}), Dims{0, -1}, true});
+    s.add({s->real({2, 3, 4}), Dims{0, 2}, false});
     s.add({s->real({})});
+    s.add({s->real({}), Dims{-1}, true});
     s.add({s->real({0, 3}), Dims{0}});
+    s.add({s->real({0, 3}), Dims{1}});
+    s.add({s->integer({2, 3}, -5, 6), Dims{1}});
+    s.add({s->boolean({2, 3})});
     s.fails({s->real({2, 3}), Dims{2}}, "sum: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
     s.fails({s->real({2, 3}), Dims{0, 0}}, "sum: dim 0 appears multiple times");
   }
@@ -60,5 +58,47 @@ struct SumToSize : Composite<SumToSizeArgs> {
   }
 };
 ARGAND_OP(SumToSize)
+
+struct Mean : Kernel<MeanArgs> {
+  static constexpr auto schema = "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
+  static constexpr const char* overloads[] = {"mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"};
+  static constexpr auto doc = "The mean over dim (all dimensions if none or empty), of floating-point or complex numbers.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static TensorMeta infer(const Args& a) {
+    const ScalarType dtype = a.dtype.value_or(a.self.dtype());
+    ARGAND_CHECK(DtypeError, is_differentiable(dtype), "mean: could not infer output dtype. ", a.dtype ? "Optional dtype" : "Input dtype",
+                 " must be either a floating point or complex dtype. Got: ", dtype);
+    return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "mean"), a.keepdim), dtype};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Dims dims = reduced_dims(a.self, a.dim, "mean");
+    int64_t count = 1;
+    for (const int64_t d : dims) count *= a.self.dim() == 0 ? 1 : a.self.sizes()[d];
+    const auto divide = [&](void* values, int64_t n) {
+      dispatch<kFloatTypes | kComplexTypes>(op_math_type(out.dtype()), "mean", [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        T* v = static_cast<T*>(values);
+        for (int64_t i = 0; i < n; ++i) v[i] = v[i] / static_cast<decltype(std::real(T()))>(count);
+      });
+    };
+    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims, {}, divide);
+  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    const int64_t kept = g.numel(), all = numel_of(c.sizes(kSelf));
+    return expand_reduced(kept == 0 ? g : g / static_cast<double>(all / kept), c.sizes(kSelf), c.dim, c.keepdim);
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3})});
+    s.add({s->real({2, 3, 4}), Dims{1}});
+    s.add({s->real({2, 3, 4}), Dims{0, -1}, true});
+    s.add({s->real({})});
+    s.add({s->real({0, 3}), Dims{1}});
+    s.add_without_gradient({s->real({0, 3}), Dims{0}});
+    s.add({s->real({2, 3}), Dims{0}, false, kFloat});
+    s.fails({s->integer({2, 3}, 0, 5)}, "mean: could not infer output dtype. Input dtype must be either a floating point or complex dtype");
+    s.fails({s->real({2, 3}), Dims{2}}, "mean: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  }
+};
+ARGAND_OP(Mean)
 
 }  // namespace argand::ops

@@ -65,10 +65,7 @@ struct Unfold : View<UnfoldArgs> {
     if (c.sizes(kSelf).empty()) return g.sum();
     const int64_t d = wrap_dim(c.dimension, c.ndim(kSelf), "unfold");
     const Tensor at = arange(c.sizes(kSelf)[d], g.options().dtype(kLong)).unfold(0, c.size, c.step).reshape({-1});
-    const Tensor places = g.movedim(-1, d + 1).flatten(d, d + 1);
-    Dims along(c.sizes(kSelf).size(), 1);
-    along[d] = -1;
-    return zeros(c.sizes(kSelf), g.options()).scatter_add(d, at.view(along).expand(places.sizes()), places);
+    return zeros(c.sizes(kSelf), g.options()).index_add(d, at, g.movedim(-1, d + 1).flatten(d, d + 1));
   }
   static void samples(S& s) {
     s.add({s->real({7}), 0, 3, 2});

@@ -1,0 +1,173 @@
+#include "argand/kernels/cpu/cross_entropy.h"
+
+#include <algorithm>
+
+#include "argand/core/dispatch.h"
+#include "argand/kernels/cpu/reduce_loops.h"
+#include "argand/kernels/cpu/tile.h"
+
+namespace argand::cpu {
+namespace {
+
+template <class A>
+struct Weights {
+  const A* of_class;  // or null
+  A total;            // over all classes
+  explicit Weights(const CrossEntropy& c) : of_class(static_cast<const A*>(c.weight)), total(static_cast<A>(c.classes)) {
+    if (!of_class) return;
+    total = 0;
+    for (int64_t i = 0; i < c.classes; ++i) total += of_class[i];
+  }
+  A operator[](int64_t c) const { return of_class ? of_class[c] : A(1); }
+};
+
+template <class Op, class A>
+ARGAND_INLINE A reduce_row(const A* x, int64_t n, A center) {
+  Tree<Op> total;
+  for (int64_t i = 0; i < n; i += kReduceBlock) total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
+  return total.finish();
+}
+
+template <class A>
+struct LogSumBody {
+  struct Result {
+    A top, log_sum;  // of exp(x - top)
+  };
+  ARGAND_INLINE static Result run(const A* x, int64_t n) {
+    const A top = reduce_row<MaxOp<A>>(x, n, A{});
+    return {top, math::log(reduce_row<CenteredExpOp<A>>(x, n, top))};
+  }
+};
+
+// out = scale * (factor * softmax - uniform * w - picked at the target)
+template <class A>
+struct RowGradient {
+  const A* x;
+  A* out;
+  int64_t n, target;
+  A log_sum, factor, uniform, picked;
+  const A* weights;
+};
+template <class A>
+struct GradientBody {
+  ARGAND_INLINE static void run(const RowGradient<A>* r) {
+    const A *x = r->x, *w = r->weights;
+    A* out = r->out;
+    const A log_sum = r->log_sum, factor = r->factor, uniform = r->uniform;
+    if (uniform == 0) {
+      ARGAND_VECTORIZE
+      for (int64_t i = 0; i < r->n; ++i) out[i] = factor * math::exp(x[i] - log_sum);
+    } else if (w) {
+      ARGAND_VECTORIZE
+      for (int64_t i = 0; i < r->n; ++i) out[i] = factor * math::exp(x[i] - log_sum) - uniform * w[i];
+    } else {
+      ARGAND_VECTORIZE
+      for (int64_t i = 0; i < r->n; ++i) out[i] = factor * math::exp(x[i] - log_sum) - uniform;
+    }
+    out[r->target] = out[r->target] - r->picked;
+  }
+};
+
+template <class T, class A>
+const A* load_row(const CrossEntropy& c, int64_t row, A* buffer) {
+  const T* from = static_cast<const T*>(c.logits) + row * c.classes;
+  if constexpr (std::is_same_v<T, A>) {
+    return from;
+  } else {
+    convert_elements(from, scalar_type_v<T>, buffer, kFloat, c.classes);
+    return buffer;
+  }
+}
+
+template <class F>
+void for_rows(const CrossEntropy& c, F&& f) {
+  constexpr int64_t kGrain = 16384;
+  parallel_for(0, c.rows, std::max<int64_t>(1, kGrain / std::max<int64_t>(c.classes, 1)), f);
+}
+
+template <class T>
+void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* log_sums_out) {
+  using A = op_math_t<T>;
+  const Weights<A> w(c);
+  const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
+  A *losses = static_cast<A*>(losses_out), *weights = static_cast<A*>(weights_out), *log_sums = static_cast<A*>(log_sums_out);
+  for_rows(c, [&](int64_t begin, int64_t end) {
+    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> && !(w.of_class && c.smoothing != 0) ? 0 : c.classes);
+    for (int64_t i = begin; i < end; ++i) {
+      losses[i] = weights[i] = log_sums[i] = 0;
+      const int64_t t = c.targets[i];
+      if (t == c.ignore_index) continue;
+      const A* x = load_row<T>(c, i, buffer.data());
+      const auto [top, log_sum] = on_vector_unit<LogSumBody<A>>(x, c.classes);
+      // -log p = log_sum - (x - top), as log_softmax rounds it
+      const A picked = -(x[t] - top - log_sum);
+      A loss = (1 - smoothing) * w[t] * picked;
+      if (smoothing != 0) {
+        A weighted = 0;
+        if (w.of_class) for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
+        else weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
+        loss += uniform * (w.total * log_sum - weighted);
+      }
+      losses[i] = loss;
+      weights[i] = w[t];
+      log_sums[i] = top + log_sum;
+    }
+  });
+}
+
+template <class T>
+void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride, void* out_any) {
+  using A = op_math_t<T>;
+  const Weights<A> w(c);
+  const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
+  const A *log_sums = static_cast<const A*>(log_sums_in), *scales = static_cast<const A*>(scales_in);
+  for_rows(c, [&](int64_t begin, int64_t end) {
+    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : c.classes);
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t t = c.targets[i];
+      T* out = static_cast<T*>(out_any) + i * c.classes;
+      if (t == c.ignore_index) {
+        std::fill(out, out + c.classes, T(0));
+        continue;
+      }
+      A* to = buffer.data();
+      if constexpr (std::is_same_v<T, A>) to = out;
+      const A scale = scales[i * scale_stride], one = (1 - smoothing) * w[t];
+      const A* x = load_row<T>(c, i, buffer.data());
+      const RowGradient<A> row{x, to, c.classes, t, log_sums[i], scale * (one + uniform * w.total), scale * uniform, scale * one, w.of_class};
+      on_vector_unit<GradientBody<A>>(&row);
+      if constexpr (!std::is_same_v<T, A>) convert_elements(to, kFloat, out, scalar_type_v<T>, c.classes);
+    }
+  });
+}
+
+}  // namespace
+
+void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums) {
+  dispatch<kFloatingTypes>(call.type, "cross_entropy", [&](auto tag) { forward<typename decltype(tag)::type>(call, losses, weights, log_sums); });
+}
+
+void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride, void* out) {
+  dispatch<kFloatingTypes>(call.type, "cross_entropy",
+                           [&](auto tag) { backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, out); });
+}
+
+void cross_entropy_softmax_factors(const CrossEntropy& call, void* factors) {
+  dispatch<kFloatTypes>(op_math_type(call.type), "cross_entropy", [&](auto tag) {
+    using A = typename decltype(tag)::type;
+    const Weights<A> w(call);
+    const A smoothing = static_cast<A>(call.smoothing), rest = smoothing / static_cast<A>(call.classes) * w.total;
+    for (int64_t i = 0; i < call.rows; ++i) {
+      const int64_t t = call.targets[i];
+      static_cast<A*>(factors)[i] = t == call.ignore_index ? A(0) : (1 - smoothing) * w[t] + rest;
+    }
+  });
+}
+
+int64_t find_bad_target(const int64_t* targets, int64_t n, int64_t classes, int64_t ignore_index) {
+  for (int64_t i = 0; i < n; ++i)
+    if ((targets[i] < 0 || targets[i] >= classes) && targets[i] != ignore_index) return i;
+  return -1;
+}
+
+}  // namespace argand::cpu

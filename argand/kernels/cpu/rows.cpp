@@ -1,0 +1,107 @@
+#include "argand/kernels/cpu/rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "argand/core/dispatch.h"
+#include "argand/kernels/cpu/runs.h"
+#include "argand/runtime/cpu/thread_pool.h"
+
+namespace argand::cpu {
+namespace {
+
+constexpr int64_t kGrain = 1 << 15;  // elements
+
+int64_t grain_for(int64_t inner) { return std::max<int64_t>(1, kGrain / std::max<int64_t>(inner, 1)); }
+
+template <class T, class Sum>
+void add_one(T* to, const T* from, int64_t n, Sum) {
+  for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<Sum>(to[i]) + static_cast<Sum>(from[i]));
+}
+
+// All rows that one number names, added up before the sum is rounded to T.
+template <class T>
+void add_group(T* to, const T* from, int64_t inner, const int64_t* order, int64_t count) {
+  using Sum = op_math_t<T>;
+  if constexpr (std::is_same_v<Sum, T>) {
+    for (int64_t k = 0; k < count; ++k) add_one(to, from + order[k] * inner, inner, Sum());
+  } else {
+    constexpr int64_t kBlock = 256;
+    Sum sums[kBlock];
+    for (int64_t b = 0; b < inner; b += kBlock) {
+      const int64_t n = std::min(kBlock, inner - b);
+      for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(to[b + i]);
+      for (int64_t k = 0; k < count; ++k) {
+        const T* p = from + order[k] * inner + b;
+        for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<Sum>(p[i]);
+      }
+      for (int64_t i = 0; i < n; ++i) to[b + i] = static_cast<T>(sums[i]);
+    }
+  }
+}
+
+}  // namespace
+
+RowGroups::RowGroups(const int64_t* index, int64_t n, int64_t rows)
+    : starts(static_cast<size_t>(rows) + 1, 0), order(static_cast<size_t>(n)) {
+  for (int64_t k = 0; k < n; ++k) ++starts[static_cast<size_t>(index[k]) + 1];
+  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) starts[r + 1] += starts[r];
+  std::vector<int64_t> next(starts.begin(), starts.end() - 1);
+  for (int64_t k = 0; k < n; ++k) order[static_cast<size_t>(next[static_cast<size_t>(index[k])]++)] = k;
+}
+
+void take_rows(const void* from, const RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
+  with_block_type(item_size, [&](auto block) {
+    using T = decltype(block);
+    const T* p = static_cast<const T*>(from);
+    T* q = static_cast<T*>(to);
+    parallel_for(0, s.outer * n, grain_for(s.inner), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t o = i / n;
+        const T* row = p + (o * s.rows + index[i - o * n]) * s.inner;
+        if (s.inner == 1) q[i] = *row;
+        else std::memcpy(q + i * s.inner, row, static_cast<size_t>(s.inner) * sizeof(T));
+      }
+    });
+  });
+}
+
+void put_rows(void* to, const RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
+  char* q = static_cast<char*>(to);
+  const char* p = static_cast<const char*>(from);
+  const int64_t bytes = s.inner * item_size;
+  parallel_for(0, s.outer, grain_for(n * s.inner), [&](int64_t begin, int64_t end) {
+    for (int64_t o = begin; o < end; ++o)
+      for (int64_t k = 0; k < n; ++k)
+        std::memcpy(q + (o * s.rows + index[k]) * bytes, p + (o * n + k) * bytes, static_cast<size_t>(bytes));
+  });
+}
+
+template <class T>
+void add_rows(T* to, const RowBlock& s, const int64_t* index, int64_t n, const T* from) {
+  if (n == 0 || s.outer == 0 || s.inner == 0) return;
+  // Grouping pays where a row is long enough, or rows are the only thing to divide among threads.
+  if (s.inner < 8 && s.outer > 1) {
+    parallel_for(0, s.outer, grain_for(n * s.inner), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o)
+        for (int64_t k = 0; k < n; ++k)
+          add_one(to + (o * s.rows + index[k]) * s.inner, from + (o * n + k) * s.inner, s.inner, op_math_t<T>());
+    });
+    return;
+  }
+  const RowGroups groups(index, n, s.rows);
+  const int64_t per_row = std::max<int64_t>(1, n / std::max<int64_t>(s.rows, 1)) * s.inner;
+  parallel_for(0, s.outer * s.rows, grain_for(per_row), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o = i / s.rows, r = i - o * s.rows;
+      const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
+      if (first != last) add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
+    }
+  });
+}
+
+#define ARGAND_INSTANTIATE(T, Name) template void add_rows(T*, const RowBlock&, const int64_t*, int64_t, const T*);
+ARGAND_FORALL_DTYPES(ARGAND_INSTANTIATE)
+#undef ARGAND_INSTANTIATE
+
+}  // namespace argand::cpu

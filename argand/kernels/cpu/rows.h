@@ -1,0 +1,27 @@
+// Rows of a contiguous [outer, rows, inner] block, chosen by number.  All numbers are in [0, rows); the caller checked.
+// Results are the same bits for any number of threads: a row's additions are done in the order of `index`.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace argand::cpu {
+
+struct RowBlock {
+  int64_t outer, rows, inner;
+};
+
+// to[o][k] = from[o][index[k]] for k < n; elements of `item_size` bytes.
+void take_rows(const void* from, const RowBlock& shape, int64_t item_size, const int64_t* index, int64_t n, void* to);
+// to[o][index[k]] = from[o][k]; of equal numbers the last one wins.
+void put_rows(void* to, const RowBlock& shape, int64_t item_size, const int64_t* index, int64_t n, const void* from);
+// to[o][index[k]] += from[o][k]; float16 and bfloat16 add in float32.
+template <class T>
+void add_rows(T* to, const RowBlock& shape, const int64_t* index, int64_t n, const T* from);
+
+// Positions k of `index` grouped by their row, in order: those of row r are order[starts[r]] ... order[starts[r + 1] - 1].
+struct RowGroups {
+  RowGroups(const int64_t* index, int64_t n, int64_t rows);
+  std::vector<int64_t> starts, order;
+};
+
+}  // namespace argand::cpu

@@ -1,0 +1,19 @@
+// softmax and log_softmax along the middle dimension of contiguous [outer, n, inner] tensors, and their gradients.
+#pragma once
+#include <cstdint>
+
+#include "argand/core/dtype.h"
+
+namespace argand::cpu {
+
+struct SoftmaxShape {
+  int64_t outer, n, inner;
+};
+
+// type: any floating one; float16 and bfloat16 compute in float32.
+void softmax(bool log, const void* in, void* out, ScalarType type, const SoftmaxShape& shape);
+
+// `result` is what softmax() gave, `grad` the gradient of it.
+void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type, const SoftmaxShape& shape);
+
+}  // namespace argand::cpu

@@ -1,0 +1,3 @@
+// All of nn/utils.
+#pragma once
+#include "argand/nn/utils/convert_parameters.h"

@@ -1,0 +1,138 @@
+#include "argand/ops/index/tensor_index.h"
+
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+
+namespace argand::indexing {
+
+TensorIndex::TensorIndex(const char* text) : type_(TensorIndexType::Ellipsis) {
+  ARGAND_CHECK(ValueError, std::string_view(text) == "...", "Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
+}
+
+namespace {
+
+bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte; }
+
+// How many dimensions of the tensor an index takes up.
+int64_t dims_taken(const TensorIndex& i) {
+  switch (i.type()) {
+    case TensorIndexType::Integer:
+    case TensorIndexType::Slice: return 1;
+    case TensorIndexType::Tensor: return is_mask(i.tensor()) ? i.tensor().dim() : 1;
+    default: return 0;
+  }
+}
+
+// A bool indexes a new dimension of size 1: all of it, or nothing.
+Tensor as_index(bool value) { return zeros({value ? 1 : 0}, kLong); }
+
+// What is left after integers, slices, None and Ellipsis are applied as views: index tensors by dimension.
+struct Sliced {
+  Tensor view;
+  std::vector<Tensor> indices;
+
+  void record(int64_t dim, const Tensor& index) {
+    if (indices.size() <= static_cast<size_t>(dim)) indices.resize(static_cast<size_t>(dim) + 1);
+    indices[static_cast<size_t>(dim)] = index;
+  }
+};
+
+Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  int64_t taken = 0;
+  for (const TensorIndex& i : indices) taken += dims_taken(i);
+  ARGAND_CHECK(IndexError, taken <= self.dim(), "index: too many indices for tensor of dimension ", self.dim(), " (got ", taken, ")");
+  Sliced s{self, {}};
+  int64_t dim = 0;
+  for (const TensorIndex& i : indices) {
+    switch (i.type()) {
+      case TensorIndexType::None: s.view = s.view.unsqueeze(dim++); break;
+      case TensorIndexType::Ellipsis: dim += self.dim() - taken; break;
+      case TensorIndexType::Integer: {
+        const int64_t size = s.view.sizes()[dim];
+        ARGAND_CHECK(IndexError, i.integer() >= -size && i.integer() < size, "index ", i.integer(), " is out of bounds for dimension ", dim,
+                     " with size ", size);
+        s.view = s.view.select(dim, i.integer());
+        break;
+      }
+      case TensorIndexType::Slice: s.view = s.view.slice(dim++, i.slice().start, i.slice().stop, i.slice().step); break;
+      case TensorIndexType::Boolean:
+        s.view = s.view.unsqueeze(dim);
+        s.record(dim++, as_index(i.boolean()));
+        break;
+      case TensorIndexType::Tensor: {
+        const Tensor& t = i.tensor();
+        if (t.dim() == 0 && is_mask(t)) {
+          s.view = s.view.unsqueeze(dim);
+          s.record(dim++, as_index(t.item<bool>()));
+        } else if (t.dim() == 0 && is_integral(t.dtype())) {
+          s.view = s.view.select(dim, t.item<int64_t>());
+        } else {
+          s.record(dim, t);
+          dim += is_mask(t) ? t.dim() : 1;
+        }
+        break;
+      }
+    }
+  }
+  return s;
+}
+
+// A mask stands for as many dimensions as it has; index() counts it as one entry.
+std::vector<Tensor> compact(const std::vector<Tensor>& by_dim) {
+  std::vector<Tensor> out;
+  for (size_t d = 0; d < by_dim.size();) {
+    out.push_back(by_dim[d]);
+    d += by_dim[d].defined() && is_mask(by_dim[d]) ? static_cast<size_t>(by_dim[d].dim()) : 1;
+  }
+  return out;
+}
+
+// Leading dimensions of size 1 that the target does not have are dropped.
+Tensor fitted(const Tensor& value, IntArrayRef sizes) {
+  Tensor v = value;
+  while (v.dim() > static_cast<int64_t>(sizes.size()) && v.sizes()[0] == 1) v = v.squeeze(0);
+  return v;
+}
+
+}  // namespace
+
+Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
+  const Sliced s = apply_views(self, indices);
+  if (!s.indices.empty()) return argand::index(s.view, compact(s.indices));
+  return s.view.is_same(self) ? alias(self) : s.view;
+}
+
+void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
+  const Sliced s = apply_views(self, indices);
+  if (s.indices.empty()) {
+    s.view.copy_(fitted(value, s.view.sizes()));
+    return;
+  }
+  s.view.index_put_(TensorList(compact(s.indices)), value.to(s.view.options()));
+}
+
+}  // namespace argand::indexing
+
+namespace argand {
+
+using indexing::TensorIndex;
+
+Tensor Tensor::operator[](const Tensor& i) const { return indexing::get_item(*this, TensorIndex(i)); }
+Tensor Tensor::index(ArrayRef<TensorIndex> indices) const { return indexing::get_item(*this, indices); }
+Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const { return indexing::get_item(*this, indices); }
+
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) {
+  indexing::set_item(*this, indices, value);
+  return *this;
+}
+Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& value) {
+  return index_put_(ArrayRef<TensorIndex>(indices), value);
+}
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) {
+  return index_put_(indices, exec::wrapped_number(value));
+}
+Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Scalar& value) {
+  return index_put_(ArrayRef<TensorIndex>(indices), value);
+}
+
+}  // namespace argand

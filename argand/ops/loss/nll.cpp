@@ -1,0 +1,154 @@
+// The negative log likelihood of class indices.
+#include "argand/kernels/cpu/scratch.h"
+#include "argand/ops/define.h"
+#include "argand/ops/loss/args.h"
+#include "argand/ops/loss/target.h"
+#include "argand/ops/reduce/reduction.h"
+
+namespace argand::ops {
+namespace {
+
+// For each target, in order: visit(its position, offset of its class's element in contiguous self, class); ignored ones are
+// left out.
+template <class F>
+void for_each_target(const Tensor& self, const Tensor& targets, int64_t ignore_index, F visit) {
+  const DimSplit s(self.sizes(), class_dim(self));
+  const int64_t* t = raw<int64_t>(targets);
+  for (int64_t o = 0; o < s.outer; ++o)
+    for (int64_t i = 0; i < s.inner; ++i) {
+      const int64_t at = o * s.inner + i;
+      if (t[at] != ignore_index) visit(at, (o * s.size + t[at]) * s.inner + i, t[at]);
+    }
+}
+
+Dims target_sizes(const Tensor& self) {
+  Dims sizes = self.impl().sizes;
+  sizes.erase(sizes.begin() + class_dim(self));
+  return sizes;
+}
+
+Tensor dense_or_none(const Tensor& t) { return t.defined() ? exec::dense(t) : t; }
+
+}  // namespace
+
+struct NllLossForward : Kernel<NllLossForwardArgs> {
+  static constexpr auto schema =
+      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)";
+  static constexpr auto doc = "nll_loss and the sum of the weights of the targets.";
+  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr int variants = kFunction;
+  static TensorMetas infer(const Args& a) {
+    check_reduction("nll_loss", a.reduction);
+    check_class_targets("nll_loss", a.self, a.target, a.weight);
+    return {{a.reduction == Reduction::None ? target_sizes(a.self) : Dims{}, a.self.dtype()}, {Dims{}, a.self.dtype()}};
+  }
+  static void cpu(const Args& a, std::span<Tensor> outs) {
+    const Tensor self = exec::dense(a.self), weight = dense_or_none(a.weight);
+    const Tensor targets = class_indices("nll_loss", a.target, self.sizes()[class_dim(self)], a.ignore_index);
+    dispatch<kFloatingTypes>(self.dtype(), "nll_loss", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using A = op_math_t<T>;
+      const T *x = raw<T>(self), *w = weight.defined() ? raw<T>(weight) : nullptr;
+      const bool each = a.reduction == Reduction::None;
+      ScratchBuffer<A, 4096> losses(targets.numel()), weights(each ? 0 : targets.numel());
+      std::fill(losses.data(), losses.data() + targets.numel(), A(0));
+      if (!each) std::fill(weights.data(), weights.data() + targets.numel(), A(0));
+      for_each_target(self, targets, a.ignore_index, [&](int64_t at, int64_t offset, int64_t c) {
+        const A factor = w ? static_cast<A>(w[c]) : A(1);
+        losses.data()[at] = -factor * static_cast<A>(x[offset]);
+        if (!each) weights.data()[at] = factor;
+      });
+      if (each) {
+        for (int64_t i = 0; i < targets.numel(); ++i) raw<T>(outs[0])[i] = static_cast<T>(losses.data()[i]);
+        *raw<T>(outs[1]) = T(0);
+        return;
+      }
+      const A loss = sum_of(losses.data(), targets.numel()), total = sum_of(weights.data(), targets.numel());
+      *raw<T>(outs[0]) = static_cast<T>(a.reduction == Reduction::Mean ? loss / total : loss);
+      *raw<T>(outs[1]) = static_cast<T>(total);
+    });
+  }
+  static Tensor grad_self(const Ctx& c, const Grads& g) {
+    return nll_loss_backward(g[0], c.self, c.target, optional(c.weight), c.reduction, c.ignore_index, c.result(1));
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, -100});
+  }
+};
+ARGAND_OP(NllLossForward)
+
+struct NllLossBackward : Kernel<NllLossBackwardArgs> {
+  static constexpr auto schema =
+      "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor "
+      "total_weight) -> Tensor";
+  static constexpr auto doc = "The gradient of nll_loss for self.";
+  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr int variants = kFunction;
+  static TensorMeta infer(const Args& a) {
+    check_reduction("nll_loss_backward", a.reduction);
+    check_class_targets("nll_loss_backward", a.self, a.target, a.weight);
+    const Dims expected = a.reduction == Reduction::None ? target_sizes(a.self) : Dims{};
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected), "nll_loss_backward: expected grad_output of shape ", expected, ", got ",
+                 a.grad_output.sizes());
+    return {a.self.impl().sizes, a.self.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor weight = a.weight.defined() ? exec::dense(a.weight) : a.weight;
+    const Tensor targets = class_indices("nll_loss_backward", a.target, out.sizes()[class_dim(out)], a.ignore_index);
+    const Tensor grad = exec::dense(a.grad_output);
+    dispatch<kFloatingTypes>(out.dtype(), "nll_loss_backward", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using A = op_math_t<T>;
+      const T *g = raw<T>(grad), *w = weight.defined() ? raw<T>(weight) : nullptr;
+      T* to = raw<T>(out);
+      std::fill(to, to + out.numel(), T(0));
+      const bool each = a.reduction == Reduction::None;
+      const A total = a.reduction == Reduction::Mean ? static_cast<A>(*raw<T>(a.total_weight)) : A(1);
+      for_each_target(out, targets, a.ignore_index, [&](int64_t at, int64_t offset, int64_t c) {
+        to[offset] = static_cast<T>(-(w ? static_cast<A>(w[c]) : A(1)) * static_cast<A>(g[each ? at : 0]) / total);
+      });
+    });
+  }
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
+    return std::get<0>(nll_loss_forward(g, c.target, optional(c.weight), c.reduction, c.ignore_index));
+  }
+  static void samples(S& s) {
+    s.add({s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})});
+    s.fails({s->real({3}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})},
+            "nll_loss_backward: expected grad_output of shape [], got [3]");
+  }
+};
+ARGAND_OP(NllLossBackward)
+
+struct NllLoss : Composite<NllLossArgs> {
+  static constexpr auto schema =
+      "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
+      "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"};
+  static constexpr auto doc =
+      "-weight[target] * self[target] for log-probabilities self ([C], [N, C] or [N, C, d1, ...]) and class indices target (the same "
+      "without C); 0 where target is ignore_index. The mean is over the weights of the targets. IndexError for a target outside [0, C).";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    return std::get<0>(nll_loss_forward(a.self, a.target, optional(a.weight), a.reduction, a.ignore_index));
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5)});
+    s.add({s->real({5}), s->integer({}, 0, 5)});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2});
+    s.add({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Sum});
+    s.add({s->real({2, 4, 3}), s->integer({2, 3}, 0, 4), {}, Reduction::None, 1});
+    s.fails({s->real({3, 5}), s->integer({3}, 10, 11)}, "nll_loss: Target 10 is out of bounds.");
+    s.fails({s->real({3, 5}), s->integer({2}, 0, 5)}, "nll_loss: Expected input batch_size (3) to match target batch_size (2).");
+    s.fails({s->real({2, 4, 3}), s->integer({2, 4}, 0, 4)}, "nll_loss: expected target of shape [2, 3] for input of shape [2, 4, 3], got [2, 4]");
+    s.fails({s->real({3, 5}), s->real({3})}, "nll_loss: expected target of dtype int64 or uint8, got float64");
+    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({4})}, "nll_loss: weight tensor should be defined either for all 5 classes");
+    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), {}, 7}, "nll_loss: expected reduction 0 (none), 1 (mean) or 2 (sum), got 7");
+  }
+};
+ARGAND_OP(NllLoss)
+
+}  // namespace argand::ops

@@ -1,0 +1,49 @@
+#include "argand/ops/reduce/reduction.h"
+
+#include <algorithm>
+
+#include "argand/exec/invoke.h"
+#include "argand/kernels/cpu/scratch.h"
+#include "argand/kernels/cpu/tile.h"
+#include "argand/ops/functions.h"
+
+namespace argand::ops {
+
+Dims reduced_dims(const Tensor& self, const std::optional<Dims>& dim, const char* op) {
+  return wrap_dims(dim ? IntArrayRef(*dim) : IntArrayRef(), self.dim(), op);
+}
+
+Tensor unreduce(const Tensor& reduced, IntArrayRef sizes, const std::optional<Dims>& dim, bool keepdim) {
+  if (keepdim || reduced.dim() == static_cast<int64_t>(sizes.size())) return reduced;
+  const Dims dims = wrap_dims(dim ? IntArrayRef(*dim) : IntArrayRef(), static_cast<int64_t>(sizes.size()), "reduction");
+  return reduced.reshape(reduced_sizes(sizes, dims, true));
+}
+
+Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, const std::optional<Dims>& dim, bool keepdim) {
+  if (reduced.dim() == 0) return reduced.expand(sizes);  // one result: it broadcasts
+  return unreduce(reduced, sizes, dim, keepdim).expand(sizes);
+}
+
+void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims, const ReduceOptions& options,
+                 function_ref<void(void*, int64_t)> finish) {
+  const ScalarType type = options.as.value_or(accumulator_type(out.dtype()));
+  const cpu::ReduceLayout layout(self.sizes(), self.strides(), dims);
+  cpu::ReduceCall call{kind, self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter, options.center};
+  if (type == out.dtype()) {
+    cpu::reduce(call, layout);
+    finish(call.out, out.numel());
+    return;
+  }
+  ScratchBuffer<char, 1024> values(out.numel() * element_size(type));
+  call.out = values.data();
+  cpu::reduce(call, layout);
+  finish(call.out, out.numel());
+  cpu::convert_elements(values.data(), type, out.impl().data(), out.dtype(), out.numel());
+}
+
+void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims) {
+  for (const int64_t d : dims)
+    ARGAND_CHECK(IndexError, self.dim() == 0 || self.sizes()[d] > 0, op, ": Expected reduction dim ", d, " to have non-zero size.");
+}
+
+}  // namespace argand::ops

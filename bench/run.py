@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Runs the CPU benchmarks beside PyTorch, in one go, and prints a table of ratios.
+
+Usage: run.py --build build/release [--threads N]     (with the Python that has torch; `./dev bench` sees to both)
+"""
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+def run_argand(build, threads):
+    command = [str(build / "bin" / "bench_cpu"), "--benchmark_format=json", "--benchmark_repetitions=3",
+               "--benchmark_report_aggregates_only=true", "--benchmark_min_time=0.3"]
+    out = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "ARGAND_NUM_THREADS": str(threads)})
+    rows = {}
+    for b in json.loads(out.stdout)["benchmarks"]:
+        if b.get("aggregate_name") == "median":
+            rows[b["run_name"]] = b["real_time"] * UNITS[b["time_unit"]]
+    return rows
+
+
+def readable(seconds):
+    for unit in ("s", "ms", "us", "ns"):
+        if seconds >= UNITS[unit]:
+            return f"{seconds / UNITS[unit]:.3g} {unit}"
+    return f"{seconds:.3g} s"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=Path, default=Path("build/release"))
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args()
+    peer = json.loads(subprocess.run([sys.executable, str(HERE / "torch_cpu.py"), str(options.threads)], check=True, capture_output=True, text=True).stdout)
+    ours = run_argand(options.build, options.threads)
+    print(f"{platform.processor() or platform.machine()}, {options.threads} threads, PyTorch {peer['version']}; medians\n")
+    print("| row | Argand | PyTorch | PyTorch / Argand |\n|---|---|---|---|")
+    for name, theirs in peer["seconds"].items():
+        if name in ours:
+            print(f"| {name} | {readable(ours[name])} | {readable(theirs)} | {theirs / ours[name]:.2f} |")
+        else:
+            print(f"| {name} | not measured | {readable(theirs)} | |")
+
+
+if __name__ == "__main__":
+    main()

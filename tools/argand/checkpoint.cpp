@@ -1,0 +1,111 @@
+#include "tools/argand/checkpoint.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "argand/exec/invoke.h"
+#include "argand/io/safetensors.h"
+#include "argand/ops/functions.h"
+
+namespace argand::cli {
+namespace {
+
+constexpr const char* kModel = "model.";
+constexpr const char* kOptimizer = "optimizer.";
+
+Tensor bytes_tensor(const std::vector<uint8_t>& bytes) {
+  const Tensor t = exec::new_tensor({Dims{static_cast<int64_t>(bytes.size())}, kByte}, kCPU);
+  std::memcpy(raw<uint8_t>(t), bytes.data(), bytes.size());
+  return t;
+}
+std::vector<uint8_t> bytes_of(const Tensor& t) {
+  ARGAND_CHECK(ValueError, t.dtype() == kByte, "checkpoint: a random state must be bytes, got ", t.dtype());
+  const uint8_t* p = raw<uint8_t>(t);
+  return {p, p + t.numel()};
+}
+
+template <class T>
+T number(const io::Metadata& m, const std::string& key) {
+  const std::string* text = m.find(key);
+  T value{};
+  const bool valid = text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && !text->empty();
+  ARGAND_CHECK(ValueError, valid, "checkpoint: '", key, "' is missing or no number");
+  return value;
+}
+
+// The entries whose names begin with `prefix`, without it.
+StateDict part(const StateDict& all, const std::string& prefix) {
+  StateDict out;
+  for (const auto& item : all)
+    if (item.key().compare(0, prefix.size(), prefix) == 0) out.insert(item.key().substr(prefix.size()), item.value());
+  return out;
+}
+
+const Tensor& entry(const StateDict& all, const std::string& name) {
+  const Tensor* t = all.find(name);
+  ARGAND_CHECK(ValueError, t, "checkpoint: '", name, "' is missing");
+  return *t;
+}
+
+void check_facts(const std::string& path, const io::Metadata& metadata, const RunFacts& facts) {
+  for (const auto& fact : facts) {
+    const std::string* saved = metadata.find(fact.key());
+    ARGAND_CHECK(ValueError, saved && *saved == fact.value(), path, ": the checkpoint was made with ", fact.key(), " ",
+                 saved ? *saved : std::string("unknown"), ", this run has ", fact.value());
+  }
+}
+
+}  // namespace
+
+void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer, const RunState& s, const RunFacts& facts) {
+  StateDict all;
+  for (const auto& item : model.state_dict()) all.insert(kModel + item.key(), item.value());
+  for (const auto& item : optimizer.state_dict()) all.insert(kOptimizer + item.key(), item.value());
+  all.insert("rng_at_epoch", bytes_tensor(s.rng_at_epoch));
+  all.insert("rng_now", bytes_tensor(s.rng_now));
+  io::Metadata metadata;
+  metadata.insert("format", "argand-checkpoint-1");
+  for (const auto& fact : facts) metadata.insert(fact.key(), fact.value());
+  metadata.insert("epoch", str(s.epoch));
+  metadata.insert("batch", str(s.batch));
+  metadata.insert("step", str(s.step));
+  metadata.insert("loss_sum", str(s.loss_sum));
+  metadata.insert("correct", str(s.correct));
+  metadata.insert("seconds", str(s.seconds));
+  io::save_safetensors(path, all, metadata);
+}
+
+RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer, const RunFacts& facts) {
+  const io::TensorFile file = io::load_safetensors(path);
+  const std::string* format = file.metadata.find("format");
+  ARGAND_CHECK(ValueError, format && *format == "argand-checkpoint-1", path, ": not a checkpoint of `argand train`");
+  check_facts(path, file.metadata, facts);
+  RunState s;
+  s.epoch = number<int>(file.metadata, "epoch");
+  s.batch = number<int64_t>(file.metadata, "batch");
+  s.step = number<int64_t>(file.metadata, "step");
+  s.loss_sum = number<double>(file.metadata, "loss_sum");
+  s.correct = number<int64_t>(file.metadata, "correct");
+  s.seconds = number<double>(file.metadata, "seconds");
+  s.rng_at_epoch = bytes_of(entry(file.tensors, "rng_at_epoch"));
+  s.rng_now = bytes_of(entry(file.tensors, "rng_now"));
+  // The optimizer checks without changing anything of the model, so it goes first; the model's check changes nothing either.
+  const StateDict before = optimizer.state_dict();
+  optimizer.load_state_dict(part(file.tensors, kOptimizer));
+  try {
+    model.load_state_dict(part(file.tensors, kModel));
+  } catch (...) {
+    optimizer.load_state_dict(before);
+    throw;
+  }
+  return s;
+}
+
+void save_model(const std::string& path, const nn::Module& model, const RunFacts& facts) {
+  io::Metadata metadata;
+  metadata.insert("format", "argand-model-1");
+  for (const auto& fact : facts) metadata.insert(fact.key(), fact.value());
+  io::save_safetensors(path, model.state_dict(), metadata);
+}
+
+}  // namespace argand::cli

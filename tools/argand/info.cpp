@@ -1,0 +1,57 @@
+#include "tools/argand/info.h"
+
+#include <png.h>
+#include <zlib.h>
+
+#include <cstdio>
+
+#include "argand/exec/op_info.h"
+#include "argand/kernels/cpu/vector_unit.h"
+#include "argand/runtime/cpu/thread_pool.h"
+#include "tools/argand/device.h"
+
+namespace argand::cli {
+namespace {
+
+const char* vector_unit_name() {
+  switch (cpu::vector_unit()) {
+    case cpu::VectorUnit::kAvx512: return "AVX-512";
+    case cpu::VectorUnit::kAvx2: return "AVX2";
+    default: return "baseline";
+  }
+}
+
+const char* kind_name(OpKind kind) {
+  switch (kind) {
+    case OpKind::kPointwise: return "pointwise";
+    case OpKind::kKernel: return "kernel";
+    case OpKind::kView: return "view";
+    default: return "composite";
+  }
+}
+
+}  // namespace
+
+int print_info() {
+  std::printf("argand      %s\n", ARGAND_VERSION);
+  std::printf("compiler    %s\n", __VERSION__);
+  std::printf("cpu         %d threads, %s vectors\n", get_num_threads(), vector_unit_name());
+  const std::string reason = why_no_gpu();
+  std::printf("gpu         %s\n", reason.empty() ? "in use" : ("none: " + reason).c_str());
+  std::printf("operators   %zu\n", all_ops().size());
+  std::printf("libraries   zlib %s, libpng %s\n", zlibVersion(), png_get_libpng_ver(nullptr));
+  return 0;
+}
+
+int print_ops() {
+  for (const OpInfo* op : all_ops()) {
+    std::string dtypes;
+    for (int t = 0; t < kNumScalarTypes; ++t)
+      if (contains(op->dtypes, static_cast<ScalarType>(t))) dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
+    if (op->kind == OpKind::kComposite || op->dtypes == kAllTypes) dtypes = "all";
+    std::printf("%-32s %-10s %-9s %s\n", op->name, kind_name(op->kind), op->kind == OpKind::kPointwise ? "fusible" : "", dtypes.c_str());
+  }
+  return 0;
+}
+
+}  // namespace argand::cli

@@ -1,0 +1,84 @@
+// The `argand` command.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+
+#include "argand/base/error.h"
+#include "argand/runtime/cpu/thread_pool.h"
+#include "tools/argand/info.h"
+#include "tools/argand/models.h"
+#include "tools/argand/predict.h"
+#include "tools/argand/train.h"
+
+namespace {
+
+using argand::cli::TrainOptions;
+
+void add_train(CLI::App& app, TrainOptions& o, int& status) {
+  CLI::App* c = app.add_subcommand("train", "Train an image classifier");
+  c->add_option("--data", o.data, "A folder with MNIST's four IDX files, or fashion-mnist")->capture_default_str();
+  c->add_option("--arch", o.arch, "The network")->check(CLI::IsMember(argand::cli::architectures()))->capture_default_str();
+  c->add_option("--epochs", o.epochs, "Passes over the training images")->check(CLI::Range(1, 1000000))->capture_default_str();
+  c->add_option("--batch-size", o.batch_size, "Images per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  c->add_option("--lr", o.lr, "Learning rate")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}))->capture_default_str();
+  c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  c->add_option("--seed", o.seed, "Of weights and order")->capture_default_str();
+  c->add_option("--out", o.out, "Folder for the report, the model, metrics.csv and checkpoints")->capture_default_str();
+  c->add_option("--workers", o.workers, "Threads that prepare batches")->check(CLI::Range(0, 64))->capture_default_str();
+  c->add_option("--max-steps", o.max_steps, "Stop after so many steps, as if interrupted; 0: no limit")->check(CLI::NonNegativeNumber);
+  c->add_flag("--resume", o.resume, "Go on from the checkpoint in --out");
+  c->callback([&] { status = argand::cli::train(o); });
+}
+
+struct PredictOptions {
+  std::string model = "out/model.safetensors", data, device = "auto";
+  std::vector<std::string> images;
+  int top = 3;
+  bool invert = false;
+};
+
+void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
+  CLI::App* eval = app.add_subcommand("eval", "Measure a saved model on test images");
+  eval->add_option("--model", o.model, "A model.safetensors of `argand train`")->capture_default_str();
+  eval->add_option("--data", o.data, "Data set; that of the training if not given");
+  eval->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  eval->callback([&] { status = argand::cli::evaluate_model(o.model, o.data, o.device); });
+
+  CLI::App* predict = app.add_subcommand("predict", "Classify image files");
+  predict->add_option("--model", o.model, "A model.safetensors of `argand train`")->capture_default_str();
+  predict->add_option("--top", o.top, "Classes to print")->check(CLI::Range(1, 1000))->capture_default_str();
+  predict->add_flag("--invert", o.invert, "For dark drawings on white, where the training images are light on black");
+  predict->add_option("images", o.images, "PNG or JPEG files")->required();
+  predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("argand: train and use neural networks");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", ARGAND_VERSION);
+  int status = 0, threads = 0;
+  app.add_option("--threads", threads, "CPU threads; all cores if not given")->check(CLI::Range(1, 1024));
+  app.parse_complete_callback([&] {
+    if (threads > 0) argand::set_num_threads(threads);
+  });
+  TrainOptions train_options;
+  PredictOptions predict_options;
+  add_train(app, train_options, status);
+  add_model_commands(app, predict_options, status);
+  app.add_subcommand("info", "Version, devices and features")->callback([&] { status = argand::cli::print_info(); });
+  app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e);
+  } catch (const argand::Error& e) {
+    std::fprintf(stderr, "argand: %s\n", e.what());
+    return 1;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "argand: %s\n", e.what());
+    return 1;
+  }
+  return status;
+}

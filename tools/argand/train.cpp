@@ -1,0 +1,233 @@
+#include "tools/argand/train.h"
+
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <filesystem>
+
+#include "argand/core/cpu_generator.h"
+#include "argand/data/data_loader.h"
+#include "argand/ops/functions.h"
+#include "argand/optim/adam.h"
+#include "argand/optim/rmsprop.h"
+#include "argand/optim/sgd.h"
+#include "argand/runtime/cpu/thread_pool.h"
+#include "tools/argand/checkpoint.h"
+#include "tools/argand/device.h"
+#include "tools/argand/evaluate.h"
+#include "tools/argand/image_data.h"
+#include "tools/argand/progress.h"
+#include "tools/argand/report.h"
+#include "tools/argand/signals.h"
+
+namespace argand::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
+
+std::unique_ptr<optim::Optimizer> make_optimizer(const TrainOptions& o, std::vector<Tensor> parameters) {
+  if (o.optimizer == "adam") return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions(o.lr));
+  if (o.optimizer == "adamw") return std::make_unique<optim::AdamW>(std::move(parameters), optim::AdamWOptions(o.lr));
+  if (o.optimizer == "rmsprop") return std::make_unique<optim::RMSprop>(std::move(parameters), optim::RMSpropOptions(o.lr));
+  return std::make_unique<optim::SGD>(std::move(parameters), optim::SGDOptions(o.lr).momentum(0.9));
+}
+
+std::string today() {
+  const std::time_t now = std::time(nullptr);
+  char text[32];
+  std::tm local{};
+  localtime_r(&now, &local);
+  return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local));
+}
+
+int64_t count_right(const Tensor& logits, const Tensor& target) { return logits.argmax(1).eq(target).sum().item<int64_t>(); }
+
+class Run {
+ public:
+  explicit Run(const TrainOptions& options)
+      : o_(options),
+        device_(choose_device(options.device)),
+        folder_(io::find_dataset(options.data)),
+        mnist_(io::load_mnist(folder_, 256)),
+        task_(task_of(mnist_.train)),
+        train_(make_dataset(mnist_.train)),
+        test_(make_dataset(mnist_.test)),
+        loader_(train_, data::DataLoaderOptions(options.batch_size).shuffle(true).workers(options.workers)),
+        metrics_(options.metrics_path()) {
+    std::filesystem::create_directories(o_.out);
+    manual_seed(o_.seed);
+    model_ = make_classifier(o_.arch, task_);
+    model_->to(device_);
+    optimizer_ = make_optimizer(o_, model_->parameters());
+    facts_ = make_facts();
+    if (o_.resume) resume();
+  }
+
+  int main() {
+    const StopOnSignal stop;
+    for (; state_.epoch <= o_.epochs; next_epoch()) {
+      if (!train_epoch()) return interrupted();
+      finish_epoch();
+    }
+    write_outputs("");
+    progress_.print(str("report: ", o_.report_path()));
+    progress_.print(str("model:  ", o_.model_path()));
+    return 0;
+  }
+
+ private:
+  RunFacts make_facts() const {
+    RunFacts f;
+    f.insert("arch", o_.arch);
+    f.insert("data", o_.data);
+    f.insert("channels", str(task_.channels));
+    f.insert("height", str(task_.height));
+    f.insert("width", str(task_.width));
+    f.insert("classes", str(task_.classes));
+    f.insert("optimizer", o_.optimizer);
+    f.insert("lr", str(o_.lr));
+    f.insert("batch_size", str(o_.batch_size));
+    f.insert("seed", str(o_.seed));
+    return f;
+  }
+
+  void resume() {
+    state_ = load_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, facts_);
+    metrics_.resume(state_.epoch - 1);
+    progress_.print(str("resuming at epoch ", state_.epoch, ", batch ", state_.batch));
+  }
+
+  // False if the run was asked to stop; the state is then that after the last finished step.
+  bool train_epoch() {
+    Generator generator = default_cpu_generator();
+    if (state_.batch == 0 && state_.rng_at_epoch.empty()) state_.rng_at_epoch = generator.state();
+    generator.set_state(state_.rng_at_epoch);
+    const auto begun = Clock::now();
+    const double before = state_.seconds;
+    progress_.begin_epoch(state_.epoch, o_.epochs, train_->size(), state_.batch * o_.batch_size);
+    auto batch = loader_.begin_at(state_.batch);
+    if (!state_.rng_now.empty()) generator.set_state(state_.rng_now);
+    model_->train();
+    for (; batch != loader_.end(); ++batch) {
+      if (StopOnSignal::requested() || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
+      train_step(*batch);
+      state_.rng_now = generator.state();
+      state_.seconds = before + seconds_since(begun);
+    }
+    progress_.end_epoch();
+    return true;
+  }
+
+  void train_step(const data::Example& batch) {
+    const Tensor target = batch.target.to(device_);
+    optimizer_->zero_grad();
+    const Tensor logits = model_->forward(batch.data.to(device_));
+    const Tensor loss = cross_entropy_loss(logits, target);
+    loss.backward();
+    optimizer_->step();
+    const int64_t n = target.size(0);
+    const double value = loss.item<double>();
+    state_.loss_sum += value * static_cast<double>(n);
+    state_.correct += count_right(logits.detach(), target);
+    ++state_.batch;
+    ++state_.step;
+    seen_ = std::min(train_->size(), state_.batch * o_.batch_size);
+    steps_.push_back({(static_cast<double>(state_.epoch) - 1) + static_cast<double>(seen_) / static_cast<double>(train_->size()), value});
+    progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_), static_cast<double>(state_.correct) / static_cast<double>(seen_));
+    if (!std::isfinite(value)) progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
+  }
+
+  void finish_epoch() {
+    const auto begun = Clock::now();
+    evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
+    const auto n = static_cast<double>(train_->size());
+    metrics_.append({state_.epoch, state_.loss_sum / n, static_cast<double>(state_.correct) / n, evaluation_.loss, evaluation_.accuracy, o_.lr,
+                     state_.seconds + seconds_since(begun)});
+    char line[64];
+    std::snprintf(line, sizeof(line), "test accuracy %.4f", evaluation_.accuracy);
+    progress_.print(line);
+  }
+
+  void next_epoch() {
+    ++state_.epoch;
+    state_.batch = 0;
+    state_.loss_sum = 0;
+    state_.correct = 0;
+    state_.seconds = 0;
+    state_.rng_at_epoch = default_cpu_generator().state();
+    state_.rng_now.clear();
+    save();
+  }
+
+  void save() const {
+    RunState s = state_;
+    if (s.rng_now.empty()) s.rng_now = default_cpu_generator().state();
+    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, s, facts_);
+  }
+
+  int interrupted() {
+    save();
+    write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
+    progress_.print(str("stopped after step ", state_.step, "; saved ", o_.checkpoint_path(), "; go on with --resume"));
+    return StopOnSignal::requested() ? 128 + StopOnSignal::signal() : 0;
+  }
+
+  void write_outputs(const std::string& note) {
+    save_model(o_.model_path(), *model_, facts_);
+    if (evaluation_.confusion.total() == 0) evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
+    Report r;
+    r.title = o_.arch + " on " + o_.data;
+    r.subtitle = str(today(), ", ", device_, ", ", get_num_threads(), " threads");
+    r.note = note;
+    for (const auto& fact : facts_) r.settings.emplace_back(fact.key(), fact.value());
+    r.settings.emplace_back("parameters", str(parameter_count()));
+    r.epochs = metrics_.rows();
+    r.steps = steps_;
+    r.confusion = evaluation_.confusion;
+    r.class_names = class_names(o_.data);
+    for (const Prediction& p : evaluation_.mistakes) r.mistakes.push_back({test_image(p.index), p.truth, p.predicted, p.probability});
+    write_report(o_.report_path(), r);
+  }
+
+  int64_t parameter_count() const {
+    int64_t n = 0;
+    for (const Tensor& p : model_->parameters()) n += p.numel();
+    return n;
+  }
+
+  vision::Image test_image(int64_t index) const {
+    const io::ImageSet& s = mnist_.test;
+    vision::Image image;
+    image.width = static_cast<int>(s.width);
+    image.height = static_cast<int>(s.height);
+    image.channels = 1;
+    const auto* first = s.images.data() + index * s.height * s.width;
+    image.pixels.assign(first, first + s.height * s.width);
+    return image;
+  }
+
+  const TrainOptions o_;
+  const Device device_;
+  const std::string folder_;
+  const io::Mnist mnist_;
+  const ImageTask task_;
+  const std::shared_ptr<const data::Dataset> train_, test_;
+  data::DataLoader loader_;
+  std::shared_ptr<Classifier> model_;
+  std::unique_ptr<optim::Optimizer> optimizer_;
+  RunFacts facts_;
+  RunState state_;
+  Progress progress_;
+  MetricsCsv metrics_;
+  Evaluation evaluation_;
+  std::vector<StepLoss> steps_;
+  int64_t seen_ = 0;
+};
+
+}  // namespace
+
+int train(const TrainOptions& options) { return Run(options).main(); }
+
+}  // namespace argand::cli
