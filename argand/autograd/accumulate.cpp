@@ -24,15 +24,16 @@ void accumulate_grad(const Tensor& t, Tensor gradient) {
   const std::lock_guard lock(meta.mutex);
   if (!meta.grad.defined()) {
     // A gradient that is nobody else's, and laid out as the tensor, becomes .grad without a copy.
-    const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == 1 && gradient.storage().use_count() == 1 &&
-                            gradient.strides() == t.strides();
+    const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == 1 &&
+                            gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
     if (takes_over) {
       meta.grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
     } else if (GradMode::is_enabled()) {
       meta.grad = gradient.clone();
     } else {
       const NoGradGuard no_grad;
-      meta.grad = exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());
+      meta.grad =
+          exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());
     }
   } else if (GradMode::is_enabled()) {
     meta.grad = meta.grad + gradient;

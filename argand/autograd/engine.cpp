@@ -131,7 +131,8 @@ class Walk {
       const Edge edge = node->next_edges()[i];
       if (!edge.is_valid()) continue;
       Node* next = edge.function.get();
-      if (out[i].defined()) pending_gradient(next, edge.input_nr, fit(std::move(out[i]), next->input_meta(edge.input_nr), *node));
+      if (out[i].defined())
+        pending_gradient(next, edge.input_nr, fit(std::move(out[i]), next->input_meta(edge.input_nr), *node));
       if (--dependencies_[next] == 0 && queued_.insert(next).second) ready.push(next);
     }
   }
@@ -150,7 +151,8 @@ class Walk {
       try {
         g = g.sum_to_size(meta.sizes);
       } catch (const ShapeError&) {
-        ARGAND_THROW(GradError, from.name(), ": returned a gradient of shape ", g.sizes(), " for a tensor of shape ", meta.sizes);
+        ARGAND_THROW(GradError, from.name(), ": returned a gradient of shape ", g.sizes(), " for a tensor of shape ",
+                     meta.sizes);
       }
     }
     return g.dtype() == meta.dtype ? g : g.to(meta.dtype);  // complex to real keeps the real part
@@ -168,30 +170,32 @@ class Walk {
 
 Tensor root_gradient(const Tensor& root, const Tensor& given) {
   if (!given.defined()) {
-    ARGAND_CHECK(GradError, root.numel() == 1, "grad can be implicitly created only for scalar outputs, got a tensor of shape ",
-                 root.sizes());
+    ARGAND_CHECK(GradError, root.numel() == 1,
+                 "grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
     return ones_like(root);
   }
   ARGAND_CHECK(GradError, given.sizes() == root.sizes(), "Mismatch in shape: the gradient has shape ", given.sizes(),
                " and the output has shape ", root.sizes());
-  ARGAND_CHECK(GradError, given.is_complex() == root.is_complex(), "the gradient of a ", root.dtype(), " output must not be ",
-               given.dtype());
+  ARGAND_CHECK(GradError, given.is_complex() == root.is_complex(), "the gradient of a ", root.dtype(),
+               " output must not be ", given.dtype());
   return given;
 }
 
 void add_roots(Walk& walk, TensorList roots, TensorList gradients) {
-  ARGAND_CHECK(GradError, gradients.empty() || gradients.size() == roots.size(), "backward: got ", roots.size(), " tensors and ",
-               gradients.size(), " gradients");
+  ARGAND_CHECK(GradError, gradients.empty() || gradients.size() == roots.size(), "backward: got ", roots.size(),
+               " tensors and ", gradients.size(), " gradients");
   for (size_t i = 0; i < roots.size(); ++i) {
     const Edge edge = gradient_edge(roots[i]);
-    ARGAND_CHECK(GradError, edge.is_valid(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    ARGAND_CHECK(GradError, edge.is_valid(), "element ", i,
+                 " of tensors does not require grad and does not have a grad_fn");
     walk.add_root(edge, root_gradient(roots[i], gradients.empty() ? Tensor() : gradients[i]));
   }
 }
 
 }  // namespace
 
-void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph, TensorList inputs) {
+void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
+              TensorList inputs) {
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, roots, gradients);
   std::vector<intrusive_ptr<Node>> keep;
@@ -208,8 +212,8 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
   walk.run(none);
 }
 
-Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph, bool create_graph,
-           bool allow_unused) {
+Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
+           bool create_graph, bool allow_unused) {
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, outputs, grad_outputs);
   std::vector<Node*> targets;
@@ -225,9 +229,10 @@ Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::
   Grads captured(inputs.size());
   walk.run(captured);
   for (const Tensor& g : captured)
-    ARGAND_CHECK(GradError, g.defined() || allow_unused,
-                 "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
-                 "is the desired behavior.");
+    ARGAND_CHECK(
+        GradError, g.defined() || allow_unused,
+        "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
+        "is the desired behavior.");
   return captured;
 }
 

@@ -1,21 +1,22 @@
 // Backward: walks the graph from the roots in reverse order of recording.
 //
-// The engine is iterative: the depth of a graph costs memory, not stack.  Nodes run in the calling thread, latest recorded
-// first, each when all gradients that flow into it have arrived; sums are formed in that order, so results do not depend on
-// timing.
+// The engine is iterative: the depth of a graph costs memory, not stack.  Nodes run in the calling thread, latest
+// recorded first, each when all gradients that flow into it have arrived; sums are formed in that order, so results do
+// not depend on timing.
 #pragma once
 #include "argand/exec/graph.h"
 
 namespace argand::autograd {
 
-// Sums gradients of `roots` into `.grad` of the leaves (of `inputs` alone, if any are given).  An undefined gradient stands
-// for 1 and needs a root of one element.  The graph's saved tensors are freed unless `retain_graph` (default: create_graph).
-void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
-              TensorList inputs = {});
+// Sums gradients of `roots` into `.grad` of the leaves (of `inputs` alone, if any are given).  An undefined gradient
+// stands for 1 and needs a root of one element.  The graph's saved tensors are freed unless `retain_graph` (default:
+// create_graph).
+void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> retain_graph = std::nullopt,
+              bool create_graph = false, TensorList inputs = {});
 
-// The gradients of `outputs` with respect to `inputs`, leaving `.grad` alone.  An input the outputs do not depend on is a
-// GradError unless `allow_unused`, which gives an undefined tensor.
-Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {}, std::optional<bool> retain_graph = std::nullopt,
-           bool create_graph = false, bool allow_unused = false);
+// The gradients of `outputs` with respect to `inputs`, leaving `.grad` alone.  An input the outputs do not depend on is
+// a GradError unless `allow_unused`, which gives an undefined tensor.
+Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {},
+           std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false);
 
 }  // namespace argand::autograd

@@ -13,8 +13,8 @@ bool Tensor::requires_grad() const {
 }
 
 const Tensor& Tensor::set_requires_grad(bool value) const {
-  ARGAND_CHECK(GradError, !value || is_differentiable(dtype()), "only Tensors of floating point and complex dtype can require gradients, got ",
-               dtype());
+  ARGAND_CHECK(GradError, !value || is_differentiable(dtype()),
+               "only Tensors of floating point and complex dtype can require gradients, got ", dtype());
   ARGAND_CHECK(GradError, value || is_leaf(), "you can only change requires_grad flags of leaf variables.");
   ARGAND_CHECK(GradError, !value || !is_inference() || InferenceMode::is_enabled(),
                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
@@ -41,7 +41,8 @@ uint32_t Tensor::output_nr() const {
   return meta ? meta->output_nr : 0;
 }
 
-void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph, std::optional<TensorList> inputs) const {
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<TensorList> inputs) const {
   autograd::backward(*this, gradient, retain_graph, create_graph, inputs.value_or(TensorList()));
 }
 
@@ -100,8 +101,10 @@ Tensor Tensor::data() const { return exec::alias(*this); }
 void Tensor::set_data(const Tensor& t) const {
   TensorImpl& to = impl();
   const TensorImpl& from = t.impl();
-  ARGAND_CHECK(GradError, !requires_grad() || is_differentiable(t.dtype()), "data set to a tensor that requires gradients must be floating "
-               "point or complex dtype, got ", t.dtype());
+  ARGAND_CHECK(GradError, !requires_grad() || is_differentiable(t.dtype()),
+               "data set to a tensor that requires gradients must be floating "
+               "point or complex dtype, got ",
+               t.dtype());
   to.storage = from.storage;
   to.sizes = from.sizes;
   to.strides = from.strides;
@@ -112,7 +115,8 @@ void Tensor::set_data(const Tensor& t) const {
 
 Scalar Tensor::item() const {
   ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
-  return dispatch<kAllTypes>(dtype(), "item", [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
+  return dispatch<kAllTypes>(dtype(), "item",
+                             [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
 }
 
 Tensor Tensor::operator-() const { return neg(); }

@@ -1,7 +1,8 @@
 // In-place writes to views, as part of the graph: Note [Views in the graph].
 //
-// When a view is written, its base changes too.  The base's new history is CopySlices: outside the view the gradient flows
-// to the base's old history, inside it through the op that wrote.  The view's own grad_fn is then a view of the new base.
+// When a view is written, its base changes too.  The base's new history is CopySlices: outside the view the gradient
+// flows to the base's old history, inside it through the op that wrote.  The view's own grad_fn is then a view of the
+// new base.
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
@@ -18,10 +19,12 @@ struct Geometry {
 
 class CopySlices final : public Node {
  public:
-  CopySlices(const Tensor& base, const Tensor& view, intrusive_ptr<Node> write) : base_(base), view_(view), write_(std::move(write)) {
+  CopySlices(const Tensor& base, const Tensor& view, intrusive_ptr<Node> write)
+      : base_(base), view_(view), write_(std::move(write)) {
     sequence_nr_ = write_->sequence_nr();
     add_input(base);
-    next_edges() = write_->next_edges();  // the writer's first argument was the view: its gradient goes to the base instead
+    next_edges() =
+        write_->next_edges();  // the writer's first argument was the view: its gradient goes to the base instead
     next_edges()[0] = gradient_edge(base);
   }
   std::string name() const override { return "CopySlices"; }
@@ -30,7 +33,8 @@ class CopySlices final : public Node {
   Grads apply(Grads grads) override {
     Grads out(next_edges().size());
     if (!grads[0].defined()) return out;
-    // The gradient of the base in the base's own layout, so that the view's place in it is the view's place in the base.
+    // The gradient of the base in the base's own layout, so that the view's place in it is the view's place in the
+    // base.
     Tensor whole = empty_strided_like_base(grads[0]);
     whole = whole.copy_(grads[0]);
     const Tensor slice = whole.as_strided(view_.sizes, view_.strides, view_.offset - base_.offset);

@@ -2,18 +2,18 @@
 #pragma once
 #include <utility>
 
-#define ARGAND_ARG(T, name)                                            \
- public:                                                               \
-  inline auto name(const T& value)->decltype(*this) { /* NOLINT */     \
-    this->name##_ = value;                                             \
-    return *this;                                                      \
-  }                                                                    \
-  inline auto name(T&& value)->decltype(*this) { /* NOLINT */          \
-    this->name##_ = std::move(value);                                  \
-    return *this;                                                      \
-  }                                                                    \
-  inline const T& name() const noexcept { return this->name##_; }      \
-  inline T& name() noexcept { return this->name##_; }                  \
-                                                                       \
- private:                                                              \
+#define ARGAND_ARG(T, name)                                        \
+ public:                                                           \
+  inline auto name(const T& value)->decltype(*this) { /* NOLINT */ \
+    this->name##_ = value;                                         \
+    return *this;                                                  \
+  }                                                                \
+  inline auto name(T&& value)->decltype(*this) { /* NOLINT */      \
+    this->name##_ = std::move(value);                              \
+    return *this;                                                  \
+  }                                                                \
+  inline const T& name() const noexcept { return this->name##_; }  \
+  inline T& name() noexcept { return this->name##_; }              \
+                                                                   \
+ private:                                                          \
   T name##_ /* NOLINT */

@@ -25,9 +25,9 @@ constexpr bool contains(DtypeSet set, ScalarType t) { return (set & dtype_bit(t)
 
 template <DtypeSet kSet, class F>
 decltype(auto) dispatch(ScalarType t, const char* op, F&& f) {
-#define ARGAND_CASE(T, Name)                                                                      \
-  if constexpr (contains(kSet, ScalarType::Name)) {                                               \
-    if (t == ScalarType::Name) return f(TypeTag<T>{});                                            \
+#define ARGAND_CASE(T, Name)                           \
+  if constexpr (contains(kSet, ScalarType::Name)) {    \
+    if (t == ScalarType::Name) return f(TypeTag<T>{}); \
   }
   ARGAND_FORALL_DTYPES(ARGAND_CASE)
 #undef ARGAND_CASE

@@ -6,11 +6,12 @@
 
 namespace argand {
 
-static constexpr const char* kNames[] = {"uint8",   "int8",    "int16",     "int32",      "int64", "float16",
-                                         "float32", "float64", "complex64", "complex128", "bool",  "bfloat16",
-                                         "undefined"};
-static constexpr const char* kCppNames[] = {"Byte",   "Char",         "Short",         "Int",  "Long",     "Half", "Float",
-                                            "Double", "ComplexFloat", "ComplexDouble", "Bool", "BFloat16", "Undefined"};
+static constexpr const char* kNames[] = {"uint8",   "int8",     "int16",    "int32",     "int64",
+                                         "float16", "float32",  "float64",  "complex64", "complex128",
+                                         "bool",    "bfloat16", "undefined"};
+static constexpr const char* kCppNames[] = {"Byte", "Char",     "Short",    "Int",          "Long",
+                                            "Half", "Float",    "Double",   "ComplexFloat", "ComplexDouble",
+                                            "Bool", "BFloat16", "Undefined"};
 
 const char* dtype_name(ScalarType t) { return kNames[static_cast<int>(t)]; }
 const char* dtype_cpp_name(ScalarType t) { return kCppNames[static_cast<int>(t)]; }
@@ -20,8 +21,8 @@ std::optional<ScalarType> parse_dtype(std::string_view name) {
   for (int i = 0; i < kNumScalarTypes; ++i)
     if (name == kNames[i]) return static_cast<ScalarType>(i);
   static constexpr std::pair<std::string_view, ScalarType> aliases[] = {
-      {"float", kFloat}, {"double", kDouble},        {"half", kHalf},           {"long", kLong},
-      {"int", kInt},     {"short", kShort},          {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble},
+      {"float", kFloat}, {"double", kDouble}, {"half", kHalf},           {"long", kLong},
+      {"int", kInt},     {"short", kShort},   {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble},
       {"byte", kByte},   {"char", kChar}};
   for (const auto& [alias, type] : aliases)
     if (name == alias) return type;
@@ -53,7 +54,8 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined) return b;
   if (b == ScalarType::Undefined) return a;
   if (kind(a) < kind(b)) std::swap(a, b);
-  if (kind(a) == 3) return kind(b) >= 2 && (a == kComplexDouble || b == kDouble || b == kComplexDouble) ? kComplexDouble : a;
+  if (kind(a) == 3)
+    return kind(b) >= 2 && (a == kComplexDouble || b == kDouble || b == kComplexDouble) ? kComplexDouble : a;
   if (kind(a) != kind(b)) return a;
   return kind(a) == 2 ? promote_floats(a, b) : promote_integers(a, b);
 }

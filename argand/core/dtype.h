@@ -47,18 +47,19 @@ template <ScalarType>
 struct cpp_type;
 template <class T>
 struct scalar_type_of;
-#define ARGAND_FORALL_DTYPES(X)                                                                                    \
-  X(uint8_t, Byte) X(int8_t, Char) X(int16_t, Short) X(int32_t, Int) X(int64_t, Long) X(::argand::Half, Half)      \
-      X(float, Float) X(double, Double) X(std::complex<float>, ComplexFloat) X(std::complex<double>, ComplexDouble) \
-          X(bool, Bool) X(::argand::BFloat16, BFloat16)
-#define ARGAND_MAP(T, Name)                                   \
-  template <>                                                 \
-  struct cpp_type<ScalarType::Name> {                         \
-    using type = T;                                           \
-  };                                                          \
-  template <>                                                 \
-  struct scalar_type_of<T> {                                  \
-    static constexpr ScalarType value = ScalarType::Name;     \
+#define ARGAND_FORALL_DTYPES(X)                                                                                   \
+  X(uint8_t, Byte)                                                                                                \
+  X(int8_t, Char) X(int16_t, Short) X(int32_t, Int) X(int64_t, Long) X(::argand::Half, Half) X(float, Float)      \
+      X(double, Double) X(std::complex<float>, ComplexFloat) X(std::complex<double>, ComplexDouble) X(bool, Bool) \
+          X(::argand::BFloat16, BFloat16)
+#define ARGAND_MAP(T, Name)                               \
+  template <>                                             \
+  struct cpp_type<ScalarType::Name> {                     \
+    using type = T;                                       \
+  };                                                      \
+  template <>                                             \
+  struct scalar_type_of<T> {                              \
+    static constexpr ScalarType value = ScalarType::Name; \
   };
 ARGAND_FORALL_DTYPES(ARGAND_MAP)
 #undef ARGAND_MAP
@@ -70,9 +71,7 @@ constexpr int64_t element_size(ScalarType t) {
   return sizes[static_cast<int>(t)];
 }
 constexpr bool is_complex(ScalarType t) { return t == kComplexFloat || t == kComplexDouble; }
-constexpr bool is_floating_point(ScalarType t) {
-  return t == kFloat || t == kDouble || t == kHalf || t == kBFloat16;
-}
+constexpr bool is_floating_point(ScalarType t) { return t == kFloat || t == kDouble || t == kHalf || t == kBFloat16; }
 constexpr bool is_integral(ScalarType t, bool include_bool = false) {
   return t <= kLong || (include_bool && t == kBool);
 }

@@ -23,7 +23,9 @@ struct TensorOptions {
   [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
   [[nodiscard]] TensorOptions device(std::optional<Device> d) const { return with(&TensorOptions::device_, d); }
   [[nodiscard]] TensorOptions device(DeviceType d, DeviceIndex i = -1) const { return device(Device(d, i)); }
-  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> b) const { return with(&TensorOptions::requires_grad_, b); }
+  [[nodiscard]] TensorOptions requires_grad(std::optional<bool> b) const {
+    return with(&TensorOptions::requires_grad_, b);
+  }
   [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> b) const { return with(&TensorOptions::pinned_, b); }
   [[nodiscard]] TensorOptions layout(std::optional<Layout>) const { return *this; }
   [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const {

@@ -12,8 +12,9 @@ Scalar Scalar::operator-() const {
 }
 
 void Scalar::check_real() const {
-  ARGAND_CHECK(ValueError, type_ != kComplexDouble || value_.d[1] == 0, "value cannot be converted without loss: the complex number ",
-               *this, " has an imaginary part and a real number is expected");
+  ARGAND_CHECK(ValueError, type_ != kComplexDouble || value_.d[1] == 0,
+               "value cannot be converted without loss: the complex number ", *this,
+               " has an imaginary part and a real number is expected");
 }
 
 void append(std::string& out, const Scalar& s) {

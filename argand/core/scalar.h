@@ -41,14 +41,20 @@ class Scalar {
       return T(to<std::complex<double>>());
     } else {
       if (is_integer()) {
-        if constexpr (std::is_same_v<T, bool>) return value_.i != 0;
-        else if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value_.i);
-        else return static_cast<T>(static_cast<float>(value_.i));
+        if constexpr (std::is_same_v<T, bool>)
+          return value_.i != 0;
+        else if constexpr (std::is_arithmetic_v<T>)
+          return static_cast<T>(value_.i);
+        else
+          return static_cast<T>(static_cast<float>(value_.i));
       }
       check_real();
-      if constexpr (std::is_same_v<T, bool>) return value_.d[0] != 0;
-      else if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(value_.d[0]);
-      else return static_cast<T>(static_cast<float>(value_.d[0]));
+      if constexpr (std::is_same_v<T, bool>)
+        return value_.d[0] != 0;
+      else if constexpr (std::is_arithmetic_v<T>)
+        return static_cast<T>(value_.d[0]);
+      else
+        return static_cast<T>(static_cast<float>(value_.d[0]));
     }
   }
   double toDouble() const { return to<double>(); }

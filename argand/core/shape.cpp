@@ -120,8 +120,8 @@ Dims broadcast_shapes(IntArrayRef a, IntArrayRef b, const char* op) {
   for (size_t i = 0; i < b.size(); ++i) {
     int64_t& d = out[lead + i];
     if (d == b[i] || b[i] == 1) continue;
-    ARGAND_CHECK(ShapeError, d == 1, op, ": shapes ", a, " and ", b, " do not broadcast: dimension ", lead + i, " is ", d,
-                 " in one and ", b[i], " in the other");
+    ARGAND_CHECK(ShapeError, d == 1, op, ": shapes ", a, " and ", b, " do not broadcast: dimension ", lead + i, " is ",
+                 d, " in one and ", b[i], " in the other");
     d = b[i];
   }
   return out;
@@ -138,8 +138,8 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   if (numel_of(sizes) == 0) return contiguous_strides(to);
   Dims out(to.size(), 1);
   if (sizes.empty()) return out;
-  // Walk both shapes from the back: each run of old dimensions that is laid out as one block must be filled exactly by a
-  // run of new ones.
+  // Walk both shapes from the back: each run of old dimensions that is laid out as one block must be filled exactly by
+  // a run of new ones.
   size_t v = to.size();
   int64_t step = strides.back();
   int64_t block = 1, covered = 1;
@@ -187,8 +187,8 @@ Dims infer_size(IntArrayRef to, int64_t numel, const char* op) {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim, const char* op) {
   const int64_t n = std::max<int64_t>(ndim, 1);
-  ARGAND_CHECK(IndexError, dim >= -n && dim < n, op, ": Dimension out of range (expected to be in range of [", -n, ", ", n - 1,
-               "], but got ", dim, ")");
+  ARGAND_CHECK(IndexError, dim >= -n && dim < n, op, ": Dimension out of range (expected to be in range of [", -n, ", ",
+               n - 1, "], but got ", dim, ")");
   return dim < 0 ? dim + n : dim;
 }
 
@@ -211,8 +211,10 @@ Dims reduced_sizes(IntArrayRef sizes, IntArrayRef dims, bool keepdim) {
   Dims out;
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool reduced = std::find(dims.begin(), dims.end(), static_cast<int64_t>(i)) != dims.end();
-    if (!reduced) out.push_back(sizes[i]);
-    else if (keepdim) out.push_back(1);
+    if (!reduced)
+      out.push_back(sizes[i]);
+    else if (keepdim)
+      out.push_back(1);
   }
   return out;
 }

@@ -18,7 +18,8 @@ StorageImpl::~StorageImpl() {
 void StorageImpl::allocate() { data_ = allocator_->allocate(nbytes_); }
 
 void StorageImpl::resize(size_t nbytes) {
-  ARGAND_CHECK(ValueError, allocator_ != nullptr, "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
+  ARGAND_CHECK(ValueError, allocator_ != nullptr,
+               "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
   if (PendingWork* work = pending()) work->flush();
   if (nbytes == nbytes_) return;
   void* fresh = nbytes > 0 ? allocator_->allocate(nbytes) : nullptr;

@@ -2,9 +2,9 @@
 //
 // Note [Lazy storage]
 // A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued.
-// While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes it
-// first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions that
-// write it are issued at once, so the holder of the address always sees the last write.
+// While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes
+// it first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions
+// that write it are issued at once, so the holder of the address always sees the last write.
 //
 // Note [Version counter]
 // Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the

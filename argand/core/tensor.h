@@ -1,8 +1,8 @@
 // The tensor: a counted handle to a layout over a storage.  Copying a Tensor copies the handle, never the elements.
 //
-// The methods that are operators (`add`, `view`, `sum`, ...) are generated from the op definitions: their declarations are
-// included below, their definitions live in the layers above, as do those of autograd's methods.
-// Thread safety: as a shared_ptr; different threads may read the same tensor, and writes need ordering by the caller.
+// The methods that are operators (`add`, `view`, `sum`, ...) are generated from the op definitions: their declarations
+// are included below, their definitions live in the layers above, as do those of autograd's methods. Thread safety: as
+// a shared_ptr; different threads may read the same tensor, and writes need ordering by the caller.
 #pragma once
 #include <functional>
 #include <optional>
@@ -178,7 +178,8 @@ class Tensor {
 #include "argand/core/tensor_methods.inc"
 
   TensorImpl& impl() const {
-    if (!impl_) [[unlikely]] throw_undefined();
+    if (!impl_) [[unlikely]]
+      throw_undefined();
     return *impl_;
   }
 

@@ -17,7 +17,11 @@ struct AutogradMetaDeleter {
 class TensorImpl final : public RefCounted {
  public:
   TensorImpl(StoragePtr storage, Dims sizes, Dims strides, int64_t offset, ScalarType dtype)
-      : storage(std::move(storage)), sizes(std::move(sizes)), strides(std::move(strides)), offset(offset), dtype(dtype) {
+      : storage(std::move(storage)),
+        sizes(std::move(sizes)),
+        strides(std::move(strides)),
+        offset(offset),
+        dtype(dtype) {
     refresh();
   }
   ~TensorImpl() override;
@@ -44,7 +48,9 @@ class TensorImpl final : public RefCounted {
   std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
 
  private:
-  void* address_in(void* base) const { return base ? static_cast<char*>(base) + offset * element_size(dtype) : nullptr; }
+  void* address_in(void* base) const {
+    return base ? static_cast<char*>(base) + offset * element_size(dtype) : nullptr;
+  }
 };
 
 }  // namespace argand

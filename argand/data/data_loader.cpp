@@ -14,7 +14,8 @@ namespace {
 // One pass as its workers see it.  Workers share ownership, so that one left behind never touches freed memory.
 class Shared {
  public:
-  Shared(std::shared_ptr<const Dataset> dataset, std::vector<int64_t> order, const DataLoaderOptions& o, int64_t first, int64_t batches)
+  Shared(std::shared_ptr<const Dataset> dataset, std::vector<int64_t> order, const DataLoaderOptions& o, int64_t first,
+         int64_t batches)
       : dataset_(std::move(dataset)),
         order_(std::move(order)),
         batch_size_(o.batch_size()),
@@ -60,7 +61,8 @@ class Shared {
     if (timeout_.count() == 0) {
       ready_.wait(lock, is_ready);
     } else if (!ready_.wait_for(lock, timeout_, is_ready)) {
-      throw LoaderTimeout(str("DataLoader: batch ", to_take_, " (sample ", order_[static_cast<size_t>(to_take_ * batch_size_)],
+      throw LoaderTimeout(str("DataLoader: batch ", to_take_, " (sample ",
+                              order_[static_cast<size_t>(to_take_ * batch_size_)],
                               " and following) was not made within ", timeout_.count(), " ms"));
     }
     Made made = std::move(made_.extract(to_take_).mapped());
@@ -120,8 +122,10 @@ class DataLoader::Pass {
     shared_->stop();
     const bool finished = threads_.empty() || shared_->wait_until_finished(static_cast<int64_t>(threads_.size()));
     for (std::thread& t : threads_) {
-      if (finished) t.join();
-      else t.detach();
+      if (finished)
+        t.join();
+      else
+        t.detach();
     }
   }
   Pass(const Pass&) = delete;
@@ -143,14 +147,18 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
   return *this;
 }
 
-DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, std::unique_ptr<Sampler> sampler)
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
+                       std::unique_ptr<Sampler> sampler)
     : dataset_(std::move(dataset)), options_(std::move(options)), sampler_(std::move(sampler)) {
-  ARGAND_CHECK(ValueError, options_.batch_size() > 0, "DataLoader: batch_size should be a positive integer value, but got ",
-               options_.batch_size());
-  ARGAND_CHECK(ValueError, options_.workers() >= 0, "DataLoader: workers must not be negative, got ", options_.workers());
+  ARGAND_CHECK(ValueError, options_.batch_size() > 0,
+               "DataLoader: batch_size should be a positive integer value, but got ", options_.batch_size());
+  ARGAND_CHECK(ValueError, options_.workers() >= 0, "DataLoader: workers must not be negative, got ",
+               options_.workers());
   if (sampler_) return;
-  if (options_.shuffle()) sampler_ = std::make_unique<RandomSampler>(options_.generator());
-  else sampler_ = std::make_unique<SequentialSampler>();
+  if (options_.shuffle())
+    sampler_ = std::make_unique<RandomSampler>(options_.generator());
+  else
+    sampler_ = std::make_unique<SequentialSampler>();
 }
 
 int64_t DataLoader::num_batches() const {
@@ -161,9 +169,10 @@ int64_t DataLoader::num_batches() const {
 DataLoader::Iterator DataLoader::begin() { return begin_at(0); }
 
 DataLoader::Iterator DataLoader::begin_at(int64_t first) {
-  ARGAND_CHECK(ValueError, first >= 0 && first <= num_batches(), "DataLoader: first batch ", first, " is out of range for ", num_batches(),
-               " batches");
-  auto shared = std::make_shared<Shared>(dataset_, sampler_->next_order(dataset_->size()), options_, first, num_batches());
+  ARGAND_CHECK(ValueError, first >= 0 && first <= num_batches(), "DataLoader: first batch ", first,
+               " is out of range for ", num_batches(), " batches");
+  auto shared =
+      std::make_shared<Shared>(dataset_, sampler_->next_order(dataset_->size()), options_, first, num_batches());
   return Iterator(std::make_shared<Pass>(std::move(shared), options_.workers()));
 }
 

@@ -26,7 +26,7 @@ struct DataLoaderOptions {
   ARGAND_ARG(int64_t, prefetch) = 2;  // batches made ahead, per worker
   ARGAND_ARG(bool, drop_last) = false;
   ARGAND_ARG(std::chrono::milliseconds, timeout) = std::chrono::milliseconds(0);  // for one batch; 0: none
-  ARGAND_ARG(Generator, generator);                                               // of the shuffle; undefined: the default one
+  ARGAND_ARG(Generator, generator);  // of the shuffle; undefined: the default one
 };
 
 class DataLoader {
@@ -49,7 +49,8 @@ class DataLoader {
   };
 
   // ValueError for a batch size below 1 or a negative number of workers.
-  DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options, std::unique_ptr<Sampler> sampler = nullptr);
+  DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
+             std::unique_ptr<Sampler> sampler = nullptr);
 
   Iterator begin();
   Iterator end() { return {}; }

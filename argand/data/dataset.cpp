@@ -21,7 +21,8 @@ Tensor gather_rows(const Tensor& t, IntArrayRef indices) {
   const char* from = raw<char>(t);
   char* to = raw<char>(out);
   for (const int64_t i : indices) {
-    ARGAND_CHECK(IndexError, i >= 0 && i < rows, "TensorDataset: index ", i, " is out of range for ", rows, " examples");
+    ARGAND_CHECK(IndexError, i >= 0 && i < rows, "TensorDataset: index ", i, " is out of range for ", rows,
+                 " examples");
     std::memcpy(to, from + static_cast<size_t>(i) * row_bytes, row_bytes);
     to += row_bytes;
   }
@@ -36,8 +37,8 @@ Tensor stack_or_none(const std::vector<Tensor>& tensors, IntArrayRef indices) {
   sizes.insert(sizes.begin(), static_cast<int64_t>(tensors.size()));
   const Tensor out = exec::new_tensor({sizes, first.dtype()}, kCPU);
   for (size_t i = 0; i < tensors.size(); ++i) {
-    ARGAND_CHECK(ShapeError, tensors[i].defined() && tensors[i].sizes() == first.sizes(), "DataLoader: sample ", indices[i],
-                 " does not have the shape ", first.sizes(), " of the first sample of its batch");
+    ARGAND_CHECK(ShapeError, tensors[i].defined() && tensors[i].sizes() == first.sizes(), "DataLoader: sample ",
+                 indices[i], " does not have the shape ", first.sizes(), " of the first sample of its batch");
     exec::copy_elements(out.select(0, static_cast<int64_t>(i)), tensors[i]);
   }
   return out;
@@ -61,26 +62,32 @@ Example Dataset::get_batch(IntArrayRef indices) const {
   return {stack_or_none(data, indices), stack_or_none(targets, indices)};
 }
 
-TensorDataset::TensorDataset(Tensor data, Tensor target) : data_(exec::dense(data)), target_(target.defined() ? exec::dense(target) : target) {
-  ARGAND_CHECK(ShapeError, data_.dim() > 0, "TensorDataset: data needs a first dimension that counts the examples, got a 0-dim tensor");
-  ARGAND_CHECK(ShapeError, !target_.defined() || (target_.dim() > 0 && target_.size(0) == data_.size(0)), "TensorDataset: data has ",
-               data_.size(0), " examples, target has shape ", target_.sizes());
+TensorDataset::TensorDataset(Tensor data, Tensor target)
+    : data_(exec::dense(data)), target_(target.defined() ? exec::dense(target) : target) {
+  ARGAND_CHECK(ShapeError, data_.dim() > 0,
+               "TensorDataset: data needs a first dimension that counts the examples, got a 0-dim tensor");
+  ARGAND_CHECK(ShapeError, !target_.defined() || (target_.dim() > 0 && target_.size(0) == data_.size(0)),
+               "TensorDataset: data has ", data_.size(0), " examples, target has shape ", target_.sizes());
 }
 
 Example TensorDataset::get(int64_t index) const {
   return {data_.select(0, index), target_.defined() ? target_.select(0, index) : Tensor()};
 }
 
-Example TensorDataset::get_batch(IntArrayRef indices) const { return {gather_rows(data_, indices), gather_rows(target_, indices)}; }
+Example TensorDataset::get_batch(IntArrayRef indices) const {
+  return {gather_rows(data_, indices), gather_rows(target_, indices)};
+}
 
 Example MapDataset::get(int64_t index) const {
   Example e = get_batch(index);
   return {e.data.select(0, 0), e.target.defined() ? e.target.select(0, 0) : Tensor()};
 }
 
-Subset::Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices) : from_(std::move(from)), indices_(std::move(indices)) {
+Subset::Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices)
+    : from_(std::move(from)), indices_(std::move(indices)) {
   for (const int64_t i : indices_)
-    ARGAND_CHECK(IndexError, i >= 0 && i < from_->size(), "Subset: index ", i, " is out of range for ", from_->size(), " examples");
+    ARGAND_CHECK(IndexError, i >= 0 && i < from_->size(), "Subset: index ", i, " is out of range for ", from_->size(),
+                 " examples");
 }
 
 Example Subset::get_batch(IntArrayRef indices) const {

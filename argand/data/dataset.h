@@ -44,7 +44,8 @@ class TensorDataset final : public Dataset {
 class MapDataset final : public Dataset {
  public:
   using Transform = std::function<Example(Example)>;
-  MapDataset(std::shared_ptr<const Dataset> from, Transform transform) : from_(std::move(from)), transform_(std::move(transform)) {}
+  MapDataset(std::shared_ptr<const Dataset> from, Transform transform)
+      : from_(std::move(from)), transform_(std::move(transform)) {}
   int64_t size() const override { return from_->size(); }
   Example get(int64_t index) const override;
   Example get_batch(IntArrayRef indices) const override { return transform_(from_->get_batch(indices)); }

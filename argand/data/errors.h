@@ -9,7 +9,8 @@ namespace argand::data {
 // An exception thrown while sample `index` was made, in whatever thread.
 class SampleError : public Error {
  public:
-  SampleError(int64_t index, std::exception_ptr cause) : Error(str("sample ", index, ": ", text_of(cause))), index_(index), cause_(cause) {}
+  SampleError(int64_t index, std::exception_ptr cause)
+      : Error(str("sample ", index, ": ", text_of(cause))), index_(index), cause_(cause) {}
   int64_t index() const { return index_; }
   const std::exception_ptr& cause() const { return cause_; }
 

@@ -4,8 +4,8 @@
 
 namespace argand::exec {
 
-// to[i] = from[i], where `from` broadcasts to the shape of `to` and is converted to its dtype.  May wait in the window.  An
-// overlapping copy behaves as if the source were copied first.  Records nothing.
+// to[i] = from[i], where `from` broadcasts to the shape of `to` and is converted to its dtype.  May wait in the window.
+// An overlapping copy behaves as if the source were copied first.  Records nothing.
 void copy_elements(const Tensor& to, const Tensor& from);
 
 // A contiguous (or `strides`) copy in the given dtype, without history.

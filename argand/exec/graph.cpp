@@ -127,17 +127,22 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
 }
 
 void check_saved_version(const Tensor& saved, uint32_t expected, const std::string& node) {
-  ARGAND_CHECK(GradError, saved._version() == expected,
-               "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of ",
-               saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node, ", is at version ", saved._version(),
-               "; expected version ", expected, " instead. The op that changed it last is '", saved.storage()->last_writer(), "'.");
+  ARGAND_CHECK(
+      GradError, saved._version() == expected,
+      "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of ",
+      saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node, ", is at version ", saved._version(),
+      "; expected version ", expected, " instead. The op that changed it last is '", saved.storage()->last_writer(),
+      "'.");
 }
 
 void OpNode::check_versions() {
-  ARGAND_CHECK(GradError, !released_,
-               "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
-               "been freed) at ", name(), ". Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-               "Specify retain_graph=True if you need to backward through the graph a second time.");
+  ARGAND_CHECK(
+      GradError, !released_,
+      "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+      "been freed) at ",
+      name(),
+      ". Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+      "Specify retain_graph=True if you need to backward through the graph a second time.");
   TensorSlots slots;
   tensors(slots);
   for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, name());
@@ -148,7 +153,8 @@ void OpNode::restore_results() {
   uint32_t nr = 0;
   for (const auto& saved : saved_results_) {
     Tensor t = saved.first;
-    if (GradMode::is_enabled() && is_differentiable(t.dtype())) {  // for double backward the result has its history again
+    if (GradMode::is_enabled() &&
+        is_differentiable(t.dtype())) {  // for double backward the result has its history again
       t = exec::alias(t);
       AutogradMeta& meta = autograd_meta(t);
       meta.grad_fn = intrusive_ptr<Node>(this);

@@ -1,4 +1,5 @@
-// The graph of recorded ops: nodes, edges, and what autograd keeps for a tensor.  The engine that walks it is in autograd/.
+// The graph of recorded ops: nodes, edges, and what autograd keeps for a tensor.  The engine that walks it is in
+// autograd/.
 #pragma once
 #include <mutex>
 
@@ -35,8 +36,8 @@ struct ArgumentMeta {
   ScalarType dtype = kFloat;
 };
 
-// A function of the backward graph.  Its inputs are the gradients of a forward op's results, its outputs the gradients of
-// the op's arguments, which flow along `next_edges`.
+// A function of the backward graph.  Its inputs are the gradients of a forward op's results, its outputs the gradients
+// of the op's arguments, which flow along `next_edges`.
 class Node : public RefCounted {
  public:
   Node();
@@ -101,7 +102,8 @@ autograd::Edge gradient_edge(const Tensor& t);
 
 // Notes that `view` is a view of `base` (or of what `base` is a view of).
 void mark_view(const Tensor& view, const Tensor& base);
-// GradError if writing `self` in place would lose or falsify gradients.  `records`: the write becomes part of the graph.
+// GradError if writing `self` in place would lose or falsify gradients.  `records`: the write becomes part of the
+// graph.
 void check_inplace(const char* op, const Tensor& self, bool records);
 
 namespace autograd {
@@ -118,8 +120,8 @@ void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 
 namespace autograd {
 
-// The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves, and
-// is what gradients are written against.  Arguments the gradient does not read are dropped when the op is recorded.
+// The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves,
+// and is what gradients are written against.  Arguments the gradient does not read are dropped when the op is recorded.
 class OpNode : public Node {
  public:
   std::string name() const override;  // "MulBackward0"

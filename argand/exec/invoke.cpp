@@ -14,8 +14,8 @@ namespace argand::exec {
 Tensor new_tensor(const TensorMeta& meta, const Device& device) {
   const int64_t numel = numel_of(meta.sizes);
   int64_t nbytes;
-  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(numel, element_size(meta.dtype), &nbytes), "a tensor of shape ", meta.sizes,
-               " and dtype ", meta.dtype, " does not fit the address space");
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(numel, element_size(meta.dtype), &nbytes), "a tensor of shape ",
+               meta.sizes, " and dtype ", meta.dtype, " does not fit the address space");
   auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator_for(device));
   Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
   auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
@@ -32,10 +32,11 @@ Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
 Tensor wrapped_number(const Scalar& value) {
   Tensor t = new_tensor({Dims{}, value.type()}, kCPU);
   t.impl().wrapped_number = true;
-  dispatch<dtype_bit(kBool) | dtype_bit(kLong) | dtype_bit(kDouble) | dtype_bit(kComplexDouble)>(value.type(), "scalar", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    *raw<T>(t) = value.to<T>();
-  });
+  dispatch<dtype_bit(kBool) | dtype_bit(kLong) | dtype_bit(kDouble) | dtype_bit(kComplexDouble)>(
+      value.type(), "scalar", [&](auto tag) {
+        using T = typename decltype(tag)::type;
+        *raw<T>(t) = value.to<T>();
+      });
   return t;
 }
 
@@ -54,7 +55,8 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
   const Device device = lead->device();
   for (const TensorSlot& s : slots) {
     if (!s.tensor->defined() || s.tensor->device() == device || (s.tensor->dim() == 0 && s.tensor->is_cpu())) continue;
-    ARGAND_THROW(DeviceError, op.name, ": expected all tensors on one device, got ", device, " and ", s.tensor->device());
+    ARGAND_THROW(DeviceError, op.name, ": expected all tensors on one device, got ", device, " and ",
+                 s.tensor->device());
   }
   return device;
 }
@@ -103,7 +105,8 @@ void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, Poin
     plan.operands[plan.num_operands++] = s.tensor;
   }
   plan.info = op.form ? &op.form(args) : op.pointwise;
-  ARGAND_CHECK(ValueError, plan.num_operands >= plan.info->num_inputs, op.name, ": expected a tensor, got an undefined one");
+  ARGAND_CHECK(ValueError, plan.num_operands >= plan.info->num_inputs, op.name,
+               ": expected a tensor, got an undefined one");
   plan.types = pointwise_types(plan.info->promote, plan.inputs());
   if (!plan.info->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
   plan.meta = pointwise_meta(op, plan.inputs(), plan.types.result);
@@ -131,9 +134,10 @@ void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& o
 }
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {
-  ARGAND_CHECK(ValueError, !may_overlap_itself(self.sizes(), self.strides()), op.name,
-               ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-               "Please clone() the tensor before performing the operation.");
+  ARGAND_CHECK(
+      ValueError, !may_overlap_itself(self.sizes(), self.strides()), op.name,
+      ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+      "Please clone() the tensor before performing the operation.");
   check_inplace(op.name, self, records);
 }
 
@@ -230,8 +234,8 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   std::vector<Tensor> results(outs.size());
   invoke(op, args, results);
   for (size_t i = 0; i < outs.size(); ++i) {
-    ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ", results[i].dtype(),
-                 " can't be cast to the desired output type ", outs[i].dtype());
+    ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
+                 results[i].dtype(), " can't be cast to the desired output type ", outs[i].dtype());
     resize_output(outs[i], results[i].sizes());
     check_writable(op, outs[i], false);
     copy_elements(outs[i], results[i]);

@@ -14,7 +14,8 @@ inline Tensor invoke(const OpInfo& op, void* args) {
 }
 // In place on `self`, which is also the first tensor among the arguments.
 void invoke_inplace(const OpInfo& op, void* args, const Tensor& self);
-// Writes into existing tensors, which are resized to the result's shape and must have a dtype the result can be cast to.
+// Writes into existing tensors, which are resized to the result's shape and must have a dtype the result can be cast
+// to.
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs);
 // An op written in other ops; `result` points to the value it returns.
 void invoke_composite(const OpInfo& op, void* args, void* result);
@@ -40,6 +41,7 @@ namespace argand {
 // Typed address of element 0 for kernels: pending writes are done, the storage is not exposed.
 template <class T>
 T* raw(const Tensor& t) {
+  ARGAND_CHECK(NotImplementedError, !t.is_meta(), "a meta tensor has no data to look at");
   return static_cast<T*>(t.impl().data());
 }
 }  // namespace argand

@@ -1,8 +1,8 @@
 // The type-erased form of one op definition: all that exec knows of an op.
 //
 // An op's arguments are a struct generated from its schema (`MulArgs {Tensor self; Tensor other;}`); exec handles it
-// through a pointer and the functions of ArgsInfo.  Tensors among the arguments are numbered in order; a list counts one
-// number per element.
+// through a pointer and the functions of ArgsInfo.  Tensors among the arguments are numbered in order; a list counts
+// one number per element.
 #pragma once
 #include <span>
 
@@ -18,7 +18,7 @@ using Grads = std::vector<Tensor>;
 struct TensorMeta {
   Dims sizes;
   ScalarType dtype;
-  Dims strides = {};                // empty: contiguous
+  Dims strides = {};                  // empty: contiguous
   std::optional<Device> device = {};  // nothing: that of the tensor arguments
 };
 using TensorMetas = std::vector<TensorMeta>;
@@ -37,8 +37,10 @@ struct TensorSlot {
 class TensorSlots {
  public:
   void push_back(TensorSlot s) {
-    if (size_ < kInline) inline_[size_] = s;
-    else spill(s);
+    if (size_ < kInline)
+      inline_[size_] = s;
+    else
+      spill(s);
     ++size_;
   }
   size_t size() const { return size_; }
@@ -59,14 +61,14 @@ class TensorSlots {
 
 // How the dtypes of a pointwise op's operands give the dtype it computes in and the dtype of its result.
 enum class Promote : int8_t {
-  kDefault,     // both: the promotion of all operands
-  kFloat,       // as kDefault, but integers become the default float dtype
-  kCompare,     // computes in the promotion of the operands, gives bool
-  kLogical,     // computes in bool, gives bool
-  kReal,        // as kDefault, but a complex operand gives its real dtype (abs)
-  kSkipFirst,   // the first operand (a condition) does not count
-  kFirst,       // the dtype of the first operand
-  kRealFloat,   // as kFloat, but a complex operand gives its real dtype (angle)
+  kDefault,       // both: the promotion of all operands
+  kFloat,         // as kDefault, but integers become the default float dtype
+  kCompare,       // computes in the promotion of the operands, gives bool
+  kLogical,       // computes in bool, gives bool
+  kReal,          // as kDefault, but a complex operand gives its real dtype (abs)
+  kSkipFirst,     // the first operand (a condition) does not count
+  kFirst,         // the dtype of the first operand
+  kRealFloat,     // as kFloat, but a complex operand gives its real dtype (angle)
   kComplex,       // real operands give the complex dtype of their promotion (complex, polar)
   kCompareFloat,  // computes as kCompare, integers in float64 (isclose)
 };
@@ -75,12 +77,18 @@ enum class Promote : int8_t {
 inline constexpr int kNumComputeTypes = 6;
 constexpr int compute_index(ScalarType t) {
   switch (t) {
-    case kFloat: return 0;
-    case kDouble: return 1;
-    case kBool: return 3;
-    case kComplexFloat: return 4;
-    case kComplexDouble: return 5;
-    default: return 2;
+    case kFloat:
+      return 0;
+    case kDouble:
+      return 1;
+    case kBool:
+      return 3;
+    case kComplexFloat:
+      return 4;
+    case kComplexDouble:
+      return 5;
+    default:
+      return 2;
   }
 }
 constexpr ScalarType compute_type(ScalarType t) { return is_integral(t) ? kLong : op_math_type(t); }
@@ -99,9 +107,9 @@ enum class OpKind : int8_t { kPointwise, kKernel, kView, kComposite };
 enum class Autocast : int8_t { kNone, kLowerPrecision, kFloat32, kPromote };
 
 struct ArgsInfo {
-  void (*tensors)(void* args, TensorSlots& out);             // in schema order
-  void (*scalars)(const void* args, Scalar* out);            // pointwise ops: the scalar attributes, in order
-  void (*values)(const void* args, ArgumentValues& out);     // all of them
+  void (*tensors)(void* args, TensorSlots& out);          // in schema order
+  void (*scalars)(const void* args, Scalar* out);         // pointwise ops: the scalar attributes, in order
+  void (*values)(const void* args, ArgumentValues& out);  // all of them
 };
 
 namespace autograd {
@@ -115,17 +123,17 @@ struct OpInfo {
   const char* doc;
   OpKind kind;
   Autocast autocast;
-  bool differentiable;           // false: results never require a gradient
-  bool inplace_only;             // the op is called `name_` and writes its first argument
-  bool has_inplace, has_out;     // the form `name_`, the form `name_out`
-  bool random;                   // draws from a generator
-  bool starts_from_self;         // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
-  bool writes_strided;           // such a kernel takes any strides; otherwise it is given a contiguous tensor
+  bool differentiable;        // false: results never require a gradient
+  bool inplace_only;          // the op is called `name_` and writes its first argument
+  bool has_inplace, has_out;  // the form `name_`, the form `name_out`
+  bool random;                // draws from a generator
+  bool starts_from_self;      // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
+  bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   int num_outputs;
-  uint32_t saved_arguments;      // bit i: the gradient reads argument i
-  bool saves_results;            // the gradient reads the results
-  bool saves_metas;              // the gradient reads sizes or dtypes of arguments
-  DtypeSet dtypes;               // what the first tensor argument may be
+  uint32_t saved_arguments;  // bit i: the gradient reads argument i
+  bool saves_results;        // the gradient reads the results
+  bool saves_metas;          // the gradient reads sizes or dtypes of arguments
+  DtypeSet dtypes;           // what the first tensor argument may be
   ArgsInfo args;
   void (*check)(const void* args);  // throws what the user should see; null: nothing to check
   void (*infer)(const void* args, TensorMetas& out);
@@ -135,8 +143,8 @@ struct OpInfo {
   void (*compose_tensors)(const void* args, std::vector<Tensor>& results);  // the same; a number becomes a 0-dim tensor
   intrusive_ptr<autograd::OpNode> (*make_node)(void* args);  // moves the arguments into the graph; null: no gradient
   const PointwiseInfo* pointwise;
-  // The body depends on the arguments (gelu's `approximate`); null: it is `pointwise`.  Such an op may leave out optional
-  // operands.
+  // The body depends on the arguments (gelu's `approximate`); null: it is `pointwise`.  Such an op may leave out
+  // optional operands.
   const PointwiseInfo& (*form)(const void* args);
   void (*samples)(SampleSink& sink);
 };

@@ -21,9 +21,12 @@ ScalarType result_type(std::span<const Tensor* const> operands) {
   ScalarType dims = ScalarType::Undefined, zero = ScalarType::Undefined, wrapped = ScalarType::Undefined;
   for (const Tensor* t : operands) {
     const TensorImpl& impl = t->impl();
-    if (impl.wrapped_number) wrapped = promote_types(wrapped, number_type(impl.dtype));
-    else if (impl.sizes.empty()) zero = promote_types(zero, impl.dtype);
-    else dims = promote_types(dims, impl.dtype);
+    if (impl.wrapped_number)
+      wrapped = promote_types(wrapped, number_type(impl.dtype));
+    else if (impl.sizes.empty())
+      zero = promote_types(zero, impl.dtype);
+    else
+      dims = promote_types(dims, impl.dtype);
   }
   const auto combine = [](ScalarType strong, ScalarType weak) {
     if (strong == ScalarType::Undefined) return weak;
@@ -47,15 +50,21 @@ PointwiseTypes pointwise_types(Promote rule, std::span<const Tensor* const> oper
     case Promote::kFloat:
       if (is_integral(common, true)) common = get_default_dtype();
       return {compute_type(common), common};
-    case Promote::kCompare: return {compute_type(common), kBool};
-    case Promote::kLogical: return {kBool, kBool};
-    case Promote::kReal: return {compute_type(common), to_real_type(common)};
+    case Promote::kCompare:
+      return {compute_type(common), kBool};
+    case Promote::kLogical:
+      return {kBool, kBool};
+    case Promote::kReal:
+      return {compute_type(common), to_real_type(common)};
     case Promote::kRealFloat:
       if (is_integral(common, true)) common = get_default_dtype();
       return {compute_type(common), to_real_type(common)};
-    case Promote::kComplex: return {to_complex_type(common), to_complex_type(common)};
-    case Promote::kCompareFloat: return {is_integral(common, true) ? kDouble : compute_type(common), kBool};
-    default: return {compute_type(common), common};
+    case Promote::kComplex:
+      return {to_complex_type(common), to_complex_type(common)};
+    case Promote::kCompareFloat:
+      return {is_integral(common, true) ? kDouble : compute_type(common), kBool};
+    default:
+      return {compute_type(common), common};
   }
 }
 

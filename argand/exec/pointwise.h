@@ -7,8 +7,8 @@ namespace argand::exec {
 inline constexpr int kMaxInputs = cpu::kMaxStepInputs;
 inline constexpr int kMaxScalars = cpu::kMaxStepParams;
 
-// dtype of a result of these operands: tensors with dimensions decide, then 0-dim tensors, then wrapped numbers, each only
-// if its kind (bool < integer < float < complex) is higher than what decided before.  As torch.result_type.
+// dtype of a result of these operands: tensors with dimensions decide, then 0-dim tensors, then wrapped numbers, each
+// only if its kind (bool < integer < float < complex) is higher than what decided before.  As torch.result_type.
 ScalarType result_type(std::span<const Tensor* const> operands);
 
 struct PointwiseTypes {
@@ -30,8 +30,8 @@ struct PointwiseCall {
   const Tensor* out;
 };
 
-// Runs now, or lets it wait in the issue window (Note [Issue window] in window.h).  An output that partly overlaps an input
-// behaves as if the input were copied first.
+// Runs now, or lets it wait in the issue window (Note [Issue window] in window.h).  An output that partly overlaps an
+// input behaves as if the input were copied first.
 void submit_pointwise(const PointwiseCall& call);
 
 }  // namespace argand::exec

@@ -34,7 +34,8 @@ bool partly_overlaps(const Tensor& out, const Tensor& in) {
 Tensor dense_copy(const Tensor& t) {
   auto storage = make_intrusive<StorageImpl>(t.nbytes(), allocator_for(t.device()));
   cpu::gather(t.impl().data(), t.sizes(), t.strides(), t.itemsize(), 0, t.numel(), storage->data());
-  return Tensor(make_intrusive<TensorImpl>(std::move(storage), t.impl().sizes, contiguous_strides(t.sizes()), 0, t.dtype()));
+  return Tensor(
+      make_intrusive<TensorImpl>(std::move(storage), t.impl().sizes, contiguous_strides(t.sizes()), 0, t.dtype()));
 }
 
 // ---- the path of contiguous tensors: no plan, no allocation
@@ -138,7 +139,8 @@ void run_strided(const PointwiseCall& call) {
   for (int i = 0; i < call.num_inputs; ++i) {
     const Tensor& in = *call.inputs[i];
     step.ins.push_back(i);
-    p.values.push_back({in.dtype(), in.impl().data(), expanded_strides(in.sizes(), in.strides(), out.sizes()), true, false});
+    p.values.push_back(
+        {in.dtype(), in.impl().data(), expanded_strides(in.sizes(), in.strides(), out.sizes()), true, false});
   }
   step.out = call.num_inputs;
   p.values.push_back({out.dtype(), out.impl().data(), out.impl().strides, false, true});
@@ -149,8 +151,10 @@ void run_strided(const PointwiseCall& call) {
 void run_now(const PointwiseCall& call) {
   if (call.out->numel() == 0) return;
   ContiguousRun run;
-  if (run.prepare(call)) run.run();
-  else run_strided(call);
+  if (run.prepare(call))
+    run.run();
+  else
+    run_strided(call);
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <mutex>
 #include <unordered_map>
 
-
 namespace argand::exec {
 
 void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params) {
@@ -111,7 +110,8 @@ class GroupBuilder {
   void bind_results(WindowStats& stats) {
     for (const auto& [storage, known] : known_) {
       if (known.loaded) continue;
-      const bool temporary = !storage->allocated() && storage->use_count() == owned_.at(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0);
+      const bool temporary =
+          !storage->allocated() && storage->use_count() == owned_.at(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0);
       if (temporary) {
         ++stats.elided;
         continue;
@@ -168,7 +168,8 @@ class Window final : public PendingWork {
 
  private:
   static Instr make_instr(const PointwiseCall& call) {
-    Instr instr{call.info, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())), {}};
+    Instr instr{call.info, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())),
+                {}};
     instr.ins.reserve(static_cast<size_t>(call.num_inputs));
     for (int i = 0; i < call.num_inputs; ++i) instr.ins.push_back(make_operand(*call.inputs[i], instr.sizes));
     std::copy(call.scalars, call.scalars + kMaxScalars, instr.scalars);
@@ -215,7 +216,8 @@ class Window final : public PendingWork {
   static void release(Instr& instr, const std::vector<Instr>& all, size_t next) {
     const auto used_later = [&](const StorageImpl* s) {
       return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), [&](const Instr& i) {
-        return i.out.storage.get() == s || std::any_of(i.ins.begin(), i.ins.end(), [&](const Operand& o) { return o.storage.get() == s; });
+        return i.out.storage.get() == s ||
+               std::any_of(i.ins.begin(), i.ins.end(), [&](const Operand& o) { return o.storage.get() == s; });
       });
     };
     const auto unmark = [&](Operand& o) {

@@ -1,9 +1,10 @@
 // Note [Issue window]
-// Pointwise instructions on large CPU tensors may wait in a short in-order window, one per thread, and are issued together:
-// a contiguous run of instructions of one shape becomes one group, which the tile interpreter runs block by block in
-// cache; a temporary that only instructions of the group own never gets memory.  Results are the same bits as running each
-// instruction at once.  Everything else flushes first: `StorageImpl::data()` of any storage an instruction reads or writes,
-// from whatever thread, an op that is not pointwise, an exposed output, kWindowInstructions or kWindowBytes.
+// Pointwise instructions on large CPU tensors may wait in a short in-order window, one per thread, and are issued
+// together: a contiguous run of instructions of one shape becomes one group, which the tile interpreter runs block by
+// block in cache; a temporary that only instructions of the group own never gets memory.  Results are the same bits as
+// running each instruction at once.  Everything else flushes first: `StorageImpl::data()` of any storage an instruction
+// reads or writes, from whatever thread, an op that is not pointwise, an exposed output, kWindowInstructions or
+// kWindowBytes.
 //
 // Note [Alias rule]
 // An instruction may join a group iff every storage it shares with a member (read after write, write after read, write
@@ -36,7 +37,7 @@ struct WindowStats {
   uint64_t instructions = 0;  // that waited
   uint64_t groups = 0;        // issued
   uint64_t flushes = 0;
-  uint64_t elided = 0;        // results that never got memory
+  uint64_t elided = 0;  // results that never got memory
 };
 WindowStats window_stats();
 
@@ -47,7 +48,15 @@ bool window_takes(const PointwiseCall& call);
 void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params);
 
 // For the fuzz tests alone: leaves out a rule, to prove that they notice.
-enum class Mutant : int8_t { kNone, kNoReadAfterWrite, kNoWriteAfterRead, kNoWriteAfterWrite, kElideOwned, kKeepExposed, kNoForeignFlush };
+enum class Mutant : int8_t {
+  kNone,
+  kNoReadAfterWrite,
+  kNoWriteAfterRead,
+  kNoWriteAfterWrite,
+  kElideOwned,
+  kKeepExposed,
+  kNoForeignFlush
+};
 void set_window_mutant(Mutant mutant);
 
 }  // namespace argand::exec

@@ -18,8 +18,9 @@ struct NamedType {
   const char* name;
   ScalarType dtype;
 };
-constexpr NamedType kTypes[] = {{"F64", kDouble}, {"F32", kFloat}, {"F16", kHalf},  {"BF16", kBFloat16},     {"I64", kLong},           {"I32", kInt},
-                                {"I16", kShort},  {"I8", kChar},   {"U8", kByte},   {"BOOL", kBool},         {"C64", kComplexFloat}};
+constexpr NamedType kTypes[] = {{"F64", kDouble}, {"F32", kFloat}, {"F16", kHalf},        {"BF16", kBFloat16},
+                                {"I64", kLong},   {"I32", kInt},   {"I16", kShort},       {"I8", kChar},
+                                {"U8", kByte},    {"BOOL", kBool}, {"C64", kComplexFloat}};
 
 std::optional<ScalarType> dtype_named(const std::string& name) {
   for (const NamedType& t : kTypes)
@@ -43,8 +44,8 @@ TensorHeader read_header(const InputFile& file, int64_t& header_bytes) {
   require(file.size() >= 8, path, "it has ", file.size(), " bytes; the length of the header alone takes 8");
   uint64_t length = 0;
   file.read(0, &length, 8);
-  require(length <= kMaxHeaderBytes && static_cast<int64_t>(length) <= file.size() - 8, path, "the header's length is given as ", length,
-          " bytes, the file has ", file.size());
+  require(length <= kMaxHeaderBytes && static_cast<int64_t>(length) <= file.size() - 8, path,
+          "the header's length is given as ", length, " bytes, the file has ", file.size());
   std::string text(static_cast<size_t>(length), '\0');
   file.read(8, text.data(), text.size());
   header_bytes = 8 + static_cast<int64_t>(length);
@@ -83,7 +84,8 @@ Tensor read_tensor(const InputFile& file, int64_t header_bytes, const TensorEntr
   }
   if (zero) bytes = 0;
   require((!overflow || zero) && bytes == entry.end - entry.begin, file.path(), "tensor '", entry.name, "' of shape ",
-          IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin, " bytes it is given");
+          IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin,
+          " bytes it is given");
   const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
   if (bytes > 0) file.read(header_bytes + entry.begin, raw<char>(t), static_cast<size_t>(bytes));
   if (*dtype == kBool) {  // any byte but 0 is true
@@ -102,7 +104,8 @@ TensorFile load_safetensors(const std::string& path) {
   check_layout(path, header, file.size() - header_bytes);
   TensorFile out;
   out.metadata = header.metadata;
-  for (const TensorEntry& entry : header.tensors) out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry));
+  for (const TensorEntry& entry : header.tensors)
+    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry));
   return out;
 }
 

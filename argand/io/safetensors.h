@@ -1,8 +1,8 @@
 // safetensors files: named tensors and text, the format of github.com/huggingface/safetensors (format 0.3+):
 //
 //   byte 0-7  N, the length of the header, least significant byte first
-//   N bytes   JSON: {"__metadata__": {"key": "text", ...}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets": [0, 24]}, ...}
-//   the rest  the elements of all tensors, row-major, without holes
+//   N bytes   JSON: {"__metadata__": {"key": "text", ...}, "name": {"dtype": "F32", "shape": [2, 3], "data_offsets":
+//   [0, 24]}, ...} the rest  the elements of all tensors, row-major, without holes
 //
 // Reading is strict and never trusts a number before it is compared with the bytes that are there; every failure throws
 // FileError with the path and what is wrong, and executes nothing.  Writing goes through AtomicFile.

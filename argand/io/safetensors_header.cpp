@@ -17,8 +17,8 @@ size_t utf8_length(std::string_view text) {
   if (n == 0 || text.size() < n) return 0;
   for (size_t i = 1; i < n; ++i)
     if (!is_continuation(byte(i))) return 0;
-  if (c == 0xE0 && byte(1) < 0xA0) return 0;                     // overlong
-  if (c == 0xED && byte(1) > 0x9F) return 0;                     // surrogates
+  if (c == 0xE0 && byte(1) < 0xA0) return 0;  // overlong
+  if (c == 0xED && byte(1) > 0x9F) return 0;  // surrogates
   if ((c == 0xF0 && byte(1) < 0x90) || (c == 0xF4 && byte(1) > 0x8F)) return 0;
   return n;
 }
@@ -54,8 +54,10 @@ class Parser {
         const std::string name = string();
         require(names_.insert(name).second, at, "a name that was there before: '", name, "'");
         expect(':');
-        if (name == "__metadata__") metadata(out);
-        else tensor(name, out);
+        if (name == "__metadata__")
+          metadata(out);
+        else
+          tensor(name, out);
       } while (accept(','));
       expect('}');
     }
@@ -70,7 +72,8 @@ class Parser {
     ARGAND_CHECK(ValueError, condition, "header byte ", at, ": ", parts...);
   }
   void space() {
-    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r')) ++at_;
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
+      ++at_;
   }
   bool accept(char c) {
     space();
@@ -88,7 +91,10 @@ class Parser {
     uint32_t v = 0;
     for (int i = 0; i < 4; ++i) {
       const char c = text_[at_++];
-      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+      const int digit = c >= '0' && c <= '9'   ? c - '0'
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                               : -1;
       require(digit >= 0, at_ - 1, "expected a hexadecimal digit");
       v = v * 16 + static_cast<uint32_t>(digit);
     }
@@ -142,7 +148,8 @@ class Parser {
     const size_t first = at_;
     int64_t v = 0;
     while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') {
-      const bool overflow = __builtin_mul_overflow(v, int64_t{10}, &v) || __builtin_add_overflow(v, int64_t{text_[at_] - '0'}, &v);
+      const bool overflow =
+          __builtin_mul_overflow(v, int64_t{10}, &v) || __builtin_add_overflow(v, int64_t{text_[at_] - '0'}, &v);
       require(!overflow, first, "a number beyond 64 bits");
       ++at_;
     }
@@ -184,14 +191,19 @@ class Parser {
       const size_t at = at_;
       const std::string field = string();
       expect(':');
-      if (field == "dtype" && !dtype) dtype = string();
-      else if (field == "shape" && !shape) shape = integers();
-      else if (field == "data_offsets" && !offsets) offsets = integers();
-      else require(false, at, "an unknown or repeated field '", field, "' of tensor '", name, "'");
+      if (field == "dtype" && !dtype)
+        dtype = string();
+      else if (field == "shape" && !shape)
+        shape = integers();
+      else if (field == "data_offsets" && !offsets)
+        offsets = integers();
+      else
+        require(false, at, "an unknown or repeated field '", field, "' of tensor '", name, "'");
     } while (accept(','));
     expect('}');
     require(dtype && shape && offsets, first, "tensor '", name, "' lacks dtype, shape or data_offsets");
-    require(offsets->size() == 2 && (*offsets)[0] <= (*offsets)[1], first, "data_offsets of tensor '", name, "' are not [begin, end]");
+    require(offsets->size() == 2 && (*offsets)[0] <= (*offsets)[1], first, "data_offsets of tensor '", name,
+            "' are not [begin, end]");
     out.tensors.push_back({name, *dtype, *shape, (*offsets)[0], (*offsets)[1]});
   }
 
@@ -204,9 +216,12 @@ void append_quoted(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   out += '"';
   for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\', out += c;
-    else if (static_cast<unsigned char>(c) < 0x20) out += "\\u00", out += kHex[c >> 4], out += kHex[c & 15];
-    else out += c;
+    if (c == '"' || c == '\\')
+      out += '\\', out += c;
+    else if (static_cast<unsigned char>(c) < 0x20)
+      out += "\\u00", out += kHex[c >> 4], out += kHex[c & 15];
+    else
+      out += c;
   }
   out += '"';
 }

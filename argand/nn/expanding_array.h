@@ -52,8 +52,10 @@ class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>
  public:
   using Base = ExpandingArray<D, std::optional<T>>;
   using Base::Base;
-  ExpandingArrayWithOptionalElem(std::initializer_list<T> list) : Base(std::vector<std::optional<T>>(list.begin(), list.end())) {}
-  ExpandingArrayWithOptionalElem(const std::vector<T>& values) : Base(std::vector<std::optional<T>>(values.begin(), values.end())) {}
+  ExpandingArrayWithOptionalElem(std::initializer_list<T> list)
+      : Base(std::vector<std::optional<T>>(list.begin(), list.end())) {}
+  ExpandingArrayWithOptionalElem(const std::vector<T>& values)
+      : Base(std::vector<std::optional<T>>(values.begin(), values.end())) {}
   ExpandingArrayWithOptionalElem(T one) : Base(std::optional<T>(one)) {}
 };
 
@@ -62,8 +64,10 @@ std::ostream& operator<<(std::ostream& stream, const ExpandingArrayWithOptionalE
   stream << (D == 1 ? "" : "[");
   for (size_t i = 0; i < D; ++i) {
     stream << (i ? ", " : "");
-    if (a[i]) stream << *a[i];
-    else stream << "None";
+    if (a[i])
+      stream << *a[i];
+    else
+      stream << "None";
   }
   return stream << (D == 1 ? "" : "]");
 }

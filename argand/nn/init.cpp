@@ -17,8 +17,8 @@ double calculate_gain(NonlinearityType nonlinearity, double param) {
 }
 
 std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
-  ARGAND_CHECK(ShapeError, tensor.dim() >= 2, "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got ",
-               tensor.sizes());
+  ARGAND_CHECK(ShapeError, tensor.dim() >= 2,
+               "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions, got ", tensor.sizes());
   int64_t taps = 1;
   for (int64_t d = 2; d < tensor.dim(); ++d) taps *= tensor.size(d);
   return {tensor.size(1) * taps, tensor.size(0) * taps};
@@ -39,7 +39,8 @@ Tensor eye_(Tensor matrix) {
 
 Tensor dirac_(Tensor tensor) {
   const NoGradGuard no_grad;
-  ARGAND_CHECK(ShapeError, tensor.dim() >= 3 && tensor.dim() <= 5, "Only tensors with 3, 4, or 5 dimensions are supported, got ", tensor.sizes());
+  ARGAND_CHECK(ShapeError, tensor.dim() >= 3 && tensor.dim() <= 5,
+               "Only tensors with 3, 4, or 5 dimensions are supported, got ", tensor.sizes());
   tensor.zero_();
   for (int64_t i = 0; i < std::min(tensor.size(0), tensor.size(1)); ++i) {
     Tensor tap = tensor[i][i];

@@ -8,8 +8,9 @@
 namespace argand::nn::init {
 
 using NonlinearityType =
-    std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D, enumtype::kConvTranspose1D, enumtype::kConvTranspose2D,
-                 enumtype::kConvTranspose3D, enumtype::kSigmoid, enumtype::kTanh, enumtype::kReLU, enumtype::kLeakyReLU>;
+    std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D, enumtype::kConvTranspose1D,
+                 enumtype::kConvTranspose2D, enumtype::kConvTranspose3D, enumtype::kSigmoid, enumtype::kTanh,
+                 enumtype::kReLU, enumtype::kLeakyReLU>;
 using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
 // The factor by which a nonlinearity's initial weights are scaled; `param` is the slope of kLeakyReLU.
@@ -25,8 +26,10 @@ Tensor dirac_(Tensor tensor);
 Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
 Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, double a = -2, double b = 2);
-Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn, NonlinearityType nonlinearity = kLeakyReLU);
-Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn, NonlinearityType nonlinearity = kLeakyReLU);
+Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
+                       NonlinearityType nonlinearity = kLeakyReLU);
+Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
+                        NonlinearityType nonlinearity = kLeakyReLU);
 Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);
 

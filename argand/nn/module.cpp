@@ -8,11 +8,14 @@
 namespace argand::nn {
 namespace {
 
-std::string join(const std::string& prefix, const std::string& name) { return prefix.empty() ? name : prefix + "." + name; }
+std::string join(const std::string& prefix, const std::string& name) {
+  return prefix.empty() ? name : prefix + "." + name;
+}
 
 void check_name(const char* what, const std::string& name) {
   ARGAND_CHECK(ValueError, !name.empty(), what, " name must not be empty");
-  ARGAND_CHECK(ValueError, name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name, "')");
+  ARGAND_CHECK(ValueError, name.find('.') == std::string::npos, what, " name must not contain a dot (got '", name,
+               "')");
 }
 
 }  // namespace
@@ -27,7 +30,8 @@ const std::string& Module::name() const {
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
   ARGAND_THROW(NotImplementedError, "clone() has not been implemented for ", name(),
-               ". Subclass argand::nn::Cloneable<", name(), "> instead of argand::nn::Module to inherit the ability to clone.");
+               ". Subclass argand::nn::Cloneable<", name(),
+               "> instead of argand::nn::Module to inherit the ability to clone.");
 }
 
 void Module::clone_(Module&, const std::optional<Device>&) {}
@@ -69,7 +73,8 @@ void Module::apply(const NamedModuleApplyFunction& f, const std::string& prefix)
   for (auto& child : children_) child.value()->apply(f, join(prefix, child.key()));
 }
 
-void Module::each_tensor(const std::string& prefix, const std::function<void(const std::string&, Tensor&, bool)>& f) const {
+void Module::each_tensor(const std::string& prefix,
+                         const std::function<void(const std::string&, Tensor&, bool)>& f) const {
   auto& self = const_cast<Module&>(*this);
   for (auto& p : self.parameters_)
     if (p.value().defined()) f(join(prefix, p.key()), p.value(), true);
@@ -107,19 +112,24 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
 std::vector<Tensor> Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
 std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
-OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const std::string& prefix, bool include_self) const {
+OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const std::string& prefix,
+                                                                        bool include_self) const {
   OrderedDict<std::string, std::shared_ptr<Module>> out;
   if (include_self) {
     auto self = const_cast<Module*>(this)->weak_from_this().lock();
-    ARGAND_CHECK(ValueError, self, "modules: the module is not held by a shared_ptr; use std::make_shared or include_self = false");
+    ARGAND_CHECK(ValueError, self,
+                 "modules: the module is not held by a shared_ptr; use std::make_shared or include_self = false");
     out.insert(prefix, std::move(self));
   }
   for (const auto& child : children_)
-    for (const auto& below : child.value()->named_modules(join(prefix, child.key()), true)) out.insert(below.key(), below.value());
+    for (const auto& below : child.value()->named_modules(join(prefix, child.key()), true))
+      out.insert(below.key(), below.value());
   return out;
 }
 
-std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const { return named_modules("", include_self).values(); }
+std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
+  return named_modules("", include_self).values();
+}
 std::vector<std::shared_ptr<Module>> Module::children() const { return children_.values(); }
 OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const { return children_; }
 
@@ -139,10 +149,15 @@ void Module::convert(const std::function<TensorOptions(const Tensor&)>& options,
 }
 
 void Module::to(Device device, ScalarType dtype, bool non_blocking) {
-  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype).device(device) : TensorOptions(device); }, non_blocking);
+  convert(
+      [&](const Tensor& t) {
+        return t.is_floating_point() ? TensorOptions(dtype).device(device) : TensorOptions(device);
+      },
+      non_blocking);
 }
 void Module::to(ScalarType dtype, bool non_blocking) {
-  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype) : TensorOptions(); }, non_blocking);
+  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype) : TensorOptions(); },
+          non_blocking);
 }
 void Module::to(Device device, bool non_blocking) {
   convert([&](const Tensor&) { return TensorOptions(device); }, non_blocking);
@@ -164,7 +179,8 @@ void Module::zero_grad(bool set_to_none) {
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name);
-  ARGAND_CHECK(GradError, !tensor.defined() || tensor.is_leaf(), "register_parameter: '", name, "' must be a leaf, got a tensor with a grad_fn");
+  ARGAND_CHECK(GradError, !tensor.defined() || tensor.is_leaf(), "register_parameter: '", name,
+               "' must be a leaf, got a tensor with a grad_fn");
   if (tensor.defined() && is_differentiable(tensor.dtype())) tensor.set_requires_grad(requires_grad);
   return parameters_.insert(std::move(name), std::move(tensor));
 }
@@ -179,7 +195,9 @@ void Module::add_module(std::string name, std::shared_ptr<Module> module) {
   children_.insert(std::move(name), std::move(module));
 }
 
-void Module::set_module(const std::string& name, std::shared_ptr<Module> module) { children_[name] = std::move(module); }
+void Module::set_module(const std::string& name, std::shared_ptr<Module> module) {
+  children_[name] = std::move(module);
+}
 void Module::unregister_module(const std::string& name) { children_.erase(name); }
 
 // ---- state
@@ -197,15 +215,19 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
   each_tensor("", [&](const std::string& name, Tensor& t, bool) {
     own.insert(name, t);
     const Tensor* given = state.find(name);
-    if (!given || !given->defined()) missing += "\n  missing: " + name;
-    else if (!(given->sizes() == t.sizes())) misshaped += str("\n  shape of ", name, ": expected ", t.sizes(), ", got ", given->sizes());
-    else copies.emplace_back(t, *given);
+    if (!given || !given->defined())
+      missing += "\n  missing: " + name;
+    else if (!(given->sizes() == t.sizes()))
+      misshaped += str("\n  shape of ", name, ": expected ", t.sizes(), ", got ", given->sizes());
+    else
+      copies.emplace_back(t, *given);
   });
   for (const auto& item : state)
     if (!own.contains(item.key())) unexpected += "\n  unexpected: " + item.key();
   if (!strict) missing.clear(), unexpected.clear();
-  ARGAND_CHECK(ValueError, missing.empty() && unexpected.empty() && misshaped.empty(), "load_state_dict: the state does not fit ", name(),
-               "; nothing was changed", missing, unexpected, misshaped);
+  ARGAND_CHECK(ValueError, missing.empty() && unexpected.empty() && misshaped.empty(),
+               "load_state_dict: the state does not fit ", name(), "; nothing was changed", missing, unexpected,
+               misshaped);
   const NoGradGuard no_grad;
   for (auto& [to, from] : copies) to.copy_(from);
 }

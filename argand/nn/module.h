@@ -1,8 +1,8 @@
 // The base of all layers and models, with the names and semantics of LibTorch's torch::nn::Module.
 //
-// A module owns parameters (which train), buffers (which do not) and submodules, each under a name without dots.  Names of
-// nested ones are joined with dots: "conv1.weight".
-// Thread safety: reading from several threads is safe while nobody changes the module.
+// A module owns parameters (which train), buffers (which do not) and submodules, each under a name without dots.  Names
+// of nested ones are joined with dots: "conv1.weight". Thread safety: reading from several threads is safe while nobody
+// changes the module.
 #pragma once
 #include <functional>
 #include <memory>
@@ -39,7 +39,8 @@ class Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
   // This module first; needs the module to be held by a shared_ptr if include_self.
   std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
-  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& prefix = {}, bool include_self = true) const;
+  OrderedDict<std::string, std::shared_ptr<Module>> named_modules(const std::string& prefix = {},
+                                                                  bool include_self = true) const;
   std::vector<std::shared_ptr<Module>> children() const;
   OrderedDict<std::string, std::shared_ptr<Module>> named_children() const;
 
@@ -108,7 +109,8 @@ class Module : public std::enable_shared_from_this<Module> {
   void take_values_of(const Module& from, const std::optional<Device>& device);
   void add_module(std::string name, std::shared_ptr<Module> module);
   void set_module(const std::string& name, std::shared_ptr<Module> module);
-  void each_tensor(const std::string& prefix, const std::function<void(const std::string&, Tensor&, bool is_parameter)>& f) const;
+  void each_tensor(const std::string& prefix,
+                   const std::function<void(const std::string&, Tensor&, bool is_parameter)>& f) const;
   void convert(const std::function<TensorOptions(const Tensor&)>& options, bool non_blocking);
 
   mutable std::optional<std::string> name_;

@@ -1,4 +1,5 @@
-// Modules as values: ARGAND_MODULE(Linear) makes `Linear` a counted handle to a `LinearImpl`, as LibTorch's TORCH_MODULE.
+// Modules as values: ARGAND_MODULE(Linear) makes `Linear` a counted handle to a `LinearImpl`, as LibTorch's
+// TORCH_MODULE.
 #pragma once
 #include <memory>
 #include <type_traits>
@@ -19,7 +20,8 @@ class ModuleHolder : ModuleHolderIndicator {
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}  // empty
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
   template <class Head, class... Tail,
-            class = std::enable_if_t<!(std::is_base_of_v<ModuleHolderIndicator, std::decay_t<Head>> && sizeof...(Tail) == 0) &&
+            class = std::enable_if_t<!(std::is_base_of_v<ModuleHolderIndicator, std::decay_t<Head>> &&
+                                       sizeof...(Tail) == 0) &&
                                      !std::is_same_v<std::decay_t<Head>, std::shared_ptr<Contained>> &&
                                      !std::is_same_v<std::decay_t<Head>, std::nullptr_t>>>
   explicit ModuleHolder(Head&& head, Tail&&... tail)
@@ -50,8 +52,10 @@ class ModuleHolder : ModuleHolderIndicator {
 
  private:
   static std::shared_ptr<Contained> make_default() {
-    if constexpr (std::is_default_constructible_v<Contained>) return std::make_shared<Contained>();
-    else return nullptr;
+    if constexpr (std::is_default_constructible_v<Contained>)
+      return std::make_shared<Contained>();
+    else
+      return nullptr;
   }
   std::shared_ptr<Contained> impl_;
 };
@@ -63,10 +67,10 @@ std::ostream& operator<<(std::ostream& stream, const ModuleHolder<Contained>& mo
 
 }  // namespace argand::nn
 
-#define ARGAND_MODULE_IMPL(Name, ImplType)                              \
+#define ARGAND_MODULE_IMPL(Name, ImplType)                                \
   class Name : public ::argand::nn::ModuleHolder<ImplType> { /* NOLINT */ \
-   public:                                                              \
-    using ::argand::nn::ModuleHolder<ImplType>::ModuleHolder;           \
-    using Impl = ImplType;                                              \
+   public:                                                                \
+    using ::argand::nn::ModuleHolder<ImplType>::ModuleHolder;             \
+    using Impl = ImplType;                                                \
   }
 #define ARGAND_MODULE(Name) ARGAND_MODULE_IMPL(Name, Name##Impl)

@@ -14,25 +14,27 @@
 //
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc; optional: variants, dtypes, autocast, differentiable, samples(S&)
-//   Pointwise    ARGAND_BODY, compute, promote; or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that
-//                stand in nested structs of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands
-//                optional: check(const Args&), which throws what the user did wrong; scalars(const Args&, Scalar*) and
-//                num_scalars, if the body's scalars are not simply the numbers among the arguments
-//   Kernel       infer(const Args&) -> TensorMeta or TensorMetas; cpu(const Args&, Tensor& out | std::span<Tensor> outs);
+//   Pointwise    ARGAND_BODY, compute, promote; or form(const Args&) -> const PointwiseInfo&, which chooses among
+//   bodies that
+//                stand in nested structs of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor?
+//                operands optional: check(const Args&), which throws what the user did wrong; scalars(const Args&,
+//                Scalar*) and num_scalars, if the body's scalars are not simply the numbers among the arguments
+//   Kernel       infer(const Args&) -> TensorMeta or TensorMetas; cpu(const Args&, Tensor& out | std::span<Tensor>
+//   outs);
 //                optional starts_from_self, writes_strided
 //   View         view(const Args&) -> ViewLayout
 //   Composite    compose(const Args&) -> what the schema returns
-// Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once.  `g` is
-// the gradient of the result (of all results, some undefined, as Grads, if there are several).  A gradient need not be
-// summed to the argument's shape or cast to its dtype: the engine does that.  What a gradient reads must stand in it as
-// c.NAME, c.result(), c.sizes(i) or c.dtype(i): the generator keeps for the graph exactly what it finds there.
+// Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once. `g`
+// is the gradient of the result (of all results, some undefined, as Grads, if there are several).  A gradient need not
+// be summed to the argument's shape or cast to its dtype: the engine does that.  What a gradient reads must stand in it
+// as c.NAME, c.result(), c.sizes(i) or c.dtype(i): the generator keeps for the graph exactly what it finds there.
 #pragma once
 #include "argand/exec/copy.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"
-#include "argand/ops/pointwise_loops.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/ops/pointwise_loops.h"
 #include "argand/ops/samples.h"
 
 namespace argand::ops {
@@ -74,7 +76,7 @@ struct Composite : OpBase<A> {
 };
 
 // Sets of compute types for pointwise bodies.
-inline constexpr DtypeSet kFloatBody = kFloatTypes;                                   // real floating point only
+inline constexpr DtypeSet kFloatBody = kFloatTypes;  // real floating point only
 inline constexpr DtypeSet kFloatComplexBody = kFloatTypes | kComplexTypes;
 inline constexpr DtypeSet kIntBody = dtype_bit(kLong);
 inline constexpr DtypeSet kRealBody = kFloatTypes | dtype_bit(kLong);
@@ -89,8 +91,10 @@ inline constexpr const PointwiseInfo& form_of = detail::kPointwiseInfo<Form>;
 namespace detail {
 
 template <class Op>
-concept HasGrad = requires(const typename Op::Ctx& c, const Tensor& g) { Op::grad(c, g); } ||
-                  requires(const typename Op::Ctx& c, const Grads& g) { Op::grad(c, g); };
+concept HasGrad = requires(const typename Op::Ctx& c, const Tensor& g) {
+  Op::grad(c, g);
+}
+|| requires(const typename Op::Ctx& c, const Grads& g) { Op::grad(c, g); };
 
 template <class Op>
 constexpr bool kHasGradient = HasGrad<Op> || Op::Args::template kArgumentGrads<Op> != 0;
@@ -110,8 +114,10 @@ class Node final : public GradContext<typename Op::Args> {
       return Op::grad(c, grads[0]);
     } else if constexpr (Op::Args::template kArgumentGrads<Op> != 0) {
       Grads out(this->num_tensors());
-      if constexpr (Op::Args::kNumOutputs == 1) Op::Args::template call_gradients<Op>(c, grads[0], out);
-      else Op::Args::template call_gradients<Op>(c, grads, out);
+      if constexpr (Op::Args::kNumOutputs == 1)
+        Op::Args::template call_gradients<Op>(c, grads[0], out);
+      else
+        Op::Args::template call_gradients<Op>(c, grads, out);
       return out;
     } else {
       ARGAND_THROW(NotImplementedError, Op::Args::kName, ": the gradient of this op is not implemented");
@@ -130,8 +136,10 @@ void tensors(void* args, TensorSlots& out) {
 template <class Op>
 void scalars(const void* args, Scalar* out) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
-  if constexpr (requires { Op::scalars(a, out); }) Op::scalars(a, out);
-  else a.each_scalar([&](const Scalar& s) { *out++ = s; });
+  if constexpr (requires { Op::scalars(a, out); })
+    Op::scalars(a, out);
+  else
+    a.each_scalar([&](const Scalar& s) { *out++ = s; });
 }
 template <class Op>
 void check(const void* args) {
@@ -148,8 +156,10 @@ void values(const void* args, ArgumentValues& out) {
 template <class Op>
 void infer(const void* args, TensorMetas& out) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
-  if constexpr (std::is_same_v<decltype(Op::infer(a)), TensorMeta>) out.push_back(Op::infer(a));
-  else out = Op::infer(a);
+  if constexpr (std::is_same_v<decltype(Op::infer(a)), TensorMeta>)
+    out.push_back(Op::infer(a));
+  else
+    out = Op::infer(a);
 }
 template <class Op>
 ViewLayout view(const void* args) {
@@ -158,15 +168,19 @@ ViewLayout view(const void* args) {
 template <class Op>
 void cpu(const void* args, std::span<Tensor> outs) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
-  if constexpr (requires { Op::cpu(a, outs[0]); }) Op::cpu(a, outs[0]);
-  else Op::cpu(a, outs);
+  if constexpr (requires { Op::cpu(a, outs[0]); })
+    Op::cpu(a, outs[0]);
+  else
+    Op::cpu(a, outs);
 }
 template <class Op>
 void compose(const void* args, void* result) {
   *static_cast<typename Op::Args::Result*>(result) = Op::compose(*static_cast<const typename Op::Args*>(args));
 }
 inline void collect(Tensor t, std::vector<Tensor>& out) { out.push_back(std::move(t)); }
-inline void collect(const std::vector<Tensor>& list, std::vector<Tensor>& out) { out.insert(out.end(), list.begin(), list.end()); }
+inline void collect(const std::vector<Tensor>& list, std::vector<Tensor>& out) {
+  out.insert(out.end(), list.begin(), list.end());
+}
 inline void collect(const Scalar& number, std::vector<Tensor>& out) { out.push_back(exec::wrapped_number(number)); }
 template <class... T>
 void collect(const std::tuple<T...>& all, std::vector<Tensor>& out) {
@@ -208,8 +222,10 @@ constexpr OpInfo make_info() {
   info.make_node = make_node<Op>;
   info.samples = samples<Op>;
   if constexpr (Op::kind == OpKind::kPointwise) {
-    if constexpr (requires(const Args& a) { Op::form(a); }) info.form = form<Op>;
-    else info.pointwise = &detail::kPointwiseInfo<Op>;
+    if constexpr (requires(const Args& a) { Op::form(a); })
+      info.form = form<Op>;
+    else
+      info.pointwise = &detail::kPointwiseInfo<Op>;
   }
   if constexpr (Op::kind == OpKind::kKernel) {
     info.infer = infer<Op>;

@@ -9,9 +9,9 @@ Tensor wrapped_number(const Scalar& value);
 }
 
 // `reversed(b, a)` is what `a symbol b` is for a number on the left.
-#define ARGAND_BINARY_OPERATOR(symbol, function, reversed)                                         \
-  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return function(a, b); }      \
-  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return function(a, b); }      \
+#define ARGAND_BINARY_OPERATOR(symbol, function, reversed)                                   \
+  inline Tensor operator symbol(const Tensor& a, const Tensor& b) { return function(a, b); } \
+  inline Tensor operator symbol(const Tensor& a, const Scalar& b) { return function(a, b); } \
   inline Tensor operator symbol(const Scalar& a, const Tensor& b) { return reversed; }
 
 ARGAND_BINARY_OPERATOR(+, add, add(b, a))

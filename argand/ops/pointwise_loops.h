@@ -1,7 +1,9 @@
-// From a pointwise body to the loops that run it: one per compute type, and for float32 and float64 one per vector unit.
+// From a pointwise body to the loops that run it: one per compute type, and for float32 and float64 one per vector
+// unit.
 //
-// A body is an expression over its operands, written once: the CPU loops below, the CUDA kernel and the fuser's text all
-// come from it.  The variants are the same code compiled for wider vectors; contraction is off, so their bits agree.
+// A body is an expression over its operands, written once: the CPU loops below, the CUDA kernel and the fuser's text
+// all come from it.  The variants are the same code compiled for wider vectors; contraction is off, so their bits
+// agree.
 #pragma once
 #include <array>
 #include <utility>
@@ -12,8 +14,9 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ARGAND_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
-#define ARGAND_TARGET_AVX512 \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")))
+#define ARGAND_TARGET_AVX512                                                                                      \
+  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=" \
+                        "512")))
 #define ARGAND_ISA_VARIANTS 1
 #else
 #define ARGAND_ISA_VARIANTS 0
@@ -35,13 +38,13 @@
 #define ARGAND_AUTO_PARAMS_6(a, b, c, d, e, f) T a, T b, T c, T d, T e, T f
 #define ARGAND_PICK(_1, _2, _3, _4, _5, _6, N, ...) ARGAND_AUTO_PARAMS_##N
 #define ARGAND_AUTO_PARAMS(...) ARGAND_PICK(__VA_ARGS__, 6, 5, 4, 3, 2, 1)(__VA_ARGS__)
-#define ARGAND_BODY(params, ...)                                                                  \
-  static constexpr const char* body_text = #__VA_ARGS__;                                          \
-  static constexpr const char* body_params = #params;                                             \
-  template <class T>                                                                              \
-  [[gnu::always_inline]] static inline T body(ARGAND_AUTO_PARAMS params) {                        \
-    using namespace ::argand::math;                                                               \
-    return static_cast<T>(__VA_ARGS__);                                                           \
+#define ARGAND_BODY(params, ...)                                           \
+  static constexpr const char* body_text = #__VA_ARGS__;                   \
+  static constexpr const char* body_params = #params;                      \
+  template <class T>                                                       \
+  [[gnu::always_inline]] static inline T body(ARGAND_AUTO_PARAMS params) { \
+    using namespace ::argand::math;                                        \
+    return static_cast<T>(__VA_ARGS__);                                    \
   }
 
 namespace argand::ops::detail {
@@ -49,18 +52,23 @@ namespace argand::ops::detail {
 // Operands and scalars of a body: those of the arguments, unless it says otherwise.
 template <class Op>
 constexpr int num_inputs() {
-  if constexpr (requires { Op::num_inputs; }) return Op::num_inputs;
-  else return Op::Args::kNumTensors;
+  if constexpr (requires { Op::num_inputs; })
+    return Op::num_inputs;
+  else
+    return Op::Args::kNumTensors;
 }
 template <class Op>
 constexpr int num_scalars() {
-  if constexpr (requires { Op::num_scalars; }) return Op::num_scalars;
-  else return Op::Args::kNumScalars;
+  if constexpr (requires { Op::num_scalars; })
+    return Op::num_scalars;
+  else
+    return Op::Args::kNumScalars;
 }
 
 template <class Op, class T, size_t... In, size_t... Attr>
-[[gnu::always_inline]] inline void run_loop(void* out, [[maybe_unused]] const void* const* ins, [[maybe_unused]] const void* params, int64_t n,
-                                            std::index_sequence<In...>, std::index_sequence<Attr...>) {
+[[gnu::always_inline]] inline void run_loop(void* out, [[maybe_unused]] const void* const* ins,
+                                            [[maybe_unused]] const void* params, int64_t n, std::index_sequence<In...>,
+                                            std::index_sequence<Attr...>) {
   [[maybe_unused]] const std::array<const T*, sizeof...(In) + 1> in{static_cast<const T*>(ins[In])..., nullptr};
   [[maybe_unused]] const std::array<T, sizeof...(Attr) + 1> attr{static_cast<const T*>(params)[Attr]..., T{}};
   T* to = static_cast<T*>(out);
@@ -90,9 +98,12 @@ void loop(void* out, const void* const* ins, const void* params, int64_t n) {
 #if ARGAND_ISA_VARIANTS
   if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>) {
     switch (cpu::vector_unit()) {
-      case cpu::VectorUnit::kAvx512: return loop_avx512<Op, T>(out, ins, params, n);
-      case cpu::VectorUnit::kAvx2: return loop_avx2<Op, T>(out, ins, params, n);
-      default: break;
+      case cpu::VectorUnit::kAvx512:
+        return loop_avx512<Op, T>(out, ins, params, n);
+      case cpu::VectorUnit::kAvx2:
+        return loop_avx2<Op, T>(out, ins, params, n);
+      default:
+        break;
     }
   }
 #endif
@@ -101,8 +112,10 @@ void loop(void* out, const void* const* ins, const void* params, int64_t n) {
 
 template <class Op, ScalarType kType>
 constexpr cpu::LoopFn loop_or_null() {
-  if constexpr (contains(Op::compute, kType)) return loop<Op, typename cpp_type<kType>::type>;
-  else return nullptr;
+  if constexpr (contains(Op::compute, kType))
+    return loop<Op, typename cpp_type<kType>::type>;
+  else
+    return nullptr;
 }
 
 template <class Op>

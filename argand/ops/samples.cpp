@@ -58,7 +58,8 @@ Tensor SampleSink::apart(IntArrayRef sizes) {
 }
 
 Tensor SampleSink::integer(IntArrayRef sizes, int64_t low, int64_t high) {
-  return make<int64_t>(sizes, [&](int64_t) { return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low)); });
+  return make<int64_t>(sizes,
+                       [&](int64_t) { return low + static_cast<int64_t>(next() % static_cast<uint64_t>(high - low)); });
 }
 
 Tensor SampleSink::boolean(IntArrayRef sizes) {

@@ -1,8 +1,8 @@
 // Sample calls of an op: one object for conformance tests, gradient checks, parity with PyTorch and benchmarks.
 //
-// A sample is an argument struct with float64 (or, where the op wants them, integer or bool) tensors.  The harness derives
-// the other dtypes and layouts from it.  Values are drawn from a generator seeded by the op's name, so that a sample is the
-// same on every run.
+// A sample is an argument struct with float64 (or, where the op wants them, integer or bool) tensors.  The harness
+// derives the other dtypes and layouts from it.  Values are drawn from a generator seeded by the op's name, so that a
+// sample is the same on every run.
 #pragma once
 #include <memory>
 #include <string>

@@ -47,27 +47,35 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
     }
     const auto [beta1, beta2] = o.betas();
     for (const auto& [step, l] : by_step)
-      _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2, o.weight_decay(), o.eps(),
-                   o.amsgrad(), decoupled, false);
+      _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2,
+                   o.weight_decay(), o.eps(), o.amsgrad(), decoupled, false);
   }
 }
 
 }  // namespace
 
-Adam::Adam(std::vector<OptimizerParamGroup> groups, AdamOptions d) : Optimizer(std::move(groups), std::make_unique<AdamOptions>(d)) { check(d); }
-AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions d) : Optimizer(std::move(groups), std::make_unique<AdamWOptions>(d)) {
+Adam::Adam(std::vector<OptimizerParamGroup> groups, AdamOptions d)
+    : Optimizer(std::move(groups), std::make_unique<AdamOptions>(d)) {
+  check(d);
+}
+AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions d)
+    : Optimizer(std::move(groups), std::make_unique<AdamWOptions>(d)) {
   check(d);
 }
 
 Tensor Adam::step(LossClosure closure) {
   Tensor loss = run_closure(closure);
-  step_groups<AdamOptions>(param_groups(), false, [&](const Tensor& p) -> AdamParamState& { return static_cast<AdamParamState&>(state_of(p)); });
+  step_groups<AdamOptions>(param_groups(), false, [&](const Tensor& p) -> AdamParamState& {
+    return static_cast<AdamParamState&>(state_of(p));
+  });
   return loss;
 }
 
 Tensor AdamW::step(LossClosure closure) {
   Tensor loss = run_closure(closure);
-  step_groups<AdamWOptions>(param_groups(), true, [&](const Tensor& p) -> AdamParamState& { return static_cast<AdamParamState&>(state_of(p)); });
+  step_groups<AdamWOptions>(param_groups(), true, [&](const Tensor& p) -> AdamParamState& {
+    return static_cast<AdamParamState&>(state_of(p));
+  });
   return loss;
 }
 

@@ -22,16 +22,16 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
     amsgrad_ = amsgrad != 0;
   }
 
-#define ARGAND_ADAM_ARG(T, name)                           \
- public:                                                   \
-  Derived& name(const T& value) {                          \
-    name##_ = value;                                       \
-    return static_cast<Derived&>(*this);                   \
-  }                                                        \
-  const T& name() const noexcept { return name##_; }       \
-  T& name() noexcept { return name##_; }                   \
-                                                           \
- private:                                                  \
+#define ARGAND_ADAM_ARG(T, name)                     \
+ public:                                             \
+  Derived& name(const T& value) {                    \
+    name##_ = value;                                 \
+    return static_cast<Derived&>(*this);             \
+  }                                                  \
+  const T& name() const noexcept { return name##_; } \
+  T& name() noexcept { return name##_; }             \
+                                                     \
+ private:                                            \
   T name##_
   ARGAND_ADAM_ARG(double, lr);
   ARGAND_ADAM_ARG(betas_t, betas) = {0.9, 0.999};
@@ -67,7 +67,8 @@ using AdamWParamState = AdamParamState;
 class Adam : public Optimizer {
  public:
   explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {});
-  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {}) : Adam({OptimizerParamGroup(std::move(params))}, defaults) {}
+  explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {})
+      : Adam({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
@@ -77,7 +78,8 @@ class Adam : public Optimizer {
 class AdamW : public Optimizer {
  public:
   explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {});
-  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {}) : AdamW({OptimizerParamGroup(std::move(params))}, defaults) {}
+  explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
+      : AdamW({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:

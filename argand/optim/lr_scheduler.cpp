@@ -35,11 +35,14 @@ std::vector<double> LRScheduler::get_last_lr() const {
   return out;
 }
 
-StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma) : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
+StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
+    : LRScheduler(optimizer), step_size_(step_size), gamma_(gamma) {
   ARGAND_CHECK(ValueError, step_size > 0, "StepLR: step_size must be positive, got ", step_size);
   apply();
 }
-double StepLR::lr_at(double base, int64_t steps) const { return base * std::pow(gamma_, static_cast<double>(steps / step_size_)); }
+double StepLR::lr_at(double base, int64_t steps) const {
+  return base * std::pow(gamma_, static_cast<double>(steps / step_size_));
+}
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)
     : LRScheduler(optimizer), milestones_(std::move(milestones)), gamma_(gamma) {
@@ -63,8 +66,10 @@ double CosineAnnealingLR::lr_at(double base, int64_t steps) const {
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
     : LRScheduler(optimizer), start_(start_factor), end_(end_factor), total_iters_(total_iters) {
-  ARGAND_CHECK(ValueError, start_factor > 0 && start_factor <= 1, "LinearLR: start_factor must be in (0, 1], got ", start_factor);
-  ARGAND_CHECK(ValueError, end_factor >= 0 && end_factor <= 1, "LinearLR: end_factor must be in [0, 1], got ", end_factor);
+  ARGAND_CHECK(ValueError, start_factor > 0 && start_factor <= 1, "LinearLR: start_factor must be in (0, 1], got ",
+               start_factor);
+  ARGAND_CHECK(ValueError, end_factor >= 0 && end_factor <= 1, "LinearLR: end_factor must be in [0, 1], got ",
+               end_factor);
   ARGAND_CHECK(ValueError, total_iters > 0, "LinearLR: total_iters must be positive, got ", total_iters);
   apply();
 }
@@ -73,7 +78,8 @@ double LinearLR::lr_at(double base, int64_t steps) const {
   return base * (start_ + (end_ - start_) * done);
 }
 
-OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start, double div_factor, double final_div_factor)
+OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start, double div_factor,
+                       double final_div_factor)
     : LRScheduler(optimizer),
       max_lr_(max_lr),
       total_steps_(total_steps),
@@ -81,14 +87,18 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
       div_factor_(div_factor),
       final_div_factor_(final_div_factor) {
   ARGAND_CHECK(ValueError, total_steps > 0, "OneCycleLR: total_steps must be positive, got ", total_steps);
-  ARGAND_CHECK(ValueError, pct_start >= 0 && pct_start <= 1, "OneCycleLR: pct_start must be in [0, 1], got ", pct_start);
+  ARGAND_CHECK(ValueError, pct_start >= 0 && pct_start <= 1, "OneCycleLR: pct_start must be in [0, 1], got ",
+               pct_start);
   apply();
 }
 double OneCycleLR::lr_at(double, int64_t steps) const {
-  ARGAND_CHECK(ValueError, steps <= total_steps_, "OneCycleLR: tried to step ", steps, " times; total_steps is ", total_steps_);
+  ARGAND_CHECK(ValueError, steps <= total_steps_, "OneCycleLR: tried to step ", steps, " times; total_steps is ",
+               total_steps_);
   const double initial = max_lr_ / div_factor_, last = initial / final_div_factor_;
   const double top = pct_start_ * static_cast<double>(total_steps_) - 1, end = static_cast<double>(total_steps_) - 1;
-  const auto cosine = [](double from, double to, double done) { return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done)); };
+  const auto cosine = [](double from, double to, double done) {
+    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
+  };
   const auto at = static_cast<double>(steps);
   return at <= top ? cosine(initial, max_lr_, at / top) : cosine(max_lr_, last, (at - top) / (end - top));
 }

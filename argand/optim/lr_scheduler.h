@@ -1,7 +1,7 @@
 // Schedules of the learning rate.  Call step() once per epoch (or per batch, for OneCycleLR), after optimizer.step().
 //
-// Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in their
-// closed forms, so that resuming from a step count gives the same rate as having counted there.
+// Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in
+// their closed forms, so that resuming from a step count gives the same rate as having counted there.
 #pragma once
 #include "argand/optim/optimizer.h"
 
@@ -102,8 +102,9 @@ class ReduceLROnPlateau {
  public:
   enum class Mode { kMin, kMax };
   enum class ThresholdMode { kRel, kAbs };
-  ReduceLROnPlateau(Optimizer& optimizer, Mode mode = Mode::kMin, double factor = 0.1, int64_t patience = 10, double threshold = 1e-4,
-                    ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0, double min_lr = 0, double eps = 1e-8);
+  ReduceLROnPlateau(Optimizer& optimizer, Mode mode = Mode::kMin, double factor = 0.1, int64_t patience = 10,
+                    double threshold = 1e-4, ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0,
+                    double min_lr = 0, double eps = 1e-8);
   void step(double metric);
 
  private:

@@ -12,7 +12,8 @@ OptimizerOptions& OptimizerParamGroup::options() {
   return *options_;
 }
 
-Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults) : defaults_(std::move(defaults)) {
+Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults)
+    : defaults_(std::move(defaults)) {
   for (const OptimizerParamGroup& g : groups) add_param_group(g);
 }
 
@@ -74,7 +75,8 @@ StateDict Optimizer::state_dict() const {
   StateDict out;
   size_t index = 0;
   for (size_t g = 0; g < groups_.size(); ++g) {
-    self.groups_[g].options().each_number([&](const char* name, double& value) { out.insert(str("param_groups.", g, ".", name), number(value)); });
+    self.groups_[g].options().each_number(
+        [&](const char* name, double& value) { out.insert(str("param_groups.", g, ".", name), number(value)); });
     for (const Tensor& p : groups_[g].params()) {
       const auto it = self.state_.find(p.unsafeGetTensorImpl());
       if (it != self.state_.end()) {
@@ -104,8 +106,10 @@ void Optimizer::load_state_dict(const StateDict& state) {
     options.push_back(groups_[g].options().clone());
     options.back()->each_number([&](const char* name, double& value) {
       const std::string key = str("param_groups.", g, ".", name);
-      if (const Tensor* t = find(key)) value = t->item<double>();
-      else problems += "\n  missing: " + key;
+      if (const Tensor* t = find(key))
+        value = t->item<double>();
+      else
+        problems += "\n  missing: " + key;
     });
     for (const Tensor& p : groups_[g].params()) {
       const std::string prefix = str("state.", index++, ".");
@@ -116,14 +120,17 @@ void Optimizer::load_state_dict(const StateDict& state) {
       fresh->each_tensor([&](const char* name, Tensor& slot) {
         const Tensor* t = find(prefix + name);
         if (!t) return;
-        if (!(t->sizes() == p.sizes())) problems += str("\n  shape of ", prefix, name, ": expected ", p.sizes(), ", got ", t->sizes());
-        else slot = t->detach().to(p.options()).clone();
+        if (!(t->sizes() == p.sizes()))
+          problems += str("\n  shape of ", prefix, name, ": expected ", p.sizes(), ", got ", t->sizes());
+        else
+          slot = t->detach().to(p.options()).clone();
       });
       states[p.unsafeGetTensorImpl()] = std::move(fresh);
     }
   }
   if (used != state.size()) problems += str("\n  ", state.size() - used, " entries belong to no parameter or option");
-  ARGAND_CHECK(ValueError, problems.empty(), "load_state_dict: the state does not fit this optimizer; nothing was changed", problems);
+  ARGAND_CHECK(ValueError, problems.empty(),
+               "load_state_dict: the state does not fit this optimizer; nothing was changed", problems);
   for (size_t g = 0; g < groups_.size(); ++g) groups_[g].set_options(std::move(options[g]));
   state_ = std::move(states);
 }

@@ -1,4 +1,5 @@
-// The base of optimizers, with LibTorch's names: parameter groups, each with options of its own, and per-parameter state.
+// The base of optimizers, with LibTorch's names: parameter groups, each with options of its own, and per-parameter
+// state.
 //
 //   optim::Adam optimizer(model->parameters(), optim::AdamOptions(1e-3));
 //   optimizer.zero_grad();  loss.backward();  optimizer.step();
@@ -37,14 +38,18 @@ class OptimizerOptions {
 template <class Derived>
 class OptimizerCloneableOptions : public OptimizerOptions {
  public:
-  std::unique_ptr<OptimizerOptions> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+  std::unique_ptr<OptimizerOptions> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
   double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
   void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
 };
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
-  std::unique_ptr<OptimizerParamState> clone() const override { return std::make_unique<Derived>(static_cast<const Derived&>(*this)); }
+  std::unique_ptr<OptimizerParamState> clone() const override {
+    return std::make_unique<Derived>(static_cast<const Derived&>(*this));
+  }
 };
 
 class OptimizerParamGroup {
@@ -52,7 +57,8 @@ class OptimizerParamGroup {
   OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
   OptimizerParamGroup(std::vector<Tensor> params, std::unique_ptr<OptimizerOptions> options)
       : params_(std::move(params)), options_(std::move(options)) {}
-  OptimizerParamGroup(const OptimizerParamGroup& o) : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr) {}
+  OptimizerParamGroup(const OptimizerParamGroup& o)
+      : params_(o.params_), options_(o.options_ ? o.options_->clone() : nullptr) {}
   OptimizerParamGroup& operator=(const OptimizerParamGroup& o) {
     params_ = o.params_;
     options_ = o.options_ ? o.options_->clone() : nullptr;
@@ -96,8 +102,8 @@ class Optimizer {
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
   size_t size() const;  // number of parameters
 
-  // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are numbered in
-  // order over all groups.  Tensors share memory with the optimizer.
+  // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are
+  // numbered in order over all groups.  Tensors share memory with the optimizer.
   StateDict state_dict() const;
   // Checks all of it first; on ValueError nothing has changed.
   void load_state_dict(const StateDict& state);

@@ -18,7 +18,9 @@ void RMSpropOptions::each_number(const std::function<void(const char*, double&)>
 
 RMSprop::RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions d)
     : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(d)) {
-  d.each_number([](const char* name, double& value) { ARGAND_CHECK(ValueError, value >= 0, "Invalid ", name, " value: ", value); });
+  d.each_number([](const char* name, double& value) {
+    ARGAND_CHECK(ValueError, value >= 0, "Invalid ", name, " value: ", value);
+  });
 }
 
 Tensor RMSprop::step(LossClosure closure) {
@@ -41,7 +43,8 @@ Tensor RMSprop::step(LossClosure closure) {
       if (o.momentum() > 0) buffers.push_back(state.momentum_buffer());
     }
     if (!params.empty())
-      _fused_rmsprop_(params, grads, squares, means, buffers, o.lr(), o.alpha(), o.eps(), o.weight_decay(), o.momentum(), o.centered());
+      _fused_rmsprop_(params, grads, squares, means, buffers, o.lr(), o.alpha(), o.eps(), o.weight_decay(),
+                      o.momentum(), o.centered());
   }
   return loss;
 }

@@ -33,7 +33,8 @@ class RMSprop : public Optimizer {
  public:
   // ValueError for a negative option.
   explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {});
-  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {}) : RMSprop({OptimizerParamGroup(std::move(params))}, defaults) {}
+  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
+      : RMSprop({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:

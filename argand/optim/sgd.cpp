@@ -15,11 +15,13 @@ void SGDOptions::each_number(const std::function<void(const char*, double&)>& f)
   nesterov_ = nesterov != 0;
 }
 
-SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions d) : Optimizer(std::move(groups), std::make_unique<SGDOptions>(d)) {
+SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions d)
+    : Optimizer(std::move(groups), std::make_unique<SGDOptions>(d)) {
   ARGAND_CHECK(ValueError, d.lr() >= 0, "Invalid learning rate: ", d.lr());
   ARGAND_CHECK(ValueError, d.momentum() >= 0, "Invalid momentum value: ", d.momentum());
   ARGAND_CHECK(ValueError, d.weight_decay() >= 0, "Invalid weight_decay value: ", d.weight_decay());
-  ARGAND_CHECK(ValueError, !d.nesterov() || (d.momentum() > 0 && d.dampening() == 0), "Nesterov momentum requires a momentum and zero dampening");
+  ARGAND_CHECK(ValueError, !d.nesterov() || (d.momentum() > 0 && d.dampening() == 0),
+               "Nesterov momentum requires a momentum and zero dampening");
 }
 
 Tensor SGD::step(LossClosure closure) {
@@ -43,7 +45,8 @@ Tensor SGD::step(LossClosure closure) {
     }
     for (const bool first : {false, true})
       if (!params[first].empty())
-        _fused_sgd_(params[first], grads[first], buffers[first], o.lr(), o.weight_decay(), o.momentum(), o.dampening(), o.nesterov(), false, first);
+        _fused_sgd_(params[first], grads[first], buffers[first], o.lr(), o.weight_decay(), o.momentum(), o.dampening(),
+                    o.nesterov(), false, first);
   }
   return loss;
 }

@@ -15,7 +15,9 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
 };
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override { f("momentum_buffer", momentum_buffer_); }
+  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
+    f("momentum_buffer", momentum_buffer_);
+  }
   ARGAND_ARG(Tensor, momentum_buffer);
 };
 
@@ -23,7 +25,8 @@ class SGD : public Optimizer {
  public:
   // ValueError for a negative learning rate, momentum or weight decay, and for nesterov without momentum.
   explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults);
-  explicit SGD(std::vector<Tensor> params, SGDOptions defaults) : SGD({OptimizerParamGroup(std::move(params))}, defaults) {}
+  explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
+      : SGD({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:

@@ -42,8 +42,9 @@ void register_backend(DeviceType type, Backend& backend) { backends[static_cast<
 
 Backend& backend_of(DeviceType type) {
   Backend* b = backends[static_cast<int>(type)].load();
-  ARGAND_CHECK(DeviceError, b != nullptr, "no ", device_type_name(type),
-               " backend is loaded; `argand info` tells why. Use device 'cpu', or install the backend library and a driver");
+  ARGAND_CHECK(
+      DeviceError, b != nullptr, "no ", device_type_name(type),
+      " backend is loaded; `argand info` tells why. Use device 'cpu', or install the backend library and a driver");
   return *b;
 }
 

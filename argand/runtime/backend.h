@@ -1,4 +1,5 @@
-// What a kind of device offers.  A backend registers itself when its library is loaded; `core` and `exec` know it only here.
+// What a kind of device offers.  A backend registers itself when its library is loaded; `core` and `exec` know it only
+// here.
 #pragma once
 #include "argand/core/allocator.h"
 

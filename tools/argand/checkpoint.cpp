@@ -28,7 +28,9 @@ template <class T>
 T number(const io::Metadata& m, const std::string& key) {
   const std::string* text = m.find(key);
   T value{};
-  const bool valid = text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() && !text->empty();
+  const bool valid =
+      text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() &&
+      !text->empty();
   ARGAND_CHECK(ValueError, valid, "checkpoint: '", key, "' is missing or no number");
   return value;
 }
@@ -57,7 +59,8 @@ void check_facts(const std::string& path, const io::Metadata& metadata, const Ru
 
 }  // namespace
 
-void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer, const RunState& s, const RunFacts& facts) {
+void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer,
+                     const RunState& s, const RunFacts& facts) {
   StateDict all;
   for (const auto& item : model.state_dict()) all.insert(kModel + item.key(), item.value());
   for (const auto& item : optimizer.state_dict()) all.insert(kOptimizer + item.key(), item.value());
@@ -75,7 +78,8 @@ void save_checkpoint(const std::string& path, const nn::Module& model, const opt
   io::save_safetensors(path, all, metadata);
 }
 
-RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer, const RunFacts& facts) {
+RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer,
+                         const RunFacts& facts) {
   const io::TensorFile file = io::load_safetensors(path);
   const std::string* format = file.metadata.find("format");
   ARGAND_CHECK(ValueError, format && *format == "argand-checkpoint-1", path, ": not a checkpoint of `argand train`");
@@ -89,7 +93,8 @@ RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Opti
   s.seconds = number<double>(file.metadata, "seconds");
   s.rng_at_epoch = bytes_of(entry(file.tensors, "rng_at_epoch"));
   s.rng_now = bytes_of(entry(file.tensors, "rng_now"));
-  // The optimizer checks without changing anything of the model, so it goes first; the model's check changes nothing either.
+  // The optimizer checks without changing anything of the model, so it goes first; the model's check changes nothing
+  // either.
   const StateDict before = optimizer.state_dict();
   optimizer.load_state_dict(part(file.tensors, kOptimizer));
   try {

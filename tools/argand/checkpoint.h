@@ -9,12 +9,12 @@ namespace argand::cli {
 
 // Where a run stands.  Numbers are kept exactly.
 struct RunState {
-  int epoch = 1;            // the current one, from 1
-  int64_t batch = 0;        // batches of it that are done
-  int64_t step = 0;         // over all epochs
-  double loss_sum = 0;      // of the current epoch, over samples
-  int64_t correct = 0;      // of the current epoch
-  double seconds = 0;       // spent in the current epoch
+  int epoch = 1;                      // the current one, from 1
+  int64_t batch = 0;                  // batches of it that are done
+  int64_t step = 0;                   // over all epochs
+  double loss_sum = 0;                // of the current epoch, over samples
+  int64_t correct = 0;                // of the current epoch
+  double seconds = 0;                 // spent in the current epoch
   std::vector<uint8_t> rng_at_epoch;  // the default generator's state before the current epoch's order was drawn
   std::vector<uint8_t> rng_now;
 };
@@ -22,9 +22,11 @@ struct RunState {
 // What the run was made with; a resumed run must agree.
 using RunFacts = OrderedDict<std::string, std::string>;
 
-void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer, const RunState& state, const RunFacts& facts);
+void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer,
+                     const RunState& state, const RunFacts& facts);
 // IoError if the file is missing or damaged, ValueError naming what does not fit; then nothing has changed.
-RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer, const RunFacts& facts);
+RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer,
+                         const RunFacts& facts);
 
 // A trained network alone, with what is needed to make it again.
 void save_model(const std::string& path, const nn::Module& model, const RunFacts& facts);

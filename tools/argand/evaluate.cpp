@@ -9,7 +9,8 @@
 
 namespace argand::cli {
 
-Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device, size_t most_mistakes) {
+Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device,
+                    size_t most_mistakes) {
   constexpr int64_t kBatch = 1000;
   const InferenceMode inference;
   const bool was_training = model.is_training();
@@ -27,13 +28,14 @@ Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, co
     const Tensor p = top.cpu(), predicted = at.cpu();
     for (size_t i = 0; i < indices.size(); ++i) {
       const auto row = static_cast<int64_t>(i);
-      const Prediction q{indices[i], static_cast<int>(raw<int64_t>(batch.target)[row]), static_cast<int>(raw<int64_t>(predicted)[row]),
-                         static_cast<double>(raw<float>(p)[row])};
+      const Prediction q{indices[i], static_cast<int>(raw<int64_t>(batch.target)[row]),
+                         static_cast<int>(raw<int64_t>(predicted)[row]), static_cast<double>(raw<float>(p)[row])};
       out.confusion.add(q.truth, q.predicted);
       if (q.truth != q.predicted && most_mistakes > 0) out.mistakes.push_back(q);
     }
   }
-  std::stable_sort(out.mistakes.begin(), out.mistakes.end(), [](const Prediction& a, const Prediction& b) { return a.probability > b.probability; });
+  std::stable_sort(out.mistakes.begin(), out.mistakes.end(),
+                   [](const Prediction& a, const Prediction& b) { return a.probability > b.probability; });
   if (out.mistakes.size() > most_mistakes) out.mistakes.resize(most_mistakes);
   out.loss = set.size() > 0 ? loss / static_cast<double>(set.size()) : 0;
   out.accuracy = out.confusion.accuracy();

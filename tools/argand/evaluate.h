@@ -21,6 +21,7 @@ struct Evaluation {
 };
 
 // Runs in evaluation mode and gives the network its mode back.
-Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device, size_t most_mistakes = 0);
+Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device,
+                    size_t most_mistakes = 0);
 
 }  // namespace argand::cli

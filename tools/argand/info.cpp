@@ -15,18 +15,25 @@ namespace {
 
 const char* vector_unit_name() {
   switch (cpu::vector_unit()) {
-    case cpu::VectorUnit::kAvx512: return "AVX-512";
-    case cpu::VectorUnit::kAvx2: return "AVX2";
-    default: return "baseline";
+    case cpu::VectorUnit::kAvx512:
+      return "AVX-512";
+    case cpu::VectorUnit::kAvx2:
+      return "AVX2";
+    default:
+      return "baseline";
   }
 }
 
 const char* kind_name(OpKind kind) {
   switch (kind) {
-    case OpKind::kPointwise: return "pointwise";
-    case OpKind::kKernel: return "kernel";
-    case OpKind::kView: return "view";
-    default: return "composite";
+    case OpKind::kPointwise:
+      return "pointwise";
+    case OpKind::kKernel:
+      return "kernel";
+    case OpKind::kView:
+      return "view";
+    default:
+      return "composite";
   }
 }
 
@@ -47,9 +54,11 @@ int print_ops() {
   for (const OpInfo* op : all_ops()) {
     std::string dtypes;
     for (int t = 0; t < kNumScalarTypes; ++t)
-      if (contains(op->dtypes, static_cast<ScalarType>(t))) dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
+      if (contains(op->dtypes, static_cast<ScalarType>(t)))
+        dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
     if (op->kind == OpKind::kComposite || op->dtypes == kAllTypes) dtypes = "all";
-    std::printf("%-32s %-10s %-9s %s\n", op->name, kind_name(op->kind), op->kind == OpKind::kPointwise ? "fusible" : "", dtypes.c_str());
+    std::printf("%-32s %-10s %-9s %s\n", op->name, kind_name(op->kind), op->kind == OpKind::kPointwise ? "fusible" : "",
+                dtypes.c_str());
   }
   return 0;
 }

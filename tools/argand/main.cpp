@@ -16,16 +16,25 @@ using argand::cli::TrainOptions;
 void add_train(CLI::App& app, TrainOptions& o, int& status) {
   CLI::App* c = app.add_subcommand("train", "Train an image classifier");
   c->add_option("--data", o.data, "A folder with MNIST's four IDX files, or fashion-mnist")->capture_default_str();
-  c->add_option("--arch", o.arch, "The network")->check(CLI::IsMember(argand::cli::architectures()))->capture_default_str();
-  c->add_option("--epochs", o.epochs, "Passes over the training images")->check(CLI::Range(1, 1000000))->capture_default_str();
+  c->add_option("--arch", o.arch, "The network")
+      ->check(CLI::IsMember(argand::cli::architectures()))
+      ->capture_default_str();
+  c->add_option("--epochs", o.epochs, "Passes over the training images")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   c->add_option("--batch-size", o.batch_size, "Images per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   c->add_option("--lr", o.lr, "Learning rate")->check(CLI::NonNegativeNumber)->capture_default_str();
-  c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}))->capture_default_str();
+  c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")
+      ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}))
+      ->capture_default_str();
   c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   c->add_option("--seed", o.seed, "Of weights and order")->capture_default_str();
   c->add_option("--out", o.out, "Folder for the report, the model, metrics.csv and checkpoints")->capture_default_str();
-  c->add_option("--workers", o.workers, "Threads that prepare batches")->check(CLI::Range(0, 64))->capture_default_str();
-  c->add_option("--max-steps", o.max_steps, "Stop after so many steps, as if interrupted; 0: no limit")->check(CLI::NonNegativeNumber);
+  c->add_option("--workers", o.workers, "Threads that prepare batches")
+      ->check(CLI::Range(0, 64))
+      ->capture_default_str();
+  c->add_option("--max-steps", o.max_steps, "Stop after so many steps, as if interrupted; 0: no limit")
+      ->check(CLI::NonNegativeNumber);
   c->add_flag("--resume", o.resume, "Go on from the checkpoint in --out");
   c->callback([&] { status = argand::cli::train(o); });
 }

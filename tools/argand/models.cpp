@@ -13,7 +13,8 @@ namespace {
 class Cnn final : public Classifier {
  public:
   explicit Cnn(const ImageTask& t) {
-    ARGAND_CHECK(ValueError, t.height >= 4 && t.width >= 4, "cnn: images must be at least 4x4, got ", t.height, "x", t.width);
+    ARGAND_CHECK(ValueError, t.height >= 4 && t.width >= 4, "cnn: images must be at least 4x4, got ", t.height, "x",
+                 t.width);
     conv1_ = register_module("conv1", nn::Conv2d(nn::Conv2dOptions(t.channels, 16, 3).padding(1)));
     conv2_ = register_module("conv2", nn::Conv2d(nn::Conv2dOptions(16, 32, 3).padding(1)));
     fc1_ = register_module("fc1", nn::Linear(32 * (t.height / 4) * (t.width / 4), 128));
@@ -47,7 +48,9 @@ class Mlp final : public Classifier {
 // One layer: logistic regression.
 class LinearClassifier final : public Classifier {
  public:
-  explicit LinearClassifier(const ImageTask& t) { fc_ = register_module("fc", nn::Linear(t.channels * t.height * t.width, t.classes)); }
+  explicit LinearClassifier(const ImageTask& t) {
+    fc_ = register_module("fc", nn::Linear(t.channels * t.height * t.width, t.classes));
+  }
   Tensor forward(const Tensor& images) override { return fc_(images.flatten(1)); }
 
  private:

@@ -18,15 +18,19 @@
 namespace argand::cli {
 namespace {
 
-std::string class_name(const std::vector<std::string>& names, size_t i) { return i < names.size() ? names[i] : std::to_string(i); }
+std::string class_name(const std::vector<std::string>& names, size_t i) {
+  return i < names.size() ? names[i] : std::to_string(i);
+}
 
 // An image file as one row of bytes [1, height, width] of the model's size.
 Tensor read_image(const std::string& path, const ImageTask& task, bool invert) {
   const vision::Image decoded = vision::decode_image(io::read_file(path), path);
-  const vision::Image image = vision::resize(vision::to_gray(decoded), static_cast<int>(task.width), static_cast<int>(task.height));
+  const vision::Image image =
+      vision::resize(vision::to_gray(decoded), static_cast<int>(task.width), static_cast<int>(task.height));
   const Tensor t = exec::new_tensor({Dims{1, task.height, task.width}, kByte}, kCPU);
   uint8_t* p = raw<uint8_t>(t);
-  for (size_t i = 0; i < image.pixels.size(); ++i) p[i] = invert ? static_cast<uint8_t>(255 - image.pixels[i]) : image.pixels[i];
+  for (size_t i = 0; i < image.pixels.size(); ++i)
+    p[i] = invert ? static_cast<uint8_t>(255 - image.pixels[i]) : image.pixels[i];
   return t;
 }
 
@@ -37,8 +41,9 @@ int evaluate_model(const std::string& path, const std::string& data, const std::
   const SavedModel saved = load_model(path);
   const std::string& source = data.empty() ? saved.data : data;
   const io::Mnist mnist = io::load_mnist(io::find_dataset(source), static_cast<int>(saved.task.classes));
-  ARGAND_CHECK(ValueError, mnist.test.height == saved.task.height && mnist.test.width == saved.task.width, path, ": the model takes images of ",
-               saved.task.height, "x", saved.task.width, ", ", source, " has ", mnist.test.height, "x", mnist.test.width);
+  ARGAND_CHECK(ValueError, mnist.test.height == saved.task.height && mnist.test.width == saved.task.width, path,
+               ": the model takes images of ", saved.task.height, "x", saved.task.width, ", ", source, " has ",
+               mnist.test.height, "x", mnist.test.width);
   saved.model->to(device);
   const Evaluation e = evaluate(*saved.model, *make_dataset(mnist.test), static_cast<int>(saved.task.classes), device);
   std::printf("test loss %.4f\ntest accuracy %.4f\n", e.loss, e.accuracy);
@@ -62,7 +67,8 @@ int predict(const std::string& path, const std::vector<std::string>& images, int
       std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return values[a] > values[b]; });
       std::printf("%s\n", file.c_str());
       for (size_t i = 0; i < std::min<size_t>(order.size(), static_cast<size_t>(top)); ++i)
-        std::printf("  %6.2f%%  %s\n", 100.0 * static_cast<double>(values[order[i]]), class_name(names, order[i]).c_str());
+        std::printf("  %6.2f%%  %s\n", 100.0 * static_cast<double>(values[order[i]]),
+                    class_name(names, order[i]).c_str());
     } catch (const Error& e) {
       std::fprintf(stderr, "argand predict: %s\n", e.what());
       failed = 1;

@@ -30,7 +30,8 @@ double seconds_since(Clock::time_point t) { return std::chrono::duration<double>
 std::unique_ptr<optim::Optimizer> make_optimizer(const TrainOptions& o, std::vector<Tensor> parameters) {
   if (o.optimizer == "adam") return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions(o.lr));
   if (o.optimizer == "adamw") return std::make_unique<optim::AdamW>(std::move(parameters), optim::AdamWOptions(o.lr));
-  if (o.optimizer == "rmsprop") return std::make_unique<optim::RMSprop>(std::move(parameters), optim::RMSpropOptions(o.lr));
+  if (o.optimizer == "rmsprop")
+    return std::make_unique<optim::RMSprop>(std::move(parameters), optim::RMSpropOptions(o.lr));
   return std::make_unique<optim::SGD>(std::move(parameters), optim::SGDOptions(o.lr).momentum(0.9));
 }
 
@@ -42,7 +43,9 @@ std::string today() {
   return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local));
 }
 
-int64_t count_right(const Tensor& logits, const Tensor& target) { return logits.argmax(1).eq(target).sum().item<int64_t>(); }
+int64_t count_right(const Tensor& logits, const Tensor& target) {
+  return logits.argmax(1).eq(target).sum().item<int64_t>();
+}
 
 class Run {
  public:
@@ -134,8 +137,11 @@ class Run {
     ++state_.batch;
     ++state_.step;
     seen_ = std::min(train_->size(), state_.batch * o_.batch_size);
-    steps_.push_back({(static_cast<double>(state_.epoch) - 1) + static_cast<double>(seen_) / static_cast<double>(train_->size()), value});
-    progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_), static_cast<double>(state_.correct) / static_cast<double>(seen_));
+    steps_.push_back(
+        {(static_cast<double>(state_.epoch) - 1) + static_cast<double>(seen_) / static_cast<double>(train_->size()),
+         value});
+    progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_),
+                     static_cast<double>(state_.correct) / static_cast<double>(seen_));
     if (!std::isfinite(value)) progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
   }
 
@@ -143,8 +149,8 @@ class Run {
     const auto begun = Clock::now();
     evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
     const auto n = static_cast<double>(train_->size());
-    metrics_.append({state_.epoch, state_.loss_sum / n, static_cast<double>(state_.correct) / n, evaluation_.loss, evaluation_.accuracy, o_.lr,
-                     state_.seconds + seconds_since(begun)});
+    metrics_.append({state_.epoch, state_.loss_sum / n, static_cast<double>(state_.correct) / n, evaluation_.loss,
+                     evaluation_.accuracy, o_.lr, state_.seconds + seconds_since(begun)});
     char line[64];
     std::snprintf(line, sizeof(line), "test accuracy %.4f", evaluation_.accuracy);
     progress_.print(line);
@@ -176,7 +182,8 @@ class Run {
 
   void write_outputs(const std::string& note) {
     save_model(o_.model_path(), *model_, facts_);
-    if (evaluation_.confusion.total() == 0) evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
+    if (evaluation_.confusion.total() == 0)
+      evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
     Report r;
     r.title = o_.arch + " on " + o_.data;
     r.subtitle = str(today(), ", ", device_, ", ", get_num_threads(), " threads");
@@ -187,7 +194,8 @@ class Run {
     r.steps = steps_;
     r.confusion = evaluation_.confusion;
     r.class_names = class_names(o_.data);
-    for (const Prediction& p : evaluation_.mistakes) r.mistakes.push_back({test_image(p.index), p.truth, p.predicted, p.probability});
+    for (const Prediction& p : evaluation_.mistakes)
+      r.mistakes.push_back({test_image(p.index), p.truth, p.predicted, p.probability});
     write_report(o_.report_path(), r);
   }
 

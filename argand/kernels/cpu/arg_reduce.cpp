@@ -39,7 +39,8 @@ struct ArgRowBody {
     for (int64_t i = 0; i < n; i += kReduceBlock) {
       const int64_t count = std::min(kReduceBlock, n - i);
       const A here = reduce_block(Op{}, fetch(source, row + i * source.item_size, count, buffer), count, A{});
-      const bool better = best_block < 0 || (best == best && (here != here || (Op::combine(best, here) == here && here != best)));
+      const bool better =
+          best_block < 0 || (best == best && (here != here || (Op::combine(best, here) == here && here != best)));
       best = better ? here : best;
       best_block = better ? i : best_block;
     }
@@ -92,7 +93,9 @@ constexpr int64_t kGrain = 65536;
 template <class Op>
 void arg_rows(const ArgJob& job, int64_t outer) {
   using A = typename Op::Acc;
-  const auto find = [&](int64_t start, int64_t n) { return on_vector_unit<ArgRowBody<Op>>(job.in + start * job.source.item_size, job.source, n); };
+  const auto find = [&](int64_t start, int64_t n) {
+    return on_vector_unit<ArgRowBody<Op>>(job.in + start * job.source.item_size, job.source, n);
+  };
   if (outer >= 8 || job.n <= 2 * kGrain) {
     parallel_for(0, outer, std::max<int64_t>(1, kGrain / job.n), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) job.indices[i] = find(i * job.n, job.n).index;
@@ -103,12 +106,15 @@ void arg_rows(const ArgJob& job, int64_t outer) {
   ScratchBuffer<Extreme<A>> partial(chunks);
   for (int64_t row = 0; row < outer; ++row) {
     parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) partial.data()[c] = find(row * job.n + c * kGrain, std::min(kGrain, job.n - c * kGrain));
+      for (int64_t c = begin; c < end; ++c)
+        partial.data()[c] = find(row * job.n + c * kGrain, std::min(kGrain, job.n - c * kGrain));
     });
     Extreme<A> best = partial.data()[0];
     for (int64_t c = 1; c < chunks; ++c) {
       const Extreme<A> here = partial.data()[c];
-      const bool better = best.value == best.value && (here.value != here.value || (Op::combine(best.value, here.value) == here.value && here.value != best.value));
+      const bool better =
+          best.value == best.value &&
+          (here.value != here.value || (Op::combine(best.value, here.value) == here.value && here.value != best.value));
       if (better) best = {here.value, c * kGrain + here.index};
     }
     job.indices[row] = best.index;
@@ -126,16 +132,22 @@ void arg_extreme_with(const ArgJob& job, int64_t outer) {
 
 }  // namespace
 
-void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner, int64_t* indices) {
+void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
+                 int64_t* indices) {
   if (outer * inner == 0) return;
   // The row number of the column loop is as wide as its elements.
   const bool wide = n > INT32_MAX;
-  const ScalarType compute = is_integral(type, true) ? kLong : op_math_type(type) == kFloat && wide ? kDouble : op_math_type(type);
-  const ArgJob job{static_cast<const char*>(in), {type, compute, element_size(type), false, type == compute}, n, inner, indices};
+  const ScalarType compute = is_integral(type, true)                ? kLong
+                             : op_math_type(type) == kFloat && wide ? kDouble
+                                                                    : op_math_type(type);
+  const ArgJob job{
+      static_cast<const char*>(in), {type, compute, element_size(type), false, type == compute}, n, inner, indices};
   dispatch<kFloatTypes | dtype_bit(kLong)>(compute, "argmax", [&](auto tag) {
     using A = typename decltype(tag)::type;
-    if (largest) arg_extreme_with<MaxOp<A>>(job, outer);
-    else arg_extreme_with<MinOp<A>>(job, outer);
+    if (largest)
+      arg_extreme_with<MaxOp<A>>(job, outer);
+    else
+      arg_extreme_with<MinOp<A>>(job, outer);
   });
 }
 

@@ -6,8 +6,9 @@
 
 namespace argand::cpu {
 
-// `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  The first of equal elements; the
-// first NaN if there is one.
-void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner, int64_t* indices);
+// `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  The first of equal elements;
+// the first NaN if there is one.
+void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
+                 int64_t* indices);
 
 }  // namespace argand::cpu

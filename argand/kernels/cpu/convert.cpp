@@ -12,9 +12,12 @@ To convert_one(From v) {
   if constexpr (std::is_same_v<To, From>) {
     return v;
   } else if constexpr (is_complex_v<From>) {
-    if constexpr (is_complex_v<To>) return To(static_cast<typename To::value_type>(v.real()), static_cast<typename To::value_type>(v.imag()));
-    else if constexpr (std::is_same_v<To, bool>) return v.real() != 0 || v.imag() != 0;
-    else return convert_one<To>(v.real());
+    if constexpr (is_complex_v<To>)
+      return To(static_cast<typename To::value_type>(v.real()), static_cast<typename To::value_type>(v.imag()));
+    else if constexpr (std::is_same_v<To, bool>)
+      return v.real() != 0 || v.imag() != 0;
+    else
+      return convert_one<To>(v.real());
   } else if constexpr (is_complex_v<To>) {
     return To(static_cast<typename To::value_type>(convert_one<double>(v)), 0);
   } else if constexpr (std::is_same_v<To, bool>) {
@@ -54,9 +57,8 @@ void convert_elements(const void* from, ScalarType from_type, void* to, ScalarTy
   }
   dispatch<kAllTypes>(from_type, "convert", [&](auto from_tag) {
     using From = typename decltype(from_tag)::type;
-    dispatch<kAllTypes>(to_type, "convert", [&](auto to_tag) {
-      convert_loop<typename decltype(to_tag)::type, From>(from, to, n);
-    });
+    dispatch<kAllTypes>(to_type, "convert",
+                        [&](auto to_tag) { convert_loop<typename decltype(to_tag)::type, From>(from, to, n); });
   });
 }
 

@@ -13,7 +13,8 @@ template <class A>
 struct Weights {
   const A* of_class;  // or null
   A total;            // over all classes
-  explicit Weights(const CrossEntropy& c) : of_class(static_cast<const A*>(c.weight)), total(static_cast<A>(c.classes)) {
+  explicit Weights(const CrossEntropy& c)
+      : of_class(static_cast<const A*>(c.weight)), total(static_cast<A>(c.classes)) {
     if (!of_class) return;
     total = 0;
     for (int64_t i = 0; i < c.classes; ++i) total += of_class[i];
@@ -24,7 +25,8 @@ struct Weights {
 template <class Op, class A>
 ARGAND_INLINE A reduce_row(const A* x, int64_t n, A center) {
   Tree<Op> total;
-  for (int64_t i = 0; i < n; i += kReduceBlock) total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
+  for (int64_t i = 0; i < n; i += kReduceBlock)
+    total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
   return total.finish();
 }
 
@@ -90,7 +92,8 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
   using A = op_math_t<T>;
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
-  A *losses = static_cast<A*>(losses_out), *weights = static_cast<A*>(weights_out), *log_sums = static_cast<A*>(log_sums_out);
+  A *losses = static_cast<A*>(losses_out), *weights = static_cast<A*>(weights_out),
+    *log_sums = static_cast<A*>(log_sums_out);
   for_rows(c, [&](int64_t begin, int64_t end) {
     ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> && !(w.of_class && c.smoothing != 0) ? 0 : c.classes);
     for (int64_t i = begin; i < end; ++i) {
@@ -104,8 +107,10 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
       A loss = (1 - smoothing) * w[t] * picked;
       if (smoothing != 0) {
         A weighted = 0;
-        if (w.of_class) for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
-        else weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
+        if (w.of_class)
+          for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
+        else
+          weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
         loss += uniform * (w.total * log_sum - weighted);
       }
       losses[i] = loss;
@@ -116,7 +121,8 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
 }
 
 template <class T>
-void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride, void* out_any) {
+void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride,
+              void* out_any) {
   using A = op_math_t<T>;
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
@@ -134,7 +140,9 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
       if constexpr (std::is_same_v<T, A>) to = out;
       const A scale = scales[i * scale_stride], one = (1 - smoothing) * w[t];
       const A* x = load_row<T>(c, i, buffer.data());
-      const RowGradient<A> row{x, to, c.classes, t, log_sums[i], scale * (one + uniform * w.total), scale * uniform, scale * one, w.of_class};
+      const RowGradient<A> row{
+          x,           to,        c.classes, t, log_sums[i], scale * (one + uniform * w.total), scale * uniform,
+          scale * one, w.of_class};
       on_vector_unit<GradientBody<A>>(&row);
       if constexpr (!std::is_same_v<T, A>) convert_elements(to, kFloat, out, scalar_type_v<T>, c.classes);
     }
@@ -144,12 +152,15 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
 }  // namespace
 
 void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums) {
-  dispatch<kFloatingTypes>(call.type, "cross_entropy", [&](auto tag) { forward<typename decltype(tag)::type>(call, losses, weights, log_sums); });
+  dispatch<kFloatingTypes>(call.type, "cross_entropy",
+                           [&](auto tag) { forward<typename decltype(tag)::type>(call, losses, weights, log_sums); });
 }
 
-void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride, void* out) {
-  dispatch<kFloatingTypes>(call.type, "cross_entropy",
-                           [&](auto tag) { backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, out); });
+void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
+                            void* out) {
+  dispatch<kFloatingTypes>(call.type, "cross_entropy", [&](auto tag) {
+    backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, out);
+  });
 }
 
 void cross_entropy_softmax_factors(const CrossEntropy& call, void* factors) {

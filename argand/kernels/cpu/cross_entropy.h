@@ -6,8 +6,8 @@
 
 namespace argand::cpu {
 
-// loss = (1 - smoothing) w[t] (-log p[t]) + smoothing / C sum_c w[c] (-log p[c]) with p = softmax(row), t the target and w
-// the class weights (1 without them); 0 for a row whose target is `ignore_index`.
+// loss = (1 - smoothing) w[t] (-log p[t]) + smoothing / C sum_c w[c] (-log p[c]) with p = softmax(row), t the target
+// and w the class weights (1 without them); 0 for a row whose target is `ignore_index`.
 struct CrossEntropy {
   ScalarType type;         // of logits and gradients: any floating type
   const void* logits;      // [rows, classes]
@@ -21,7 +21,8 @@ struct CrossEntropy {
 void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums);
 
 // Gradient of the logits; `scales`: of each row's loss, or one for all with scale_stride 0.
-void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride, void* out);
+void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
+                            void* out);
 
 // Per row, the factor of softmax in the gradient: (1 - smoothing) w[t] + smoothing / C sum_c w[c]; 0 if ignored.
 void cross_entropy_softmax_factors(const CrossEntropy& call, void* factors);

@@ -41,7 +41,8 @@ void scatter_as(void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t fi
 
 }  // namespace
 
-void gather(const void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n, void* to) {
+void gather(const void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n,
+            void* to) {
   with_block_type(item_size, [&](auto block) { gather_as<decltype(block)>(memory, sizes, strides, first, n, to); });
 }
 

@@ -4,8 +4,10 @@
 
 namespace argand::cpu {
 
-// Copies elements [first, first + n), counted in row-major order over `sizes`, of the strided `memory` to contiguous `to`.
-void gather(const void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n, void* to);
+// Copies elements [first, first + n), counted in row-major order over `sizes`, of the strided `memory` to contiguous
+// `to`.
+void gather(const void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n,
+            void* to);
 // The other way round.
 void scatter(void* memory, IntArrayRef sizes, IntArrayRef strides, int64_t item_size, int64_t first, int64_t n,
              const void* from);

@@ -1,9 +1,9 @@
 // One loop, compiled for each vector unit and chosen at run time.
 //
-// A body is a struct with a static, always inlined `run` of plain loops; on_vector_unit<Body>(args...) calls the copy that
-// was compiled for the widest unit of this machine.  What `run` calls must be inlined into it to be compiled for that unit
-// (ARGAND_INLINE; lambdas do not inherit the target).  Contraction is off and the order of operations stands in the source,
-// so all copies give the same bits.
+// A body is a struct with a static, always inlined `run` of plain loops; on_vector_unit<Body>(args...) calls the copy
+// that was compiled for the widest unit of this machine.  What `run` calls must be inlined into it to be compiled for
+// that unit (ARGAND_INLINE; lambdas do not inherit the target).  Contraction is off and the order of operations stands
+// in the source, so all copies give the same bits.
 #pragma once
 #include "argand/kernels/cpu/vector_unit.h"
 
@@ -19,10 +19,12 @@
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ARGAND_COMPILE_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
 #if defined(__clang__)
-#define ARGAND_COMPILE_AVX512 __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
-#else
 #define ARGAND_COMPILE_AVX512 \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=512")))
+  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
+#else
+#define ARGAND_COMPILE_AVX512                                                                                     \
+  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=" \
+                        "512")))
 #endif
 #endif
 
@@ -40,9 +42,12 @@ ARGAND_COMPILE_AVX2 auto run_avx2(Args... args) {
 template <class Body, class... Args>
 auto on_vector_unit(Args... args) {
   switch (vector_unit()) {
-    case VectorUnit::kAvx512: return run_avx512<Body, Args...>(args...);
-    case VectorUnit::kAvx2: return run_avx2<Body, Args...>(args...);
-    default: return Body::run(args...);
+    case VectorUnit::kAvx512:
+      return run_avx512<Body, Args...>(args...);
+    case VectorUnit::kAvx2:
+      return run_avx2<Body, Args...>(args...);
+    default:
+      return Body::run(args...);
   }
 }
 #else

@@ -113,10 +113,14 @@ void with_loss(const PairLoss& call, F f) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
     switch (call.kind) {
-      case PairLossKind::kSquare: return f(T(), Square<A>());
-      case PairLossKind::kAbs: return f(T(), Abs<A>());
-      case PairLossKind::kSmoothL1: return f(T(), SmoothL1<A>());
-      case PairLossKind::kHuber: return f(T(), Huber<A>());
+      case PairLossKind::kSquare:
+        return f(T(), Square<A>());
+      case PairLossKind::kAbs:
+        return f(T(), Abs<A>());
+      case PairLossKind::kSmoothL1:
+        return f(T(), SmoothL1<A>());
+      case PairLossKind::kHuber:
+        return f(T(), Huber<A>());
     }
   });
 }
@@ -129,12 +133,14 @@ void pair_loss(const PairLoss& call, void* out) {
     using A = op_math_t<T>;
     for_each_block<T, A>(out, call.n, [&](int64_t i, int64_t n, A* to) {
       alignas(64) A x[kReduceBlock], y[kReduceBlock];
-      on_vector_unit<BlockBody<decltype(loss), A>>(load<T>(call.x, i, n, x), load<T>(call.y, i, n, y), static_cast<A>(call.parameter), to, n);
+      on_vector_unit<BlockBody<decltype(loss), A>>(load<T>(call.x, i, n, x), load<T>(call.y, i, n, y),
+                                                   static_cast<A>(call.parameter), to, n);
     });
   });
 }
 
-void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale, void* out) {
+void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale,
+                          void* out) {
   with_loss(call, [&](auto element, auto loss) {
     using T = decltype(element);
     using A = op_math_t<T>;
@@ -142,10 +148,13 @@ void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int
     const A factor = static_cast<A>(scale) * (grad && !each ? static_cast<A>(*static_cast<const T*>(grad)) : A(1));
     for_each_block<T, A>(out, call.n, [&](int64_t i, int64_t n, A* to) {
       alignas(64) A x[kReduceBlock], y[kReduceBlock], g[kReduceBlock];
-      const A *px = load<T>(call.x, i, n, x), *py = load<T>(call.y, i, n, y), *pg = each ? load<T>(grad, i, n, g) : nullptr;
+      const A *px = load<T>(call.x, i, n, x), *py = load<T>(call.y, i, n, y),
+              *pg = each ? load<T>(grad, i, n, g) : nullptr;
       const A parameter = static_cast<A>(call.parameter);
-      if (order == 1) on_vector_unit<DerivativeBody<decltype(loss), A, 1>>(px, py, parameter, pg, factor, to, n);
-      else on_vector_unit<DerivativeBody<decltype(loss), A, 2>>(px, py, parameter, pg, factor, to, n);
+      if (order == 1)
+        on_vector_unit<DerivativeBody<decltype(loss), A, 1>>(px, py, parameter, pg, factor, to, n);
+      else
+        on_vector_unit<DerivativeBody<decltype(loss), A, 2>>(px, py, parameter, pg, factor, to, n);
     });
   });
 }
@@ -161,7 +170,8 @@ double pair_loss_sum(const PairLoss& call) {
       alignas(64) A x[kReduceBlock], y[kReduceBlock];
       for (int64_t i = begin; i < end; i += kReduceBlock) {
         const int64_t n = std::min(kReduceBlock, end - i);
-        sum.push(on_vector_unit<SumBody<decltype(loss), A>>(load<T>(call.x, i, n, x), load<T>(call.y, i, n, y), static_cast<A>(call.parameter), n));
+        sum.push(on_vector_unit<SumBody<decltype(loss), A>>(load<T>(call.x, i, n, x), load<T>(call.y, i, n, y),
+                                                            static_cast<A>(call.parameter), n));
       }
       return sum.finish();
     };
@@ -172,7 +182,8 @@ double pair_loss_sum(const PairLoss& call) {
     const int64_t chunks = (call.n + kChunk - 1) / kChunk;
     ScratchBuffer<A> partial(chunks);
     parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t c = begin; c < end; ++c) partial.data()[c] = sum_range(c * kChunk, std::min(call.n, (c + 1) * kChunk));
+      for (int64_t c = begin; c < end; ++c)
+        partial.data()[c] = sum_range(c * kChunk, std::min(call.n, (c + 1) * kChunk));
     });
     Tree<SumOp<A>> sum;
     for (int64_t c = 0; c < chunks; ++c) sum.push(partial.data()[c]);

@@ -24,7 +24,8 @@ struct PairLoss {
 // out[i] = loss(x[i], y[i]), or its first or second derivative by x times `scale` times grad (grad[i], grad[0] if
 // grad_stride is 0, or 1 if it is null).
 void pair_loss(const PairLoss& call, void* out);
-void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale, void* out);
+void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale,
+                          void* out);
 
 // The sum of the losses, in double for float64 and else in float.
 double pair_loss_sum(const PairLoss& call);

@@ -10,7 +10,8 @@
 namespace argand::cpu {
 namespace {
 
-constexpr DtypeSet kPoolTypes = kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
+constexpr DtypeSet kPoolTypes =
+    kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
 
 // Positions [begin, end) in steps of `step` that a window covers along one dimension.
 struct Range {
@@ -61,15 +62,17 @@ void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, con
 
 template <class T>
 bool wins(T candidate, T best) {
-  if constexpr (std::is_integral_v<T>) return candidate > best;
-  else return candidate > best || std::isnan(static_cast<op_math_t<T>>(candidate));
+  if constexpr (std::is_integral_v<T>)
+    return candidate > best;
+  else
+    return candidate > best || std::isnan(static_cast<op_math_t<T>>(candidate));
 }
 
 // The commonest pooling: 2x2 windows that neither overlap nor reach outside.
 bool is_2x2(const PoolShape& s) {
-  return s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.kernel[1] == 2 && s.kernel[2] == 2 && s.stride[1] == 2 && s.stride[2] == 2 &&
-         s.padding == std::array<int64_t, 3>{0, 0, 0} && s.dilation == std::array<int64_t, 3>{1, 1, 1} && s.out[1] * 2 <= s.in[1] &&
-         s.out[2] * 2 <= s.in[2];
+  return s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.kernel[1] == 2 && s.kernel[2] == 2 &&
+         s.stride[1] == 2 && s.stride[2] == 2 && s.padding == std::array<int64_t, 3>{0, 0, 0} &&
+         s.dilation == std::array<int64_t, 3>{1, 1, 1} && s.out[1] * 2 <= s.in[1] && s.out[2] * 2 <= s.in[2];
 }
 
 template <class T>
@@ -114,8 +117,10 @@ void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y,
     for_each_plane(s, [&](int64_t p) {
       const T* in = static_cast<const T*>(x) + p * s.in_size();
       T* out = static_cast<T*>(y) + p * s.out_size();
-      if (simple) max_pool_2x2(s, in, out, indices + p * s.out_size());
-      else max_pool_plane<Windows>(s, in, out, indices + p * s.out_size());
+      if (simple)
+        max_pool_2x2(s, in, out, indices + p * s.out_size());
+      else
+        max_pool_plane<Windows>(s, in, out, indices + p * s.out_size());
     });
   });
 }
@@ -143,7 +148,8 @@ void average_windows(const PoolShape& s, const AverageDivisor& d, F each) {
   for_each_window<Windows>(s, [&](int64_t o, const Range& rz, const Range& ry, const Range& rx) {
     const std::array<int64_t, 3> at{o / (s.out[1] * s.out[2]), o / s.out[2] % s.out[1], o % s.out[2]};
     const int64_t n = covered(rz, ry, rx);
-    const auto divisor = std::is_same_v<Windows, AdaptiveWindows> ? static_cast<op_math_t<T>>(n) : divisor_of<T>(s, d, at, n);
+    const auto divisor =
+        std::is_same_v<Windows, AdaptiveWindows> ? static_cast<op_math_t<T>>(n) : divisor_of<T>(s, d, at, n);
     each(o, divisor, rz, ry, rx);
   });
 }
@@ -155,27 +161,31 @@ void avg_pool_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d
     for_each_plane(s, [&](int64_t p) {
       const T* in = static_cast<const T*>(x) + p * s.in_size();
       T* out = static_cast<T*>(y) + p * s.out_size();
-      average_windows<Windows, T>(s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
-        op_math_t<T> total{};
-        for_each_position(s, rz, ry, rx, [&](int64_t i) { total += static_cast<op_math_t<T>>(in[i]); });
-        out[o] = static_cast<T>(total / divisor);
-      });
+      average_windows<Windows, T>(
+          s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
+            op_math_t<T> total{};
+            for_each_position(s, rz, ry, rx, [&](int64_t i) { total += static_cast<op_math_t<T>>(in[i]); });
+            out[o] = static_cast<T>(total / divisor);
+          });
     });
   });
 }
 
 template <class Windows>
-void avg_pool_backward_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y, void* grad_x) {
+void avg_pool_backward_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y,
+                            void* grad_x) {
   dispatch<kFloatingTypes>(dtype, "avg_pool_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_each_plane(s, [&](int64_t p) {
       const T* gy = static_cast<const T*>(grad_y) + p * s.out_size();
       T* gx = static_cast<T*>(grad_x) + p * s.in_size();
       std::fill(gx, gx + s.in_size(), T(0));
-      average_windows<Windows, T>(s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
-        const op_math_t<T> share = static_cast<op_math_t<T>>(gy[o]) / divisor;
-        for_each_position(s, rz, ry, rx, [&](int64_t i) { gx[i] = static_cast<T>(static_cast<op_math_t<T>>(gx[i]) + share); });
-      });
+      average_windows<Windows, T>(
+          s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
+            const op_math_t<T> share = static_cast<op_math_t<T>>(gy[o]) / divisor;
+            for_each_position(s, rz, ry, rx,
+                              [&](int64_t i) { gx[i] = static_cast<T>(static_cast<op_math_t<T>>(gx[i]) + share); });
+          });
     });
   });
 }
@@ -206,7 +216,8 @@ void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y,
 void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* x, void* y) {
   avg_pool_with<FixedWindows>(s, dtype, d, x, y);
 }
-void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y, void* grad_x) {
+void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y,
+                       void* grad_x) {
   avg_pool_backward_with<FixedWindows>(s, dtype, d, grad_y, grad_x);
 }
 void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y) {

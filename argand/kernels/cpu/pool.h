@@ -1,6 +1,7 @@
 // Pooling over the last three dimensions of contiguous planes; fewer spatial dimensions have leading sizes of one.
 //
-// Planes (batch x channels) are spread over threads; each is done by one, so overlapping windows add up in a fixed order.
+// Planes (batch x channels) are spread over threads; each is done by one, so overlapping windows add up in a fixed
+// order.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,7 +12,8 @@ namespace argand::cpu {
 
 struct PoolShape {
   int64_t planes = 0;
-  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0}, dilation{1, 1, 1};
+  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0},
+      dilation{1, 1, 1};
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };
@@ -21,13 +23,15 @@ void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int6
 // grad_x = sum of grad_y at `indices`, zero elsewhere.
 void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x);
 
-// How many elements an average divides by: those of the window, with or without the padding it covers, or a given number.
+// How many elements an average divides by: those of the window, with or without the padding it covers, or a given
+// number.
 struct AverageDivisor {
   bool count_padding = true;
   int64_t fixed = 0;  // 0: none
 };
 void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* x, void* y);
-void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* grad_y, void* grad_x);
+void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& divisor, const void* grad_y,
+                       void* grad_x);
 
 // Adaptive windows: output i of n covers [floor(i * in / n), ceil((i + 1) * in / n)).
 void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y);

@@ -25,10 +25,12 @@ void fetch_elements(const ReduceSource& source, const char* from, int64_t stride
 
 void reduce(const ReduceCall& call, const ReduceLayout& layout) {
   if (layout.kept_numel == 0) return;
-  const bool through_bool = call.kind == ReduceKind::kAny || call.kind == ReduceKind::kAll || call.kind == ReduceKind::kCount;
+  const bool through_bool =
+      call.kind == ReduceKind::kAny || call.kind == ReduceKind::kAll || call.kind == ReduceKind::kCount;
   const bool is_direct = call.in_type == call.type && (!through_bool || call.type == kBool);
   const ReduceSource source{call.in_type, call.type, element_size(call.in_type), through_bool, is_direct};
-  const bool known = reduce_sums(call, layout, source) || reduce_extrema(call, layout, source) || reduce_norms(call, layout, source);
+  const bool known =
+      reduce_sums(call, layout, source) || reduce_extrema(call, layout, source) || reduce_norms(call, layout, source);
   ARGAND_ASSERT(known, "no reduction of kind ", static_cast<int>(call.kind), " on ", call.type);
 }
 

@@ -1,10 +1,11 @@
 // Reductions of a strided tensor over any of its dimensions.
 //
 // Note [Order of a reduction]
-// What is added to what depends on sizes and strides alone, never on the number of threads or the vector unit.  A run of
-// contiguous elements is added in a fixed number of lanes, in blocks of kReduceBlock elements; the partial results of blocks
-// are combined as a binary tree.  So the error of a sum of n numbers grows with log n: some (16 + 2 log2 n) eps at most.
-// A long reduction with few results is cut into chunks that run in parallel, whose results are combined as a tree again.
+// What is added to what depends on sizes and strides alone, never on the number of threads or the vector unit.  A run
+// of contiguous elements is added in a fixed number of lanes, in blocks of kReduceBlock elements; the partial results
+// of blocks are combined as a binary tree.  So the error of a sum of n numbers grows with log n: some (16 + 2 log2 n)
+// eps at most. A long reduction with few results is cut into chunks that run in parallel, whose results are combined as
+// a tree again.
 #pragma once
 #include "argand/base/small_vector.h"
 #include "argand/core/dtype.h"
@@ -29,30 +30,30 @@ struct ReduceLayout {
 };
 
 enum class ReduceKind : int8_t {
-  kSum,       // float, double, int64, complex
-  kNanSum,    // NaN counts as 0; float, double
-  kProd,      // float, double, int64, complex
-  kMax,       // NaN if there is one; float, double, int64
+  kSum,     // float, double, int64, complex
+  kNanSum,  // NaN counts as 0; float, double
+  kProd,    // float, double, int64, complex
+  kMax,     // NaN if there is one; float, double, int64
   kMin,
-  kAny,       // bool
+  kAny,  // bool
   kAll,
-  kCount,     // of elements that are not 0; int64
+  kCount,  // of elements that are not 0; int64
   // of x or |x|; float, double
   kSumAbs,
   kSumSquares,
   kMaxAbs,
   kMinAbs,
-  kSumPowers,         // |x|^parameter
-  kCenteredSquares,   // (x - center)^2
-  kCenteredExp,       // e^(x - center)
+  kSumPowers,        // |x|^parameter
+  kCenteredSquares,  // (x - center)^2
+  kCenteredExp,      // e^(x - center)
 };
 
 struct ReduceCall {
   ReduceKind kind;
-  const void* in;         // element (0, ..., 0)
-  ScalarType in_type;     // any: elements are converted to `type`, through bool for kAny, kAll and kCount
-  ScalarType type;        // of the arithmetic, `center` and `out`
-  void* out;              // contiguous
+  const void* in;      // element (0, ..., 0)
+  ScalarType in_type;  // any: elements are converted to `type`, through bool for kAny, kAll and kCount
+  ScalarType type;     // of the arithmetic, `center` and `out`
+  void* out;           // contiguous
   double parameter = 0;
   const void* center = nullptr;  // one for each result
 };

@@ -8,14 +8,21 @@ bool reduce_extrema(const ReduceCall& call, const ReduceLayout& layout, const Re
   constexpr DtypeSet kOrdered = kFloatTypes | dtype_bit(kLong);
   switch (call.kind) {
     case ReduceKind::kMax:
-      dispatch<kOrdered>(call.type, "max", [&](auto tag) { reduce_with<MaxOp<typename decltype(tag)::type>>(call, layout, source); });
+      dispatch<kOrdered>(call.type, "max",
+                         [&](auto tag) { reduce_with<MaxOp<typename decltype(tag)::type>>(call, layout, source); });
       return true;
     case ReduceKind::kMin:
-      dispatch<kOrdered>(call.type, "min", [&](auto tag) { reduce_with<MinOp<typename decltype(tag)::type>>(call, layout, source); });
+      dispatch<kOrdered>(call.type, "min",
+                         [&](auto tag) { reduce_with<MinOp<typename decltype(tag)::type>>(call, layout, source); });
       return true;
-    case ReduceKind::kAny: reduce_with<AnyOp>(call, layout, source); return true;
-    case ReduceKind::kAll: reduce_with<AllOp>(call, layout, source); return true;
-    default: return false;
+    case ReduceKind::kAny:
+      reduce_with<AnyOp>(call, layout, source);
+      return true;
+    case ReduceKind::kAll:
+      reduce_with<AllOp>(call, layout, source);
+      return true;
+    default:
+      return false;
   }
 }
 

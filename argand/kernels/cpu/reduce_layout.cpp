@@ -11,7 +11,8 @@ using DimList = SmallVector<ReduceLayout::Dim, 5>;
 // Widest first; stable, and without the buffer that std::stable_sort allocates.
 void sort_by_stride(DimList& dims) {
   for (size_t i = 1; i < dims.size(); ++i)
-    for (size_t j = i; j > 0 && std::abs(dims[j - 1].stride) < std::abs(dims[j].stride); --j) std::swap(dims[j - 1], dims[j]);
+    for (size_t j = i; j > 0 && std::abs(dims[j - 1].stride) < std::abs(dims[j].stride); --j)
+      std::swap(dims[j - 1], dims[j]);
 }
 
 // Merges neighbours, outermost first, that one stride can walk.
@@ -52,7 +53,8 @@ ReduceLayout::ReduceLayout(IntArrayRef sizes, IntArrayRef strides, IntArrayRef d
   if (kept.empty()) return;
   // Broadcast dimensions are the worst to walk along: they have no neighbours in memory.
   const auto cost = [](const Dim& d) { return d.stride == 0 ? INT64_MAX : std::abs(d.stride); };
-  const auto nearest = std::min_element(kept.begin(), kept.end(), [&](const Dim& a, const Dim& b) { return cost(a) < cost(b); });
+  const auto nearest =
+      std::min_element(kept.begin(), kept.end(), [&](const Dim& a, const Dim& b) { return cost(a) < cost(b); });
   by_columns = reduced.empty() || cost(*nearest) < cost(reduced.back());
   if (by_columns) std::rotate(nearest, nearest + 1, kept.end());
 }

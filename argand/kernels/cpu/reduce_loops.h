@@ -1,4 +1,5 @@
-// The loops of a reduction, for one operation and one type of accumulator.  Included by the files that instantiate them.
+// The loops of a reduction, for one operation and one type of accumulator.  Included by the files that instantiate
+// them.
 #pragma once
 #include <algorithm>
 
@@ -55,7 +56,8 @@ class Tree {
 
 // n <= kReduceBlock contiguous elements.
 template <class Op>
-ARGAND_INLINE typename Op::Acc reduce_block(const Op& op, const typename Op::Acc* x, int64_t n, typename Op::Acc center) {
+ARGAND_INLINE typename Op::Acc reduce_block(const Op& op, const typename Op::Acc* x, int64_t n,
+                                            typename Op::Acc center) {
   using A = typename Op::Acc;
   constexpr int kWide = 256 / sizeof(A), kNarrow = kWide < 8 ? kWide : 8;
   A narrow[kNarrow];
@@ -77,7 +79,8 @@ ARGAND_INLINE typename Op::Acc reduce_block(const Op& op, const typename Op::Acc
     if (i < n) {  // all lanes, the surplus ones on the last element
       A rest[kNarrow];
       for (int l = 0; l < kNarrow; ++l) rest[l] = x[i + l < n ? i + l : n - 1];
-      for (int l = 0; l < kNarrow; ++l) narrow[l] = i + l < n ? Op::combine(narrow[l], op.map(rest[l], center)) : narrow[l];
+      for (int l = 0; l < kNarrow; ++l)
+        narrow[l] = i + l < n ? Op::combine(narrow[l], op.map(rest[l], center)) : narrow[l];
     }
     i = n;
   }
@@ -142,8 +145,10 @@ struct ReduceJob {
   ReduceSource source;
   const ReduceLayout* layout;
   A center_of(int64_t out) const {
-    if constexpr (Op::kCentered) return center[out];
-    else return A{};
+    if constexpr (Op::kCentered)
+      return center[out];
+    else
+      return A{};
   }
 };
 
@@ -218,7 +223,8 @@ struct ColumnsBody {
   struct VectorTree {
     ScratchBuffer<A> levels;
     uint64_t count = 0;
-    explicit VectorTree(int64_t blocks) : levels(blocks <= 1 ? 0 : (64 - __builtin_clzll(static_cast<uint64_t>(blocks))) * kTile) {}
+    explicit VectorTree(int64_t blocks)
+        : levels(blocks <= 1 ? 0 : (64 - __builtin_clzll(static_cast<uint64_t>(blocks))) * kTile) {}
   };
   struct Buffers {
     alignas(64) char rows[4][kTile * sizeof(A)];
@@ -250,10 +256,13 @@ struct ColumnsBody {
     return reinterpret_cast<const A*>(buffer);
   }
   ARGAND_INLINE static A center(const Tile& t, int64_t j) {
-    if constexpr (Op::kCentered) return t.center[j];
-    else return A{};
+    if constexpr (Op::kCentered)
+      return t.center[j];
+    else
+      return A{};
   }
-  ARGAND_INLINE static void add_four(const ReduceJob<Op>& job, const Tile& t, const A* a, const A* b, const A* c, const A* d, A* sums) {
+  ARGAND_INLINE static void add_four(const ReduceJob<Op>& job, const Tile& t, const A* a, const A* b, const A* c,
+                                     const A* d, A* sums) {
     ARGAND_VECTORIZE
     for (int64_t j = 0; j < t.columns; ++j) {
       const A m = center(t, j);
@@ -307,7 +316,8 @@ struct ColumnsBody {
       const KeptPlace place = kept_place(*job->layout, job->layout->kept.size() - 1, i / per_line);
       const int64_t first = i % per_line * kTile;
       A* to = out + place.out + first * line.out_stride;
-      Tile t{job->in + (place.in + first * line.stride) * job->source.item_size, std::min(kTile, line.size - first), line.stride, centers};
+      Tile t{job->in + (place.in + first * line.stride) * job->source.item_size, std::min(kTile, line.size - first),
+             line.stride, centers};
       if constexpr (Op::kCentered)
         for (int64_t j = 0; j < t.columns; ++j) centers[j] = job->center[(to - out) + j * line.out_stride];
       if (line.out_stride == 1) {
@@ -356,8 +366,10 @@ void reduce_with(const ReduceCall& call, const ReduceLayout& layout, const Reduc
   }
   const auto run = [&](const ReduceChunk& chunk, int64_t begin, int64_t end, A* to) {
     const ReduceJob<Op>* j = &job;
-    if (layout.by_columns) on_vector_unit<ColumnsBody<Op>>(j, chunk, begin, end, to);
-    else on_vector_unit<RowsBody<Op>>(j, chunk, begin, end, to);
+    if (layout.by_columns)
+      on_vector_unit<ColumnsBody<Op>>(j, chunk, begin, end, to);
+    else
+      on_vector_unit<RowsBody<Op>>(j, chunk, begin, end, to);
   };
   const int64_t unit_work = unit_size * layout.reduced_numel;
   size_t longest = 0;
@@ -379,7 +391,8 @@ void reduce_with(const ReduceCall& call, const ReduceLayout& layout, const Reduc
   parallel_for(0, chunks * units, 1, [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t chunk = task / units, unit = task % units;
-      run({longest, chunk * step, std::min(length, (chunk + 1) * step)}, unit, unit + 1, partial.data() + chunk * layout.kept_numel);
+      run({longest, chunk * step, std::min(length, (chunk + 1) * step)}, unit, unit + 1,
+          partial.data() + chunk * layout.kept_numel);
     }
   });
   on_vector_unit<MergeBody<Op>>(partial.data(), chunks, layout.kept_numel);

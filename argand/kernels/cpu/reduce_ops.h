@@ -11,8 +11,10 @@ namespace argand::cpu {
 
 template <class A>
 ARGAND_INLINE A add_wrapping(A a, A b) {
-  if constexpr (std::is_same_v<A, int64_t>) return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-  else return a + b;
+  if constexpr (std::is_same_v<A, int64_t>)
+    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+  else
+    return a + b;
 }
 
 template <class A>
@@ -54,7 +56,8 @@ template <class A>
 struct MaxOp : ReduceOp<A> {
   static constexpr bool kRounds = false;
   static constexpr A identity() {
-    return std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity() : std::numeric_limits<A>::lowest();
+    return std::numeric_limits<A>::has_infinity ? -std::numeric_limits<A>::infinity()
+                                                : std::numeric_limits<A>::lowest();
   }
   ARGAND_INLINE A map(A x, A) const { return x; }
   ARGAND_INLINE static A combine(A a, A b) { return b > a || b != b ? b : a; }

@@ -9,15 +9,20 @@ bool reduce_sums(const ReduceCall& call, const ReduceLayout& layout, const Reduc
   switch (call.kind) {
     case ReduceKind::kSum:
     case ReduceKind::kCount:
-      dispatch<kSums>(call.type, "sum", [&](auto tag) { reduce_with<SumOp<typename decltype(tag)::type>>(call, layout, source); });
+      dispatch<kSums>(call.type, "sum",
+                      [&](auto tag) { reduce_with<SumOp<typename decltype(tag)::type>>(call, layout, source); });
       return true;
     case ReduceKind::kNanSum:
-      dispatch<kFloatTypes>(call.type, "nansum", [&](auto tag) { reduce_with<NanSumOp<typename decltype(tag)::type>>(call, layout, source); });
+      dispatch<kFloatTypes>(call.type, "nansum", [&](auto tag) {
+        reduce_with<NanSumOp<typename decltype(tag)::type>>(call, layout, source);
+      });
       return true;
     case ReduceKind::kProd:
-      dispatch<kSums>(call.type, "prod", [&](auto tag) { reduce_with<ProdOp<typename decltype(tag)::type>>(call, layout, source); });
+      dispatch<kSums>(call.type, "prod",
+                      [&](auto tag) { reduce_with<ProdOp<typename decltype(tag)::type>>(call, layout, source); });
       return true;
-    default: return false;
+    default:
+      return false;
   }
 }
 

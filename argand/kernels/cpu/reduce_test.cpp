@@ -33,7 +33,8 @@ void for_each_element(const Case& c, F visit) {
     int64_t offset = 0, out = 0;
     for (size_t d = 0; d < c.sizes.size(); ++d) {
       offset += index[d] * c.strides[d];
-      if (std::find(c.dims.begin(), c.dims.end(), static_cast<int64_t>(d)) == c.dims.end()) out = out * c.sizes[d] + index[d];
+      if (std::find(c.dims.begin(), c.dims.end(), static_cast<int64_t>(d)) == c.dims.end())
+        out = out * c.sizes[d] + index[d];
     }
     visit(out, offset);
     for (size_t d = c.sizes.size(); d-- > 0 && ++index[d] == c.sizes[d];) index[d] = 0;
@@ -71,11 +72,11 @@ std::vector<Case> cases() {
   dense({2, 3, 4, 5, 6}, {1, 3});
   dense({4, 1, 5}, {1});
   dense({1, 1}, {0, 1});
-  out.push_back({{40, 50}, {1, 40}, {0}});           // transposed
+  out.push_back({{40, 50}, {1, 40}, {0}});  // transposed
   out.push_back({{40, 50}, {1, 40}, {1}});
-  out.push_back({{40, 50}, {200, 3}, {1}});          // every third
+  out.push_back({{40, 50}, {200, 3}, {1}});  // every third
   out.push_back({{40, 50}, {200, 3}, {0}});
-  out.push_back({{2000, 50}, {0, 1}, {0}});          // expanded
+  out.push_back({{2000, 50}, {0, 1}, {0}});  // expanded
   out.push_back({{50, 2000}, {1, 0}, {1}});
   out.push_back({{50, 20}, {1, 0}, {0}});
   out.push_back({{4, 6, 5, 7}, {210, 1, 42, 6}, {0, 2, 3}});  // channels last
@@ -86,9 +87,11 @@ std::vector<Case> cases() {
 std::string name_of(const Case& c) { return str("sizes ", c.sizes, " strides ", c.strides, " dims ", c.dims); }
 
 template <class T>
-std::vector<T> run(ReduceKind kind, const Case& c, const std::vector<T>& x, const void* center = nullptr, double parameter = 0) {
+std::vector<T> run(ReduceKind kind, const Case& c, const std::vector<T>& x, const void* center = nullptr,
+                   double parameter = 0) {
   std::vector<T> out(static_cast<size_t>(results_of(c)));
-  reduce({kind, x.data(), scalar_type_v<T>, scalar_type_v<T>, out.data(), parameter, center}, ReduceLayout(c.sizes, c.strides, c.dims));
+  reduce({kind, x.data(), scalar_type_v<T>, scalar_type_v<T>, out.data(), parameter, center},
+         ReduceLayout(c.sizes, c.strides, c.dims));
   return out;
 }
 
@@ -156,9 +159,12 @@ TEST(Reduce, CenteredSquaresUseTheirResultsCenter) {
     std::vector<float> center(static_cast<size_t>(results_of(c)));
     for (size_t i = 0; i < center.size(); ++i) center[i] = static_cast<float>(noise(i + 99));
     std::vector<double> exact(center.size());
-    for_each_element(c, [&](int64_t out, int64_t offset) { exact[out] += std::pow(static_cast<double>(x[offset]) - center[out], 2); });
+    for_each_element(c, [&](int64_t out, int64_t offset) {
+      exact[out] += std::pow(static_cast<double>(x[offset]) - center[out], 2);
+    });
     const auto got = run(ReduceKind::kCenteredSquares, c, x, center.data());
-    for (size_t i = 0; i < exact.size(); ++i) ASSERT_NEAR(got[i], exact[i], 1e-5 * (exact[i] + 1e-3)) << name_of(c) << " result " << i;
+    for (size_t i = 0; i < exact.size(); ++i)
+      ASSERT_NEAR(got[i], exact[i], 1e-5 * (exact[i] + 1e-3)) << name_of(c) << " result " << i;
   }
 }
 
@@ -206,7 +212,14 @@ TEST(ArgExtreme, FindsTheFirstOfEqualsAndTheFirstNaN) {
   struct Shape {
     int64_t outer, n, inner;
   };
-  for (const Shape s : {Shape{1, 1, 1}, {1, 5000, 1}, {1, 300000, 1}, {20, 1025, 1}, {300, 10, 1}, {3, 17, 5}, {1, 40, 1000}, {2, 600, 300}}) {
+  for (const Shape s : {Shape{1, 1, 1},
+                        {1, 5000, 1},
+                        {1, 300000, 1},
+                        {20, 1025, 1},
+                        {300, 10, 1},
+                        {3, 17, 5},
+                        {1, 40, 1000},
+                        {2, 600, 300}}) {
     std::vector<float> x(static_cast<size_t>(s.outer * s.n * s.inner));
     for (const bool with_nan : {false, true}) {
       for (size_t i = 0; i < x.size(); ++i) x[i] = std::floor(static_cast<float>(noise(i)) * 20);
@@ -223,7 +236,8 @@ TEST(ArgExtreme, FindsTheFirstOfEqualsAndTheFirstNaN) {
             expected[static_cast<size_t>(o * s.inner + j)] = best;
           }
         arg_extreme(largest, x.data(), kFloat, s.outer, s.n, s.inner, got.data());
-        ASSERT_EQ(got, expected) << s.outer << " " << s.n << " " << s.inner << " nan " << with_nan << " largest " << largest;
+        ASSERT_EQ(got, expected) << s.outer << " " << s.n << " " << s.inner << " nan " << with_nan << " largest "
+                                 << largest;
       }
     }
   }

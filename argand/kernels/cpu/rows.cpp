@@ -59,8 +59,10 @@ void take_rows(const void* from, const RowBlock& s, int64_t item_size, const int
       for (int64_t i = begin; i < end; ++i) {
         const int64_t o = i / n;
         const T* row = p + (o * s.rows + index[i - o * n]) * s.inner;
-        if (s.inner == 1) q[i] = *row;
-        else std::memcpy(q + i * s.inner, row, static_cast<size_t>(s.inner) * sizeof(T));
+        if (s.inner == 1)
+          q[i] = *row;
+        else
+          std::memcpy(q + i * s.inner, row, static_cast<size_t>(s.inner) * sizeof(T));
       }
     });
   });
@@ -95,7 +97,8 @@ void add_rows(T* to, const RowBlock& s, const int64_t* index, int64_t n, const T
     for (int64_t i = begin; i < end; ++i) {
       const int64_t o = i / s.rows, r = i - o * s.rows;
       const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
-      if (first != last) add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
+      if (first != last)
+        add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
     }
   });
 }

@@ -18,7 +18,8 @@ void put_rows(void* to, const RowBlock& shape, int64_t item_size, const int64_t*
 template <class T>
 void add_rows(T* to, const RowBlock& shape, const int64_t* index, int64_t n, const T* from);
 
-// Positions k of `index` grouped by their row, in order: those of row r are order[starts[r]] ... order[starts[r + 1] - 1].
+// Positions k of `index` grouped by their row, in order: those of row r are order[starts[r]] ... order[starts[r + 1] -
+// 1].
 struct RowGroups {
   RowGroups(const int64_t* index, int64_t n, int64_t rows);
   std::vector<int64_t> starts, order;

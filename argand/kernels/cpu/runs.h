@@ -40,11 +40,16 @@ void for_each_run(IntArrayRef sizes, IntArrayRef strides, int64_t first, int64_t
 template <class F>
 void with_block_type(int64_t item_size, F f) {
   switch (item_size) {
-    case 1: return f(uint8_t{});
-    case 2: return f(uint16_t{});
-    case 4: return f(uint32_t{});
-    case 8: return f(uint64_t{});
-    default: return f(std::complex<double>{});
+    case 1:
+      return f(uint8_t{});
+    case 2:
+      return f(uint16_t{});
+    case 4:
+      return f(uint32_t{});
+    case 8:
+      return f(uint64_t{});
+    default:
+      return f(std::complex<double>{});
   }
 }
 

@@ -20,7 +20,8 @@ struct Line {
 template <class Op, class A>
 ARGAND_INLINE A reduce_row(const A* x, int64_t n, A center) {
   Tree<Op> total;
-  for (int64_t i = 0; i < n; i += kReduceBlock) total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
+  for (int64_t i = 0; i < n; i += kReduceBlock)
+    total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
   return total.finish();
 }
 
@@ -142,8 +143,10 @@ void store_line(const float* from, int64_t n, int64_t width, int64_t stride, T* 
 
 template <class Row, class Columns, class A>
 void run_line(const Line<A>& line) {
-  if (line.width == 1) on_vector_unit<Row>(&line);
-  else on_vector_unit<Columns>(&line);
+  if (line.width == 1)
+    on_vector_unit<Row>(&line);
+  else
+    on_vector_unit<Columns>(&line);
 }
 
 template <class Row, class Columns, class T>
@@ -178,20 +181,25 @@ void softmax(bool log, const void* in, void* out, ScalarType type, const Softmax
     using A = op_math_t<T>;
     const T *x = static_cast<const T*>(in), *none = nullptr;
     T* y = static_cast<T*>(out);
-    if (log) for_each_line<ForwardRow<A, true>, ForwardColumns<A, true>>(x, none, y, shape);
-    else for_each_line<ForwardRow<A, false>, ForwardColumns<A, false>>(x, none, y, shape);
+    if (log)
+      for_each_line<ForwardRow<A, true>, ForwardColumns<A, true>>(x, none, y, shape);
+    else
+      for_each_line<ForwardRow<A, false>, ForwardColumns<A, false>>(x, none, y, shape);
   });
 }
 
-void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type, const SoftmaxShape& shape) {
+void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
+                      const SoftmaxShape& shape) {
   if (shape.outer * shape.n * shape.inner == 0) return;
   dispatch<kFloatingTypes>(type, "softmax", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
     const T *g = static_cast<const T*>(grad), *y = static_cast<const T*>(result);
     T* dx = static_cast<T*>(out);
-    if (log) for_each_line<BackwardRow<A, true>, BackwardColumns<A, true>>(g, y, dx, shape);
-    else for_each_line<BackwardRow<A, false>, BackwardColumns<A, false>>(g, y, dx, shape);
+    if (log)
+      for_each_line<BackwardRow<A, true>, BackwardColumns<A, true>>(g, y, dx, shape);
+    else
+      for_each_line<BackwardRow<A, false>, BackwardColumns<A, false>>(g, y, dx, shape);
   });
 }
 

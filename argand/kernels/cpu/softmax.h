@@ -14,6 +14,7 @@ struct SoftmaxShape {
 void softmax(bool log, const void* in, void* out, ScalarType type, const SoftmaxShape& shape);
 
 // `result` is what softmax() gave, `grad` the gradient of it.
-void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type, const SoftmaxShape& shape);
+void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
+                      const SoftmaxShape& shape);
 
 }  // namespace argand::cpu

@@ -31,12 +31,16 @@ void collapse(TileProgram& p) {
     bool merges = !sizes.empty();
     for (size_t v = 0; v < p.values.size() && merges; ++v)
       merges = !p.values[v].memory || strides[v].back() == p.values[v].strides[d] * p.sizes[d];
-    if (merges) sizes.back() *= p.sizes[d];
-    else sizes.push_back(p.sizes[d]);
+    if (merges)
+      sizes.back() *= p.sizes[d];
+    else
+      sizes.push_back(p.sizes[d]);
     for (size_t v = 0; v < p.values.size(); ++v) {
       if (!p.values[v].memory) continue;
-      if (merges) strides[v].back() = p.values[v].strides[d];
-      else strides[v].push_back(p.values[v].strides[d]);
+      if (merges)
+        strides[v].back() = p.values[v].strides[d];
+      else
+        strides[v].push_back(p.values[v].strides[d]);
     }
   }
   for (size_t v = 0; v < p.values.size(); ++v) p.values[v].strides = strides[v];
@@ -74,7 +78,8 @@ struct Plan {
 
 Access access_of(const TileValue& v, const Dims& sizes) {
   if (!v.memory) return Access::kCache;
-  if (std::all_of(v.strides.begin(), v.strides.end(), [](int64_t s) { return s == 0; }) && !v.store) return Access::kConstant;
+  if (std::all_of(v.strides.begin(), v.strides.end(), [](int64_t s) { return s == 0; }) && !v.store)
+    return Access::kConstant;
   return is_contiguous(sizes, v.strides) ? Access::kDirect : Access::kStrided;
 }
 
@@ -216,11 +221,15 @@ class Runner {
           const Conversion& c = plan_.conversions[a.index];
           void* tile = value(c.value, first);
           const ScalarType dtype = p_.values[c.value].dtype;
-          if (c.from_step) convert_elements(buffer(c.buffer), c.to, tile, dtype, n);
-          else convert_elements(tile, dtype, buffer(c.buffer), c.to, n);
+          if (c.from_step)
+            convert_elements(buffer(c.buffer), c.to, tile, dtype, n);
+          else
+            convert_elements(tile, dtype, buffer(c.buffer), c.to, n);
           break;
         }
-        case Action::kLoop: loop(a.index, first, n); break;
+        case Action::kLoop:
+          loop(a.index, first, n);
+          break;
         case Action::kScatter: {
           const TileValue& v = p_.values[a.index];
           scatter(v.memory, p_.sizes, v.strides, element_size(v.dtype), first, n, value(a.index, first));

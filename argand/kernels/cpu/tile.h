@@ -1,9 +1,9 @@
 // The tile interpreter: runs a chain of pointwise steps over blocks that stay in cache.
 //
-// A program works on *values*.  A value is, per tile, a contiguous run of kTile elements of one dtype; it may be bound to
-// memory (an operand) that is read before the first step, written after the last, or both.  A step applies a loop to
-// values; inputs are converted to the step's compute type and the result is rounded to the dtype of its value, so a fused
-// chain gives the same bits as its steps run one by one.  Values not bound to memory exist only in cache.
+// A program works on *values*.  A value is, per tile, a contiguous run of kTile elements of one dtype; it may be bound
+// to memory (an operand) that is read before the first step, written after the last, or both.  A step applies a loop to
+// values; inputs are converted to the step's compute type and the result is rounded to the dtype of its value, so a
+// fused chain gives the same bits as its steps run one by one.  Values not bound to memory exist only in cache.
 #pragma once
 #include <vector>
 
@@ -46,7 +46,8 @@ struct TileProgram {
 // except when they are bound with the same address and strides.
 void run_tiles(TileProgram program);
 
-// Converts n contiguous elements from one dtype to another, as C++ converts (to bool: x != 0; complex to real: real part).
+// Converts n contiguous elements from one dtype to another, as C++ converts (to bool: x != 0; complex to real: real
+// part).
 void convert_elements(const void* from, ScalarType from_type, void* to, ScalarType to_type, int64_t n);
 
 }  // namespace argand::cpu

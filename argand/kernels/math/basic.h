@@ -71,9 +71,7 @@ ARGAND_MATH bool sign_bit(T x) {
 }
 // What std::complex has too (complex.h).
 template <class T>
-requires(detail::Floating<T> || detail::Integer<T>) ARGAND_MATH T conjugate(T x) {
-  return x;
-}
+requires(detail::Floating<T> || detail::Integer<T>) ARGAND_MATH T conjugate(T x) { return x; }
 template <detail::Floating T>
 ARGAND_MATH T angle(T x) {  // 0 or pi
   return isnan(x) ? x : x < 0 ? kPi<T> : T(0);

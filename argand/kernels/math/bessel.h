@@ -6,8 +6,8 @@ namespace argand::math {
 
 namespace detail {
 
-// I_n(x) = (x/2)^n / n! (1 + z / (1 (n+1)) (1 + z / (2 (n+2)) (1 + ...))), z = x^2 / 4: all terms positive.  For large x
-// e^x / sqrt(2 pi x) times the asymptotic series 1 - (m-1)/(8x) (1 - (m-9)/(2 8x) (1 - ...)), m = 4 n^2, of which the
+// I_n(x) = (x/2)^n / n! (1 + z / (1 (n+1)) (1 + z / (2 (n+2)) (1 + ...))), z = x^2 / 4: all terms positive.  For large
+// x e^x / sqrt(2 pi x) times the asymptotic series 1 - (m-1)/(8x) (1 - (m-9)/(2 8x) (1 - ...)), m = 4 n^2, of which the
 // smallest term is below 2^-53 from x = 30 on.
 template <int kOrder>
 ARGAND_HD inline double bessel_i(double x) {

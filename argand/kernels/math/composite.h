@@ -80,7 +80,8 @@ ARGAND_HD inline double polygamma(double n, double x) {
   double sum = 0;
   for (; x < 12; ++x) sum += pow(x, -s);
   // x^(1-s) / (s-1) + 1/2 x^-s + sum of B_2k / (2k)! s (s+1) ... (s+2k-2) x^(-s-2k+1), k = 1 to 8
-  constexpr double kBernoulli[] = {1.0 / 6, -1.0 / 30, 1.0 / 42, -1.0 / 30, 5.0 / 66, -691.0 / 2730, 7.0 / 6, -3617.0 / 510};
+  constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                   5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
   const double power = pow(x, -s);
   sum += power * (0.5 + x / (s - 1));
   double factor = s * power / x / 2;

@@ -6,19 +6,26 @@
 namespace argand::nn::functional {
 
 Tensor relu(Tensor x, const ReLUFuncOptions& o) { return o.inplace() ? x.relu_() : x.relu(); }
-Tensor relu6(Tensor x, const ReLU6FuncOptions& o) { return functional::hardtanh(std::move(x), HardtanhOptions().min_val(0).max_val(6).inplace(o.inplace())); }
+Tensor relu6(Tensor x, const ReLU6FuncOptions& o) {
+  return functional::hardtanh(std::move(x), HardtanhOptions().min_val(0).max_val(6).inplace(o.inplace()));
+}
 Tensor leaky_relu(Tensor x, const LeakyReLUFuncOptions& o) {
   return o.inplace() ? argand::leaky_relu_(x, o.negative_slope()) : argand::leaky_relu(x, o.negative_slope());
 }
 Tensor prelu(const Tensor& x, const Tensor& weight) { return argand::prelu(x, weight); }
-Tensor elu(Tensor x, const ELUFuncOptions& o) { return o.inplace() ? argand::elu_(x, o.alpha()) : argand::elu(x, o.alpha()); }
+Tensor elu(Tensor x, const ELUFuncOptions& o) {
+  return o.inplace() ? argand::elu_(x, o.alpha()) : argand::elu(x, o.alpha());
+}
 Tensor selu(Tensor x, const SELUFuncOptions& o) { return o.inplace() ? argand::selu_(x) : argand::selu(x); }
-Tensor celu(Tensor x, const CELUFuncOptions& o) { return o.inplace() ? argand::celu_(x, o.alpha()) : argand::celu(x, o.alpha()); }
+Tensor celu(Tensor x, const CELUFuncOptions& o) {
+  return o.inplace() ? argand::celu_(x, o.alpha()) : argand::celu(x, o.alpha());
+}
 Tensor gelu(const Tensor& x, const GELUFuncOptions& o) { return argand::gelu(x, o.approximate()); }
 Tensor silu(const Tensor& x) { return argand::silu(x); }
 Tensor mish(const Tensor& x) { return argand::mish(x); }
 Tensor hardtanh(Tensor x, const HardtanhFuncOptions& o) {
-  ARGAND_CHECK(ValueError, o.min_val() <= o.max_val(), "hardtanh: min_val cannot be greater than max_val, got ", o.min_val(), " and ", o.max_val());
+  ARGAND_CHECK(ValueError, o.min_val() <= o.max_val(), "hardtanh: min_val cannot be greater than max_val, got ",
+               o.min_val(), " and ", o.max_val());
   return o.inplace() ? argand::hardtanh_(x, o.min_val(), o.max_val()) : argand::hardtanh(x, o.min_val(), o.max_val());
 }
 Tensor hardsigmoid(Tensor x, bool inplace) { return inplace ? argand::hardsigmoid_(x) : argand::hardsigmoid(x); }
@@ -38,6 +45,8 @@ Tensor glu(const Tensor& x, const GLUFuncOptions& o) {
 }
 Tensor softmax(const Tensor& x, const SoftmaxFuncOptions& o) { return argand::softmax(x, o.dim(), o.dtype()); }
 Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) { return argand::softmax(-x, o.dim(), o.dtype()); }
-Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) { return argand::log_softmax(x, o.dim(), o.dtype()); }
+Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) {
+  return argand::log_softmax(x, o.dim(), o.dtype());
+}
 
 }  // namespace argand::nn::functional

@@ -15,8 +15,14 @@ Tensor conv_transpose3d(const Tensor& input, const Tensor& weight, const ConvTra
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv1dFuncOptions& o) { return conv1d(x, w, o); }
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv2dFuncOptions& o) { return conv2d(x, w, o); }
 inline Tensor conv(const Tensor& x, const Tensor& w, const Conv3dFuncOptions& o) { return conv3d(x, w, o); }
-inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose1dFuncOptions& o) { return conv_transpose1d(x, w, o); }
-inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose2dFuncOptions& o) { return conv_transpose2d(x, w, o); }
-inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose3dFuncOptions& o) { return conv_transpose3d(x, w, o); }
+inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose1dFuncOptions& o) {
+  return conv_transpose1d(x, w, o);
+}
+inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose2dFuncOptions& o) {
+  return conv_transpose2d(x, w, o);
+}
+inline Tensor conv_transpose(const Tensor& x, const Tensor& w, const ConvTranspose3dFuncOptions& o) {
+  return conv_transpose3d(x, w, o);
+}
 
 }  // namespace argand::nn::functional

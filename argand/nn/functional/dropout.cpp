@@ -39,8 +39,8 @@ Tensor drop(Tensor& input, double p, bool training, bool inplace, bool channels)
   return finish(input, scale, Tensor(), inplace);
 }
 
-// "Self-Normalizing Neural Networks" (Klambauer et al. 2017): dropped elements take the value SELU tends to at minus infinity,
-// then an affine map restores mean 0 and variance 1.
+// "Self-Normalizing Neural Networks" (Klambauer et al. 2017): dropped elements take the value SELU tends to at minus
+// infinity, then an affine map restores mean 0 and variance 1.
 Tensor drop_alpha(Tensor& input, double p, bool training, bool inplace, bool channels) {
   check_probability(p);
   if (!training || p == 0 || input.numel() == 0) return input;
@@ -54,10 +54,18 @@ Tensor drop_alpha(Tensor& input, double p, bool training, bool inplace, bool cha
 
 }  // namespace
 
-Tensor dropout(Tensor input, const DropoutFuncOptions& o) { return drop(input, o.p(), o.training(), o.inplace(), false); }
-Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& o) { return drop(input, o.p(), o.training(), o.inplace(), true); }
-Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& o) { return drop(input, o.p(), o.training(), o.inplace(), true); }
-Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& o) { return drop_alpha(input, o.p(), o.training(), o.inplace(), false); }
+Tensor dropout(Tensor input, const DropoutFuncOptions& o) {
+  return drop(input, o.p(), o.training(), o.inplace(), false);
+}
+Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& o) {
+  return drop(input, o.p(), o.training(), o.inplace(), true);
+}
+Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& o) {
+  return drop(input, o.p(), o.training(), o.inplace(), true);
+}
+Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& o) {
+  return drop_alpha(input, o.p(), o.training(), o.inplace(), false);
+}
 Tensor feature_alpha_dropout(Tensor input, const FeatureAlphaDropoutFuncOptions& o) {
   return drop_alpha(input, o.p(), o.training(), o.inplace(), true);
 }

@@ -1,5 +1,5 @@
-// Dropout: while training, elements (or whole channels) become zero with probability p and the others grow by 1 / (1 - p).
-// The alpha forms keep mean and variance of SELU activations.  ValueError unless 0 <= p <= 1.
+// Dropout: while training, elements (or whole channels) become zero with probability p and the others grow by 1 / (1 -
+// p). The alpha forms keep mean and variance of SELU activations.  ValueError unless 0 <= p <= 1.
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/nn/options/dropout.h"

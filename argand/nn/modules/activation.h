@@ -1,5 +1,5 @@
-// Activations as modules; what each computes stands in functional/activation.h.  All keep the shape except GLU, which halves
-// one dimension.
+// Activations as modules; what each computes stands in functional/activation.h.  All keep the shape except GLU, which
+// halves one dimension.
 #pragma once
 #include "argand/nn/options/activation.h"
 #include "argand/nn/pimpl.h"
@@ -12,13 +12,13 @@ namespace argand::nn {
   Tensor forward(Tensor input)
 
 // With options that have defaults.
-#define ARGAND_ACTIVATION(Name)                                                        \
-  class Name##Impl : public Cloneable<Name##Impl> {                                    \
-   public:                                                                             \
-    explicit Name##Impl(const Name##Options& options_ = {}) : options(options_) {}     \
-    ARGAND_ACTIVATION_COMMON();                                                        \
-    Name##Options options;                                                             \
-  };                                                                                   \
+#define ARGAND_ACTIVATION(Name)                                                    \
+  class Name##Impl : public Cloneable<Name##Impl> {                                \
+   public:                                                                         \
+    explicit Name##Impl(const Name##Options& options_ = {}) : options(options_) {} \
+    ARGAND_ACTIVATION_COMMON();                                                    \
+    Name##Options options;                                                         \
+  };                                                                               \
   ARGAND_MODULE(Name)
 ARGAND_ACTIVATION(ReLU);
 ARGAND_ACTIVATION(ReLU6);
@@ -54,14 +54,14 @@ ARGAND_ACTIVATION(Softmax2d);  // over the channels of [N, C, H, W] or [C, H, W]
 #undef ARGAND_ACTIVATION
 
 // Along a dimension that must be given.
-#define ARGAND_ACTIVATION(Name)                                            \
-  class Name##Impl : public Cloneable<Name##Impl> {                        \
-   public:                                                                 \
-    explicit Name##Impl(int64_t dim) : Name##Impl(Name##Options(dim)) {}   \
+#define ARGAND_ACTIVATION(Name)                                               \
+  class Name##Impl : public Cloneable<Name##Impl> {                           \
+   public:                                                                    \
+    explicit Name##Impl(int64_t dim) : Name##Impl(Name##Options(dim)) {}      \
     explicit Name##Impl(const Name##Options& options_) : options(options_) {} \
-    ARGAND_ACTIVATION_COMMON();                                            \
-    Name##Options options;                                                 \
-  };                                                                       \
+    ARGAND_ACTIVATION_COMMON();                                               \
+    Name##Options options;                                                    \
+  };                                                                          \
   ARGAND_MODULE(Name)
 ARGAND_ACTIVATION(Softmax);
 ARGAND_ACTIVATION(Softmin);

@@ -23,8 +23,8 @@ void reset_weight_and_bias(const Tensor& weight, const Tensor& bias) {
 
 template <class Options>
 void check_channels(const char* name, const Options& o) {
-  ARGAND_CHECK(ValueError, o.in_channels() > 0 && o.groups() > 0 && o.out_channels() > 0,
-               name, ": in_channels, groups and out_channels must be a positive integer.");
+  ARGAND_CHECK(ValueError, o.in_channels() > 0 && o.groups() > 0 && o.out_channels() > 0, name,
+               ": in_channels, groups and out_channels must be a positive integer.");
   ARGAND_CHECK(ValueError, o.in_channels() % o.groups() == 0, name, ": in_channels must be divisible by groups");
   ARGAND_CHECK(ValueError, o.out_channels() % o.groups() == 0, name, ": out_channels must be divisible by groups");
 }
@@ -75,7 +75,8 @@ template <class Options>
 void print_rest(std::ostream& stream, const Options& o) {
   if (o.groups() != 1) stream << ", groups=" << o.groups();
   if (!o.bias()) stream << ", bias=" << std::boolalpha << false;
-  if (!std::holds_alternative<enumtype::kZeros>(o.padding_mode())) stream << ", padding_mode=" << enumtype::get_enum_name(o.padding_mode());
+  if (!std::holds_alternative<enumtype::kZeros>(o.padding_mode()))
+    stream << ", padding_mode=" << enumtype::get_enum_name(o.padding_mode());
   stream << ")";
 }
 
@@ -89,7 +90,9 @@ ConvNdImpl<D, Derived>::ConvNdImpl(ConvOptions<D> o) : options(std::move(o)) {
 template <size_t D, class Derived>
 void ConvNdImpl<D, Derived>::reset() {
   check_channels("Conv", options);
-  weight = this->register_parameter("weight", empty(weight_sizes(options.out_channels(), options.in_channels() / options.groups(), options.kernel_size())));
+  weight = this->register_parameter(
+      "weight",
+      empty(weight_sizes(options.out_channels(), options.in_channels() / options.groups(), options.kernel_size())));
   bias = this->register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor(), options.bias());
   reset_parameters();
 }
@@ -101,8 +104,8 @@ void ConvNdImpl<D, Derived>::reset_parameters() {
 
 template <size_t D, class Derived>
 void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
-  stream << "torch::nn::Conv" << D << "d(" << options.in_channels() << ", " << options.out_channels() << ", kernel_size=" << options.kernel_size()
-         << ", stride=" << options.stride();
+  stream << "torch::nn::Conv" << D << "d(" << options.in_channels() << ", " << options.out_channels()
+         << ", kernel_size=" << options.kernel_size() << ", stride=" << options.stride();
   print_padding(stream, options);
   if (any_differs(options.dilation(), 1)) stream << ", dilation=" << options.dilation();
   print_rest(stream, options);
@@ -110,9 +113,15 @@ void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
 
 template <size_t D, class Derived>
 Tensor ConvNdImpl<D, Derived>::forward(const Tensor& input) {
-  auto o = functional::ConvFuncOptions<D>().bias(bias).stride(options.stride()).dilation(options.dilation()).groups(options.groups());
-  if (std::holds_alternative<enumtype::kZeros>(options.padding_mode())) return functional::conv(input, weight, o.padding(options.padding()));
-  const Tensor padded = functional::pad_like(input, padding_amounts(options), enumtype::get_enum_name(options.padding_mode()));
+  auto o = functional::ConvFuncOptions<D>()
+               .bias(bias)
+               .stride(options.stride())
+               .dilation(options.dilation())
+               .groups(options.groups());
+  if (std::holds_alternative<enumtype::kZeros>(options.padding_mode()))
+    return functional::conv(input, weight, o.padding(options.padding()));
+  const Tensor padded =
+      functional::pad_like(input, padding_amounts(options), enumtype::get_enum_name(options.padding_mode()));
   return functional::conv(padded, weight, o);
 }
 
@@ -124,8 +133,11 @@ ConvTransposeNdImpl<D, Derived>::ConvTransposeNdImpl(ConvTransposeOptions<D> o) 
 template <size_t D, class Derived>
 void ConvTransposeNdImpl<D, Derived>::reset() {
   check_channels("ConvTranspose", options);
-  ARGAND_CHECK(ValueError, std::holds_alternative<enumtype::kZeros>(options.padding_mode()), "ConvTranspose: only kZeros padding mode is supported");
-  weight = this->register_parameter("weight", empty(weight_sizes(options.in_channels(), options.out_channels() / options.groups(), options.kernel_size())));
+  ARGAND_CHECK(ValueError, std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
+               "ConvTranspose: only kZeros padding mode is supported");
+  weight = this->register_parameter(
+      "weight",
+      empty(weight_sizes(options.in_channels(), options.out_channels() / options.groups(), options.kernel_size())));
   bias = this->register_parameter("bias", options.bias() ? empty({options.out_channels()}) : Tensor(), options.bias());
   reset_parameters();
 }
@@ -150,13 +162,14 @@ Tensor ConvTransposeNdImpl<D, Derived>::forward(const Tensor& input, const std::
   ExpandingArray<D> extra = options.output_padding();
   if (output_size) {
     const IntArrayRef wanted = output_size->slice(output_size->size() >= D ? output_size->size() - D : 0);
-    ARGAND_CHECK(ShapeError, wanted.size() == D, "ConvTranspose: expected output_size with ", D, " spatial sizes, got ", *output_size);
+    ARGAND_CHECK(ShapeError, wanted.size() == D, "ConvTranspose: expected output_size with ", D, " spatial sizes, got ",
+                 *output_size);
     for (size_t i = 0; i < D; ++i) {
-      const int64_t least = (input.size(input.dim() - static_cast<int64_t>(D - i)) - 1) * options.stride()[i] - 2 * options.padding()[i] +
-                            options.dilation()[i] * (options.kernel_size()[i] - 1) + 1;
+      const int64_t least = (input.size(input.dim() - static_cast<int64_t>(D - i)) - 1) * options.stride()[i] -
+                            2 * options.padding()[i] + options.dilation()[i] * (options.kernel_size()[i] - 1) + 1;
       const int64_t most = least + options.stride()[i] - 1;
-      ARGAND_CHECK(ValueError, wanted[i] >= least && wanted[i] <= most, "ConvTranspose: requested an output size of ", wanted,
-                   ", but valid sizes range from ", least, " to ", most, " in dimension ", i);
+      ARGAND_CHECK(ValueError, wanted[i] >= least && wanted[i] <= most, "ConvTranspose: requested an output size of ",
+                   wanted, ", but valid sizes range from ", least, " to ", most, " in dimension ", i);
       extra[i] = wanted[i] - least;
     }
   }

@@ -43,18 +43,18 @@ class ConvTransposeNdImpl : public Cloneable<Derived> {
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})
 };
 
-#define ARGAND_CONV(N)                                                        \
-  class Conv##N##dImpl : public ConvNdImpl<N, Conv##N##dImpl> {               \
-   public:                                                                    \
-    using ConvNdImpl::ConvNdImpl;                                             \
-  };                                                                          \
-  ARGAND_MODULE(Conv##N##d);                                                  \
+#define ARGAND_CONV(N)                                                                     \
+  class Conv##N##dImpl : public ConvNdImpl<N, Conv##N##dImpl> {                            \
+   public:                                                                                 \
+    using ConvNdImpl::ConvNdImpl;                                                          \
+  };                                                                                       \
+  ARGAND_MODULE(Conv##N##d);                                                               \
   class ConvTranspose##N##dImpl : public ConvTransposeNdImpl<N, ConvTranspose##N##dImpl> { \
-   public:                                                                    \
-    using ConvTransposeNdImpl::ConvTransposeNdImpl;                           \
-  };                                                                          \
-  ARGAND_MODULE(ConvTranspose##N##d);                                         \
-  extern template class ConvNdImpl<N, Conv##N##dImpl>;                        \
+   public:                                                                                 \
+    using ConvTransposeNdImpl::ConvTransposeNdImpl;                                        \
+  };                                                                                       \
+  ARGAND_MODULE(ConvTranspose##N##d);                                                      \
+  extern template class ConvNdImpl<N, Conv##N##dImpl>;                                     \
   extern template class ConvTransposeNdImpl<N, ConvTranspose##N##dImpl>
 ARGAND_CONV(1);
 ARGAND_CONV(2);

@@ -26,8 +26,8 @@ void LinearImpl::reset_parameters() {
 }
 
 void LinearImpl::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::Linear(in_features=" << options.in_features() << ", out_features=" << options.out_features()
-         << ", bias=" << options.bias() << ")";
+  stream << std::boolalpha << "torch::nn::Linear(in_features=" << options.in_features()
+         << ", out_features=" << options.out_features() << ", bias=" << options.bias() << ")";
 }
 
 Tensor LinearImpl::forward(const Tensor& input) { return argand::linear(input, weight, bias); }
@@ -35,7 +35,8 @@ Tensor LinearImpl::forward(const Tensor& input) { return argand::linear(input, w
 BilinearImpl::BilinearImpl(const BilinearOptions& o) : options(o) { reset(); }
 
 void BilinearImpl::reset() {
-  weight = register_parameter("weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
+  weight =
+      register_parameter("weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
   bias = register_parameter("bias", options.bias() ? empty({options.out_features()}) : Tensor(), options.bias());
   reset_parameters();
 }
@@ -47,11 +48,14 @@ void BilinearImpl::reset_parameters() {
 }
 
 void BilinearImpl::pretty_print(std::ostream& stream) const {
-  stream << std::boolalpha << "torch::nn::Bilinear(in1_features=" << options.in1_features() << ", in2_features=" << options.in2_features()
-         << ", out_features=" << options.out_features() << ", bias=" << options.bias() << ")";
+  stream << std::boolalpha << "torch::nn::Bilinear(in1_features=" << options.in1_features()
+         << ", in2_features=" << options.in2_features() << ", out_features=" << options.out_features()
+         << ", bias=" << options.bias() << ")";
 }
 
-Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) { return functional::bilinear(input1, input2, weight, bias); }
+Tensor BilinearImpl::forward(const Tensor& input1, const Tensor& input2) {
+  return functional::bilinear(input1, input2, weight, bias);
+}
 
 void IdentityImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Identity()"; }
 

@@ -6,16 +6,17 @@ namespace argand::nn {
 namespace {
 
 template <size_t N>
-Tensor pad(const Tensor& input, const ExpandingArray<N>& amounts, functional::PadFuncOptions::mode_t mode, double value = 0) {
+Tensor pad(const Tensor& input, const ExpandingArray<N>& amounts, functional::PadFuncOptions::mode_t mode,
+           double value = 0) {
   return functional::pad(input, functional::PadFuncOptions({amounts.begin(), amounts.end()}).mode(mode).value(value));
 }
 
 }  // namespace
 
-#define ARGAND_PAD(Name, D, mode)                                                                                                     \
-  void Name##Pad##D##dImpl::pretty_print(std::ostream& stream) const {                                                                \
-    stream << "torch::nn::" #Name "Pad" #D "d(padding=" << options.padding() << ")";                                                  \
-  }                                                                                                                                   \
+#define ARGAND_PAD(Name, D, mode)                                                    \
+  void Name##Pad##D##dImpl::pretty_print(std::ostream& stream) const {               \
+    stream << "torch::nn::" #Name "Pad" #D "d(padding=" << options.padding() << ")"; \
+  }                                                                                  \
   Tensor Name##Pad##D##dImpl::forward(const Tensor& input) { return pad(input, options.padding(), mode); }
 ARGAND_PAD(Reflection, 1, kReflect)
 ARGAND_PAD(Reflection, 2, kReflect)
@@ -28,11 +29,13 @@ ARGAND_PAD(Zero, 2, kConstant)
 ARGAND_PAD(Zero, 3, kConstant)
 #undef ARGAND_PAD
 
-#define ARGAND_PAD(D)                                                                                                                 \
-  void ConstantPad##D##dImpl::pretty_print(std::ostream& stream) const {                                                              \
-    stream << "torch::nn::ConstantPad" #D "d(padding=" << options.padding() << ", value=" << options.value() << ")";                  \
-  }                                                                                                                                   \
-  Tensor ConstantPad##D##dImpl::forward(const Tensor& input) { return pad(input, options.padding(), kConstant, options.value()); }
+#define ARGAND_PAD(D)                                                                                                \
+  void ConstantPad##D##dImpl::pretty_print(std::ostream& stream) const {                                             \
+    stream << "torch::nn::ConstantPad" #D "d(padding=" << options.padding() << ", value=" << options.value() << ")"; \
+  }                                                                                                                  \
+  Tensor ConstantPad##D##dImpl::forward(const Tensor& input) {                                                       \
+    return pad(input, options.padding(), kConstant, options.value());                                                \
+  }
 ARGAND_PAD(1)
 ARGAND_PAD(2)
 ARGAND_PAD(3)

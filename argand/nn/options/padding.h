@@ -9,14 +9,14 @@
 
 namespace argand::nn {
 
-#define ARGAND_PAD(Name)                                                               \
-  template <size_t D>                                                                  \
-  struct Name##PadOptions {                                                            \
-    Name##PadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {}             \
-    ARGAND_ARG(ExpandingArray<D * 2>, padding);                                        \
-  };                                                                                   \
-  using Name##Pad1dOptions = Name##PadOptions<1>;                                      \
-  using Name##Pad2dOptions = Name##PadOptions<2>;                                      \
+#define ARGAND_PAD(Name)                                                   \
+  template <size_t D>                                                      \
+  struct Name##PadOptions {                                                \
+    Name##PadOptions(ExpandingArray<D * 2> padding) : padding_(padding) {} \
+    ARGAND_ARG(ExpandingArray<D * 2>, padding);                            \
+  };                                                                       \
+  using Name##Pad1dOptions = Name##PadOptions<1>;                          \
+  using Name##Pad2dOptions = Name##PadOptions<2>;                          \
   using Name##Pad3dOptions = Name##PadOptions<3>
 ARGAND_PAD(Reflection);
 ARGAND_PAD(Replication);

@@ -28,7 +28,8 @@ struct MaxPoolOptions {
 
 template <size_t D>
 struct LPPoolOptions {
-  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size) : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
+  LPPoolOptions(double norm_type, ExpandingArray<D> kernel_size)
+      : norm_type_(norm_type), kernel_size_(kernel_size), stride_(kernel_size) {}
   ARGAND_ARG(double, norm_type);
   ARGAND_ARG(ExpandingArray<D>, kernel_size);
   ARGAND_ARG(ExpandingArray<D>, stride);
@@ -46,18 +47,18 @@ struct AdaptiveAvgPoolOptions {
   ARGAND_ARG(Sizes, output_size);
 };
 
-#define ARGAND_POOL_OPTIONS(N, AdaptiveSizes)                             \
-  using AvgPool##N##dOptions = AvgPoolOptions<N>;                         \
-  using MaxPool##N##dOptions = MaxPoolOptions<N>;                         \
-  using LPPool##N##dOptions = LPPoolOptions<N>;                           \
+#define ARGAND_POOL_OPTIONS(N, AdaptiveSizes)                                 \
+  using AvgPool##N##dOptions = AvgPoolOptions<N>;                             \
+  using MaxPool##N##dOptions = MaxPoolOptions<N>;                             \
+  using LPPool##N##dOptions = LPPoolOptions<N>;                               \
   using AdaptiveMaxPool##N##dOptions = AdaptiveMaxPoolOptions<AdaptiveSizes>; \
   using AdaptiveAvgPool##N##dOptions = AdaptiveAvgPoolOptions<AdaptiveSizes>; \
-  namespace functional {                                                  \
-  using AvgPool##N##dFuncOptions = AvgPool##N##dOptions;                  \
-  using MaxPool##N##dFuncOptions = MaxPool##N##dOptions;                  \
-  using LPPool##N##dFuncOptions = LPPool##N##dOptions;                    \
-  using AdaptiveMaxPool##N##dFuncOptions = AdaptiveMaxPool##N##dOptions;  \
-  using AdaptiveAvgPool##N##dFuncOptions = AdaptiveAvgPool##N##dOptions;  \
+  namespace functional {                                                      \
+  using AvgPool##N##dFuncOptions = AvgPool##N##dOptions;                      \
+  using MaxPool##N##dFuncOptions = MaxPool##N##dOptions;                      \
+  using LPPool##N##dFuncOptions = LPPool##N##dOptions;                        \
+  using AdaptiveMaxPool##N##dFuncOptions = AdaptiveMaxPool##N##dOptions;      \
+  using AdaptiveAvgPool##N##dFuncOptions = AdaptiveAvgPool##N##dOptions;      \
   }
 ARGAND_POOL_OPTIONS(1, ExpandingArray<1>)
 ARGAND_POOL_OPTIONS(2, ExpandingArrayWithOptionalElem<2>)

@@ -17,7 +17,8 @@ Tensor parameters_to_vector(const std::vector<Tensor>& parameters) {
 void vector_to_parameters(const Tensor& vec, const std::vector<Tensor>& parameters) {
   int64_t total = 0;
   for (const Tensor& p : parameters) total += p.numel();
-  ARGAND_CHECK(ShapeError, vec.dim() == 1 && vec.numel() >= total, "vector_to_parameters: expected a vector of ", total, " elements, got ", vec.sizes());
+  ARGAND_CHECK(ShapeError, vec.dim() == 1 && vec.numel() >= total, "vector_to_parameters: expected a vector of ", total,
+               " elements, got ", vec.sizes());
   int64_t at = 0;
   for (const Tensor& p : parameters) {
     // A copy: an optimizer's in-place step must not reach the vector.

@@ -13,20 +13,23 @@ Tensor with_batch(const Tensor& input, const Tensor& weight, F call) {
   return call(input);
 }
 
-Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride, const Dims& padding, const Dims& dilation,
-            int64_t groups) {
-  return with_batch(input, weight, [&](const Tensor& x) { return _convolution_nd(x, weight, bias, stride, padding, dilation, groups); });
+Tensor conv(const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride, const Dims& padding,
+            const Dims& dilation, int64_t groups) {
+  return with_batch(input, weight, [&](const Tensor& x) {
+    return _convolution_nd(x, weight, bias, stride, padding, dilation, groups);
+  });
 }
 
 // Total padding of "same" is what keeps the size at stride 1; where it is odd, the extra element is on the right.
-Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride, const std::string& padding,
-                   const Dims& dilation, int64_t groups) {
+Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride,
+                   const std::string& padding, const Dims& dilation, int64_t groups) {
   const size_t spatial = dilation.size();
   if (padding == "valid") return conv(input, weight, bias, stride, Dims(spatial, 0), dilation, groups);
   ARGAND_CHECK(ValueError, padding == "same", op, ": expected padding 'same' or 'valid', got '", padding, "'");
-  ARGAND_CHECK(ShapeError, weight.sizes().size() == spatial + 2, op, ": expected a weight of ", spatial + 2, " dimensions, got ", weight.sizes());
-  ARGAND_CHECK(ShapeError, input.sizes().size() == spatial + 2 || input.sizes().size() == spatial + 1, op, ": expected an input of ", spatial + 1,
-               " or ", spatial + 2, " dimensions, got ", input.sizes());
+  ARGAND_CHECK(ShapeError, weight.sizes().size() == spatial + 2, op, ": expected a weight of ", spatial + 2,
+               " dimensions, got ", weight.sizes());
+  ARGAND_CHECK(ShapeError, input.sizes().size() == spatial + 2 || input.sizes().size() == spatial + 1, op,
+               ": expected an input of ", spatial + 1, " or ", spatial + 2, " dimensions, got ", input.sizes());
   Dims symmetric;
   Tensor x = input;
   for (size_t i = 0; i < spatial; ++i) {
@@ -44,14 +47,15 @@ Tensor conv_padded(const char* op, const Tensor& input, const Tensor& weight, co
   return conv(x, weight, bias, stride, symmetric, dilation, groups);
 }
 
-Tensor conv_transpose(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride, const Dims& padding,
-                      const Dims& output_padding, int64_t groups, const Dims& dilation) {
+Tensor conv_transpose(const char* op, const Tensor& input, const Tensor& weight, const Tensor& bias, const Dims& stride,
+                      const Dims& padding, const Dims& output_padding, int64_t groups, const Dims& dilation) {
   return with_batch(input, weight, [&](const Tensor& x) {
-    const Dims sizes = conv_transpose_sizes(op, x.sizes(), weight.sizes(), {stride, padding, dilation, groups}, output_padding);
+    const Dims sizes =
+        conv_transpose_sizes(op, x.sizes(), weight.sizes(), {stride, padding, dilation, groups}, output_padding);
     const Tensor y = _conv_input_grad(x, weight, sizes, stride, padding, dilation, groups);
     if (!bias.defined()) return y;
-    ARGAND_CHECK(ShapeError, bias.dim() == 1 && bias.sizes()[0] == sizes[1], op, ": expected bias [", sizes[1], "] (weight is ", weight.sizes(),
-                 "), got ", bias.sizes());
+    ARGAND_CHECK(ShapeError, bias.dim() == 1 && bias.sizes()[0] == sizes[1], op, ": expected bias [", sizes[1],
+                 "] (weight is ", weight.sizes(), "), got ", bias.sizes());
     Dims shape(x.sizes().size(), 1);
     shape[1] = sizes[1];
     return y + bias.view(shape);
@@ -62,42 +66,56 @@ Tensor conv_transpose(const char* op, const Tensor& input, const Tensor& weight,
 
 struct Conv1d : Composite<Conv1dArgs> {
   static constexpr auto schema =
-      "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "Convolution of [N, C, 1 spatial] or [C, 1 spatial] with weight [O, C / groups, 1 kernel] and bias [O].";
+      "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] dilation=1, "
+      "int groups=1) -> Tensor";
+  static constexpr auto doc =
+      "Convolution of [N, C, 1 spatial] or [C, 1 spatial] with weight [O, C / groups, 1 kernel] and bias [O].";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3, 8}), s->real({4, 3, 3}), s->real({4})});
     s.add({s->real({3, 8}), s->real({4, 3, 3}), Tensor()});
-    s.fails({s->real({3}), s->real({4, 3, 3}), Tensor()}, "conv1d: Expected 2D (unbatched) or 3D (batched) input, but got input of size: [3]");
+    s.fails({s->real({3}), s->real({4, 3, 3}), Tensor()},
+            "conv1d: Expected 2D (unbatched) or 3D (batched) input, but got input of size: [3]");
   }
 };
 ARGAND_OP(Conv1d)
 
 struct Conv1dPadding : Composite<Conv1dPaddingArgs> {
   static constexpr auto schema =
-      "conv1d.padding(Tensor input, Tensor weight, Tensor? bias, int[1] stride, str padding, int[1] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "conv1d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+      "conv1d.padding(Tensor input, Tensor weight, Tensor? bias, int[1] stride, str padding, int[1] dilation=1, int "
+      "groups=1) -> Tensor";
+  static constexpr auto doc =
+      "conv1d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv_padded("conv1d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv_padded("conv1d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     const Dims one(1, 1), two(1, 2);
     s.add({s->real({2, 3, 8}), s->real({4, 3, 3}), s->real({4}), one, "same"});
     s.add({s->real({2, 3, 8}), s->real({4, 3, 3}), Tensor(), two, "valid"});
-    s.fails({s->real({2, 3, 8}), s->real({4, 3, 3}), Tensor(), two, "same"}, "conv1d: padding='same' is not supported for strided convolutions");
-    s.fails({s->real({2, 3, 8}), s->real({4, 3, 3}), Tensor(), one, "full"}, "conv1d: expected padding 'same' or 'valid', got 'full'");
+    s.fails({s->real({2, 3, 8}), s->real({4, 3, 3}), Tensor(), two, "same"},
+            "conv1d: padding='same' is not supported for strided convolutions");
+    s.fails({s->real({2, 3, 8}), s->real({4, 3, 3}), Tensor(), one, "full"},
+            "conv1d: expected padding 'same' or 'valid', got 'full'");
   }
 };
 ARGAND_OP(Conv1dPadding)
 
 struct ConvTranspose1d : Composite<ConvTranspose1dArgs> {
   static constexpr auto schema =
-      "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] output_padding=0, int "
+      "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[1] stride=1, int[1] padding=0, int[1] "
+      "output_padding=0, int "
       "groups=1, int[1] dilation=1) -> Tensor";
-  static constexpr auto doc = "Transposed convolution of [N, C, 1 spatial] with weight [C, O / groups, 1 kernel] and bias [O].";
+  static constexpr auto doc =
+      "Transposed convolution of [N, C, 1 spatial] with weight [C, O / groups, 1 kernel] and bias [O].";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return conv_transpose("conv_transpose1d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding, a.groups, a.dilation);
+    return conv_transpose("conv_transpose1d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,
+                          a.groups, a.dilation);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 8}), s->real({3, 4, 3}), s->real({4})});
@@ -109,94 +127,124 @@ ARGAND_OP(ConvTranspose1d)
 
 struct Conv2d : Composite<Conv2dArgs> {
   static constexpr auto schema =
-      "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "Convolution of [N, C, 2 spatial] or [C, 2 spatial] with weight [O, C / groups, 2 kernel] and bias [O].";
+      "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] dilation=1, "
+      "int groups=1) -> Tensor";
+  static constexpr auto doc =
+      "Convolution of [N, C, 2 spatial] or [C, 2 spatial] with weight [O, C / groups, 2 kernel] and bias [O].";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), s->real({4})});
     s.add({s->real({3, 6, 5}), s->real({4, 3, 3, 2}), Tensor()});
-    s.fails({s->real({3}), s->real({4, 3, 3, 2}), Tensor()}, "conv2d: Expected 3D (unbatched) or 4D (batched) input, but got input of size: [3]");
+    s.fails({s->real({3}), s->real({4, 3, 3, 2}), Tensor()},
+            "conv2d: Expected 3D (unbatched) or 4D (batched) input, but got input of size: [3]");
   }
 };
 ARGAND_OP(Conv2d)
 
 struct Conv2dPadding : Composite<Conv2dPaddingArgs> {
   static constexpr auto schema =
-      "conv2d.padding(Tensor input, Tensor weight, Tensor? bias, int[2] stride, str padding, int[2] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "conv2d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+      "conv2d.padding(Tensor input, Tensor weight, Tensor? bias, int[2] stride, str padding, int[2] dilation=1, int "
+      "groups=1) -> Tensor";
+  static constexpr auto doc =
+      "conv2d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv_padded("conv2d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv_padded("conv2d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     const Dims one(2, 1), two(2, 2);
     s.add({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), s->real({4}), one, "same"});
     s.add({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), Tensor(), two, "valid"});
-    s.fails({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), Tensor(), two, "same"}, "conv2d: padding='same' is not supported for strided convolutions");
-    s.fails({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), Tensor(), one, "full"}, "conv2d: expected padding 'same' or 'valid', got 'full'");
+    s.fails({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), Tensor(), two, "same"},
+            "conv2d: padding='same' is not supported for strided convolutions");
+    s.fails({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 2}), Tensor(), one, "full"},
+            "conv2d: expected padding 'same' or 'valid', got 'full'");
   }
 };
 ARGAND_OP(Conv2dPadding)
 
 struct ConvTranspose2d : Composite<ConvTranspose2dArgs> {
   static constexpr auto schema =
-      "conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] output_padding=0, int "
+      "conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[2] stride=1, int[2] padding=0, int[2] "
+      "output_padding=0, int "
       "groups=1, int[2] dilation=1) -> Tensor";
-  static constexpr auto doc = "Transposed convolution of [N, C, 2 spatial] with weight [C, O / groups, 2 kernel] and bias [O].";
+  static constexpr auto doc =
+      "Transposed convolution of [N, C, 2 spatial] with weight [C, O / groups, 2 kernel] and bias [O].";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return conv_transpose("conv_transpose2d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding, a.groups, a.dilation);
+    return conv_transpose("conv_transpose2d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,
+                          a.groups, a.dilation);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 6, 5}), s->real({3, 4, 3, 2}), s->real({4})});
     s.add({s->real({2, 4, 6, 5}), s->real({4, 2, 3, 2}), Tensor(), Dims(2, 2), Dims(2, 1), Dims(2, 1), 2});
-    s.fails({s->real({2, 3, 6, 5}), s->real({4, 4, 3, 2}), Tensor()}, "conv_transpose2d: expected input with 4 channels");
+    s.fails({s->real({2, 3, 6, 5}), s->real({4, 4, 3, 2}), Tensor()},
+            "conv_transpose2d: expected input with 4 channels");
   }
 };
 ARGAND_OP(ConvTranspose2d)
 
 struct Conv3d : Composite<Conv3dArgs> {
   static constexpr auto schema =
-      "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "Convolution of [N, C, 3 spatial] or [C, 3 spatial] with weight [O, C / groups, 3 kernel] and bias [O].";
+      "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] dilation=1, "
+      "int groups=1) -> Tensor";
+  static constexpr auto doc =
+      "Convolution of [N, C, 3 spatial] or [C, 3 spatial] with weight [O, C / groups, 3 kernel] and bias [O].";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), s->real({4})});
     s.add({s->real({3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor()});
-    s.fails({s->real({3}), s->real({4, 3, 2, 2, 2}), Tensor()}, "conv3d: Expected 4D (unbatched) or 5D (batched) input, but got input of size: [3]");
+    s.fails({s->real({3}), s->real({4, 3, 2, 2, 2}), Tensor()},
+            "conv3d: Expected 4D (unbatched) or 5D (batched) input, but got input of size: [3]");
   }
 };
 ARGAND_OP(Conv3d)
 
 struct Conv3dPadding : Composite<Conv3dPaddingArgs> {
   static constexpr auto schema =
-      "conv3d.padding(Tensor input, Tensor weight, Tensor? bias, int[3] stride, str padding, int[3] dilation=1, int groups=1) -> Tensor";
-  static constexpr auto doc = "conv3d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+      "conv3d.padding(Tensor input, Tensor weight, Tensor? bias, int[3] stride, str padding, int[3] dilation=1, int "
+      "groups=1) -> Tensor";
+  static constexpr auto doc =
+      "conv3d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) { return conv_padded("conv3d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups); }
+  static Tensor compose(const Args& a) {
+    return conv_padded("conv3d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
+  }
   static void samples(S& s) {
     const Dims one(3, 1), two(3, 2);
     s.add({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), s->real({4}), one, "same"});
     s.add({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor(), two, "valid"});
-    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor(), two, "same"}, "conv3d: padding='same' is not supported for strided convolutions");
-    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor(), one, "full"}, "conv3d: expected padding 'same' or 'valid', got 'full'");
+    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor(), two, "same"},
+            "conv3d: padding='same' is not supported for strided convolutions");
+    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor(), one, "full"},
+            "conv3d: expected padding 'same' or 'valid', got 'full'");
   }
 };
 ARGAND_OP(Conv3dPadding)
 
 struct ConvTranspose3d : Composite<ConvTranspose3dArgs> {
   static constexpr auto schema =
-      "conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] output_padding=0, int "
+      "conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[3] stride=1, int[3] padding=0, int[3] "
+      "output_padding=0, int "
       "groups=1, int[3] dilation=1) -> Tensor";
-  static constexpr auto doc = "Transposed convolution of [N, C, 3 spatial] with weight [C, O / groups, 3 kernel] and bias [O].";
+  static constexpr auto doc =
+      "Transposed convolution of [N, C, 3 spatial] with weight [C, O / groups, 3 kernel] and bias [O].";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return conv_transpose("conv_transpose3d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding, a.groups, a.dilation);
+    return conv_transpose("conv_transpose3d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,
+                          a.groups, a.dilation);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4, 4, 3}), s->real({3, 4, 2, 2, 2}), s->real({4})});
     s.add({s->real({2, 4, 4, 4, 3}), s->real({4, 2, 2, 2, 2}), Tensor(), Dims(3, 2), Dims(3, 1), Dims(3, 1), 2});
-    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 4, 2, 2, 2}), Tensor()}, "conv_transpose3d: expected input with 4 channels");
+    s.fails({s->real({2, 3, 4, 4, 3}), s->real({4, 4, 2, 2, 2}), Tensor()},
+            "conv_transpose3d: expected input with 4 channels");
   }
 };
 ARGAND_OP(ConvTranspose3d)

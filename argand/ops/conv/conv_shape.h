@@ -15,6 +15,7 @@ cpu::ConvShape conv_shape(const char* op, IntArrayRef input, IntArrayRef weight,
 // [N, O, output spatial...]
 Dims conv_output_sizes(const cpu::ConvShape& s, size_t spatial);
 // The input size that a transposed convolution gives.
-Dims conv_transpose_sizes(const char* op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o, IntArrayRef output_padding);
+Dims conv_transpose_sizes(const char* op, IntArrayRef input, IntArrayRef weight, const ConvOptions& o,
+                          IntArrayRef output_padding);
 
 }  // namespace argand::ops

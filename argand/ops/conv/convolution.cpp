@@ -1,7 +1,7 @@
 // Convolution and its two adjoints.
 //
-// y = conv(x, w), gx = input_grad(gy, w) and gw = weight_grad(gy, x) are bilinear, and the gradient of each is the other two:
-// so gradients of any order exist, and a transposed convolution is input_grad under another name.
+// y = conv(x, w), gx = input_grad(gy, w) and gw = weight_grad(gy, x) are bilinear, and the gradient of each is the
+// other two: so gradients of any order exist, and a transposed convolution is input_grad under another name.
 #include "argand/ops/conv/args.h"
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/define.h"
@@ -23,8 +23,10 @@ Tensor channel_sum(const Tensor& g) {
 
 struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
   static constexpr auto schema =
-      "_convolution_nd(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int groups) -> Tensor";
-  static constexpr auto doc = "Convolution of [N, C, spatial...] with [O, C / groups, kernel...], one to three spatial dimensions.";
+      "_convolution_nd(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] dilation, int "
+      "groups) -> Tensor";
+  static constexpr auto doc =
+      "Convolution of [N, C, spatial...] with [O, C / groups, kernel...], one to three spatial dimensions.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
@@ -37,14 +39,16 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     check_same_dtype(op, "input", a.input, "weight", a.weight);
     if (a.bias.defined()) {
       check_same_dtype(op, "bias", a.bias, "weight", a.weight);
-      ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == s.o, op, ": expected bias [", s.o, "] (weight is ", a.weight.sizes(),
-                   "), got ", a.bias.sizes());
+      ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == s.o, op, ": expected bias [", s.o,
+                   "] (weight is ", a.weight.sizes(), "), got ", a.bias.sizes());
     }
     return {conv_output_sizes(s, a.weight.sizes().size() - 2), a.input.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
-    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight), b = a.bias.defined() ? exec::dense(a.bias) : Tensor();
-    cpu::conv_forward(shape(a), out.dtype(), x.impl().data(), w.impl().data(), b.defined() ? b.impl().data() : nullptr, out.impl().data());
+    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight),
+                 b = a.bias.defined() ? exec::dense(a.bias) : Tensor();
+    cpu::conv_forward(shape(a), out.dtype(), x.impl().data(), w.impl().data(), b.defined() ? b.impl().data() : nullptr,
+                      out.impl().data());
   }
   static Tensor grad_input(const Ctx& c, const Tensor& g) {
     return _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
@@ -64,17 +68,22 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
             "conv2d: expected input with 3 channels (weight is [16, 3, 3, 3]), got [64, 1, 28, 28]");
     s.fails({s->real({1, 3, 2, 2}), s->real({4, 3, 3, 3}), Tensor(), {1, 1}, {0, 0}, {1, 1}, 1},
             "conv2d: Kernel size can't be greater than actual input size");
-    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {0}, {0}, {1}, 1}, "conv1d: non-positive stride is not supported, got [0]");
-    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {1}, {-1}, {1}, 1}, "conv1d: negative padding is not supported, got [-1]");
-    s.fails({s->real({1, 4, 8}), s->real({3, 2, 3}), Tensor(), {1}, {0}, {1}, 2}, "conv1d: the output channels (3) must be divisible by groups (2)");
-    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), s->real({3}), {1}, {0}, {1}, 1}, "convolution: expected bias [4] (weight is [4, 3, 3]), got [3]");
+    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {0}, {0}, {1}, 1},
+            "conv1d: non-positive stride is not supported, got [0]");
+    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {1}, {-1}, {1}, 1},
+            "conv1d: negative padding is not supported, got [-1]");
+    s.fails({s->real({1, 4, 8}), s->real({3, 2, 3}), Tensor(), {1}, {0}, {1}, 2},
+            "conv1d: the output channels (3) must be divisible by groups (2)");
+    s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), s->real({3}), {1}, {0}, {1}, 1},
+            "convolution: expected bias [4] (weight is [4, 3, 3]), got [3]");
   }
 };
 ARGAND_OP(ConvolutionNd)
 
 struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   static constexpr auto schema =
-      "_conv_input_grad(Tensor grad_output, Tensor weight, int[] input_size, int[] stride, int[] padding, int[] dilation, int groups) -> Tensor";
+      "_conv_input_grad(Tensor grad_output, Tensor weight, int[] input_size, int[] stride, int[] padding, int[] "
+      "dilation, int groups) -> Tensor";
   static constexpr auto doc = "The gradient of a convolution with respect to its input; a transposed convolution.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
@@ -85,8 +94,8 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   static TensorMeta infer(const Args& a) {
     check_same_dtype("_conv_input_grad", "grad_output", a.grad_output, "weight", a.weight);
     const Dims expected = conv_output_sizes(shape(a), a.weight.sizes().size() - 2);
-    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected), "_conv_input_grad: expected grad_output of shape ", expected, ", got ",
-                 a.grad_output.sizes());
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
+                 "_conv_input_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.input_size, a.grad_output.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -109,7 +118,8 @@ ARGAND_OP(ConvInputGrad)
 
 struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
   static constexpr auto schema =
-      "_conv_weight_grad(Tensor grad_output, Tensor input, int[] weight_size, int[] stride, int[] padding, int[] dilation, int groups) -> Tensor";
+      "_conv_weight_grad(Tensor grad_output, Tensor input, int[] weight_size, int[] stride, int[] padding, int[] "
+      "dilation, int groups) -> Tensor";
   static constexpr auto doc = "The gradient of a convolution with respect to its weight.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
@@ -120,8 +130,8 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
   static TensorMeta infer(const Args& a) {
     check_same_dtype("_conv_weight_grad", "grad_output", a.grad_output, "input", a.input);
     const Dims expected = conv_output_sizes(shape(a), a.weight_size.size() - 2);
-    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected), "_conv_weight_grad: expected grad_output of shape ", expected, ", got ",
-                 a.grad_output.sizes());
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
+                 "_conv_weight_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.weight_size, a.grad_output.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {

@@ -30,8 +30,10 @@ struct Clone : Kernel<CloneArgs> {
   static TensorMeta infer(const Args& a) {
     TensorMeta meta{a.self.impl().sizes, a.self.dtype()};
     const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
-    if (f != MemoryFormat::Preserve) meta.strides = strides_of(meta.sizes, f);
-    else if (!a.self.is_contiguous()) meta.strides = strides_like(meta.sizes, a.self.strides());
+    if (f != MemoryFormat::Preserve)
+      meta.strides = strides_of(meta.sizes, f);
+    else if (!a.self.is_contiguous())
+      meta.strides = strides_like(meta.sizes, a.self.strides());
     return meta;
   }
   static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
@@ -53,15 +55,18 @@ ARGAND_OP(Contiguous)
 
 struct ToCopy : Kernel<ToCopyArgs> {
   static constexpr auto schema =
-      "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+      "_to_copy(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None, bool "
       "non_blocking=False, MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "A converted copy, also where nothing would change.";
   static TensorMeta infer(const Args& a) {
     TensorMeta meta{a.self.impl().sizes, a.options.dtype_opt().value_or(a.self.dtype())};
     meta.device = a.options.device_opt().value_or(a.self.device());
     const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
-    if (f != MemoryFormat::Preserve) meta.strides = strides_of(meta.sizes, f);
-    else if (!a.self.is_contiguous()) meta.strides = strides_like(meta.sizes, a.self.strides());
+    if (f != MemoryFormat::Preserve)
+      meta.strides = strides_of(meta.sizes, f);
+    else if (!a.self.is_contiguous())
+      meta.strides = strides_like(meta.sizes, a.self.strides());
     return meta;
   }
   static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
@@ -76,14 +81,17 @@ ARGAND_OP(ToCopy)
 
 struct To : Composite<ToArgs> {
   static constexpr auto schema =
-      "to(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, bool "
+      "to(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "bool "
       "non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor";
-  static constexpr auto doc = "self in another dtype or on another device; self itself if nothing changes and copy is false.";
+  static constexpr auto doc =
+      "self in another dtype or on another device; self itself if nothing changes and copy is false.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || a.options.device().type() == a.self.device().type();
-    const bool same_format = !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
+    const bool same_format =
+        !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
     if (same_dtype && same_device && same_format && !a.copy) return a.self;
     return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);
   }

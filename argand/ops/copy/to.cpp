@@ -6,10 +6,13 @@ namespace argand::ops {
 
 struct ToDtype : Composite<ToDtypeArgs> {
   static constexpr auto schema =
-      "to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor";
+      "to.dtype(Tensor self, ScalarType dtype, bool non_blocking=False, bool copy=False, MemoryFormat? "
+      "memory_format=None) -> Tensor";
   static constexpr auto doc = "self in another dtype; self itself if it has it already and copy is false.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return a.self.to(TensorOptions(a.dtype), a.non_blocking, a.copy, a.memory_format); }
+  static Tensor compose(const Args& a) {
+    return a.self.to(TensorOptions(a.dtype), a.non_blocking, a.copy, a.memory_format);
+  }
   static void samples(S& s) { s.add({s->real({2, 3}), kFloat}); }
 };
 ARGAND_OP(ToDtype)
@@ -29,7 +32,8 @@ ARGAND_OP(ToDevice)
 
 struct ToOther : Composite<ToOtherArgs> {
   static constexpr auto schema =
-      "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) -> Tensor";
+      "to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, MemoryFormat? memory_format=None) "
+      "-> Tensor";
   static constexpr auto doc = "self with the dtype and device of other.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) { return a.self.to(a.other.options(), a.non_blocking, a.copy, a.memory_format); }

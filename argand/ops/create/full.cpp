@@ -36,7 +36,9 @@ struct Full : Kernel<FullArgs> {
       "full(int[] size, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "A tensor filled with one value; without a dtype, that of the value.";
-  static TensorMeta infer(const Args& a) { return meta_of(a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value))); }
+  static TensorMeta infer(const Args& a) {
+    return meta_of(a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value)));
+  }
   static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) {
     s.add({{2, 3}, 1.5});
@@ -49,7 +51,8 @@ ARGAND_OP(Full)
 
 struct Zeros : Composite<ZerosArgs> {
   static constexpr auto schema =
-      "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+      "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
+      "-> Tensor";
   static constexpr auto doc = "A tensor filled with 0.";
   static Tensor compose(const Args& a) { return full(a.size, 0, a.options.dtype(a.options.dtype())); }
   static void samples(S& s) { s.add({{2, 3}}); }
@@ -58,7 +61,8 @@ ARGAND_OP(Zeros)
 
 struct Ones : Composite<OnesArgs> {
   static constexpr auto schema =
-      "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+      "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+      "Tensor";
   static constexpr auto doc = "A tensor filled with 1.";
   static Tensor compose(const Args& a) { return full(a.size, 1, a.options.dtype(a.options.dtype())); }
   static void samples(S& s) { s.add({{2, 3}}); }
@@ -67,7 +71,8 @@ ARGAND_OP(Ones)
 
 struct EmptyLike : Kernel<EmptyLikeArgs> {
   static constexpr auto schema =
-      "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "empty_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None, "
       "MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "An unset tensor with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;
@@ -79,7 +84,8 @@ ARGAND_OP(EmptyLike)
 
 struct FullLike : Kernel<FullLikeArgs> {
   static constexpr auto schema =
-      "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "full_like(Tensor self, Scalar fill_value, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "bool? "
       "pin_memory=None, MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "A tensor of one value with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;
@@ -92,7 +98,8 @@ ARGAND_OP(FullLike)
 
 struct ZerosLike : Composite<ZerosLikeArgs> {
   static constexpr auto schema =
-      "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "zeros_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None, "
       "MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "Zeros with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;
@@ -103,7 +110,8 @@ ARGAND_OP(ZerosLike)
 
 struct OnesLike : Composite<OnesLikeArgs> {
   static constexpr auto schema =
-      "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None, "
+      "ones_like(Tensor self, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None, "
       "MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "Ones with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;

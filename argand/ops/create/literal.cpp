@@ -13,8 +13,8 @@ TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts) : dtype
   dtype_ = first.dtype_;
   sizes_.insert_all(first.sizes_);
   for (const TensorLiteral& part : parts) {
-    ARGAND_CHECK(ShapeError, part.sizes_ == first.sizes_, "tensor: expected all sub-lists to have sizes ", first.sizes_, ", but got sizes ",
-                 part.sizes_);
+    ARGAND_CHECK(ShapeError, part.sizes_ == first.sizes_, "tensor: expected all sub-lists to have sizes ", first.sizes_,
+                 ", but got sizes ", part.sizes_);
     dtype_ = promote_types(dtype_, part.dtype_);
     values_.insert(values_.end(), part.values_.begin(), part.values_.end());
   }
@@ -23,8 +23,8 @@ TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts) : dtype
 Tensor tensor(const TensorLiteral& literal, const TensorOptions& options) {
   const ScalarType written = literal.dtype();
   const ScalarType plain = is_integral(written) && written != kByte && written != kChar && written != kShort ? kLong
-                           : written == kFloat || written == kDouble                                        ? get_default_dtype()
-                                                                                                            : written;
+                           : written == kFloat || written == kDouble ? get_default_dtype()
+                                                                     : written;
   const ScalarType dtype = options.dtype_opt().value_or(plain);
   Tensor t = exec::new_tensor({literal.sizes(), dtype}, kCPU);
   dispatch<kAllTypes>(dtype, "tensor", [&](auto tag) {

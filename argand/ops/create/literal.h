@@ -22,7 +22,8 @@ class TensorLiteral {
     for (const T& v : values) values_.emplace_back(v);
   }
   template <class T, class = decltype(scalar_type_of<T>::value)>
-  TensorLiteral(const std::vector<T>& values) : sizes_({static_cast<int64_t>(values.size())}), dtype_(scalar_type_v<T>) {
+  TensorLiteral(const std::vector<T>& values)
+      : sizes_({static_cast<int64_t>(values.size())}), dtype_(scalar_type_v<T>) {
     values_.reserve(values.size());
     for (const T v : values) values_.emplace_back(v);
   }
@@ -37,8 +38,8 @@ class TensorLiteral {
   std::vector<Scalar> values_;  // row-major
 };
 
-// Without a dtype: floats give the default float dtype, integers int64, bool and complex numbers their own.  ShapeError if
-// nested braces differ in length.
+// Without a dtype: floats give the default float dtype, integers int64, bool and complex numbers their own.  ShapeError
+// if nested braces differ in length.
 Tensor tensor(const TensorLiteral& literal, const TensorOptions& options = {});
 
 }  // namespace argand

@@ -7,7 +7,8 @@ namespace argand::ops {
 inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
   TensorMeta meta{size, dtype};
   meta.device = o.device();
-  if (o.memory_format_opt() && *o.memory_format_opt() != MemoryFormat::Preserve) meta.strides = strides_of(size, *o.memory_format_opt());
+  if (o.memory_format_opt() && *o.memory_format_opt() != MemoryFormat::Preserve)
+    meta.strides = strides_of(size, *o.memory_format_opt());
   return meta;
 }
 inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o) { return meta_of(size, o, o.dtype()); }
@@ -17,8 +18,10 @@ inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::opt
   TensorMeta meta{self.impl().sizes, o.dtype_opt().value_or(self.dtype())};
   meta.device = o.device_opt().value_or(self.device());
   const MemoryFormat f = format.value_or(o.memory_format_opt().value_or(MemoryFormat::Preserve));
-  if (f != MemoryFormat::Preserve) meta.strides = strides_of(self.sizes(), f);
-  else if (!self.is_contiguous()) meta.strides = strides_like(self.sizes(), self.strides());
+  if (f != MemoryFormat::Preserve)
+    meta.strides = strides_of(self.sizes(), f);
+  else if (!self.is_contiguous())
+    meta.strides = strides_like(self.sizes(), self.strides());
   return meta;
 }
 

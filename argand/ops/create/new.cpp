@@ -53,14 +53,16 @@ ARGAND_OP(NewOnes)
 
 struct EmptyStrided : Kernel<EmptyStridedArgs> {
   static constexpr auto schema =
-      "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "empty_strided(int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "An unset tensor with the given strides, in elements.";
   // A new tensor's storage holds as many elements as it has; with gaps or overlaps it must be longer or shorter.
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(), "empty_strided: expected as many strides as sizes, got size ", a.size,
-                 " and stride ", a.stride);
-    for (const int64_t s : a.stride) ARGAND_CHECK(ValueError, s >= 0, "empty_strided: strides must be non-negative, got ", a.stride);
+    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(),
+                 "empty_strided: expected as many strides as sizes, got size ", a.size, " and stride ", a.stride);
+    for (const int64_t s : a.stride)
+      ARGAND_CHECK(ValueError, s >= 0, "empty_strided: strides must be non-negative, got ", a.stride);
     TensorMeta meta = meta_of(a.size, a.options);
     meta.strides = a.stride;
     return meta;
@@ -69,8 +71,10 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
     int64_t span = numel_of(a.size) == 0 ? 0 : 1;
     for (size_t i = 0; i < a.size.size() && span > 0; ++i) {
       int64_t reach;
-      ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(a.size[i] - 1, a.stride[i], &reach) && !__builtin_add_overflow(span, reach, &span),
-                   "empty_strided: size ", a.size, " with stride ", a.stride, " is too large");
+      ARGAND_CHECK(
+          ShapeError,
+          !__builtin_mul_overflow(a.size[i] - 1, a.stride[i], &reach) && !__builtin_add_overflow(span, reach, &span),
+          "empty_strided: size ", a.size, " with stride ", a.stride, " is too large");
     }
     out.storage()->resize(static_cast<size_t>(span * out.itemsize()));
   }
@@ -83,7 +87,8 @@ ARGAND_OP(EmptyStrided)
 
 struct ScalarTensor : Composite<ScalarTensorArgs> {
   static constexpr auto schema =
-      "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+      "scalar_tensor(Scalar s, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor";
   static constexpr auto doc = "A 0-dim tensor of one value, of the default float dtype unless another is given.";
   static Tensor compose(const Args& a) { return full({}, a.s, a.options.dtype(a.options.dtype())); }
   static void samples(S& s) {

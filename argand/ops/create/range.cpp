@@ -15,9 +15,12 @@ void fill_sequence(const char* op, Tensor& out, F value) {
     using T = typename decltype(tag)::type;
     T* p = raw<T>(out);
     for (int64_t i = 0; i < out.numel(); ++i) {
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>) p[i] = T(static_cast<float>(value(i)));
-      else if constexpr (is_complex_v<T>) p[i] = T(static_cast<typename T::value_type>(value(i)));
-      else p[i] = static_cast<T>(value(i));
+      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
+        p[i] = T(static_cast<float>(value(i)));
+      else if constexpr (is_complex_v<T>)
+        p[i] = T(static_cast<typename T::value_type>(value(i)));
+      else
+        p[i] = static_cast<T>(value(i));
     }
   });
 }
@@ -27,9 +30,13 @@ struct Line {
   double start, end, step;
   int64_t steps;
   Line(const Scalar& from, const Scalar& to, int64_t n)
-      : start(from.toDouble()), end(to.toDouble()), step(n > 1 ? (end - start) / static_cast<double>(n - 1) : 0), steps(n) {}
+      : start(from.toDouble()),
+        end(to.toDouble()),
+        step(n > 1 ? (end - start) / static_cast<double>(n - 1) : 0),
+        steps(n) {}
   double operator()(int64_t i) const {
-    return i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i) : end - step * static_cast<double>(steps - 1 - i);
+    return i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i)
+                                       : end - step * static_cast<double>(steps - 1 - i);
   }
 };
 
@@ -37,14 +44,18 @@ struct Line {
 
 struct Arange : Kernel<ArangeArgs> {
   static constexpr auto schema =
-      "arange.start_step(Scalar start, Scalar end, Scalar? step, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "arange.start_step(Scalar start, Scalar end, Scalar? step, *, ScalarType? dtype=None, Layout? layout=None, "
+      "Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr const char* overloads[] = {
-      "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor",
-      "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "arange(Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
+      "-> Tensor",
+      "arange.start(Scalar start, Scalar end, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, "
+      "bool? "
       "pin_memory=None) -> Tensor"};
   static constexpr auto doc =
-      "start, start + step, ... up to but not including end. Without a dtype: int64 if all three are integers, else the "
+      "start, start + step, ... up to but not including end. Without a dtype: int64 if all three are integers, else "
+      "the "
       "default float dtype. float values are start + i * step, rounded once.";
   static bool integers(const Args& a) {
     return a.start.isIntegral(true) && a.end.isIntegral(true) && step_of(a).isIntegral(true);
@@ -53,7 +64,8 @@ struct Arange : Kernel<ArangeArgs> {
   static int64_t length(const Args& a, ScalarType dtype) {
     if (integers(a) && is_integral(dtype)) {
       const int64_t start = a.start.toLong(), end = a.end.toLong(), step = step_of(a).toLong();
-      const uint64_t span = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start) : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
+      const uint64_t span = step > 0 ? static_cast<uint64_t>(end) - static_cast<uint64_t>(start)
+                                     : static_cast<uint64_t>(start) - static_cast<uint64_t>(end);
       const uint64_t by = step > 0 ? static_cast<uint64_t>(step) : uint64_t{0} - static_cast<uint64_t>(step);
       return static_cast<int64_t>(span / by + (span % by != 0));
     }
@@ -64,9 +76,11 @@ struct Arange : Kernel<ArangeArgs> {
   static TensorMeta infer(const Args& a) {
     const double start = a.start.toDouble(), end = a.end.toDouble(), step = step_of(a).toDouble();
     ARGAND_CHECK(ValueError, step != 0, "arange: step must be nonzero");
-    ARGAND_CHECK(ValueError, std::isfinite(start) && std::isfinite(end), "arange: unsupported range: ", start, " -> ", end);
+    ARGAND_CHECK(ValueError, std::isfinite(start) && std::isfinite(end), "arange: unsupported range: ", start, " -> ",
+                 end);
     ARGAND_CHECK(ValueError, (step > 0) == (end >= start) || start == end,
-                 "arange: upper bound and lower bound inconsistent with step sign: start ", start, ", end ", end, ", step ", step);
+                 "arange: upper bound and lower bound inconsistent with step sign: start ", start, ", end ", end,
+                 ", step ", step);
     const ScalarType dtype = a.options.dtype_opt().value_or(integers(a) ? kLong : get_default_dtype());
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "arange: not implemented for dtype ", dtype);
     return meta_of({length(a, dtype)}, a.options, dtype);
@@ -96,7 +110,8 @@ ARGAND_OP(Arange)
 
 struct Linspace : Kernel<LinspaceArgs> {
   static constexpr auto schema =
-      "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "linspace(Scalar start, Scalar end, int steps, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "`steps` numbers from start to end, both included, equally far apart.";
   static TensorMeta infer(const Args& a) {
@@ -116,7 +131,8 @@ ARGAND_OP(Linspace)
 
 struct Logspace : Kernel<LogspaceArgs> {
   static constexpr auto schema =
-      "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "logspace(Scalar start, Scalar end, int steps, float base=10.0, *, ScalarType? dtype=None, Layout? layout=None, "
+      "Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "base to the powers that linspace gives.";
   static TensorMeta infer(const Args& a) {
@@ -137,9 +153,11 @@ ARGAND_OP(Logspace)
 
 struct Eye : Kernel<EyeArgs> {
   static constexpr auto schema =
-      "eye.m(int n, int? m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
+      "eye.m(int n, int? m, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "pin_memory=None) -> Tensor";
   static constexpr const char* overloads[] = {
-      "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> Tensor"};
+      "eye(int n, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
+      "Tensor"};
   static constexpr auto doc = "The n x m matrix (m = n if not given) with ones on the diagonal and zeros elsewhere.";
   static TensorMeta infer(const Args& a) {
     const int64_t m = a.m.value_or(a.n);

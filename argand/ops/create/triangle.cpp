@@ -20,8 +20,10 @@ void zero_outside(const Tensor& t, int64_t diagonal, bool lower) {
   const int64_t all_rows = columns == 0 ? 0 : t.numel() / columns;
   for (int64_t r = 0; r < all_rows; ++r, p += columns * item) {
     const int64_t edge = std::clamp<int64_t>(r % rows + diagonal + (lower ? 1 : 0), 0, columns);
-    if (lower) std::memset(p + edge * item, 0, static_cast<size_t>((columns - edge) * item));
-    else std::memset(p, 0, static_cast<size_t>(edge * item));
+    if (lower)
+      std::memset(p + edge * item, 0, static_cast<size_t>((columns - edge) * item));
+    else
+      std::memset(p, 0, static_cast<size_t>(edge * item));
   }
 }
 
@@ -91,11 +93,13 @@ ARGAND_OP(Triu)
 
 struct TrilIndices : Composite<TrilIndicesArgs> {
   static constexpr auto schema =
-      "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "tril_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Rows and columns of the lower triangle of a row x col matrix, as [2, n] int64.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "tril_indices: row and col must be non-negative, got ", a.row, " and ", a.col);
+    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "tril_indices: row and col must be non-negative, got ", a.row,
+                 " and ", a.col);
     return as_indices(positions(a.row, a.col, [&](int64_t d) { return d <= a.offset; }), a.options);
   }
   static void samples(S& s) {
@@ -108,11 +112,13 @@ ARGAND_OP(TrilIndices)
 
 struct TriuIndices : Composite<TriuIndicesArgs> {
   static constexpr auto schema =
-      "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? "
+      "triu_indices(int row, int col, int offset=0, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Rows and columns of the upper triangle of a row x col matrix, as [2, n] int64.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "triu_indices: row and col must be non-negative, got ", a.row, " and ", a.col);
+    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "triu_indices: row and col must be non-negative, got ", a.row,
+                 " and ", a.col);
     return as_indices(positions(a.row, a.col, [&](int64_t d) { return d >= a.offset; }), a.options);
   }
   static void samples(S& s) {

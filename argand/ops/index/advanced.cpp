@@ -8,8 +8,8 @@
 namespace argand::ops {
 
 IndexedShape::IndexedShape(const char* op, const Tensor& self, const std::vector<Tensor>& indices) {
-  ARGAND_CHECK(IndexError, static_cast<int64_t>(indices.size()) <= self.dim(), op, ": too many indices for tensor of dimension ", self.dim(),
-               " (got ", indices.size(), ")");
+  ARGAND_CHECK(IndexError, static_cast<int64_t>(indices.size()) <= self.dim(), op,
+               ": too many indices for tensor of dimension ", self.dim(), " (got ", indices.size(), ")");
   std::string shapes;
   bool broadcasts = true;
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -25,7 +25,8 @@ IndexedShape::IndexedShape(const char* op, const Tensor& self, const std::vector
     }
   }
   ARGAND_CHECK(IndexError, !indexed.empty(), op, ": expected at least one index tensor");
-  ARGAND_CHECK(IndexError, broadcasts, op, ": shape mismatch: indexing tensors could not be broadcast together with shapes ",
+  ARGAND_CHECK(IndexError, broadcasts, op,
+               ": shape mismatch: indexing tensors could not be broadcast together with shapes ",
                shapes.substr(0, shapes.size() - 2));
   const bool neighbours = indexed.back() - indexed.front() + 1 == static_cast<int64_t>(indexed.size());
   for (int64_t d = 0; d < self.dim(); ++d) {
@@ -37,21 +38,23 @@ IndexedShape::IndexedShape(const char* op, const Tensor& self, const std::vector
   for (const int64_t d : after) result.push_back(self.sizes()[d]);
 }
 
-IndexedPlan::IndexedPlan(const char* op, const Tensor& self, const std::vector<Tensor>& indices) : IndexedShape(op, self, indices) {
+IndexedPlan::IndexedPlan(const char* op, const Tensor& self, const std::vector<Tensor>& indices)
+    : IndexedShape(op, self, indices) {
   pick.assign(static_cast<size_t>(numel_of(index_sizes)), 0);
   for (const int64_t d : indexed) {
     const Tensor& index = indices[static_cast<size_t>(d)];
-    // Checked before it is broadcast: an index into an empty dimension is an error even if the result is empty... unless
-    // there is no index at all.
+    // Checked before it is broadcast: an index into an empty dimension is an error even if the result is empty...
+    // unless there is no index at all.
     const Tensor checked = checked_index(op, index, self.sizes()[d], d, true);
     const int64_t* p = raw<int64_t>(checked);
     const int64_t stride = self.strides()[d];
     const Dims strides = expanded_strides(checked.sizes(), checked.strides(), index_sizes);
     int64_t* to = pick.data();
     if (pick.empty()) continue;
-    cpu::for_each_run(index_sizes, strides, 0, static_cast<int64_t>(pick.size()), [&](int64_t offset, int64_t step, int64_t length) {
-      for (int64_t k = 0; k < length; ++k) *to++ += p[offset + k * step] * stride;
-    });
+    cpu::for_each_run(index_sizes, strides, 0, static_cast<int64_t>(pick.size()),
+                      [&](int64_t offset, int64_t step, int64_t length) {
+                        for (int64_t k = 0; k < length; ++k) *to++ += p[offset + k * step] * stride;
+                      });
   }
   Dims outer_sizes, outer_strides;
   for (const int64_t d : before) {

@@ -6,7 +6,8 @@
 namespace argand::ops {
 
 void check_index_dtype(const char* op, const Tensor& index) {
-  ARGAND_CHECK(DtypeError, index.dtype() == kLong || index.dtype() == kInt, op, ": expected dtype int32/int64 for index, got ", index.dtype());
+  ARGAND_CHECK(DtypeError, index.dtype() == kLong || index.dtype() == kInt, op,
+               ": expected dtype int32/int64 for index, got ", index.dtype());
 }
 
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
@@ -21,7 +22,8 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t
   }
   if (bad) {
     for (int64_t i = 0; i < n; ++i)
-      ARGAND_CHECK(IndexError, p[i] >= least && p[i] < bound, op, ": index ", p[i], " is out of bounds for dimension ", dim, " with size ", bound);
+      ARGAND_CHECK(IndexError, p[i] >= least && p[i] < bound, op, ": index ", p[i], " is out of bounds for dimension ",
+                   dim, " with size ", bound);
   }
   if (negative) {
     if (t.is_alias_of(index)) t = exec::dense_clone(t);

@@ -4,8 +4,8 @@
 
 namespace argand::ops {
 
-// `index` (int32 or int64) as a contiguous int64 tensor whose elements are in [0, bound); IndexError naming op, index and
-// bound otherwise.  With `wrap`, negative ones count from the end.
+// `index` (int32 or int64) as a contiguous int64 tensor whose elements are in [0, bound); IndexError naming op, index
+// and bound otherwise.  With `wrap`, negative ones count from the end.
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap = false);
 
 // DtypeError unless `index` is int32 or int64.
@@ -19,9 +19,12 @@ inline int64_t stride_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1
 struct Around {
   Around(IntArrayRef sizes, int64_t dim) {
     for (size_t d = 0; d < sizes.size(); ++d) {
-      if (static_cast<int64_t>(d) < dim) before *= sizes[d];
-      else if (static_cast<int64_t>(d) == dim) size = sizes[d];
-      else after *= sizes[d];
+      if (static_cast<int64_t>(d) < dim)
+        before *= sizes[d];
+      else if (static_cast<int64_t>(d) == dim)
+        size = sizes[d];
+      else
+        after *= sizes[d];
     }
   }
   int64_t before = 1, size = 1, after = 1;

@@ -9,14 +9,17 @@ namespace argand::ops {
 namespace {
 
 // index must have self's rank and, outside dim, no size above that of `t`.
-void check_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim, bool check_at_dim) {
+void check_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim,
+                 bool check_at_dim) {
   ARGAND_CHECK(DtypeError, index.dtype() == kLong, op, ": expected dtype int64 for index, got ", index.dtype());
   ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
-               ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(), " and ", t.sizes());
+               ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
+               " and ", t.sizes());
   for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) {
     if (d == dim && !check_at_dim) continue;
-    ARGAND_CHECK(ShapeError, index.sizes()[d] <= t.sizes()[d], op, ": Size does not match at dimension ", d, " expected index ",
-                 index.sizes(), " to be no larger than ", t_name, " ", t.sizes(), " apart from dimension ", dim);
+    ARGAND_CHECK(ShapeError, index.sizes()[d] <= t.sizes()[d], op, ": Size does not match at dimension ", d,
+                 " expected index ", index.sizes(), " to be no larger than ", t_name, " ", t.sizes(),
+                 " apart from dimension ", dim);
   }
 }
 
@@ -34,8 +37,8 @@ Tensor corner(const Tensor& src, const Tensor& index) {
 
 constexpr int64_t kGrain = 1 << 15;
 
-// Walks the elements of `index`: run(position in index, offset in t without dim, stride, length).  In parallel if `split`:
-// along dimension 0, whose parts of `t` are apart unless it is dim.
+// Walks the elements of `index`: run(position in index, offset in t without dim, stride, length).  In parallel if
+// `split`: along dimension 0, whose parts of `t` are apart unless it is dim.
 template <class Run>
 void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool split, Run run) {
   const Dims strides = strides_without(t, dim);
@@ -43,21 +46,25 @@ void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool spli
   const int64_t each = n / first;
   const auto walk = [&](int64_t begin, int64_t end) {
     int64_t i = begin * each;
-    cpu::for_each_run(index.sizes(), strides, i, (end - begin) * each, [&](int64_t offset, int64_t stride, int64_t length) {
-      run(i, offset, stride, length);
-      i += length;
-    });
+    cpu::for_each_run(index.sizes(), strides, i, (end - begin) * each,
+                      [&](int64_t offset, int64_t stride, int64_t length) {
+                        run(i, offset, stride, length);
+                        i += length;
+                      });
   };
   if (n == 0) return;
-  if (split) parallel_for(0, first, std::max<int64_t>(1, kGrain / each), walk);
-  else walk(0, first);
+  if (split)
+    parallel_for(0, first, std::max<int64_t>(1, kGrain / each), walk);
+  else
+    walk(0, first);
 }
 
 }  // namespace
 
 struct Gather : Kernel<GatherArgs> {
   static constexpr auto schema = "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor";
-  static constexpr auto doc = "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for others; index is int64, its shape is the result's.";
+  static constexpr auto doc =
+      "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for others; index is int64, its shape is the result's.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
@@ -79,12 +86,15 @@ struct Gather : Kernel<GatherArgs> {
       });
     });
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return zeros(c.sizes(kSelf), g.options()).scatter_add(c.dim, c.index, g); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return zeros(c.sizes(kSelf), g.options()).scatter_add(c.dim, c.index, g);
+  }
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4)});
     s.add({s->real({3, 4}), 0, s->integer({5, 4}, 0, 3)});
     s.add({s->real({}), 0, s->integer({}, 0, 1)});
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5)}, "gather: index 4 is out of bounds for dimension 1 with size 4");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5)},
+            "gather: index 4 is out of bounds for dimension 1 with size 4");
     s.fails({s->real({3, 4}), 1, s->integer({4, 2}, 0, 4)}, "gather: Size does not match at dimension 0");
     s.fails({s->real({3, 4}), 1, s->real({3, 2})}, "gather: expected dtype int64 for index, got float64");
   }
@@ -93,15 +103,17 @@ ARGAND_OP(Gather)
 
 struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
-  static constexpr auto doc = "Adds src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: deterministic.";
+  static constexpr auto doc =
+      "Adds src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: deterministic.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "scatter_add");
     check_index("scatter_add", a.self, "self", a.index, dim, false);
     check_index("scatter_add", a.src, "src", a.index, dim, true);
-    ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(), "scatter_add: expected self and src to have the same dtype, got ",
-                 a.self.dtype(), " and ", a.src.dtype());
+    ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(),
+                 "scatter_add: expected self and src to have the same dtype, got ", a.self.dtype(), " and ",
+                 a.src.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -134,8 +146,10 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({3, 2})});
     s.add({s->real({3, 4}), 0, s->integer({5, 3}, 0, 3), s->real({6, 4})});
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})}, "scatter_add: index 4 is out of bounds for dimension 1 with size 4");
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})}, "scatter_add: Size does not match at dimension 0");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})},
+            "scatter_add: index 4 is out of bounds for dimension 1 with size 4");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})},
+            "scatter_add: Size does not match at dimension 0");
   }
 };
 ARGAND_OP(ScatterAdd)
@@ -143,7 +157,8 @@ ARGAND_OP(ScatterAdd)
 struct Scatter : Kernel<ScatterArgs> {
   static constexpr auto schema = "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
   static constexpr auto doc =
-      "Writes src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: of equal indices the last "
+      "Writes src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: of equal indices "
+      "the last "
       "one counts.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
@@ -151,8 +166,8 @@ struct Scatter : Kernel<ScatterArgs> {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "scatter");
     check_index("scatter", a.self, "self", a.index, dim, false);
     check_index("scatter", a.src, "src", a.index, dim, true);
-    ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(), "scatter: Expected self.dtype to be equal to src.dtype, got ", a.self.dtype(),
-                 " and ", a.src.dtype());
+    ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(),
+                 "scatter: Expected self.dtype to be equal to src.dtype, got ", a.self.dtype(), " and ", a.src.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -183,9 +198,12 @@ struct Scatter : Kernel<ScatterArgs> {
     s.add({s->real({2, 3}), 1, s->integer({2, 1}, 0, 3), s->real({2, 1})});
     s.add({s->real({5, 3}), 0, s->integer({1, 2}, 0, 5), s->real({2, 3})});
     s.add({s->real({3}), 0, s->integer({0}, 0, 3), s->real({2})});
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})}, "scatter: index 4 is out of bounds for dimension 1 with size 4");
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})}, "scatter: Size does not match at dimension 0");
-    s.fails({s->real({3}), 0, s->integer({1}, 0, 3), s->integer({1}, 0, 3)}, "scatter: Expected self.dtype to be equal to src.dtype");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})},
+            "scatter: index 4 is out of bounds for dimension 1 with size 4");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})},
+            "scatter: Size does not match at dimension 0");
+    s.fails({s->real({3}), 0, s->integer({1}, 0, 3), s->integer({1}, 0, 3)},
+            "scatter: Expected self.dtype to be equal to src.dtype");
   }
 };
 ARGAND_OP(Scatter)
@@ -219,18 +237,21 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), 1.5});
     s.add({s->real({}), 0, s->integer({}, 0, 1), 2});
-    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), 0}, "scatter: index 4 is out of bounds for dimension 1 with size 4");
+    s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), 0},
+            "scatter: index 4 is out of bounds for dimension 1 with size 4");
   }
 };
 ARGAND_OP(ScatterValue)
 
 struct TakeAlongDim : Composite<TakeAlongDimArgs> {
   static constexpr auto schema = "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor";
-  static constexpr auto doc = "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
+  static constexpr auto doc =
+      "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
   static Tensor compose(const Args& a) {
     if (!a.dim) return a.self.reshape({-1}).gather(0, a.indices.reshape({-1}));
-    ARGAND_CHECK(ShapeError, a.self.dim() == a.indices.dim(), "take_along_dim: input and indices should have the same number of dimensions, but got ",
-                 a.self.dim(), " dimensions for input, and ", a.indices.dim(), " dimensions for indices");
+    ARGAND_CHECK(ShapeError, a.self.dim() == a.indices.dim(),
+                 "take_along_dim: input and indices should have the same number of dimensions, but got ", a.self.dim(),
+                 " dimensions for input, and ", a.indices.dim(), " dimensions for indices");
     const int64_t dim = wrap_dim(*a.dim, a.self.dim(), "take_along_dim");
     Dims from = a.self.impl().sizes, index = a.indices.impl().sizes;
     if (!from.empty()) from[dim] = index[dim] = 1;
@@ -245,7 +266,8 @@ struct TakeAlongDim : Composite<TakeAlongDimArgs> {
     s.add({s->real({3, 4}), s->integer({3, 2}, 0, 4), 1});
     s.add({s->real({3, 4}), s->integer({1, 4}, 0, 3), 0});
     s.add({s->real({3, 4}), s->integer({5}, 0, 12)});
-    s.fails({s->real({3, 4}), s->integer({3}, 0, 3), 0}, "take_along_dim: input and indices should have the same number of dimensions");
+    s.fails({s->real({3, 4}), s->integer({3}, 0, 3), 0},
+            "take_along_dim: input and indices should have the same number of dimensions");
   }
 };
 ARGAND_OP(TakeAlongDim)

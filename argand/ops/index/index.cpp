@@ -26,7 +26,8 @@ std::vector<Tensor> without_masks(const char* op, const Tensor& self, TensorList
     }
     for (int64_t d = 0; d < t.dim(); ++d) {
       const size_t at = out.size() + static_cast<size_t>(d);
-      ARGAND_CHECK(IndexError, at < self.sizes().size() && t.sizes()[d] == self.sizes()[at], op, ": The shape of the mask ", t.sizes(), " at index ", d,
+      ARGAND_CHECK(IndexError, at < self.sizes().size() && t.sizes()[d] == self.sizes()[at], op,
+                   ": The shape of the mask ", t.sizes(), " at index ", d,
                    " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at);
     }
     const std::vector<Tensor> columns = t.nonzero().unbind(1);
@@ -57,9 +58,12 @@ struct IndexLong : Kernel<IndexLongArgs> {
       parallel_for(0, slices, std::max<int64_t>(1, kGrain / plan.inner), [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           const T* p = from + plan.outer[static_cast<size_t>(i / picks)] + plan.pick[static_cast<size_t>(i % picks)];
-          if (plan.inner == 1) to[i] = *p;
-          else if (plan.inner_is_block) std::memcpy(to + i * plan.inner, p, static_cast<size_t>(plan.inner) * sizeof(T));
-          else cpu::gather(p, plan.inner_sizes, plan.inner_strides, sizeof(T), 0, plan.inner, to + i * plan.inner);
+          if (plan.inner == 1)
+            to[i] = *p;
+          else if (plan.inner_is_block)
+            std::memcpy(to + i * plan.inner, p, static_cast<size_t>(plan.inner) * sizeof(T));
+          else
+            cpu::gather(p, plan.inner_sizes, plan.inner_strides, sizeof(T), 0, plan.inner, to + i * plan.inner);
         }
       });
     });
@@ -79,8 +83,10 @@ struct IndexLong : Kernel<IndexLongArgs> {
     s.add({s->real({4, 3}), {Tensor(), s->integer({}, 0, 3)}});
     s.add({s->real({4, 3}), {s->integer({0}, 0, 3)}});
     s.fails({s->real({4, 3}), {s->integer({2}, 4, 5)}}, "index: index 4 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4, 3}), {s->integer({2}, -5, -4)}}, "index: index -5 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4}), {s->integer({2}, 0, 4), s->integer({2}, 0, 4)}}, "index: too many indices for tensor of dimension 1");
+    s.fails({s->real({4, 3}), {s->integer({2}, -5, -4)}},
+            "index: index -5 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4}), {s->integer({2}, 0, 4), s->integer({2}, 0, 4)}},
+            "index: too many indices for tensor of dimension 1");
     s.fails({s->real({4, 3}), {s->integer({2}, 0, 4), s->integer({3}, 0, 3)}},
             "index: shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]");
     s.fails({s->real({4, 3}), {s->real({2})}}, "index: expected dtype int32/int64 for index, got float64");
@@ -89,15 +95,16 @@ struct IndexLong : Kernel<IndexLongArgs> {
 ARGAND_OP(IndexLong)
 
 struct IndexPutLong : Kernel<IndexPutLongArgs> {
-  static constexpr auto schema = "_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor";
+  static constexpr auto schema =
+      "_index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor";
   static constexpr auto doc = "index_put with index tensors only.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     const IndexedShape shape("index_put_", a.self, a.indices);
     ARGAND_CHECK(DtypeError, a.self.dtype() == a.values.dtype(),
-                 "index_put_: Index put requires the source and destination dtypes match, got ", a.self.dtype(), " for the destination and ",
-                 a.values.dtype(), " for the source.");
+                 "index_put_: Index put requires the source and destination dtypes match, got ", a.self.dtype(),
+                 " for the destination and ", a.values.dtype(), " for the source.");
     bool fits = a.values.dim() <= static_cast<int64_t>(shape.result.size());
     for (int64_t d = 0; d < a.values.dim() && fits; ++d) {
       const int64_t size = a.values.sizes()[a.values.dim() - 1 - d];
@@ -111,11 +118,14 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
   static void cpu(const Args& a, Tensor& out) {
     const IndexedPlan plan("index_put_", out, a.indices);
     if (numel_of(plan.result) == 0) return;
-    const Tensor wide = exec::alias(a.values, plan.result, expanded_strides(a.values.sizes(), a.values.strides(), plan.result),
-                                    a.values.storage_offset());
+    const Tensor wide =
+        exec::alias(a.values, plan.result, expanded_strides(a.values.sizes(), a.values.strides(), plan.result),
+                    a.values.storage_offset());
     const Tensor values = exec::dense(wide);
-    if (a.accumulate) add(plan, values, out);
-    else write(plan, values, out);
+    if (a.accumulate)
+      add(plan, values, out);
+    else
+      write(plan, values, out);
   }
   // In order: of equal indices the last one counts.
   static void write(const IndexedPlan& plan, const Tensor& values, const Tensor& out) {
@@ -126,9 +136,12 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
       for (const int64_t outer : plan.outer) {
         for (const int64_t pick : plan.pick) {
           T* p = to + outer + pick;
-          if (plan.inner == 1) *p = *from;
-          else if (plan.inner_is_block) std::memcpy(p, from, static_cast<size_t>(plan.inner) * sizeof(T));
-          else cpu::scatter(p, plan.inner_sizes, plan.inner_strides, sizeof(T), 0, plan.inner, from);
+          if (plan.inner == 1)
+            *p = *from;
+          else if (plan.inner_is_block)
+            std::memcpy(p, from, static_cast<size_t>(plan.inner) * sizeof(T));
+          else
+            cpu::scatter(p, plan.inner_sizes, plan.inner_strides, sizeof(T), 0, plan.inner, from);
           from += plan.inner;
         }
       }
@@ -143,17 +156,19 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
         const Around around(out.sizes(), plan.indexed[0]);
         std::vector<int64_t> rows(plan.pick);
         for (int64_t& r : rows) r /= around.after;
-        return cpu::add_rows(to, {around.before, around.size, around.after}, rows.data(), static_cast<int64_t>(rows.size()), from);
+        return cpu::add_rows(to, {around.before, around.size, around.after}, rows.data(),
+                             static_cast<int64_t>(rows.size()), from);
       }
       for (const int64_t outer : plan.outer) {
         for (const int64_t pick : plan.pick) {
           T* base = to + outer + pick;
-          cpu::for_each_run(plan.inner_sizes, plan.inner_strides, 0, plan.inner, [&](int64_t offset, int64_t stride, int64_t length) {
-            for (int64_t k = 0; k < length; ++k) {
-              T& slot = base[offset + k * stride];
-              slot = static_cast<T>(static_cast<op_math_t<T>>(slot) + static_cast<op_math_t<T>>(*from++));
-            }
-          });
+          cpu::for_each_run(
+              plan.inner_sizes, plan.inner_strides, 0, plan.inner, [&](int64_t offset, int64_t stride, int64_t length) {
+                for (int64_t k = 0; k < length; ++k) {
+                  T& slot = base[offset + k * stride];
+                  slot = static_cast<T>(static_cast<op_math_t<T>>(slot) + static_cast<op_math_t<T>>(*from++));
+                }
+              });
         }
       }
     });
@@ -171,10 +186,13 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
     s.add({s->real({4, 3}), {Tensor(), s->integer({4}, 0, 3)}, s->real({4, 4}), true});
     s.add({s->real({4, 3, 5}), {s->integer({2}, 0, 4), Tensor(), s->integer({2}, 0, 5)}, s->real({2, 3}), true});
     s.add({s->real({4, 3}), {s->integer({0}, 0, 3)}, s->real({})});
-    s.fails({s->real({4, 3}), {s->integer({2}, 4, 5)}, s->real({})}, "index_put_: index 4 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4, 3}), {s->integer({2}, 0, 4)}, s->real({2})},
-            "index_put_: shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of shape [2, 3]");
-    s.fails({s->real({4}), {s->integer({2}, 0, 4)}, s->integer({2}, 0, 4)}, "index_put_: Index put requires the source and destination dtypes match");
+    s.fails({s->real({4, 3}), {s->integer({2}, 4, 5)}, s->real({})},
+            "index_put_: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails(
+        {s->real({4, 3}), {s->integer({2}, 0, 4)}, s->real({2})},
+        "index_put_: shape mismatch: value tensor of shape [2] cannot be broadcast to indexing result of shape [2, 3]");
+    s.fails({s->real({4}), {s->integer({2}, 0, 4)}, s->integer({2}, 0, 4)},
+            "index_put_: Index put requires the source and destination dtypes match");
   }
 };
 ARGAND_OP(IndexPutLong)
@@ -192,15 +210,18 @@ struct IndexTensors : Composite<IndexTensorsArgs> {
     s.add({s->real({4, 3}), {s->boolean({4})}});
     s.add({s->real({4, 3}), {s->boolean({4, 3})}});
     s.add({s->real({4, 3, 2}), {s->integer({2}, 0, 4), Tensor(), s->integer({2}, 0, 2)}});
-    s.fails({s->real({4, 3}), {s->boolean({3})}}, "index: The shape of the mask [3] at index 0 does not match the shape of the indexed tensor [4, 3]");
+    s.fails({s->real({4, 3}), {s->boolean({3})}},
+            "index: The shape of the mask [3] at index 0 does not match the shape of the indexed tensor [4, 3]");
   }
 };
 ARGAND_OP(IndexTensors)
 
 struct IndexPut : Composite<IndexPutArgs> {
-  static constexpr auto schema = "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor";
+  static constexpr auto schema =
+      "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor";
   static constexpr auto doc =
-      "A copy of self with self[indices] = values (broadcast), or += with accumulate, which counts equal indices in order. "
+      "A copy of self with self[indices] = values (broadcast), or += with accumulate, which counts equal indices in "
+      "order. "
       "Without accumulate the last of equal indices counts.";
   static Tensor compose(const Args& a) {
     const std::vector<Tensor> indices = without_masks("index_put_", a.self, a.indices);
@@ -215,8 +236,10 @@ struct IndexPut : Composite<IndexPutArgs> {
 ARGAND_OP(IndexPut)
 
 struct IndexPutInplace : Composite<IndexPutInplaceArgs> {
-  static constexpr auto schema = "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)";
-  static constexpr auto doc = "self[indices] = values (broadcast), or += with accumulate, which counts equal indices in order.";
+  static constexpr auto schema =
+      "index_put_(Tensor(a!) self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor(a!)";
+  static constexpr auto doc =
+      "self[indices] = values (broadcast), or += with accumulate, which counts equal indices in order.";
   static Tensor compose(const Args& a) {
     const std::vector<Tensor> indices = without_masks("index_put_", a.self, a.indices);
     if (any_defined(indices)) return a.self._index_put_(indices, a.values, a.accumulate);
@@ -224,7 +247,8 @@ struct IndexPutInplace : Composite<IndexPutInplaceArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({4, 3}), {s->boolean({4})}, s->real({3})});
-    s.fails({s->real({4, 3}), {s->integer({2}, 4, 5)}, s->real({})}, "index_put_: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4, 3}), {s->integer({2}, 4, 5)}, s->real({})},
+            "index_put_: index 4 is out of bounds for dimension 0 with size 4");
   }
 };
 ARGAND_OP(IndexPutInplace)

@@ -1,6 +1,5 @@
 // Elements chosen by a mask: nonzero, masked_select, masked_scatter, one_hot.
 #include "argand/kernels/cpu/runs.h"
-
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
@@ -16,6 +15,12 @@ void check_mask(const char* op, const Tensor& mask) {
   ARGAND_CHECK(DtypeError, mask.dtype() == kBool, op, ": expected BoolTensor for mask, got ", mask.dtype());
 }
 
+// For results whose size depends on values.
+void check_has_data(const char* op, const Tensor& t) {
+  ARGAND_CHECK(NotImplementedError, !t.is_meta(), op,
+               ": the result's shape depends on data, which a meta tensor does not have");
+}
+
 int64_t count_true(const Tensor& mask) {
   const uint8_t* p = raw<uint8_t>(mask);
   int64_t n = 0;
@@ -28,10 +33,15 @@ int64_t count_true(const Tensor& mask) {
 struct Nonzero : Kernel<NonzeroArgs> {
   static constexpr auto schema = "nonzero(Tensor self) -> Tensor";
   static constexpr const char* overloads[] = {"argwhere(Tensor self) -> Tensor"};
-  static constexpr auto doc = "The positions of the elements that are not zero, one row of self.dim() numbers (int64) each, in row-major order.";
+  static constexpr auto doc =
+      "The positions of the elements that are not zero, one row of self.dim() numbers (int64) each, in row-major "
+      "order.";
   static constexpr bool differentiable = false;
   // How many rows there are only the kernel learns: it gives the result its size.
-  static TensorMeta infer(const Args& a) { return {{0, a.self.dim()}, kLong}; }
+  static TensorMeta infer(const Args& a) {
+    check_has_data("nonzero", a.self);
+    return {{0, a.self.dim()}, kLong};
+  }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor mask = exec::dense_clone(a.self, kBool);
     const uint8_t* p = raw<uint8_t>(mask);
@@ -59,7 +69,8 @@ ARGAND_OP(Nonzero)
 
 struct NonzeroNumpy : Composite<NonzeroNumpyArgs> {
   static constexpr auto schema = "nonzero_numpy(Tensor self) -> Tensor[]";
-  static constexpr auto doc = "The columns of nonzero: one index tensor for each dimension (a 0-dim tensor counts as having one).";
+  static constexpr auto doc =
+      "The columns of nonzero: one index tensor for each dimension (a 0-dim tensor counts as having one).";
   static std::vector<Tensor> compose(const Args& a) { return atleast_1d(a.self).nonzero().unbind(1); }
   static void samples(S& s) {
     s.add({s->integer({3, 4}, 0, 2)});
@@ -79,10 +90,12 @@ ARGAND_OP(WhereNonzero)
 
 struct MaskedSelect : Kernel<MaskedSelectArgs> {
   static constexpr auto schema = "masked_select(Tensor self, Tensor mask) -> Tensor";
-  static constexpr auto doc = "The elements of self where mask (bool) holds, as a vector in row-major order; both broadcast.";
+  static constexpr auto doc =
+      "The elements of self where mask (bool) holds, as a vector in row-major order; both broadcast.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     check_mask("masked_select", a.mask);
+    check_has_data("masked_select", a.mask);
     broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_select");
     return {{0}, a.self.dtype()};
   }
@@ -99,7 +112,8 @@ struct MaskedSelect : Kernel<MaskedSelectArgs> {
     });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return zeros(broadcast_shapes(c.sizes(kSelf), c.mask.sizes(), "masked_select"), g.options()).masked_scatter(c.mask, g);
+    return zeros(broadcast_shapes(c.sizes(kSelf), c.mask.sizes(), "masked_select"), g.options())
+        .masked_scatter(c.mask, g);
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->boolean({3, 4})});
@@ -120,15 +134,16 @@ struct MaskedScatter : Kernel<MaskedScatterArgs> {
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     check_mask("masked_scatter", a.mask);
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.source.dtype(), "masked_scatter: expected self and source to have same dtypes but got ",
-                 a.self.dtype(), " and ", a.source.dtype());
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.source.dtype(),
+                 "masked_scatter: expected self and source to have same dtypes but got ", a.self.dtype(), " and ",
+                 a.source.dtype());
     return {broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_scatter"), a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor mask = expanded(a.mask, out.impl().sizes), source = exec::dense(a.source);
     const int64_t n = count_true(mask);
-    ARGAND_CHECK(ValueError, n <= source.numel(), "masked_scatter: expected the number of elements of source (", source.numel(),
-                 ") to be >= number of ones in mask (", n, ")");
+    ARGAND_CHECK(ValueError, n <= source.numel(), "masked_scatter: expected the number of elements of source (",
+                 source.numel(), ") to be >= number of ones in mask (", n, ")");
     const uint8_t* put = raw<uint8_t>(mask);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
       const auto* p = raw<decltype(block)>(source);
@@ -146,26 +161,31 @@ struct MaskedScatter : Kernel<MaskedScatterArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->boolean({3, 4}), s->real({3, 5})});
     s.add({s->real({3, 4}), s->boolean({4}), s->real({12})});
-    s.fails({s->real({3}), s->boolean({3}), s->integer({3}, 0, 2)}, "masked_scatter: expected self and source to have same dtypes");
-    s.fails({s->real({3}), s->integer({3}, 0, 2), s->real({3})}, "masked_scatter: expected BoolTensor for mask, got int64");
+    s.fails({s->real({3}), s->boolean({3}), s->integer({3}, 0, 2)},
+            "masked_scatter: expected self and source to have same dtypes");
+    s.fails({s->real({3}), s->integer({3}, 0, 2), s->real({3})},
+            "masked_scatter: expected BoolTensor for mask, got int64");
   }
 };
 ARGAND_OP(MaskedScatter)
 
 struct OneHot : Composite<OneHotArgs> {
   static constexpr auto schema = "one_hot(Tensor self, int num_classes=-1) -> Tensor";
-  static constexpr auto doc = "int64 of shape [..., num_classes]: 1 at the class that self names, else 0; -1 means the largest class plus one.";
+  static constexpr auto doc =
+      "int64 of shape [..., num_classes]: 1 at the class that self names, else 0; -1 means the largest class plus one.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == kLong, "one_hot: is only applicable to index tensor of type LongTensor, got ", a.self.dtype());
-    ARGAND_CHECK(ValueError, a.self.numel() > 0 || a.num_classes > 0, "one_hot: Can not infer total number of classes from empty tensor.");
+    ARGAND_CHECK(DtypeError, a.self.dtype() == kLong,
+                 "one_hot: is only applicable to index tensor of type LongTensor, got ", a.self.dtype());
+    ARGAND_CHECK(ValueError, a.self.numel() > 0 || a.num_classes > 0,
+                 "one_hot: Can not infer total number of classes from empty tensor.");
     const Tensor t = exec::dense(a.self.is_cpu() ? a.self : a.self.to(Device(kCPU)));
     const int64_t* p = raw<int64_t>(t);
     int64_t most = -1;
     for (int64_t i = 0; i < t.numel(); ++i) {
       ARGAND_CHECK(IndexError, p[i] >= 0, "one_hot: Class values must be non-negative, got ", p[i]);
-      ARGAND_CHECK(IndexError, a.num_classes <= 0 || p[i] < a.num_classes, "one_hot: Class values must be smaller than num_classes (", a.num_classes,
-                   "), got ", p[i]);
+      ARGAND_CHECK(IndexError, a.num_classes <= 0 || p[i] < a.num_classes,
+                   "one_hot: Class values must be smaller than num_classes (", a.num_classes, "), got ", p[i]);
       most = std::max(most, p[i]);
     }
     Dims sizes = a.self.impl().sizes;

@@ -16,14 +16,16 @@ void check_vector(const char* op, const Tensor& index) {
 // self[index[k]] and source[k] must be slices of the same shape.
 void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
   check_vector(op, index);
-  ARGAND_CHECK(DtypeError, self.dtype() == source.dtype(), op, ": self (", self.dtype(), ") and source (", source.dtype(),
-               ") must have the same scalar type");
-  ARGAND_CHECK(IndexError, index.numel() == size_at(source, std::min(dim, std::max<int64_t>(source.dim() - 1, 0))), op, ": Number of indices (",
-               index.numel(), ") should be equal to the size of source at dimension ", dim, ", source has sizes ", source.sizes());
+  ARGAND_CHECK(DtypeError, self.dtype() == source.dtype(), op, ": self (", self.dtype(), ") and source (",
+               source.dtype(), ") must have the same scalar type");
+  ARGAND_CHECK(IndexError, index.numel() == size_at(source, std::min(dim, std::max<int64_t>(source.dim() - 1, 0))), op,
+               ": Number of indices (", index.numel(), ") should be equal to the size of source at dimension ", dim,
+               ", source has sizes ", source.sizes());
   Dims slice = self.impl().sizes, given = source.impl().sizes;
   if (!slice.empty()) slice.erase(slice.begin() + dim);
   if (static_cast<int64_t>(given.size()) > dim) given.erase(given.begin() + dim);
-  ARGAND_CHECK(ShapeError, slice == given, op, ": source/destination tensor must have same slice shapes. Destination slice shape: ", slice,
+  ARGAND_CHECK(ShapeError, slice == given, op,
+               ": source/destination tensor must have same slice shapes. Destination slice shape: ", slice,
                " at dimension ", dim, " and source slice shape: ", given, " at dimension ", dim, ".");
 }
 
@@ -42,8 +44,11 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
     check_vector("index_select", a.index);
     TensorMeta meta{a.self.impl().sizes, a.self.dtype()};
-    if (a.self.dim() > 0) meta.sizes[dim] = a.index.numel();
-    else ARGAND_CHECK(IndexError, a.index.numel() == 1, "index_select: a 0-dim tensor takes one index, got ", a.index.numel());
+    if (a.self.dim() > 0)
+      meta.sizes[dim] = a.index.numel();
+    else
+      ARGAND_CHECK(IndexError, a.index.numel() == 1, "index_select: a 0-dim tensor takes one index, got ",
+                   a.index.numel());
     return meta;
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -51,16 +56,20 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
     const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
-    cpu::take_rows(from.impl().data(), block_of(from, dim), from.itemsize(), raw<int64_t>(index), index.numel(), out.impl().data());
+    cpu::take_rows(from.impl().data(), block_of(from, dim), from.itemsize(), raw<int64_t>(index), index.numel(),
+                   out.impl().data());
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return zeros(c.sizes(kSelf), g.options()).index_add(c.dim, c.index, g); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return zeros(c.sizes(kSelf), g.options()).index_add(c.dim, c.index, g);
+  }
   static void samples(S& s) {
     s.add({s->real({4, 3}), 0, s->integer({5}, 0, 4)});
     s.add({s->real({2, 3, 4}), -1, s->integer({2}, 0, 4)});
     s.add({s->real({2, 3, 4}), 1, s->integer({}, 0, 3)});
     s.add({s->real({3}), 0, s->integer({0}, 0, 3)});
     s.add({s->real({}), 0, s->integer({1}, 0, 1)});
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5)}, "index_select: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5)},
+            "index_select: index 4 is out of bounds for dimension 0 with size 4");
     s.fails({s->real({4, 3}), 0, s->integer({2, 2}, 0, 4)}, "index_select: Index is supposed to be a vector");
     s.fails({s->real({4, 3}), 0, s->real({2})}, "index_select: expected dtype int32/int64 for index, got float64");
   }
@@ -68,8 +77,10 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
 ARGAND_OP(IndexSelect)
 
 struct IndexAdd : Kernel<IndexAddArgs> {
-  static constexpr auto schema = "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor";
-  static constexpr auto doc = "Adds alpha * source[k] to self[index[k]] along dim, in the order of index: deterministic.";
+  static constexpr auto schema =
+      "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor";
+  static constexpr auto doc =
+      "Adds alpha * source[k] to self[index[k]] along dim, in the order of index: deterministic.";
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
@@ -79,7 +90,8 @@ struct IndexAdd : Kernel<IndexAddArgs> {
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_add");
     const Tensor index = checked_index("index_add", a.index, size_at(out, dim), dim);
-    const Tensor source = exec::dense(a.alpha.equal(1) ? a.source : a.source * a.alpha);
+    const Tensor source =
+        exec::dense_clone(a.alpha.equal(1) ? a.source : a.source * a.alpha, out.dtype());  // bool times 2 is an integer
     dispatch<kAllTypes>(out.dtype(), "index_add", [&](auto tag) {
       using T = typename decltype(tag)::type;
       cpu::add_rows(raw<T>(out), block_of(out, dim), raw<int64_t>(index), index.numel(), raw<T>(source));
@@ -94,9 +106,12 @@ struct IndexAdd : Kernel<IndexAddArgs> {
     s.add({s->real({4, 3}), 0, s->integer({5}, 0, 4), s->real({5, 3})});
     s.add({s->real({2, 4, 3}), 1, s->integer({3}, 0, 4), s->real({2, 3, 3}), 2});
     s.add({s->real({3}), 0, s->integer({}, 0, 3), s->real({})});
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})}, "index_add: index 4 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({3, 3})}, "index_add: Number of indices (2) should be equal to the size of source");
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({2, 2})}, "index_add: source/destination tensor must have same slice shapes");
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})},
+            "index_add: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({3, 3})},
+            "index_add: Number of indices (2) should be equal to the size of source");
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({2, 2})},
+            "index_add: source/destination tensor must have same slice shapes");
   }
 };
 ARGAND_OP(IndexAdd)
@@ -114,17 +129,22 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_copy");
     const Tensor index = checked_index("index_copy", a.index, size_at(out, dim), dim), source = exec::dense(a.source);
     if (source.numel() == 0) return;
-    cpu::put_rows(out.impl().data(), block_of(out, dim), out.itemsize(), raw<int64_t>(index), index.numel(), source.impl().data());
+    cpu::put_rows(out.impl().data(), block_of(out, dim), out.itemsize(), raw<int64_t>(index), index.numel(),
+                  source.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
-  static Tensor grad_source(const Ctx& c, const Tensor& g) { return g.index_select(c.dim, c.index).reshape(c.sizes(kSource)); }
+  static Tensor grad_source(const Ctx& c, const Tensor& g) {
+    return g.index_select(c.dim, c.index).reshape(c.sizes(kSource));
+  }
   static void samples(S& s) {
     const Tensor index = s->integer({2}, 0, 1);
     raw<int64_t>(index)[1] = 3;
     s.add({s->real({4, 3}), 0, index, s->real({2, 3})});
     s.add({s->real({2, 4}), 1, index, s->real({2, 2})});
-    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})}, "index_copy: index 4 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4, 3}), 0, index, s->real({2, 2})}, "index_copy: source/destination tensor must have same slice shapes");
+    s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})},
+            "index_copy: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4, 3}), 0, index, s->real({2, 2})},
+            "index_copy: source/destination tensor must have same slice shapes");
   }
 };
 ARGAND_OP(IndexCopy)
@@ -137,10 +157,11 @@ struct IndexFill : Kernel<IndexFillArgs> {
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "index_fill");
     check_vector("index_fill", a.index);
-    ARGAND_CHECK(ShapeError, a.value.dim() == 0, "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", a.value.dim(),
+    ARGAND_CHECK(ShapeError, a.value.dim() == 0,
+                 "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", a.value.dim(),
                  " dimension(s).");
-    ARGAND_CHECK(DtypeError, a.self.is_complex() || !a.value.is_complex(), "index_fill: value of type ", a.value.dtype(),
-                 " cannot be converted to ", a.self.dtype());
+    ARGAND_CHECK(DtypeError, a.self.is_complex() || !a.value.is_complex(), "index_fill: value of type ",
+                 a.value.dtype(), " cannot be converted to ", a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -154,7 +175,8 @@ struct IndexFill : Kernel<IndexFillArgs> {
     for (int64_t o = 0; o < around.before; ++o) {
       char* at = static_cast<char*>(out.impl().data()) + o * around.size * around.after * out.itemsize();
       for (int64_t k = 0; k < index.numel(); ++k)
-        cpu::put_rows(at + raw<int64_t>(index)[k] * around.after * out.itemsize(), {1, 1, around.after}, out.itemsize(), &zero, 1, row.impl().data());
+        cpu::put_rows(at + raw<int64_t>(index)[k] * around.after * out.itemsize(), {1, 1, around.after}, out.itemsize(),
+                      &zero, 1, row.impl().data());
     }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
@@ -162,8 +184,10 @@ struct IndexFill : Kernel<IndexFillArgs> {
   static void samples(S& s) {
     s.add({s->real({4, 3}), 0, s->integer({1}, 0, 4), exec::wrapped_number(1.5)});
     s.add({s->real({2, 4}), 1, s->integer({1}, 0, 4), s->real({})});
-    s.fails({s->real({4}), 0, s->integer({1}, 4, 5), exec::wrapped_number(1)}, "index_fill: index 4 is out of bounds for dimension 0 with size 4");
-    s.fails({s->real({4}), 0, s->integer({1}, 0, 4), s->real({2})}, "index_fill: only supports a 0-dimensional value tensor, but got tensor with 1");
+    s.fails({s->real({4}), 0, s->integer({1}, 4, 5), exec::wrapped_number(1)},
+            "index_fill: index 4 is out of bounds for dimension 0 with size 4");
+    s.fails({s->real({4}), 0, s->integer({1}, 0, 4), s->real({2})},
+            "index_fill: only supports a 0-dimensional value tensor, but got tensor with 1");
   }
 };
 ARGAND_OP(IndexFill)
@@ -173,14 +197,16 @@ struct Take : Kernel<TakeArgs> {
   static constexpr auto doc = "The elements at these positions of self seen as flat; negative ones count from the end.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.index.dtype() == kLong, "take: Expected a long tensor for index, but got ", a.index.dtype());
+    ARGAND_CHECK(DtypeError, a.index.dtype() == kLong, "take: Expected a long tensor for index, but got ",
+                 a.index.dtype());
     return {a.index.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor index = checked_index("take", a.index, a.self.numel(), 0, true);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
-    cpu::take_rows(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), raw<int64_t>(index), index.numel(), out.impl().data());
+    cpu::take_rows(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), raw<int64_t>(index), index.numel(),
+                   out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor flat = zeros({numel_of(c.sizes(kSelf))}, g.options());
@@ -221,14 +247,15 @@ ARGAND_OP(RepeatInterleave)
 struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
   static constexpr auto schema =
       "repeat_interleave.self_Tensor(Tensor self, Tensor repeats, int? dim=None, *, int? output_size=None) -> Tensor";
-  static constexpr auto doc = "Element i along dim (of the flat tensor if none) repeats[i] times in a row; one number serves all.";
+  static constexpr auto doc =
+      "Element i along dim (of the flat tensor if none) repeats[i] times in a row; one number serves all.";
   static Tensor compose(const Args& a) {
     const Tensor t = a.dim ? a.self : a.self.reshape({-1});
     check_vector("repeat_interleave", a.repeats);
     const int64_t dim = wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave"), size = size_at(t, dim);
     ARGAND_CHECK(ShapeError, a.repeats.numel() == 1 || a.repeats.numel() == size,
-                 "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ", a.repeats.numel(),
-                 " and input.size(", dim, ") = ", size);
+                 "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",
+                 a.repeats.numel(), " and input.size(", dim, ") = ", size);
     const Tensor counts = exec::dense_clone(a.repeats, kLong);
     const int64_t* p = raw<int64_t>(counts);
     std::vector<int64_t> index;
@@ -244,7 +271,8 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({2}, 0, 3), 0});
     s.add({s->real({4}), s->integer({1}, 2, 3)});
-    s.fails({s->real({3}), s->integer({2}, 0, 3)}, "repeat_interleave: repeats must have the same size as input along dim");
+    s.fails({s->real({3}), s->integer({2}, 0, 3)},
+            "repeat_interleave: repeats must have the same size as input along dim");
     s.fails({s->real({3}), s->integer({3}, -2, -1)}, "repeat_interleave: repeats can not be negative, got -2");
   }
 };

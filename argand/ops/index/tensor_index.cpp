@@ -6,7 +6,8 @@
 namespace argand::indexing {
 
 TensorIndex::TensorIndex(const char* text) : type_(TensorIndexType::Ellipsis) {
-  ARGAND_CHECK(ValueError, std::string_view(text) == "...", "Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
+  ARGAND_CHECK(ValueError, std::string_view(text) == "...",
+               "Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
 }
 
 namespace {
@@ -17,9 +18,12 @@ bool is_mask(const Tensor& t) { return t.dtype() == kBool || t.dtype() == kByte;
 int64_t dims_taken(const TensorIndex& i) {
   switch (i.type()) {
     case TensorIndexType::Integer:
-    case TensorIndexType::Slice: return 1;
-    case TensorIndexType::Tensor: return is_mask(i.tensor()) ? i.tensor().dim() : 1;
-    default: return 0;
+    case TensorIndexType::Slice:
+      return 1;
+    case TensorIndexType::Tensor:
+      return is_mask(i.tensor()) ? i.tensor().dim() : 1;
+    default:
+      return 0;
   }
 }
 
@@ -40,21 +44,28 @@ struct Sliced {
 Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t taken = 0;
   for (const TensorIndex& i : indices) taken += dims_taken(i);
-  ARGAND_CHECK(IndexError, taken <= self.dim(), "index: too many indices for tensor of dimension ", self.dim(), " (got ", taken, ")");
+  ARGAND_CHECK(IndexError, taken <= self.dim(), "index: too many indices for tensor of dimension ", self.dim(),
+               " (got ", taken, ")");
   Sliced s{self, {}};
   int64_t dim = 0;
   for (const TensorIndex& i : indices) {
     switch (i.type()) {
-      case TensorIndexType::None: s.view = s.view.unsqueeze(dim++); break;
-      case TensorIndexType::Ellipsis: dim += self.dim() - taken; break;
+      case TensorIndexType::None:
+        s.view = s.view.unsqueeze(dim++);
+        break;
+      case TensorIndexType::Ellipsis:
+        dim += self.dim() - taken;
+        break;
       case TensorIndexType::Integer: {
         const int64_t size = s.view.sizes()[dim];
-        ARGAND_CHECK(IndexError, i.integer() >= -size && i.integer() < size, "index ", i.integer(), " is out of bounds for dimension ", dim,
-                     " with size ", size);
+        ARGAND_CHECK(IndexError, i.integer() >= -size && i.integer() < size, "index ", i.integer(),
+                     " is out of bounds for dimension ", dim, " with size ", size);
         s.view = s.view.select(dim, i.integer());
         break;
       }
-      case TensorIndexType::Slice: s.view = s.view.slice(dim++, i.slice().start, i.slice().stop, i.slice().step); break;
+      case TensorIndexType::Slice:
+        s.view = s.view.slice(dim++, i.slice().start, i.slice().stop, i.slice().step);
+        break;
       case TensorIndexType::Boolean:
         s.view = s.view.unsqueeze(dim);
         s.record(dim++, as_index(i.boolean()));

@@ -13,7 +13,8 @@ constexpr int64_t kGrainBytes = 1 << 18;
 void check_list(const char* op, const std::vector<Tensor>& tensors) {
   ARGAND_CHECK(ValueError, !tensors.empty(), op, ": expected a non-empty list of Tensors");
   for (size_t i = 0; i < tensors.size(); ++i)
-    ARGAND_CHECK(ValueError, tensors[i].defined(), op, ": expected a tensor at position ", i, " of the list, got an undefined one");
+    ARGAND_CHECK(ValueError, tensors[i].defined(), op, ": expected a tensor at position ", i,
+                 " of the list, got an undefined one");
 }
 
 ScalarType common_dtype(const std::vector<Tensor>& tensors) {
@@ -35,7 +36,8 @@ void join(const std::vector<Tensor>& parts, const Dims& extents, int64_t dim, co
   int64_t done = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].numel() == 0) continue;
-    const Tensor part = parts[i].dtype() == out.dtype() ? exec::dense(parts[i]) : exec::dense_clone(parts[i], out.dtype());
+    const Tensor part =
+        parts[i].dtype() == out.dtype() ? exec::dense(parts[i]) : exec::dense_clone(parts[i], out.dtype());
     const char* from = static_cast<const char*>(part.impl().data());
     const int64_t bytes = extents[i] * inner * out.itemsize();
     char* to = base + done;
@@ -53,7 +55,8 @@ struct Cat : Kernel<CatArgs> {
   static constexpr const char* overloads[] = {"concat(Tensor[] tensors, int dim=0) -> Tensor",
                                               "concatenate(Tensor[] tensors, int dim=0) -> Tensor"};
   static constexpr auto doc =
-      "The tensors one after the other along dim; their other sizes are equal, their dtypes promote. A tensor of shape [0] "
+      "The tensors one after the other along dim; their other sizes are equal, their dtypes promote. A tensor of shape "
+      "[0] "
       "is left out.";
   static constexpr int variants = kFunction | kOut;
   static const Tensor& lead(const Args& a) {
@@ -65,7 +68,8 @@ struct Cat : Kernel<CatArgs> {
     check_list("cat", a.tensors);
     const Tensor& first = lead(a);
     for (size_t i = 0; i < a.tensors.size(); ++i)
-      ARGAND_CHECK(ShapeError, a.tensors[i].dim() > 0, "cat: zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+      ARGAND_CHECK(ShapeError, a.tensors[i].dim() > 0, "cat: zero-dimensional tensor (at position ", i,
+                   ") cannot be concatenated");
     const int64_t dim = wrap_dim(a.dim, first.dim(), "cat");
     TensorMeta meta{first.impl().sizes, common_dtype(a.tensors)};
     bool channels_last = !first.is_contiguous();
@@ -73,10 +77,12 @@ struct Cat : Kernel<CatArgs> {
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       const Tensor& t = a.tensors[i];
       if (is_skipped(t)) continue;
-      ARGAND_CHECK(ShapeError, t.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ", first.dim(), " and ", t.dim());
+      ARGAND_CHECK(ShapeError, t.dim() == first.dim(), "cat: Tensors must have same number of dimensions: got ",
+                   first.dim(), " and ", t.dim());
       for (int64_t d = 0; d < t.dim(); ++d)
-        ARGAND_CHECK(ShapeError, d == dim || t.sizes()[d] == first.sizes()[d], "cat: Sizes of tensors must match except in dimension ", dim,
-                     ". Expected size ", first.sizes()[d], " but got size ", t.sizes()[d], " for tensor number ", i, " in the list.");
+        ARGAND_CHECK(ShapeError, d == dim || t.sizes()[d] == first.sizes()[d],
+                     "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ", first.sizes()[d],
+                     " but got size ", t.sizes()[d], " for tensor number ", i, " in the list.");
       meta.sizes[dim] += t.sizes()[dim];
       channels_last &= t.suggest_memory_format() == first.suggest_memory_format();
     }
@@ -92,7 +98,8 @@ struct Cat : Kernel<CatArgs> {
     int64_t done = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       if (a.tensors[i].numel() == 0) continue;
-      exec::copy_elements(exec::alias(out, a.tensors[i].impl().sizes, out.impl().strides, out.storage_offset() + done * out.strides()[dim]),
+      exec::copy_elements(exec::alias(out, a.tensors[i].impl().sizes, out.impl().strides,
+                                      out.storage_offset() + done * out.strides()[dim]),
                           a.tensors[i]);
       done += extents[i];
     }
@@ -120,7 +127,8 @@ struct Cat : Kernel<CatArgs> {
     s.add({{s->real({3})}, 0});
     s.fails({{}, 0}, "cat: expected a non-empty list of Tensors");
     s.fails({{s->real({}), s->real({})}, 0}, "cat: zero-dimensional tensor (at position 0) cannot be concatenated");
-    s.fails({{s->real({2, 3}), s->real({2, 4})}, 0}, "cat: Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4");
+    s.fails({{s->real({2, 3}), s->real({2, 4})}, 0},
+            "cat: Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4");
     s.fails({{s->real({2, 3}), s->real({2})}, 0}, "cat: Tensors must have same number of dimensions: got 2 and 1");
     s.fails({{s->real({2, 3})}, 2}, "cat: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
@@ -136,8 +144,9 @@ struct Stack : Kernel<StackArgs> {
     const Tensor& first = a.tensors[0];
     const int64_t dim = wrap_dim(a.dim, first.dim() + 1, "stack");
     for (size_t i = 1; i < a.tensors.size(); ++i)
-      ARGAND_CHECK(ShapeError, a.tensors[i].sizes() == first.sizes(), "stack: expects each tensor to be equal size, but got ", first.sizes(),
-                   " at entry 0 and ", a.tensors[i].sizes(), " at entry ", i);
+      ARGAND_CHECK(ShapeError, a.tensors[i].sizes() == first.sizes(),
+                   "stack: expects each tensor to be equal size, but got ", first.sizes(), " at entry 0 and ",
+                   a.tensors[i].sizes(), " at entry ", i);
     TensorMeta meta{first.impl().sizes, common_dtype(a.tensors)};
     meta.sizes.insert(meta.sizes.begin() + dim, static_cast<int64_t>(a.tensors.size()));
     return meta;
@@ -157,7 +166,8 @@ struct Stack : Kernel<StackArgs> {
     s.add({{s->real({2, 3}), s->real({2, 3})}, 1});
     s.add({{s->real({}), s->real({})}, 0});
     s.add({{s->real({0, 2}), s->real({0, 2})}, 1});
-    s.fails({{s->real({2}), s->real({3})}, 0}, "stack: expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1");
+    s.fails({{s->real({2}), s->real({3})}, 0},
+            "stack: expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1");
     s.fails({{}, 0}, "stack: expected a non-empty list of Tensors");
     s.fails({{s->real({2})}, 2}, "stack: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }

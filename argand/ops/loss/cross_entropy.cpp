@@ -13,17 +13,23 @@ namespace {
 struct CallTensors {
   Tensor logits, targets, weight;
   cpu::CrossEntropy call;
-  CallTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight, int64_t ignore_index, double smoothing)
-      : logits(exec::dense(self)), targets(class_indices(op, target, self.sizes()[1], ignore_index)), weight(class_weight) {
+  CallTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
+              int64_t ignore_index, double smoothing)
+      : logits(exec::dense(self)),
+        targets(class_indices(op, target, self.sizes()[1], ignore_index)),
+        weight(class_weight) {
     const ScalarType type = op_math_type(self.dtype());
-    if (weight.defined() && (weight.dtype() != type || !weight.is_contiguous())) weight = exec::dense_clone(weight, type);
-    call = {self.dtype(), logits.impl().data(), raw<int64_t>(targets), weight.defined() ? weight.impl().data() : nullptr,
-            self.sizes()[0], self.sizes()[1], ignore_index, smoothing};
+    if (weight.defined() && (weight.dtype() != type || !weight.is_contiguous()))
+      weight = exec::dense_clone(weight, type);
+    call = {
+        self.dtype(),    logits.impl().data(), raw<int64_t>(targets), weight.defined() ? weight.impl().data() : nullptr,
+        self.sizes()[0], self.sizes()[1],      ignore_index,          smoothing};
   }
 };
 
 void check_smoothing(double smoothing) {
-  ARGAND_CHECK(ValueError, smoothing >= 0 && smoothing <= 1, "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", smoothing);
+  ARGAND_CHECK(ValueError, smoothing >= 0 && smoothing <= 1,
+               "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: ", smoothing);
 }
 
 void check_rows(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction, double smoothing) {
@@ -37,10 +43,12 @@ void check_rows(const Tensor& self, const Tensor& target, const Tensor& weight, 
 
 struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   static constexpr auto schema =
-      "_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float label_smoothing) -> (Tensor loss, "
+      "_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float "
+      "label_smoothing) -> (Tensor loss, "
       "Tensor log_sum, Tensor total_weight)";
   static constexpr auto doc =
-      "cross_entropy of [N, C] logits and N class indices; also log(sum(exp(self))) of each row and the sum of the targets' weights.";
+      "cross_entropy of [N, C] logits and N class indices; also log(sum(exp(self))) of each row and the sum of the "
+      "targets' weights.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) {
@@ -63,34 +71,38 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
       if (!each) losses[0] = a.reduction == Reduction::Mean ? sum_of(losses, rows) / total : sum_of(losses, rows);
       dispatch<kFloatingTypes>(outs[0].dtype(), "cross_entropy", [&](auto out_tag) {
         using T = typename decltype(out_tag)::type;
-        for (int64_t i = 0; i < (each ? rows : 1); ++i) raw<T>(outs[0])[i] = static_cast<T>(static_cast<op_math_t<T>>(losses[i]));
+        for (int64_t i = 0; i < (each ? rows : 1); ++i)
+          raw<T>(outs[0])[i] = static_cast<T>(static_cast<op_math_t<T>>(losses[i]));
       });
     });
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
-    return _cross_entropy_backward(g[0], c.self, c.target, optional(c.weight), c.result(1), c.result(2), c.reduction, c.ignore_index,
-                                   c.label_smoothing);
+    return _cross_entropy_backward(g[0], c.self, c.target, optional(c.weight), c.result(1), c.result(2), c.reduction,
+                                   c.ignore_index, c.label_smoothing);
   }
   static void samples(S& s) {
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2});
-    s.fails({s->real({3, 5, 2}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0}, "cross_entropy: expected input of shape [N, C], got [3, 5, 2]");
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2});
+    s.fails({s->real({3, 5, 2}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0},
+            "cross_entropy: expected input of shape [N, C], got [3, 5, 2]");
   }
 };
 ARGAND_OP(CrossEntropyRows)
 
 struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
   static constexpr auto schema =
-      "_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor log_sum, Tensor total_weight, int "
+      "_cross_entropy_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, Tensor log_sum, Tensor "
+      "total_weight, int "
       "reduction, int ignore_index, float label_smoothing) -> Tensor";
-  static constexpr auto doc = "The gradient of _cross_entropy for self; log_sum and total_weight are its other results.";
+  static constexpr auto doc =
+      "The gradient of _cross_entropy for self; log_sum and total_weight are its other results.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
     check_rows(a.self, a.target, a.weight, a.reduction, a.label_smoothing);
     const Dims expected = a.reduction == Reduction::None ? Dims{a.self.sizes()[0]} : Dims{};
-    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected), "_cross_entropy_backward: expected grad_output of shape ", expected,
-                 ", got ", a.grad_output.sizes());
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
+                 "_cross_entropy_backward: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -103,7 +115,8 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
                            : a.grad_output;
       A one = 0;
       if (!each) {
-        dispatch<kFloatingTypes>(g.dtype(), "cross_entropy", [&](auto g_tag) { one = static_cast<A>(*raw<typename decltype(g_tag)::type>(g)); });
+        dispatch<kFloatingTypes>(g.dtype(), "cross_entropy",
+                                 [&](auto g_tag) { one = static_cast<A>(*raw<typename decltype(g_tag)::type>(g)); });
         if (a.reduction == Reduction::Mean) one = one / *raw<A>(a.total_weight);
       }
       cpu::cross_entropy_backward(t.call, raw<A>(a.log_sum), each ? raw<A>(g) : &one, each ? 1 : 0, out.impl().data());
@@ -111,19 +124,28 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Tensor ones = ones_like(c.grad_output);
-    const Tensor d = _cross_entropy_backward(ones, c.self, c.target, optional(c.weight), c.log_sum, c.total_weight, c.reduction, c.ignore_index,
-                                             c.label_smoothing);
+    const Tensor d = _cross_entropy_backward(ones, c.self, c.target, optional(c.weight), c.log_sum, c.total_weight,
+                                             c.reduction, c.ignore_index, c.label_smoothing);
     return c.reduction == Reduction::None ? (g * d).sum(1) : (g * d).sum();
   }
   // Only the softmax in the gradient depends on the logits.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor factors = _cross_entropy_softmax_factors(c.self, c.target, optional(c.weight), c.ignore_index, c.label_smoothing);
+    const Tensor factors =
+        _cross_entropy_softmax_factors(c.self, c.target, optional(c.weight), c.ignore_index, c.label_smoothing);
     const Tensor scale = c.reduction == Reduction::Mean ? c.grad_output / c.total_weight : c.grad_output;
     const Tensor p = softmax(c.self, 1);
     return (scale * factors).unsqueeze(1) * (p * (g - (g * p).sum(1, true)));
   }
   static void samples(S& s) {
-    s.fails({s->real({2}), s->real({3, 5}), s->integer({3}, 0, 5), {}, s->real({3}), s->positive({}), Reduction::Mean, -100, 0.0},
+    s.fails({s->real({2}),
+             s->real({3, 5}),
+             s->integer({3}, 0, 5),
+             {},
+             s->real({3}),
+             s->positive({}),
+             Reduction::Mean,
+             -100,
+             0.0},
             "_cross_entropy_backward: expected grad_output of shape [], got [2]");
   }
 };
@@ -131,7 +153,8 @@ ARGAND_OP(CrossEntropyRowsBackward)
 
 struct CrossEntropySoftmaxFactors : Kernel<CrossEntropySoftmaxFactorsArgs> {
   static constexpr auto schema =
-      "_cross_entropy_softmax_factors(Tensor self, Tensor target, Tensor? weight, int ignore_index, float label_smoothing) -> Tensor";
+      "_cross_entropy_softmax_factors(Tensor self, Tensor target, Tensor? weight, int ignore_index, float "
+      "label_smoothing) -> Tensor";
   static constexpr auto doc = "What each row's softmax is multiplied by in the gradient of _cross_entropy.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
@@ -148,11 +171,14 @@ ARGAND_OP(CrossEntropySoftmaxFactors)
 
 struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
   static constexpr auto schema =
-      "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, float "
+      "cross_entropy_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100, "
+      "float "
       "label_smoothing=0.0) -> Tensor";
   static constexpr auto doc =
-      "Cross entropy of logits self ([C], [N, C] or [N, C, d1, ...]) with class indices (self's shape without C) or class "
-      "probabilities (self's shape, floating point). weight is one factor per class. A target of ignore_index counts nothing; the mean "
+      "Cross entropy of logits self ([C], [N, C] or [N, C, d1, ...]) with class indices (self's shape without C) or "
+      "class "
+      "probabilities (self's shape, floating point). weight is one factor per class. A target of ignore_index counts "
+      "nothing; the mean "
       "is over the weights of the other targets. IndexError for a target outside [0, C).";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -173,17 +199,22 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     return a.reduction == Reduction::None ? loss.view(a.target.sizes()) : loss;
   }
   static Tensor rows(const Tensor& logits, const Tensor& target, const Args& a) {
-    return std::get<0>(_cross_entropy(logits, target, optional(a.weight), a.reduction, a.ignore_index, a.label_smoothing));
+    return std::get<0>(
+        _cross_entropy(logits, target, optional(a.weight), a.reduction, a.ignore_index, a.label_smoothing));
   }
   static Tensor with_probabilities(const Args& a) {
-    ARGAND_CHECK(ValueError, a.ignore_index < 0, "cross_entropy: ignore_index is not supported for floating point target");
-    ARGAND_CHECK(ShapeError, a.self.dim() >= 1, "cross_entropy: expected input with at least one dimension, the classes, got a 0-dim tensor");
+    ARGAND_CHECK(ValueError, a.ignore_index < 0,
+                 "cross_entropy: ignore_index is not supported for floating point target");
+    ARGAND_CHECK(ShapeError, a.self.dim() >= 1,
+                 "cross_entropy: expected input with at least one dimension, the classes, got a 0-dim tensor");
     const int64_t dim = class_dim(a.self), classes = a.self.sizes()[dim];
     ARGAND_CHECK(ShapeError, !a.weight.defined() || (a.weight.dim() == 1 && a.weight.numel() == classes),
-                 "cross_entropy: weight tensor should be defined either for all ", classes, " classes or no classes but got weight tensor of shape: ",
+                 "cross_entropy: weight tensor should be defined either for all ", classes,
+                 " classes or no classes but got weight tensor of shape: ",
                  a.weight.defined() ? a.weight.sizes() : IntArrayRef());
     Tensor target = a.target;
-    if (a.label_smoothing > 0) target = target * (1 - a.label_smoothing) + a.label_smoothing / static_cast<double>(classes);
+    if (a.label_smoothing > 0)
+      target = target * (1 - a.label_smoothing) + a.label_smoothing / static_cast<double>(classes);
     Tensor terms = log_softmax(a.self, dim) * target;
     if (a.weight.defined()) {
       Dims shape(static_cast<size_t>(a.self.dim()), 1);
@@ -198,22 +229,26 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5), {}, Reduction::None});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2, 0.1});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2, 0.1});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2, 0.1});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2, 0.1});
     s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Sum, -100, 0.3});
-    s.add({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Mean, 1, 0.1});
+    s.add_without_gradient(
+        {s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Mean, 1, 0.1});
     s.add({s->real({2, 4, 3}), s->integer({2, 3}, 0, 4), {}, Reduction::None});
     s.add({s->real({3, 5}), s->positive({3, 5})});
-    s.add({s->real({2, 4, 3}), s->positive({2, 4, 3}), s->positive({4}), Reduction::None, -100, 0.1});
+    s.add_without_gradient({s->real({2, 4, 3}), s->positive({2, 4, 3}), s->positive({4}), Reduction::None, -100, 0.1});
     s.add({s->real({4}), s->positive({4}), {}, Reduction::Sum});
     s.fails({s->real({3, 5}), s->integer({3}, 10, 11)}, "cross_entropy: Target 10 is out of bounds.");
     s.fails({s->real({3, 5}), s->integer({3}, -1, 0)}, "cross_entropy: Target -1 is out of bounds.");
-    s.fails({s->real({3, 5}), s->integer({4}, 0, 5)}, "cross_entropy: Expected input batch_size (3) to match target batch_size (4).");
+    s.fails({s->real({3, 5}), s->integer({4}, 0, 5)},
+            "cross_entropy: Expected input batch_size (3) to match target batch_size (4).");
     s.fails({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 1.5},
             "cross_entropy: label_smoothing must be between 0.0 and 1.0. Got: 1.5");
     s.fails({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({4})},
-            "cross_entropy: weight tensor should be defined either for all 5 classes or no classes but got weight tensor of shape: [4]");
-    s.fails({s->real({3, 5}), s->positive({3, 5}), {}, Reduction::Mean, 2}, "cross_entropy: ignore_index is not supported for floating point target");
+            "cross_entropy: weight tensor should be defined either for all 5 classes or no classes but got weight "
+            "tensor of shape: [4]");
+    s.fails({s->real({3, 5}), s->positive({3, 5}), {}, Reduction::Mean, 2},
+            "cross_entropy: ignore_index is not supported for floating point target");
   }
 };
 ARGAND_OP(CrossEntropyLoss)

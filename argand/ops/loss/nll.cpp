@@ -8,8 +8,8 @@
 namespace argand::ops {
 namespace {
 
-// For each target, in order: visit(its position, offset of its class's element in contiguous self, class); ignored ones are
-// left out.
+// For each target, in order: visit(its position, offset of its class's element in contiguous self, class); ignored ones
+// are left out.
 template <class F>
 void for_each_target(const Tensor& self, const Tensor& targets, int64_t ignore_index, F visit) {
   const DimSplit s(self.sizes(), class_dim(self));
@@ -33,7 +33,8 @@ Tensor dense_or_none(const Tensor& t) { return t.defined() ? exec::dense(t) : t;
 
 struct NllLossForward : Kernel<NllLossForwardArgs> {
   static constexpr auto schema =
-      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor output, Tensor total_weight)";
+      "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor "
+      "output, Tensor total_weight)";
   static constexpr auto doc = "nll_loss and the sum of the weights of the targets.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
@@ -72,15 +73,16 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
     return nll_loss_backward(g[0], c.self, c.target, optional(c.weight), c.reduction, c.ignore_index, c.result(1));
   }
   static void samples(S& s) {
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, -100});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, -100});
   }
 };
 ARGAND_OP(NllLossForward)
 
 struct NllLossBackward : Kernel<NllLossBackwardArgs> {
   static constexpr auto schema =
-      "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, Tensor "
+      "nll_loss_backward(Tensor grad_output, Tensor self, Tensor target, Tensor? weight, int reduction, int "
+      "ignore_index, Tensor "
       "total_weight) -> Tensor";
   static constexpr auto doc = "The gradient of nll_loss for self.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
@@ -89,8 +91,13 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
     check_reduction("nll_loss_backward", a.reduction);
     check_class_targets("nll_loss_backward", a.self, a.target, a.weight);
     const Dims expected = a.reduction == Reduction::None ? target_sizes(a.self) : Dims{};
-    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected), "nll_loss_backward: expected grad_output of shape ", expected, ", got ",
-                 a.grad_output.sizes());
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
+                 "nll_loss_backward: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
+    for (const auto& [name, t] : {std::pair("grad_output", a.grad_output), std::pair("total_weight", a.total_weight)})
+      ARGAND_CHECK(DtypeError, t.dtype() == a.self.dtype(), "nll_loss_backward: expected ", name, " of dtype ",
+                   a.self.dtype(), ", got ", t.dtype());
+    ARGAND_CHECK(ShapeError, a.total_weight.numel() == 1,
+                 "nll_loss_backward: expected total_weight to be one number, got shape ", a.total_weight.sizes());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -114,7 +121,8 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
     return std::get<0>(nll_loss_forward(g, c.target, optional(c.weight), c.reduction, c.ignore_index));
   }
   static void samples(S& s) {
-    s.add({s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})});
+    s.add_without_gradient(
+        {s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})});
     s.fails({s->real({3}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})},
             "nll_loss_backward: expected grad_output of shape [], got [3]");
   }
@@ -125,11 +133,15 @@ struct NllLoss : Composite<NllLossArgs> {
   static constexpr auto schema =
       "nll_loss(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor";
   static constexpr const char* overloads[] = {
-      "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor",
-      "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> Tensor"};
+      "nll_loss_nd(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> "
+      "Tensor",
+      "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int reduction=Mean, int ignore_index=-100) -> "
+      "Tensor"};
   static constexpr auto doc =
-      "-weight[target] * self[target] for log-probabilities self ([C], [N, C] or [N, C, d1, ...]) and class indices target (the same "
-      "without C); 0 where target is ignore_index. The mean is over the weights of the targets. IndexError for a target outside [0, C).";
+      "-weight[target] * self[target] for log-probabilities self ([C], [N, C] or [N, C, d1, ...]) and class indices "
+      "target (the same "
+      "without C); 0 where target is ignore_index. The mean is over the weights of the targets. IndexError for a "
+      "target outside [0, C).";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return std::get<0>(nll_loss_forward(a.self, a.target, optional(a.weight), a.reduction, a.ignore_index));
@@ -137,16 +149,20 @@ struct NllLoss : Composite<NllLossArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5)});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2});
-    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2});
-    s.add({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Sum});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2});
+    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2});
+    s.add_without_gradient({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Sum});
     s.add({s->real({2, 4, 3}), s->integer({2, 3}, 0, 4), {}, Reduction::None, 1});
     s.fails({s->real({3, 5}), s->integer({3}, 10, 11)}, "nll_loss: Target 10 is out of bounds.");
-    s.fails({s->real({3, 5}), s->integer({2}, 0, 5)}, "nll_loss: Expected input batch_size (3) to match target batch_size (2).");
-    s.fails({s->real({2, 4, 3}), s->integer({2, 4}, 0, 4)}, "nll_loss: expected target of shape [2, 3] for input of shape [2, 4, 3], got [2, 4]");
+    s.fails({s->real({3, 5}), s->integer({2}, 0, 5)},
+            "nll_loss: Expected input batch_size (3) to match target batch_size (2).");
+    s.fails({s->real({2, 4, 3}), s->integer({2, 4}, 0, 4)},
+            "nll_loss: expected target of shape [2, 3] for input of shape [2, 4, 3], got [2, 4]");
     s.fails({s->real({3, 5}), s->real({3})}, "nll_loss: expected target of dtype int64 or uint8, got float64");
-    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({4})}, "nll_loss: weight tensor should be defined either for all 5 classes");
-    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), {}, 7}, "nll_loss: expected reduction 0 (none), 1 (mean) or 2 (sum), got 7");
+    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({4})},
+            "nll_loss: weight tensor should be defined either for all 5 classes");
+    s.fails({s->real({3, 5}), s->integer({3}, 0, 5), {}, 7},
+            "nll_loss: expected reduction 0 (none), 1 (mean) or 2 (sum), got 7");
   }
 };
 ARGAND_OP(NllLoss)

@@ -1,7 +1,7 @@
 // einsum: sums of products named by letters.
 //
-// Every operand is brought to one order of labels (missing ones as size 1), then operands are contracted from left to right:
-// labels that neither a later operand nor the result needs are summed, as one batched matrix product per step.
+// Every operand is brought to one order of labels (missing ones as size 1), then operands are contracted from left to
+// right: labels that neither a later operand nor the result needs are summed, as one batched matrix product per step.
 #include <array>
 #include <map>
 
@@ -25,17 +25,19 @@ std::vector<int> expand_term(const std::string& term, int64_t rank, int64_t elli
   for (size_t i = 0; i < term.size(); ++i) {
     const char c = term[i];
     if (c == '.') {
-      ARGAND_CHECK(ValueError, term.compare(i, 3, "...") == 0 && !ellipsis, "einsum: '.' must be part of one ellipsis '...' in '", term, "'");
+      ARGAND_CHECK(ValueError, term.compare(i, 3, "...") == 0 && !ellipsis,
+                   "einsum: '.' must be part of one ellipsis '...' in '", term, "'");
       ellipsis = true;
       i += 2;
       int64_t letters = 0;
       for (const char d : term) letters += d != '.';
       const int64_t n = is_result ? ellipsis_rank : rank - letters;
-      ARGAND_CHECK(ShapeError, n >= 0, "einsum: the term '", term, "' names more dimensions than an operand of ", rank, " dimensions has");
+      ARGAND_CHECK(ShapeError, n >= 0, "einsum: the term '", term, "' names more dimensions than an operand of ", rank,
+                   " dimensions has");
       for (int64_t k = n; k > 0; --k) labels.push_back(kEllipsisBase + static_cast<int>(k));  // aligned from the right
     } else {
-      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "einsum: invalid subscript '", std::string(1, c),
-                   "' in '", term, "': subscripts must be in [a-zA-Z]");
+      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "einsum: invalid subscript '",
+                   std::string(1, c), "' in '", term, "': subscripts must be in [a-zA-Z]");
       labels.push_back(c);
     }
   }
@@ -48,8 +50,10 @@ std::vector<int> expand_term(const std::string& term, int64_t rank, int64_t elli
 std::vector<std::string> split_terms(const std::string& text) {
   std::vector<std::string> terms(1);
   for (const char c : text) {
-    if (c == ',') terms.emplace_back();
-    else terms.back() += c;
+    if (c == ',')
+      terms.emplace_back();
+    else
+      terms.back() += c;
   }
   return terms;
 }
@@ -58,8 +62,9 @@ Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
   std::erase(text, ' ');
   const size_t arrow = text.find("->");
   const auto terms = split_terms(text.substr(0, arrow));
-  ARGAND_CHECK(ValueError, terms.size() == tensors.size(), "einsum: expected as many operands as terms in the equation '", text, "' (",
-               terms.size(), "), got ", tensors.size());
+  ARGAND_CHECK(ValueError, terms.size() == tensors.size(),
+               "einsum: expected as many operands as terms in the equation '", text, "' (", terms.size(), "), got ",
+               tensors.size());
   Equation eq;
   std::map<int, int> count;
   int64_t ellipsis_rank = 0;
@@ -97,7 +102,8 @@ Tensor take_diagonals(Tensor t, std::vector<int>& labels) {
         ++j;
         continue;
       }
-      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum: subscript '", std::string(1, static_cast<char>(labels[i])),
+      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum: subscript '",
+                   std::string(1, static_cast<char>(labels[i])),
                    "' is repeated for one operand but the sizes don't match: ", t.sizes()[i], " and ", t.sizes()[j]);
       Dims sizes(t.sizes()), strides(t.strides());
       strides[i] += strides[j];
@@ -116,8 +122,10 @@ Tensor align(const Tensor& t, const std::vector<int>& labels, const std::vector<
   std::vector<size_t> missing;
   for (size_t i = 0; i < order.size(); ++i) {
     const auto at = std::find(labels.begin(), labels.end(), order[i]);
-    if (at == labels.end()) missing.push_back(i);
-    else dims.push_back(at - labels.begin());
+    if (at == labels.end())
+      missing.push_back(i);
+    else
+      dims.push_back(at - labels.begin());
   }
   Tensor out = t.permute(dims);
   for (const size_t i : missing) out = out.unsqueeze(static_cast<int64_t>(i));
@@ -129,8 +137,10 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   Dims only_a, only_b, both, inner, alone_a, alone_b;
   for (int64_t d = 0; d < a.dim(); ++d) {
     const bool in_a = a.sizes()[d] != 1, in_b = b.sizes()[d] != 1;
-    if (summed[static_cast<size_t>(d)]) (in_a && in_b ? inner : in_a ? alone_a : in_b ? alone_b : both).push_back(d);
-    else (in_a && in_b ? both : in_a ? only_a : in_b ? only_b : both).push_back(d);
+    if (summed[static_cast<size_t>(d)])
+      (in_a && in_b ? inner : in_a ? alone_a : in_b ? alone_b : both).push_back(d);
+    else
+      (in_a && in_b ? both : in_a ? only_a : in_b ? only_b : both).push_back(d);
   }
   if (!alone_a.empty()) a = a.sum(alone_a, true);
   if (!alone_b.empty()) b = b.sum(alone_b, true);
@@ -146,9 +156,11 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
     return out;
   };
   const Dims rest = join({&alone_a, &alone_b});
-  const Dims order_a = join({&both, &only_a, &inner, &only_b, &rest}), order_b = join({&both, &inner, &only_b, &only_a, &rest});
+  const Dims order_a = join({&both, &only_a, &inner, &only_b, &rest}),
+             order_b = join({&both, &inner, &only_b, &only_a, &rest});
   const int64_t batch = count(a, both), rows = count(a, only_a), k = count(a, inner), columns = count(b, only_b);
-  const Tensor product = a.permute(order_a).reshape({batch, rows, k}).bmm(b.permute(order_b).reshape({batch, k, columns}));
+  const Tensor product =
+      a.permute(order_a).reshape({batch, rows, k}).bmm(b.permute(order_b).reshape({batch, k, columns}));
   const Dims order = join({&both, &only_a, &only_b, &inner, &rest});
   Dims sizes, back(order.size());
   for (const int64_t d : order) {
@@ -164,7 +176,8 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
 struct Einsum : Composite<EinsumArgs> {
   static constexpr auto schema = "einsum(str equation, Tensor[] tensors) -> Tensor";
   static constexpr auto doc =
-      "Sums of products in Einstein's notation, e.g. \"bij,bjk->bik\"; with ellipsis, repeated and implicit output subscripts.";
+      "Sums of products in Einstein's notation, e.g. \"bij,bjk->bik\"; with ellipsis, repeated and implicit output "
+      "subscripts.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum: must provide at least one operand");
@@ -215,8 +228,10 @@ struct Einsum : Composite<EinsumArgs> {
     s.add({"i,j", {s->real({2}), s->real({3})}});
     s.add({"...ij,...jk->...ik", {s->real({2, 1, 2, 3}), s->real({4, 3, 2})}});
     s.add({"bn,anm,bm->ba", {s->real({2, 3}), s->real({5, 3, 4}), s->real({2, 4})}});
-    s.fails({"ij,jk->ik", {s->real({2, 3})}}, "einsum: expected as many operands as terms in the equation 'ij,jk->ik' (2), got 1");
-    s.fails({"ij,jk->ik", {s->real({2, 3}), s->real({4, 2})}}, "einsum: operands do not broadcast: subscript 'j' has size 3 and size 4");
+    s.fails({"ij,jk->ik", {s->real({2, 3})}},
+            "einsum: expected as many operands as terms in the equation 'ij,jk->ik' (2), got 1");
+    s.fails({"ij,jk->ik", {s->real({2, 3}), s->real({4, 2})}},
+            "einsum: operands do not broadcast: subscript 'j' has size 3 and size 4");
     s.fails({"i1->i", {s->real({2, 3})}}, "einsum: invalid subscript '1'");
   }
 };

@@ -20,11 +20,13 @@ Dims with_last(IntArrayRef lead, int64_t last) {
 struct Matmul : Composite<MatmulArgs> {
   static constexpr auto schema = "matmul(Tensor self, Tensor other) -> Tensor";
   static constexpr auto doc =
-      "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as a row or "
+      "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
+      "a row or "
       "column, which the result drops again.";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0 && a.other.dim() > 0,
-                 "matmul: both arguments to matmul need to be at least 1D, but they are ", a.self.dim(), "D and ", a.other.dim(), "D");
+                 "matmul: both arguments to matmul need to be at least 1D, but they are ", a.self.dim(), "D and ",
+                 a.other.dim(), "D");
     if (a.self.dim() == 1 && a.other.dim() == 1) return a.self.dot(a.other);
     if (a.self.dim() == 1) return a.self.unsqueeze(0).matmul(a.other).squeeze(-2);
     if (a.other.dim() == 1) return a.self.matmul(a.other.unsqueeze(1)).squeeze(-1);
@@ -55,7 +57,8 @@ struct Matmul : Composite<MatmulArgs> {
     s.add({s->real({3}), s->real({3, 2})});
     s.add({s->real({2, 2, 3}), s->real({3, 4})});
     s.add({s->real({2, 1, 2, 3}), s->real({4, 3, 2})});
-    s.fails({s->real({}), s->real({3})}, "matmul: both arguments to matmul need to be at least 1D, but they are 0D and 1D");
+    s.fails({s->real({}), s->real({3})},
+            "matmul: both arguments to matmul need to be at least 1D, but they are 0D and 1D");
     s.fails({s->real({2, 3}), s->real({2, 3})}, "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)");
   }
 };
@@ -67,10 +70,11 @@ struct Linear : Kernel<LinearArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && a.weight.dim() == 2, "linear: expected input [..., in] and weight [out, in], got ",
-                 a.input.sizes(), " and ", a.weight.sizes());
-    ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes()[1], "linear: expected input with ", a.weight.sizes()[1],
-                 " features (weight is ", a.weight.sizes(), "), got ", a.input.sizes());
+    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && a.weight.dim() == 2,
+                 "linear: expected input [..., in] and weight [out, in], got ", a.input.sizes(), " and ",
+                 a.weight.sizes());
+    ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes()[1], "linear: expected input with ",
+                 a.weight.sizes()[1], " features (weight is ", a.weight.sizes(), "), got ", a.input.sizes());
     check_same_dtype("linear", "input", a.input, "weight", a.weight);
     if (a.bias.defined()) {
       check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
@@ -82,7 +86,8 @@ struct Linear : Kernel<LinearArgs> {
   static void cpu(const Args& a, Tensor& out) {
     const int64_t in = a.weight.sizes()[1], features = a.weight.sizes()[0];
     const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
-    const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides()[1], a.weight.strides()[0]}, a.weight.storage_offset());
+    const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides()[1], a.weight.strides()[0]},
+                                 a.weight.storage_offset());
     product(x, w, out.dim() == 2 ? out : flat(out, features), 1, 0, a.bias.defined() ? exec::dense(a.bias) : a.bias);
   }
   static Tensor grad_input(const Ctx& c, const Tensor& g) { return g.matmul(c.weight.conj()); }
@@ -98,7 +103,8 @@ struct Linear : Kernel<LinearArgs> {
     s.add({s->real({4, 3}), s->real({2, 3}), s->real({2})});
     s.add({s->real({3}), s->real({2, 3}), s->real({2})});
     s.add({s->real({2, 2, 3}), s->real({5, 3}), Tensor()});
-    s.fails({s->real({4, 3}), s->real({2, 4}), s->real({2})}, "linear: expected input with 4 features (weight is [2, 4]), got [4, 3]");
+    s.fails({s->real({4, 3}), s->real({2, 4}), s->real({2})},
+            "linear: expected input with 4 features (weight is [2, 4]), got [4, 3]");
     s.fails({s->real({4, 3}), s->real({2, 3}), s->real({3})}, "linear: expected bias [2] (weight is [2, 3]), got [3]");
   }
 };
@@ -106,17 +112,19 @@ ARGAND_OP(Linear)
 
 struct Tensordot : Composite<TensordotArgs> {
   static constexpr auto schema = "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor";
-  static constexpr auto doc = "Sums the products over dims_self of self and dims_other of other; the other dimensions are kept, self's first.";
+  static constexpr auto doc =
+      "Sums the products over dims_self of self and dims_other of other; the other dimensions are kept, self's first.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.dims_self.size() == a.dims_other.size(), "tensordot: both dimension lists should have same length, got ",
-                 a.dims_self, " and ", a.dims_other);
-    const Dims da = wrap_dims(a.dims_self, a.self.dim(), "tensordot", false), db = wrap_dims(a.dims_other, a.other.dim(), "tensordot", false);
+    ARGAND_CHECK(ShapeError, a.dims_self.size() == a.dims_other.size(),
+                 "tensordot: both dimension lists should have same length, got ", a.dims_self, " and ", a.dims_other);
+    const Dims da = wrap_dims(a.dims_self, a.self.dim(), "tensordot", false),
+               db = wrap_dims(a.dims_other, a.other.dim(), "tensordot", false);
     int64_t contracted = 1;
     for (size_t i = 0; i < da.size(); ++i) {
       const int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
-      ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n, " in dim ", da[i],
-                   " and second has size ", m, " in dim ", db[i]);
+      ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n,
+                   " in dim ", da[i], " and second has size ", m, " in dim ", db[i]);
       contracted *= n;
     }
     Dims out, order_a, order_b = db;
@@ -132,11 +140,16 @@ struct Tensordot : Composite<TensordotArgs> {
     };
     const int64_t rows = keep(a.self, da, order_a), columns = keep(a.other, db, order_b);
     for (const int64_t d : da) order_a.push_back(d);
-    return a.self.permute(order_a).reshape({rows, contracted}).mm(a.other.permute(order_b).reshape({contracted, columns})).reshape(out);
+    return a.self.permute(order_a)
+        .reshape({rows, contracted})
+        .mm(a.other.permute(order_b).reshape({contracted, columns}))
+        .reshape(out);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4}), s->real({4, 3, 5}), {1, 2}, {1, 0}});
-    s.fails({s->real({2, 3}), s->real({2, 3}), {1}, {0}}, "tensordot: contracted dimensions need to match, but first has size 3 in dim 1 and second has size 2 in dim 0");
+    s.fails(
+        {s->real({2, 3}), s->real({2, 3}), {1}, {0}},
+        "tensordot: contracted dimensions need to match, but first has size 3 in dim 1 and second has size 2 in dim 0");
   }
 };
 ARGAND_OP(Tensordot)
@@ -147,7 +160,8 @@ struct Inner : Composite<InnerArgs> {
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;
     ARGAND_CHECK(ShapeError, a.self.sizes().back() == a.other.sizes().back(),
-                 "inner: the last dimension must match on both input tensors but got shapes ", a.self.sizes(), " and ", a.other.sizes());
+                 "inner: the last dimension must match on both input tensors but got shapes ", a.self.sizes(), " and ",
+                 a.other.sizes());
     return tensordot(a.self, a.other, {-1}, {-1});
   }
   static void samples(S& s) {

@@ -7,15 +7,16 @@ namespace argand::ops {
 namespace {
 
 void check_matrix(const char* op, const char* name, const Tensor& t, int64_t rank) {
-  ARGAND_CHECK(ShapeError, t.dim() == rank, op, ": ", name, " must be a ", rank, "-D tensor, got a tensor of shape ", t.sizes());
+  ARGAND_CHECK(ShapeError, t.dim() == rank, op, ": ", name, " must be a ", rank, "-D tensor, got a tensor of shape ",
+               t.sizes());
 }
 
 Dims check_mm(const char* op, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
   check_matrix(op, a_name, a, 2);
   check_matrix(op, b_name, b, 2);
   check_same_dtype(op, a_name, a, b_name, b);
-  ARGAND_CHECK(ShapeError, a.sizes()[1] == b.sizes()[0], op, ": mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x",
-               a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+  ARGAND_CHECK(ShapeError, a.sizes()[1] == b.sizes()[0], op, ": mat1 and mat2 shapes cannot be multiplied (",
+               a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
   return {a.sizes()[0], b.sizes()[1]};
 }
 
@@ -24,8 +25,8 @@ Dims check_bmm(const char* op, const Tensor& a, const Tensor& b) {
   check_matrix(op, "batch2", b, 3);
   check_same_dtype(op, "batch1", a, "batch2", b);
   ARGAND_CHECK(ShapeError, a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1], op,
-               ": Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2], "] but got: [",
-               b.sizes()[0], ", ", b.sizes()[1], "].");
+               ": Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
+               "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
   return {a.sizes()[0], a.sizes()[1], b.sizes()[2]};
 }
 
@@ -54,7 +55,8 @@ struct Mm : Kernel<MmArgs> {
     s.add({s->real({2, 0}), s->real({0, 3})});
     s.fails({s->real({2, 3}), s->real({4, 2})}, "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x2)");
     s.fails({s->real({3}), s->real({3, 2})}, "mm: self must be a 2-D tensor, got a tensor of shape [3]");
-    s.fails({s->real({2, 3}), s->integer({3, 2}, 0, 3)}, "mm: expected self and mat2 to have the same dtype, but got float64 and int64");
+    s.fails({s->real({2, 3}), s->integer({3, 2}, 0, 3)},
+            "mm: expected self and mat2 to have the same dtype, but got float64 and int64");
   }
 };
 ARGAND_OP(Mm)
@@ -71,22 +73,24 @@ struct Bmm : Kernel<BmmArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3, 4}), s->real({2, 4, 2})});
     s.add({s->real({0, 3, 4}), s->real({0, 4, 2})});
-    s.fails({s->real({2, 3, 4}), s->real({3, 4, 2})}, "bmm: Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [3, 4].");
+    s.fails({s->real({2, 3, 4}), s->real({3, 4, 2})},
+            "bmm: Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [3, 4].");
     s.fails({s->real({3, 4}), s->real({3, 4, 2})}, "bmm: batch1 must be a 3-D tensor");
   }
 };
 ARGAND_OP(Bmm)
 
 struct Addmm : Kernel<AddmmArgs> {
-  static constexpr auto schema = "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto schema =
+      "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * mat1 @ mat2; self is broadcast. With beta 0, self is not read.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static TensorMeta infer(const Args& a) {
     const Dims sizes = check_mm("addmm", "mat1", a.mat1, "mat2", a.mat2);
     check_same_dtype("addmm", "self", a.self, "mat1", a.mat1);
-    ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "addmm") == sizes, "addmm: self of shape ", a.self.sizes(),
-                 " does not broadcast to ", sizes);
+    ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "addmm") == sizes, "addmm: self of shape ",
+                 a.self.sizes(), " does not broadcast to ", sizes);
     return {sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -101,21 +105,23 @@ struct Addmm : Kernel<AddmmArgs> {
     s.add({s->real({4}), s->real({2, 3}), s->real({3, 4}), 2, 3});
     s.add({s->real({2, 1}), s->real({2, 3}), s->real({3, 4}), 0, 1});
     s.fails({s->real({5}), s->real({2, 3}), s->real({3, 4})}, "addmm: shapes [2, 4] and [5] do not broadcast");
-    s.fails({s->real({4}), s->real({2, 3}), s->real({4, 4})}, "addmm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x4)");
+    s.fails({s->real({4}), s->real({2, 3}), s->real({4, 4})},
+            "addmm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x4)");
   }
 };
 ARGAND_OP(Addmm)
 
 struct Baddbmm : Kernel<BaddbmmArgs> {
-  static constexpr auto schema = "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto schema =
+      "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * batch1 @ batch2 for batches of matrices; self is broadcast.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static TensorMeta infer(const Args& a) {
     const Dims sizes = check_bmm("baddbmm", a.batch1, a.batch2);
     check_same_dtype("baddbmm", "self", a.self, "batch1", a.batch1);
-    ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "baddbmm") == sizes, "baddbmm: self of shape ", a.self.sizes(),
-                 " does not broadcast to ", sizes);
+    ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "baddbmm") == sizes, "baddbmm: self of shape ",
+                 a.self.sizes(), " does not broadcast to ", sizes);
     return {sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -123,11 +129,16 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
     batched_product(a.batch1, a.batch2, out, a.alpha, a.beta);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return scaled(g, c.beta); }
-  static Tensor grad_batch1(const Ctx& c, const Tensor& g) { return scaled(g.bmm(c.batch2.transpose(1, 2).conj()), c.alpha); }
-  static Tensor grad_batch2(const Ctx& c, const Tensor& g) { return scaled(c.batch1.transpose(1, 2).conj().bmm(g), c.alpha); }
+  static Tensor grad_batch1(const Ctx& c, const Tensor& g) {
+    return scaled(g.bmm(c.batch2.transpose(1, 2).conj()), c.alpha);
+  }
+  static Tensor grad_batch2(const Ctx& c, const Tensor& g) {
+    return scaled(c.batch1.transpose(1, 2).conj().bmm(g), c.alpha);
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3, 5}), s->real({2, 3, 4}), s->real({2, 4, 5}), 2, 3});
-    s.fails({s->real({2, 3, 4}), s->real({2, 3, 4}), s->real({2, 4, 5})}, "baddbmm: shapes [2, 3, 5] and [2, 3, 4] do not broadcast");
+    s.fails({s->real({2, 3, 4}), s->real({2, 3, 4}), s->real({2, 4, 5})},
+            "baddbmm: shapes [2, 3, 5] and [2, 3, 4] do not broadcast");
   }
 };
 ARGAND_OP(Baddbmm)
@@ -148,7 +159,8 @@ struct Mv : Composite<MvArgs> {
 ARGAND_OP(Mv)
 
 struct Addmv : Composite<AddmvArgs> {
-  static constexpr auto schema = "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto schema =
+      "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * mat @ vec.";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.mat.dim() == 2 && a.vec.dim() == 1 && a.mat.sizes()[1] == a.vec.sizes()[0],
@@ -167,11 +179,11 @@ struct Dot : Composite<DotArgs> {
   static constexpr auto schema = "dot(Tensor self, Tensor tensor) -> Tensor";
   static constexpr auto doc = "The sum of the products of two vectors of one length.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.tensor.dim() == 1, "dot: 1D tensors expected, but got ", a.self.dim(), "D and ",
-                 a.tensor.dim(), "D tensors");
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.tensor.dim() == 1, "dot: 1D tensors expected, but got ",
+                 a.self.dim(), "D and ", a.tensor.dim(), "D tensors");
     check_same_dtype("dot", "self", a.self, "tensor", a.tensor);
-    ARGAND_CHECK(ShapeError, a.self.sizes() == a.tensor.sizes(), "dot: inconsistent tensor size, expected tensor ", a.self.sizes(),
-                 " and src ", a.tensor.sizes(), " to have the same number of elements");
+    ARGAND_CHECK(ShapeError, a.self.sizes() == a.tensor.sizes(), "dot: inconsistent tensor size, expected tensor ",
+                 a.self.sizes(), " and src ", a.tensor.sizes(), " to have the same number of elements");
     return a.self.unsqueeze(0).mm(a.tensor.unsqueeze(1)).view(IntArrayRef());
   }
   static void samples(S& s) {
@@ -195,8 +207,8 @@ struct Outer : Composite<OuterArgs> {
   static constexpr const char* overloads[] = {"ger(Tensor self, Tensor vec2) -> Tensor"};
   static constexpr auto doc = "All products of the elements of two vectors: [n], [m] -> [n, m].";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.vec2.dim() == 1, "outer: expected 1-D tensors, got ", a.self.sizes(), " and ",
-                 a.vec2.sizes());
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.vec2.dim() == 1, "outer: expected 1-D tensors, got ",
+                 a.self.sizes(), " and ", a.vec2.sizes());
     return a.self.unsqueeze(1) * a.vec2;
   }
   static void samples(S& s) {
@@ -207,7 +219,8 @@ struct Outer : Composite<OuterArgs> {
 ARGAND_OP(Outer)
 
 struct Addr : Composite<AddrArgs> {
-  static constexpr auto schema = "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
+  static constexpr auto schema =
+      "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
   static Tensor compose(const Args& a) { return scaled(a.self, a.beta) + scaled(outer(a.vec1, a.vec2), a.alpha); }
   static void samples(S& s) { s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3}); }

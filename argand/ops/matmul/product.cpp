@@ -25,7 +25,8 @@ GemmArgs<T> gemm_args(const Tensor& a, const Tensor& b, const Tensor& out, const
 
 }  // namespace
 
-void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha, const Scalar& beta, const Tensor& bias) {
+void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha, const Scalar& beta,
+             const Tensor& bias) {
   dispatch<kAllTypes>(out.dtype(), "mm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     GemmArgs<T> g = gemm_args<T>(a, b, out, alpha, beta);
@@ -37,13 +38,14 @@ void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& 
 void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha, const Scalar& beta) {
   dispatch<kAllTypes>(out.dtype(), "bmm", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    gemm_batched(out.sizes()[0], gemm_args<T>(a, b, out, alpha, beta), a.strides()[0], b.strides()[0], out.strides()[0]);
+    gemm_batched(out.sizes()[0], gemm_args<T>(a, b, out, alpha, beta), a.strides()[0], b.strides()[0],
+                 out.strides()[0]);
   });
 }
 
 void check_same_dtype(const char* op, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b) {
-  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": expected ", a_name, " and ", b_name, " to have the same dtype, but got ",
-               a.dtype(), " and ", b.dtype());
+  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": expected ", a_name, " and ", b_name,
+               " to have the same dtype, but got ", a.dtype(), " and ", b.dtype());
 }
 
 }  // namespace argand::ops

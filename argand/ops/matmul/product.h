@@ -4,11 +4,13 @@
 
 namespace argand::ops {
 
-// out [m, n] (rows dense) = alpha * a [m, k] * b [k, n] + beta * out (+ bias [n]); all of one dtype.  a and b may have any
-// strides.  With beta 0, out is not read.
-void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha = 1, const Scalar& beta = 0, const Tensor& bias = {});
+// out [m, n] (rows dense) = alpha * a [m, k] * b [k, n] + beta * out (+ bias [n]); all of one dtype.  a and b may have
+// any strides.  With beta 0, out is not read.
+void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha = 1, const Scalar& beta = 0,
+             const Tensor& bias = {});
 // The same for every index of a leading batch dimension.
-void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha = 1, const Scalar& beta = 0);
+void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha = 1,
+                     const Scalar& beta = 0);
 
 // DtypeError naming both unless a and b have the same dtype.
 void check_same_dtype(const char* op, const char* a_name, const Tensor& a, const char* b_name, const Tensor& b);

@@ -10,7 +10,8 @@ namespace {
 
 TensorMeta softmax_meta(const char* op, const Tensor& self, int64_t dim, bool half_to_float) {
   wrap_dim(dim, self.dim(), op);
-  ARGAND_CHECK(DtypeError, !half_to_float || self.dtype() == kHalf, op, ": conversion is supported for float16 to float32 only, got ", self.dtype());
+  ARGAND_CHECK(DtypeError, !half_to_float || self.dtype() == kHalf, op,
+               ": conversion is supported for float16 to float32 only, got ", self.dtype());
   return {self.impl().sizes, half_to_float ? kFloat : self.dtype()};
 }
 
@@ -24,23 +25,31 @@ void run_softmax(bool log, const Tensor& self, int64_t dim, const Tensor& out) {
   cpu::softmax(log, in.impl().data(), out.impl().data(), out.dtype(), shape_of(in, dim));
 }
 
-TensorMeta backward_meta(const char* op, const Tensor& grad, const Tensor& output, int64_t dim, ScalarType input_dtype) {
+TensorMeta backward_meta(const char* op, const Tensor& grad, const Tensor& output, int64_t dim,
+                         ScalarType input_dtype) {
   wrap_dim(dim, grad.dim(), op);
-  ARGAND_CHECK(ShapeError, grad.sizes() == output.sizes(), op, ": expected grad_output and output of one shape, got ", grad.sizes(), " and ",
-               output.sizes());
-  ARGAND_CHECK(DtypeError, grad.dtype() == output.dtype(), op, ": expected grad_output and output of one dtype, got ", grad.dtype(), " and ",
-               output.dtype());
+  ARGAND_CHECK(ShapeError, grad.sizes() == output.sizes(), op, ": expected grad_output and output of one shape, got ",
+               grad.sizes(), " and ", output.sizes());
+  ARGAND_CHECK(DtypeError, grad.dtype() == output.dtype(), op, ": expected grad_output and output of one dtype, got ",
+               grad.dtype(), " and ", output.dtype());
   return {grad.impl().sizes, input_dtype};
 }
 
 void run_backward(bool log, const Tensor& grad, const Tensor& output, int64_t dim, const Tensor& out) {
-  const Tensor g = exec::dense(grad), y = exec::dense(output);
-  const Tensor to = out.dtype() == g.dtype() ? out : exec::new_tensor({out.impl().sizes, g.dtype()}, out.device());
-  cpu::softmax_backward(log, g.impl().data(), y.impl().data(), to.impl().data(), g.dtype(), shape_of(g, dim));
+  // In the wider of the dtypes of gradient and input.
+  const ScalarType type = promote_types(grad.dtype(), out.dtype());
+  const auto in_type = [type](const Tensor& t) {
+    return t.dtype() == type ? exec::dense(t) : exec::dense_clone(t, type);
+  };
+  const Tensor g = in_type(grad), y = in_type(output);
+  const Tensor to = out.dtype() == type ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
+  cpu::softmax_backward(log, g.impl().data(), y.impl().data(), to.impl().data(), type, shape_of(g, dim));
   if (!to.is_same(out)) exec::copy_elements(out, to);
 }
 
-Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) { return dtype ? self.to(TensorOptions(*dtype)) : self; }
+Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype ? self.to(TensorOptions(*dtype)) : self;
+}
 
 }  // namespace
 
@@ -51,7 +60,9 @@ struct SoftmaxForward : Kernel<SoftmaxForwardArgs> {
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return softmax_meta("softmax", a.self, a.dim, a.half_to_float); }
   static void cpu(const Args& a, Tensor& out) { run_softmax(false, a.self, a.dim, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return _softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf)); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return _softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf));
+  }
   static void samples(S& s) {
     s.add({s->real({3, 5}), 1, false});
     s.add({s->real({2, 3, 4}), 1, false});
@@ -65,7 +76,9 @@ struct SoftmaxBackward : Kernel<SoftmaxBackwardArgs> {
   static constexpr auto doc = "(grad_output - sum(grad_output * output)) * output, summed along dim.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
-  static TensorMeta infer(const Args& a) { return backward_meta("_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype); }
+  static TensorMeta infer(const Args& a) {
+    return backward_meta("_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype);
+  }
   static void cpu(const Args& a, Tensor& out) { run_backward(false, a.grad_output, a.output, a.dim, out); }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _softmax_backward_data(g.to(c.output.options()), c.output, c.dim, c.output.dtype());
@@ -77,19 +90,23 @@ struct SoftmaxBackward : Kernel<SoftmaxBackwardArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->positive({3, 5}), 1, kDouble});
     s.add({s->real({2, 3, 4}), s->positive({2, 3, 4}), 0, kDouble});
-    s.fails({s->real({3, 5}), s->real({3, 4}), 1, kDouble}, "expected grad_output and output of one shape, got [3, 5] and [3, 4]");
+    s.fails({s->real({3, 5}), s->real({3, 4}), 1, kDouble},
+            "expected grad_output and output of one shape, got [3, 5] and [3, 4]");
   }
 };
 ARGAND_OP(SoftmaxBackward)
 
 struct LogSoftmaxForward : Kernel<LogSoftmaxForwardArgs> {
   static constexpr auto schema = "_log_softmax(Tensor self, int dim, bool half_to_float) -> Tensor";
-  static constexpr auto doc = "log(softmax(self)) of floating-point numbers; with half_to_float, float16 gives float32.";
+  static constexpr auto doc =
+      "log(softmax(self)) of floating-point numbers; with half_to_float, float16 gives float32.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return softmax_meta("log_softmax", a.self, a.dim, a.half_to_float); }
   static void cpu(const Args& a, Tensor& out) { run_softmax(true, a.self, a.dim, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return _log_softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf)); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return _log_softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf));
+  }
   static void samples(S& s) {
     s.add({s->real({3, 5}), 1, false});
     s.add({s->real({2, 3, 4}), 0, false});
@@ -103,11 +120,18 @@ struct LogSoftmaxBackward : Kernel<LogSoftmaxBackwardArgs> {
   static constexpr auto doc = "grad_output - exp(output) * sum(grad_output), summed along dim.";
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
-  static TensorMeta infer(const Args& a) { return backward_meta("_log_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype); }
+  static TensorMeta infer(const Args& a) {
+    return backward_meta("_log_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype);
+  }
   static void cpu(const Args& a, Tensor& out) { run_backward(true, a.grad_output, a.output, a.dim, out); }
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return g - (g * c.output.exp()).sum(c.dim, true); }
+  static Tensor grad_output(const Ctx& c, const Tensor& g) {
+    return -(g * c.output.exp() * c.grad_output.sum(c.dim, true));
+  }
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->real({3, 5}), 1, kDouble});
-    s.fails({s->real({3, 5}), s->real({3, 4}), 1, kDouble}, "expected grad_output and output of one shape, got [3, 5] and [3, 4]");
+    s.fails({s->real({3, 5}), s->real({3, 4}), 1, kDouble},
+            "expected grad_output and output of one shape, got [3, 5] and [3, 4]");
   }
 };
 ARGAND_OP(LogSoftmaxBackward)
@@ -136,7 +160,8 @@ struct LogSoftmax : Composite<LogSoftmaxArgs> {
     s.add({s->real({3, 5}), 1});
     s.add({s->real({2, 3, 4}), -2});
     s.add({s->real({}), 0});
-    s.fails({s->real({3, 5}), 2}, "log_softmax: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+    s.fails({s->real({3, 5}), 2},
+            "log_softmax: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
 };
 ARGAND_OP(LogSoftmax)

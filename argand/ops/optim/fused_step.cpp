@@ -1,7 +1,7 @@
 // One optimizer step over all parameters of a group: each element is read and written once.
 //
-// Formulas: SGD with momentum (Sutskever et al., 2013), Adam (Kingma and Ba, 2015), AdamW (Loshchilov and Hutter, 2019),
-// RMSprop (Hinton, 2012; centred form of Graves, 2013), as torch.optim writes them.
+// Formulas: SGD with momentum (Sutskever et al., 2013), Adam (Kingma and Ba, 2015), AdamW (Loshchilov and Hutter,
+// 2019), RMSprop (Hinton, 2012; centred form of Graves, 2013), as torch.optim writes them.
 #include <cmath>
 
 #include "argand/ops/define.h"
@@ -15,12 +15,13 @@ namespace {
 using List = std::vector<Tensor>;
 
 void check_list(const char* op, const char* name, const List& list, const List& self) {
-  ARGAND_CHECK(ValueError, list.size() == self.size(), op, ": expected ", self.size(), " tensors in ", name, ", got ", list.size());
+  ARGAND_CHECK(ValueError, list.size() == self.size(), op, ": expected ", self.size(), " tensors in ", name, ", got ",
+               list.size());
   for (size_t i = 0; i < list.size(); ++i) {
-    ARGAND_CHECK(ShapeError, list[i].sizes() == self[i].sizes(), op, ": expected ", name, "[", i, "] of shape ", self[i].sizes(), ", got ",
-                 list[i].sizes());
-    ARGAND_CHECK(DtypeError, list[i].dtype() == self[i].dtype(), op, ": expected ", name, "[", i, "] of dtype ", self[i].dtype(), ", got ",
-                 list[i].dtype());
+    ARGAND_CHECK(ShapeError, list[i].sizes() == self[i].sizes(), op, ": expected ", name, "[", i, "] of shape ",
+                 self[i].sizes(), ", got ", list[i].sizes());
+    ARGAND_CHECK(DtypeError, list[i].dtype() == self[i].dtype(), op, ": expected ", name, "[", i, "] of dtype ",
+                 self[i].dtype(), ", got ", list[i].dtype());
   }
 }
 
@@ -59,9 +60,11 @@ void for_each_parameter(const char* op, const List& self, Update update) {
 
 struct FusedSgd : Kernel<FusedSgdArgs> {
   static constexpr auto schema =
-      "_fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffers, *, float lr, float weight_decay, float momentum, float "
+      "_fused_sgd_(Tensor[] self, Tensor[] grads, Tensor[] momentum_buffers, *, float lr, float weight_decay, float "
+      "momentum, float "
       "dampening, bool nesterov, bool maximize, bool is_first_step) -> ()";
-  static constexpr auto doc = "A step of SGD on every tensor of self, in place; momentum_buffers may be empty if momentum is 0.";
+  static constexpr auto doc =
+      "A step of SGD on every tensor of self, in place; momentum_buffers may be empty if momentum is 0.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMetas infer(const Args& a) {
@@ -104,10 +107,12 @@ ARGAND_OP(FusedSgd)
 
 struct FusedAdam : Kernel<FusedAdamArgs> {
   static constexpr auto schema =
-      "_fused_adam_(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, *, int step, float "
+      "_fused_adam_(Tensor[] self, Tensor[] grads, Tensor[] exp_avgs, Tensor[] exp_avg_sqs, Tensor[] max_exp_avg_sqs, "
+      "*, int step, float "
       "lr, float beta1, float beta2, float weight_decay, float eps, bool amsgrad, bool decoupled, bool maximize) -> ()";
   static constexpr auto doc =
-      "A step of Adam (decoupled: AdamW) on every tensor of self, in place; step counts from 1; max_exp_avg_sqs may be empty without amsgrad.";
+      "A step of Adam (decoupled: AdamW) on every tensor of self, in place; step counts from 1; max_exp_avg_sqs may be "
+      "empty without amsgrad.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMetas infer(const Args& a) {
@@ -126,12 +131,16 @@ struct FusedAdam : Kernel<FusedAdamArgs> {
       using M = op_math_t<T>;
       const Flat param(a.self[p]), grad(a.grads[p]), avg(a.exp_avgs[p]), avg_sq(a.exp_avg_sqs[p]);
       const Flat max_sq(a.amsgrad ? a.max_exp_avg_sqs[p] : a.exp_avg_sqs[p]);
-      T *w = param.template data<T>(), *m = avg.template data<T>(), *v = avg_sq.template data<T>(), *top = max_sq.template data<T>();
+      T *w = param.template data<T>(), *m = avg.template data<T>(), *v = avg_sq.template data<T>(),
+        *top = max_sq.template data<T>();
       const T* g = grad.template data<T>();
-      const M beta1 = static_cast<M>(a.beta1), beta2 = static_cast<M>(a.beta2), rest1 = static_cast<M>(1 - a.beta1), rest2 = static_cast<M>(1 - a.beta2);
-      const M step_size = static_cast<M>(a.lr / correction1), root2 = static_cast<M>(std::sqrt(correction2)), eps = static_cast<M>(a.eps);
+      const M beta1 = static_cast<M>(a.beta1), beta2 = static_cast<M>(a.beta2), rest1 = static_cast<M>(1 - a.beta1),
+              rest2 = static_cast<M>(1 - a.beta2);
+      const M step_size = static_cast<M>(a.lr / correction1), root2 = static_cast<M>(std::sqrt(correction2)),
+              eps = static_cast<M>(a.eps);
       const M sign = a.maximize ? M(-1) : M(1);
-      const M l2 = a.decoupled ? M(0) : static_cast<M>(a.weight_decay), shrink = a.decoupled ? static_cast<M>(1 - a.lr * a.weight_decay) : M(1);
+      const M l2 = a.decoupled ? M(0) : static_cast<M>(a.weight_decay),
+              shrink = a.decoupled ? static_cast<M>(1 - a.lr * a.weight_decay) : M(1);
       const bool amsgrad = a.amsgrad;
       run([=](int64_t i) {
         const M x = static_cast<M>(w[i]), d = sign * static_cast<M>(g[i]) + l2 * x;
@@ -150,9 +159,12 @@ ARGAND_OP(FusedAdam)
 
 struct FusedRmsprop : Kernel<FusedRmspropArgs> {
   static constexpr auto schema =
-      "_fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] square_avgs, Tensor[] grad_avgs, Tensor[] momentum_buffers, *, float lr, "
+      "_fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] square_avgs, Tensor[] grad_avgs, Tensor[] "
+      "momentum_buffers, *, float lr, "
       "float alpha, float eps, float weight_decay, float momentum, bool centered) -> ()";
-  static constexpr auto doc = "A step of RMSprop on every tensor of self, in place; grad_avgs is used if centered, momentum_buffers if momentum > 0.";
+  static constexpr auto doc =
+      "A step of RMSprop on every tensor of self, in place; grad_avgs is used if centered, momentum_buffers if "
+      "momentum > 0.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMetas infer(const Args& a) {
@@ -167,10 +179,13 @@ struct FusedRmsprop : Kernel<FusedRmspropArgs> {
       using T = typename decltype(tag)::type;
       using M = op_math_t<T>;
       const Flat param(a.self[p]), grad(a.grads[p]), square(a.square_avgs[p]);
-      const Flat mean(a.centered ? a.grad_avgs[p] : a.square_avgs[p]), buffer(a.momentum > 0 ? a.momentum_buffers[p] : a.square_avgs[p]);
-      T *w = param.template data<T>(), *s = square.template data<T>(), *c = mean.template data<T>(), *b = buffer.template data<T>();
+      const Flat mean(a.centered ? a.grad_avgs[p] : a.square_avgs[p]),
+          buffer(a.momentum > 0 ? a.momentum_buffers[p] : a.square_avgs[p]);
+      T *w = param.template data<T>(), *s = square.template data<T>(), *c = mean.template data<T>(),
+        *b = buffer.template data<T>();
       const T* g = grad.template data<T>();
-      const M lr = static_cast<M>(a.lr), alpha = static_cast<M>(a.alpha), rest = static_cast<M>(1 - a.alpha), eps = static_cast<M>(a.eps);
+      const M lr = static_cast<M>(a.lr), alpha = static_cast<M>(a.alpha), rest = static_cast<M>(1 - a.alpha),
+              eps = static_cast<M>(a.eps);
       const M decay = static_cast<M>(a.weight_decay), momentum = static_cast<M>(a.momentum);
       const bool centered = a.centered, has_momentum = a.momentum > 0;
       run([=](int64_t i) {

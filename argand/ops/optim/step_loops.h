@@ -1,5 +1,5 @@
-// Loops over one flat run of parameters, compiled for the vector units there are.  Float types compute in float or double;
-// Half and BFloat16 in float.
+// Loops over one flat run of parameters, compiled for the vector units there are.  Float types compute in float or
+// double; Half and BFloat16 in float.
 #pragma once
 #include "argand/ops/pointwise_loops.h"
 
@@ -27,9 +27,12 @@ template <class Body>
 void vectorized(const Body& body, int64_t begin, int64_t end) {
 #if ARGAND_ISA_VARIANTS
   switch (cpu::vector_unit()) {
-    case cpu::VectorUnit::kAvx512: return run_elements_avx512(body, begin, end);
-    case cpu::VectorUnit::kAvx2: return run_elements_avx2(body, begin, end);
-    default: break;
+    case cpu::VectorUnit::kAvx512:
+      return run_elements_avx512(body, begin, end);
+    case cpu::VectorUnit::kAvx2:
+      return run_elements_avx2(body, begin, end);
+    default:
+      break;
   }
 #endif
   run_elements(body, begin, end);

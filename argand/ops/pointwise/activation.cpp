@@ -27,9 +27,11 @@ struct SigmoidBackward : Pointwise<SigmoidBackwardArgs> {
   static constexpr auto doc = "grad_output * (1 - output) * output.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatComplexBody;
-  ARGAND_BODY((g, y), g * (T(1) - conjugate(y)) * conjugate(y))
+  ARGAND_BODY((g, y), g*(T(1) - conjugate(y)) * conjugate(y))
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return sigmoid_backward(g, c.output.conj()); }
-  static Tensor grad_output(const Ctx& c, const Tensor& g) { return g.conj() * c.grad_output * (1 - 2 * c.output.conj()); }
+  static Tensor grad_output(const Ctx& c, const Tensor& g) {
+    return g.conj() * c.grad_output * (1 - 2 * c.output.conj());
+  }
   static void samples(S& s) { s.add({s->real({2, 3}), s->real({2, 3})}); }
 };
 ARGAND_OP(SigmoidBackward)
@@ -50,9 +52,11 @@ struct LogSigmoidBackward : Pointwise<LogSigmoidBackwardArgs> {
   static constexpr auto doc = "grad_output * sigmoid(-self).";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((g, x), g * sigmoid(-x))
+  ARGAND_BODY((g, x), g* sigmoid(-x))
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return _log_sigmoid_backward(g, c.self); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return -sigmoid_backward(g * c.grad_output, sigmoid(c.self)); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return -sigmoid_backward(g * c.grad_output, sigmoid(c.self));
+  }
   static void samples(S& s) { s.add({s->real({2, 3}), s->real({2, 3}, -9, 9)}); }
 };
 ARGAND_OP(LogSigmoidBackward)
@@ -62,7 +66,7 @@ struct Silu : Pointwise<SiluArgs> {
   static constexpr auto doc = "self * sigmoid(self).";
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatComplexBody;
-  ARGAND_BODY((x), x * sigmoid(x))
+  ARGAND_BODY((x), x* sigmoid(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return silu_backward(g, c.self); }
   static void samples(S& s) {
     s.add({s->real({2, 3}, -4, 4)});
@@ -76,7 +80,7 @@ struct SiluBackward : Pointwise<SiluBackwardArgs> {
   static constexpr auto doc = "grad_output * s * (1 + self * (1 - s)) with s = sigmoid(self).";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatComplexBody;
-  ARGAND_BODY((g, x), g * conjugate(sigmoid(x)) * conjugate(T(1) + x * (T(1) - sigmoid(x))))
+  ARGAND_BODY((g, x), g* conjugate(sigmoid(x)) * conjugate(T(1) + x * (T(1) - sigmoid(x))))
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return silu_backward(g, c.self.conj()); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor s = sigmoid(c.self);
@@ -91,7 +95,7 @@ struct Mish : Pointwise<MishArgs> {
   static constexpr auto doc = "self * tanh(log(1 + e^self)).";
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((x), x * tanh_softplus(x))
+  ARGAND_BODY((x), x* tanh_softplus(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return mish_backward(g, c.self); }
   static void samples(S& s) { s.add({s->real({2, 3}, -4, 4)}); }
 };
@@ -102,7 +106,7 @@ struct MishBackward : Pointwise<MishBackwardArgs> {
   static constexpr auto doc = "grad_output * (t + self * sigmoid(self) * (1 - t^2)) with t = tanh(log(1 + e^self)).";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((g, x), g * (tanh_softplus(x) + x * sigmoid(x) * (T(1) - tanh_softplus(x) * tanh_softplus(x))))
+  ARGAND_BODY((g, x), g*(tanh_softplus(x) + x * sigmoid(x) * (T(1) - tanh_softplus(x) * tanh_softplus(x))))
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return mish_backward(g, c.self); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor s = sigmoid(c.self), t = tanh(softplus(c.self));
@@ -128,8 +132,8 @@ struct Gelu : Pointwise<GeluArgs> {
   };
   static const PointwiseInfo& form(const Args& a) { return a.approximate == "tanh" ? form_of<Tanh> : form_of<Exact>; }
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, a.approximate == "none" || a.approximate == "tanh", "gelu: approximate argument must be either none or tanh, got ",
-                 a.approximate);
+    ARGAND_CHECK(ValueError, a.approximate == "none" || a.approximate == "tanh",
+                 "gelu: approximate argument must be either none or tanh, got ", a.approximate);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return gelu_backward(g, c.self, c.approximate); }
   static void samples(S& s) {
@@ -147,11 +151,11 @@ struct GeluBackward : Pointwise<GeluBackwardArgs> {
   static constexpr int variants = kFunction;
   struct Exact : Pointwise<GeluBackwardArgs> {
     static constexpr auto compute = kFloatBody;
-    ARGAND_BODY((g, x), g * (normal_cdf(x) + x * normal_pdf(x)))
+    ARGAND_BODY((g, x), g*(normal_cdf(x) + x * normal_pdf(x)))
   };
   struct Tanh : Pointwise<GeluBackwardArgs> {
     static constexpr auto compute = kFloatBody;
-    ARGAND_BODY((g, x), g * gelu_tanh_derivative(x))
+    ARGAND_BODY((g, x), g* gelu_tanh_derivative(x))
   };
   static const PointwiseInfo& form(const Args& a) { return a.approximate == "tanh" ? form_of<Tanh> : form_of<Exact>; }
   static void check(const Args& a) {
@@ -159,7 +163,9 @@ struct GeluBackward : Pointwise<GeluBackwardArgs> {
                  "gelu_backward: approximate argument must be either none or tanh, got ", a.approximate);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return gelu_backward(g, c.self, c.approximate); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.grad_output * second_derivative(c.self, c.approximate == "tanh"); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * c.grad_output * second_derivative(c.self, c.approximate == "tanh");
+  }
   static Tensor second_derivative(const Tensor& x, bool tanh_form) {
     const Tensor square = x * x;
     if (!tanh_form) return exp(square * -0.5) * (2 - square) * std::sqrt(0.5 / std::numbers::pi);
@@ -180,7 +186,7 @@ struct Softplus : Pointwise<SoftplusArgs> {
   static constexpr auto doc = "log(1 + e^(beta * self)) / beta; self itself where beta * self > threshold.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((x, beta, threshold), x * beta > threshold ? x : log1p_exp(x * beta) / beta)
+  ARGAND_BODY((x, beta, threshold), x* beta > threshold ? x : log1p_exp(x * beta) / beta)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return softplus_backward(g, c.self, c.beta, c.threshold); }
   static void samples(S& s) {
     s.add({s->real({2, 3}, -4, 4)});
@@ -190,12 +196,15 @@ struct Softplus : Pointwise<SoftplusArgs> {
 ARGAND_OP(Softplus)
 
 struct SoftplusBackward : Pointwise<SoftplusBackwardArgs> {
-  static constexpr auto schema = "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor";
+  static constexpr auto schema =
+      "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor";
   static constexpr auto doc = "grad_output * sigmoid(beta * self); grad_output itself where beta * self > threshold.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((g, x, beta, threshold), x * beta > threshold ? g : g * sigmoid(x * beta))
-  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return softplus_backward(g, c.self, c.beta, c.threshold); }
+  ARGAND_BODY((g, x, beta, threshold), x* beta > threshold ? g : g * sigmoid(x * beta))
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
+    return softplus_backward(g, c.self, c.beta, c.threshold);
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor scaled = c.self * c.beta;
     return where(scaled > c.threshold, 0, sigmoid_backward(g * c.grad_output, sigmoid(scaled)) * c.beta);
@@ -235,7 +244,8 @@ struct Glu : Composite<GluArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0, "glu: does not support 0-dimensional tensors");
     const int64_t d = wrap_dim(a.dim, a.self.dim(), "glu"), size = a.self.size(d);
-    ARGAND_CHECK(ShapeError, size % 2 == 0, "glu: Halving dimension must be even, but dimension ", d, " is size ", size);
+    ARGAND_CHECK(ShapeError, size % 2 == 0, "glu: Halving dimension must be even, but dimension ", d, " is size ",
+                 size);
     return a.self.narrow(d, 0, size / 2) * a.self.narrow(d, size / 2, size / 2).sigmoid();
   }
   static void samples(S& s) {

@@ -27,7 +27,9 @@ struct Add : Pointwise<AddArgs> {
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return scale(g, conjugate(c.alpha)); }
 
   static Tensor scale(const Tensor& g, const Scalar& alpha) { return alpha.equal(1) ? g : g * alpha; }
-  static Scalar conjugate(const Scalar& v) { return v.isComplex() ? Scalar(std::conj(v.to<std::complex<double>>())) : v; }
+  static Scalar conjugate(const Scalar& v) {
+    return v.isComplex() ? Scalar(std::conj(v.to<std::complex<double>>())) : v;
+  }
 
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
@@ -42,13 +44,16 @@ ARGAND_OP(Add)
 
 struct Sub : Pointwise<SubArgs> {
   static constexpr auto schema = "sub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor";
-  static constexpr const char* overloads[] = {"subtract(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor"};
+  static constexpr const char* overloads[] = {
+      "subtract(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor"};
   static constexpr auto doc = "self - alpha * other, broadcast. Not defined for bool.";
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), x - (alpha == T(1) ? y : alpha * y))
   static void check(const Args& a) { check_alpha("sub", a.self, a.other, a.alpha); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static Tensor grad_other(const Ctx& c, const Tensor& g) { return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha); }
+  static Tensor grad_other(const Ctx& c, const Tensor& g) {
+    return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha);
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
     s.add({s->real({2, 3}), s->real({2, 1}), 3});
@@ -65,7 +70,9 @@ struct Rsub : Pointwise<RsubArgs> {
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), y - (alpha == T(1) ? x : alpha * x))
   static void check(const Args& a) { check_alpha("rsub", a.self, a.other, a.alpha); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha);
+  }
   static Tensor grad_other(const Ctx&, const Tensor& g) { return g; }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
@@ -79,7 +86,7 @@ struct Mul : Pointwise<MulArgs> {
   static constexpr auto schema = "mul(Tensor self, Tensor|Scalar other) -> Tensor";
   static constexpr const char* overloads[] = {"multiply(Tensor self, Tensor|Scalar other) -> Tensor"};
   static constexpr auto doc = "self * other, broadcast. On bool: logical and.";
-  ARGAND_BODY((x, y), x * y)
+  ARGAND_BODY((x, y), x* y)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.other.conj(); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * c.self.conj(); }
   static void samples(S& s) {
@@ -141,7 +148,8 @@ struct Addcdiv : Pointwise<AddcdivArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3}), s->away_from(0, {3})});
     s.add({s->real({2, 3}), s->real({2, 1}), s->away_from(0, {3}), 0.5});
-    s.fails({s->integer({2}, 0, 2), s->integer({2}, 0, 2), s->integer({2}, 1, 2)}, "Integer division with addcdiv is no longer supported");
+    s.fails({s->integer({2}, 0, 2), s->integer({2}, 0, 2), s->integer({2}, 1, 2)},
+            "Integer division with addcdiv is no longer supported");
   }
 };
 ARGAND_OP(Addcdiv)

@@ -65,7 +65,8 @@ struct Isclose : Pointwise<IscloseArgs> {
   static constexpr auto schema =
       "isclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> Tensor";
   static constexpr auto doc =
-      "|self - other| <= atol + rtol * |other| for finite numbers; infinities and, with equal_nan, NaNs are close to their "
+      "|self - other| <= atol + rtol * |other| for finite numbers; infinities and, with equal_nan, NaNs are close to "
+      "their "
       "equals only. Both must have one dtype.";
   static constexpr int variants = kFunction | kMethod;
   static constexpr auto promote = Promote::kCompareFloat;
@@ -73,7 +74,8 @@ struct Isclose : Pointwise<IscloseArgs> {
   static constexpr bool differentiable = false;
   ARGAND_BODY((x, y, rtol, atol, equal_nan), is_close(x, y, rtol, atol, equal_nan))
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "isclose: ", a.self.dtype(), " did not match ", a.other.dtype());
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "isclose: ", a.self.dtype(), " did not match ",
+                 a.other.dtype());
     ARGAND_CHECK(ValueError, a.rtol >= 0, "isclose: rtol must be greater than or equal to zero, but got ", a.rtol);
     ARGAND_CHECK(ValueError, a.atol >= 0, "isclose: atol must be greater than or equal to zero, but got ", a.atol);
   }

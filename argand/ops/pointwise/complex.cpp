@@ -43,8 +43,8 @@ namespace {
 void check_parts(const char* op, const Tensor& a, const Tensor& b) {
   ARGAND_CHECK(DtypeError, contains(kFloatTypes, a.dtype()) && contains(kFloatTypes, b.dtype()), op,
                ": Expected both inputs to be Float or Double tensors but got ", a.dtype(), " and ", b.dtype());
-  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": Expected object of scalar type ", a.dtype(), " but got scalar type ", b.dtype(),
-               " for second argument");
+  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": Expected object of scalar type ", a.dtype(),
+               " but got scalar type ", b.dtype(), " for second argument");
 }
 
 }  // namespace
@@ -62,7 +62,8 @@ struct Complex : Pointwise<ComplexArgs> {
   static Tensor grad_imag(const Ctx&, const Tensor& g) { return g * std::complex<double>(0, -1); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({3})});
-    s.fails({s->real({2}), s->integer({2}, 0, 2)}, "complex: Expected both inputs to be Float or Double tensors but got float64 and int64");
+    s.fails({s->real({2}), s->integer({2}, 0, 2)},
+            "complex: Expected both inputs to be Float or Double tensors but got float64 and int64");
   }
 };
 ARGAND_OP(Complex)
@@ -76,7 +77,9 @@ struct Polar : Pointwise<PolarArgs> {
   ARGAND_BODY((r, a), T(r.real() * cos(a.real()), r.real() * sin(a.real())))
   static void check(const Args& a) { check_parts("polar", a.abs, a.angle); }
   static Tensor grad_abs(const Ctx& c, const Tensor& g) { return g * c.result().sgn().conj(); }
-  static Tensor grad_angle(const Ctx& c, const Tensor& g) { return g * (c.result() * std::complex<double>(0, 1)).conj(); }
+  static Tensor grad_angle(const Ctx& c, const Tensor& g) {
+    return g * (c.result() * std::complex<double>(0, 1)).conj();
+  }
   static void samples(S& s) { s.add({s->positive({2, 3}), s->real({3})}); }
 };
 ARGAND_OP(Polar)

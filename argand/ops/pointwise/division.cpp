@@ -26,7 +26,8 @@ struct DivMode : Pointwise<DivModeArgs> {
   static constexpr const char* overloads[] = {
       "divide.Tensor_mode(Tensor self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor"};
   static constexpr auto doc =
-      "self / other, broadcast. rounding_mode 'trunc' rounds towards 0, 'floor' down (both keep integers, and an integer "
+      "self / other, broadcast. rounding_mode 'trunc' rounds towards 0, 'floor' down (both keep integers, and an "
+      "integer "
       "divisor of 0 is a ValueError); none divides as floating point.";
   struct Exact : Pointwise<DivModeArgs> {
     static constexpr auto compute = kFloatComplexBody;
@@ -47,10 +48,13 @@ struct DivMode : Pointwise<DivModeArgs> {
   static void check(const Args& a) {
     if (!a.rounding_mode) return;
     ARGAND_CHECK(ValueError, *a.rounding_mode == "trunc" || *a.rounding_mode == "floor",
-                 "div: expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *a.rounding_mode, "'");
+                 "div: expected rounding_mode to be one of None, 'trunc', or 'floor' but found '", *a.rounding_mode,
+                 "'");
     check_integer_divisor("div", a.self, a.other);
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return c.rounding_mode ? zeros_like(g) : g / c.other.conj(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return c.rounding_mode ? zeros_like(g) : g / c.other.conj();
+  }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return c.rounding_mode ? zeros_like(g) : -g * (c.self / c.other / c.other).conj();
   }
@@ -59,7 +63,8 @@ struct DivMode : Pointwise<DivModeArgs> {
     s.add_without_gradient({s->real({2, 3}), s->away_from(0, {2, 3}), "trunc"});
     s.add_without_gradient({s->real({2, 3}), s->away_from(0, {3}), "floor"});
     s.add_without_gradient({s->integer({4, 3}, -9, 9), s->integer({3}, 1, 4), "floor"});
-    s.fails({s->real({2}), s->real({2}), "up"}, "div: expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'");
+    s.fails({s->real({2}), s->real({2}), "up"},
+            "div: expected rounding_mode to be one of None, 'trunc', or 'floor' but found 'up'");
     s.fails({s->integer({2}, 0, 2), exec::wrapped_number(0), "floor"}, "div: ZeroDivisionError");
   }
 };
@@ -81,7 +86,9 @@ ARGAND_OP(FloorDivide)
 
 struct Remainder : Pointwise<RemainderArgs> {
   static constexpr auto schema = "remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
-  static constexpr auto doc = "self - floor(self / other) * other, with the sign of other, as Python's %. An integer divisor of 0 is a ValueError.";
+  static constexpr auto doc =
+      "self - floor(self / other) * other, with the sign of other, as Python's %. An integer divisor of 0 is a "
+      "ValueError.";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, y), remainder(x, y))
   static void check(const Args& a) { check_integer_divisor("remainder", a.self, a.other); }
@@ -98,7 +105,9 @@ ARGAND_OP(Remainder)
 
 struct Fmod : Pointwise<FmodArgs> {
   static constexpr auto schema = "fmod(Tensor self, Tensor|Scalar other) -> Tensor";
-  static constexpr auto doc = "self - trunc(self / other) * other, with the sign of self, as C's fmod. An integer divisor of 0 is a ValueError.";
+  static constexpr auto doc =
+      "self - trunc(self / other) * other, with the sign of self, as C's fmod. An integer divisor of 0 is a "
+      "ValueError.";
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, y), fmod(x, y))
   static void check(const Args& a) { check_integer_divisor("fmod", a.self, a.other); }

@@ -9,11 +9,14 @@ namespace argand::ops {
 
 struct Elu : Pointwise<EluArgs> {
   static constexpr auto schema = "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor";
-  static constexpr auto doc = "scale * self where self is positive, scale * alpha * (e^(input_scale * self) - 1) elsewhere.";
+  static constexpr auto doc =
+      "scale * self where self is positive, scale * alpha * (e^(input_scale * self) - 1) elsewhere.";
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, alpha, scale, input_scale), x < T(0) ? expm1(x * input_scale) * (alpha * scale) : x * scale)
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return elu_backward(g, c.alpha, c.scale, c.input_scale, false, c.self); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return elu_backward(g, c.alpha, c.scale, c.input_scale, false, c.self);
+  }
   static void samples(S& s) {
     s.add({s->away_from(0, {2, 3})});
     s.add({s->away_from(0, {2, 3}), 0.5, 2, 0.25});
@@ -24,7 +27,8 @@ ARGAND_OP(Elu)
 
 struct EluBackward : Pointwise<EluBackwardArgs> {
   static constexpr auto schema =
-      "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor self_or_result) -> Tensor";
+      "elu_backward(Tensor grad_output, Scalar alpha, Scalar scale, Scalar input_scale, bool is_result, Tensor "
+      "self_or_result) -> Tensor";
   static constexpr auto doc = "grad_output times the derivative of elu, from its argument or (is_result) its result.";
   static constexpr int variants = kFunction;
   struct FromSelf : Pointwise<EluBackwardArgs> {
@@ -41,15 +45,17 @@ struct EluBackward : Pointwise<EluBackwardArgs> {
   static const PointwiseInfo& form(const Args& a) { return a.is_result ? form_of<FromResult> : form_of<FromSelf>; }
   static void scalars(const Args& a, Scalar* out) { out[0] = a.alpha, out[1] = a.scale, out[2] = a.input_scale; }
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.is_result || a.alpha.toDouble() >= 0,
-                 "elu_backward: In-place elu backward calculation is triggered with a negative slope which is not supported.");
+    ARGAND_CHECK(
+        ValueError, !a.is_result || a.alpha.toDouble() >= 0,
+        "elu_backward: In-place elu backward calculation is triggered with a negative slope which is not supported.");
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return elu_backward(g, c.alpha, c.scale, c.input_scale, c.is_result, c.self_or_result);
   }
   static Tensor grad_self_or_result(const Ctx& c, const Tensor& g) {
     const Tensor slope = c.is_result ? g * c.grad_output * c.input_scale
-                                     : g * c.grad_output * exp(c.self_or_result * c.input_scale) * factor(c.alpha, c.scale, c.input_scale);
+                                     : g * c.grad_output * exp(c.self_or_result * c.input_scale) *
+                                           factor(c.alpha, c.scale, c.input_scale);
     return where(c.self_or_result <= 0, slope, 0);
   }
   static Scalar factor(const Scalar& alpha, const Scalar& scale, const Scalar& input_scale) {
@@ -81,7 +87,9 @@ const SeluConstants& selu_constants() {
   return c;
 }
 
-void check_celu(const char* op, const Scalar& alpha) { ARGAND_CHECK(ValueError, !alpha.equal(0), op, ": alpha cannot be 0 for CELU"); }
+void check_celu(const char* op, const Scalar& alpha) {
+  ARGAND_CHECK(ValueError, !alpha.equal(0), op, ": alpha cannot be 0 for CELU");
+}
 
 }  // namespace
 

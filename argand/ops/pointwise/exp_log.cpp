@@ -93,7 +93,9 @@ struct Xlogy : Pointwise<XlogyArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, y), isnan(y) ? y : x == T(0) ? T(0) : x * log(y))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return xlogy(g, c.other).masked_fill((c.self == 0).logical_and(c.other <= 0), 0); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return xlogy(g, c.other).masked_fill((c.self == 0).logical_and(c.other <= 0), 0);
+  }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * c.self / c.other; }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->positive({2, 3})});
@@ -163,12 +165,16 @@ struct LogitBackward : Pointwise<LogitBackwardArgs> {
   struct Plain : Pointwise<LogitBackwardArgs> {
     static constexpr auto compute = kFloatBody;
     static constexpr int num_scalars = 0;
-    ARGAND_BODY((g, x), x < T(0) || x > T(1) ? math::detail::kNaN<T> : x == T(0) || x == T(1) ? g * math::detail::kInfinity<T> : g / (x * (T(1) - x)))
+    ARGAND_BODY((g, x), x<T(0) || x> T(1)        ? math::detail::kNaN<T>
+                        : x == T(0) || x == T(1) ? g * math::detail::kInfinity<T>
+                                                 : g / (x * (T(1) - x)))
   };
   struct Limited : Pointwise<LogitBackwardArgs> {
     static constexpr auto compute = kFloatBody;
     static constexpr int num_scalars = 1;
-    ARGAND_BODY((g, x, eps), x < eps || x > T(1) - eps ? T(0) : x == T(0) || x == T(1) ? g * math::detail::kInfinity<T> : g / (x * (T(1) - x)))
+    ARGAND_BODY((g, x, eps), x<eps || x> T(1) - eps   ? T(0)
+                             : x == T(0) || x == T(1) ? g * math::detail::kInfinity<T>
+                                                      : g / (x * (T(1) - x)))
   };
   static const PointwiseInfo& form(const Args& a) { return a.eps ? form_of<Limited> : form_of<Plain>; }
   static void scalars(const Args& a, Scalar* out) { *out = a.eps.value_or(0); }

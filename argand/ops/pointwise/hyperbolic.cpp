@@ -23,7 +23,7 @@ struct TanhBackward : Pointwise<TanhBackwardArgs> {
   static constexpr auto doc = "grad_output * (1 - output^2).";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatComplexBody;
-  ARGAND_BODY((g, y), g * (T(1) - conjugate(y * y)))
+  ARGAND_BODY((g, y), g*(T(1) - conjugate(y * y)))
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return tanh_backward(g, c.output.conj()); }
   static Tensor grad_output(const Ctx& c, const Tensor& g) { return g.conj() * c.grad_output * (-2 * c.output.conj()); }
   static void samples(S& s) { s.add({s->real({2, 3}), s->real({2, 3})}); }

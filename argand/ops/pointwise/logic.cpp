@@ -9,7 +9,7 @@ struct LogicalAnd : Pointwise<LogicalAndArgs> {
   static constexpr auto doc = "Where both are nonzero; any dtypes, result bool.";
   static constexpr auto promote = Promote::kLogical;
   static constexpr auto compute = kBoolType;
-  ARGAND_BODY((x, y), x && y)
+  ARGAND_BODY((x, y), x&& y)
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.add({s->boolean({2, 3}), s->boolean({3})});
@@ -63,7 +63,7 @@ struct BitwiseAnd : Pointwise<BitwiseAndArgs> {
   static constexpr auto doc = "self & other, broadcast, on integers and bool.";
   static constexpr auto compute = kIntBody | kBoolType;
   static constexpr bool differentiable = false;
-  ARGAND_BODY((x, y), x & y)
+  ARGAND_BODY((x, y), x& y)
   static void samples(S& s) {
     s.add({s->integer({2, 3}, -9, 9), s->integer({3}, -9, 9)});
     s.add({s->boolean({2, 3}), s->boolean({2, 3})});
@@ -116,7 +116,8 @@ ARGAND_OP(BitwiseNot)
 
 struct BitwiseLeftShift : Pointwise<BitwiseLeftShiftArgs> {
   static constexpr auto schema = "bitwise_left_shift(Tensor self, Tensor|Scalar other) -> Tensor";
-  static constexpr auto doc = "self * 2^other on integers, what overflows dropped; 0 for a shift that is negative or too wide.";
+  static constexpr auto doc =
+      "self * 2^other on integers, what overflows dropped; 0 for a shift that is negative or too wide.";
   static constexpr auto compute = kIntBody;
   static constexpr bool differentiable = false;
   ARGAND_BODY((x, y), shift_left(x, y))

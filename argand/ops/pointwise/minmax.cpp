@@ -83,8 +83,8 @@ ARGAND_OP(Fmin)
 
 // ---- limits
 // Note [Gradients of clamp]
-// As in PyTorch 2.15 (earlier versions gave all of it to an element at a limit): elements at a limit that is a number have no gradient; a limit that is a tensor takes half
-// of it, as in maximum.
+// As in PyTorch 2.15 (earlier versions gave all of it to an element at a limit): elements at a limit that is a number
+// have no gradient; a limit that is a tensor takes half of it, as in maximum.
 
 namespace {
 
@@ -94,9 +94,9 @@ bool is_number(const Tensor& t) { return t.defined() && t.impl().wrapped_number;
 
 struct Clamp : Pointwise<ClampArgs> {
   static constexpr auto schema = "clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor";
-  static constexpr const char* overloads[] = {
-      "clamp(Tensor self, Scalar? min, Scalar? max=None) -> Tensor", "clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
-      "clip(Tensor self, Scalar? min, Scalar? max=None) -> Tensor"};
+  static constexpr const char* overloads[] = {"clamp(Tensor self, Scalar? min, Scalar? max=None) -> Tensor",
+                                              "clip(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor",
+                                              "clip(Tensor self, Scalar? min, Scalar? max=None) -> Tensor"};
   static constexpr auto doc =
       "self limited to min ... max, either of which may be missing; max where min > max. NaN in any operand gives NaN. "
       "Elements at a limit have no gradient if it is a number, and share it if it is a tensor.";
@@ -118,7 +118,8 @@ struct Clamp : Pointwise<ClampArgs> {
     return !a.min.defined() ? form_of<AtMost> : a.max.defined() ? form_of<Both> : form_of<AtLeast>;
   }
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, a.min.defined() || a.max.defined(), "clamp: At least one of 'min' or 'max' must not be None");
+    ARGAND_CHECK(ValueError, a.min.defined() || a.max.defined(),
+                 "clamp: At least one of 'min' or 'max' must not be None");
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     if (is_number(c.min) || is_number(c.max)) return _clamp_backward(g, c.self, c.min, c.max);
@@ -129,12 +130,14 @@ struct Clamp : Pointwise<ClampArgs> {
   }
   static Tensor grad_min(const Ctx& c, const Tensor& g) {
     if (!c.max.defined()) return _maximum_backward(g, c.min, c.self);
-    const Tensor below = (c.self < c.min).logical_and(c.min <= c.max), edge = (c.self == c.min).logical_and(c.min < c.max);
+    const Tensor below = (c.self < c.min).logical_and(c.min <= c.max),
+                 edge = (c.self == c.min).logical_and(c.min < c.max);
     return where(below, g, where(edge, g / 2, 0));
   }
   static Tensor grad_max(const Ctx& c, const Tensor& g) {
     if (!c.min.defined()) return _maximum_backward(g, c.self, c.max);
-    const Tensor above = (c.self > c.max).logical_or(c.min > c.max), edge = (c.self == c.max).logical_and(c.min < c.max);
+    const Tensor above = (c.self > c.max).logical_or(c.min > c.max),
+                 edge = (c.self == c.max).logical_and(c.min < c.max);
     return where(above, g, where(edge, g / 2, 0));
   }
   static void samples(S& s) {
@@ -172,7 +175,8 @@ struct ClampBackward : Pointwise<ClampBackwardArgs> {
     return !a.min.defined() ? form_of<AtMost> : a.max.defined() ? form_of<Both> : form_of<AtLeast>;
   }
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, a.min.defined() || a.max.defined(), "_clamp_backward: At least one of 'min' or 'max' must not be None");
+    ARGAND_CHECK(ValueError, a.min.defined() || a.max.defined(),
+                 "_clamp_backward: At least one of 'min' or 'max' must not be None");
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return _clamp_backward(g, c.self, c.min, c.max); }
   static void samples(S& s) {

@@ -7,7 +7,8 @@ namespace argand::ops {
 struct Pow : Pointwise<PowArgs> {
   static constexpr auto schema = "pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor";
   static constexpr auto doc =
-      "self^exponent, broadcast. Integers stay integers: a negative exponent gives 0 but for the bases 1 and -1, and is a "
+      "self^exponent, broadcast. Integers stay integers: a negative exponent gives 0 but for the bases 1 and -1, and "
+      "is a "
       "ValueError as a number.";
   struct General : Pointwise<PowArgs> {
     static constexpr auto compute = kRealBody | kComplexTypes;
@@ -20,10 +21,10 @@ struct Pow : Pointwise<PowArgs> {
     static constexpr int num_inputs = 1;
   };
   struct Square : Unary<PowArgs> {
-    ARGAND_BODY((x), x * x)
+    ARGAND_BODY((x), x* x)
   };
   struct Cube : Unary<PowArgs> {
-    ARGAND_BODY((x), x * x * x)
+    ARGAND_BODY((x), x* x* x)
   };
   struct Root : Unary<PowArgs> {
     static constexpr auto compute = kFloatBody;
@@ -42,7 +43,8 @@ struct Pow : Pointwise<PowArgs> {
     ARGAND_BODY((x), T(1) / (x * x))
   };
   static const PointwiseInfo& form(const Args& a) {
-    if (!a.exponent.impl().wrapped_number || a.exponent.is_complex() || a.self.is_complex() || a.self.dtype() == kBool) return form_of<General>;
+    if (!a.exponent.impl().wrapped_number || a.exponent.is_complex() || a.self.is_complex() || a.self.dtype() == kBool)
+      return form_of<General>;
     const double y = a.exponent.item().toDouble();
     if (y == 2) return form_of<Square>;
     if (y == 3) return form_of<Cube>;
@@ -53,28 +55,35 @@ struct Pow : Pointwise<PowArgs> {
     return y == -2 ? form_of<InverseSquare> : form_of<General>;
   }
   static void check(const Args& a) {
-    if (!a.exponent.impl().wrapped_number || !is_integral(a.exponent.dtype()) || !is_integral(a.self.dtype(), true)) return;
-    ARGAND_CHECK(ValueError, a.exponent.item().toLong() >= 0, "pow: Integers to negative integer powers are not allowed.");
+    if (!a.exponent.impl().wrapped_number || !is_integral(a.exponent.dtype()) || !is_integral(a.self.dtype(), true))
+      return;
+    ARGAND_CHECK(ValueError, a.exponent.item().toLong() >= 0,
+                 "pow: Integers to negative integer powers are not allowed.");
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    if (!c.exponent.impl().wrapped_number) return where(c.exponent == 0, 0, g * (c.exponent * c.self.pow(c.exponent - 1)).conj());
+    if (!c.exponent.impl().wrapped_number)
+      return where(c.exponent == 0, 0, g * (c.exponent * c.self.pow(c.exponent - 1)).conj());
     const Scalar y = c.exponent.item();
     if (y == Scalar(0)) return zeros_like(g);
     if (y == Scalar(2)) return g * (c.self * 2).conj();
-    return y.isComplex() ? g * (y * c.self.pow(y.to<std::complex<double>>() - 1.0)).conj() : g * (y * c.self.pow(y.toDouble() - 1)).conj();
+    return y.isComplex() ? g * (y * c.self.pow(y.to<std::complex<double>>() - 1.0)).conj()
+                         : g * (y * c.self.pow(y.toDouble() - 1)).conj();
   }
   static Tensor grad_exponent(const Ctx& c, const Tensor& g) {
     const Tensor slope = g * (c.result() * c.self.log()).conj();
-    if (c.self.is_complex() || c.exponent.is_complex()) return where((c.self == 0).logical_and(c.exponent == 0), 0, slope);
+    if (c.self.is_complex() || c.exponent.is_complex())
+      return where((c.self == 0).logical_and(c.exponent == 0), 0, slope);
     return where((c.self == 0).logical_and(c.exponent >= 0), 0, slope);  // log(0) * 0
   }
   static void samples(S& s) {
     s.add({s->positive({2, 3}), s->real({2, 3})});
     s.add({s->positive({2, 3}), s->real({3})});
-    for (const double y : {0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0, 2.5}) s.add({s->positive({2, 3}), exec::wrapped_number(y)});
+    for (const double y : {0.0, 1.0, 2.0, 3.0, 0.5, -0.5, -1.0, -2.0, 2.5})
+      s.add({s->positive({2, 3}), exec::wrapped_number(y)});
     s.add({exec::wrapped_number(1.5), s->real({2, 3})});
     s.add({s->integer({2, 3}, -3, 4), s->integer({2, 3}, -3, 4)});
-    s.fails({s->integer({2}, 1, 3), exec::wrapped_number(-1)}, "pow: Integers to negative integer powers are not allowed.");
+    s.fails({s->integer({2}, 1, 3), exec::wrapped_number(-1)},
+            "pow: Integers to negative integer powers are not allowed.");
     s.fails({s->real({2}), s->real({3})}, "pow: shapes [2] and [3] do not broadcast");
   }
 };
@@ -121,7 +130,7 @@ ARGAND_OP(Rsqrt)
 struct Square : Pointwise<SquareArgs> {
   static constexpr auto schema = "square(Tensor self) -> Tensor";
   static constexpr auto doc = "self * self.";
-  ARGAND_BODY((x), x * x)
+  ARGAND_BODY((x), x* x)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (c.self * 2).conj(); }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };

@@ -6,7 +6,8 @@ namespace argand::ops {
 
 struct Relu : Pointwise<ReluArgs> {
   static constexpr auto schema = "relu(Tensor self) -> Tensor";
-  static constexpr auto doc = "self where it is positive, 0 elsewhere; NaN stays. Not defined for bool and complex numbers.";
+  static constexpr auto doc =
+      "self where it is positive, 0 elsewhere; NaN stays. Not defined for bool and complex numbers.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x), x < T(0) ? T(0) : x)
@@ -48,7 +49,9 @@ struct LeakyRelu : Pointwise<LeakyReluArgs> {
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, slope), x > T(0) ? x : x * slope)
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return leaky_relu_backward(g, c.self, c.negative_slope, false); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return leaky_relu_backward(g, c.self, c.negative_slope, false);
+  }
   static void samples(S& s) {
     s.add({s->away_from(0, {2, 3})});
     s.add({s->away_from(0, {2, 3}), 0.25});
@@ -68,25 +71,31 @@ struct LeakyReluBackward : Pointwise<LeakyReluBackwardArgs> {
   static void scalars(const Args& a, Scalar* out) { *out = a.negative_slope; }
   static void check(const Args& a) {
     ARGAND_CHECK(ValueError, !a.self_is_result || a.negative_slope.toDouble() >= 0,
-                 "leaky_relu_backward: In-place leakyReLu backward calculation is triggered with a negative slope which is not supported.");
+                 "leaky_relu_backward: In-place leakyReLu backward calculation is triggered with a negative slope "
+                 "which is not supported.");
   }
-  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return leaky_relu_backward(g, c.self, c.negative_slope, false); }
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
+    return leaky_relu_backward(g, c.self, c.negative_slope, false);
+  }
   static void samples(S& s) { s.add({s->real({2, 3}), s->away_from(0, {2, 3}), 0.25, false}); }
 };
 ARGAND_OP(LeakyReluBackward)
 
 struct Prelu : Composite<PreluArgs> {
   static constexpr auto schema = "prelu(Tensor self, Tensor weight) -> Tensor";
-  static constexpr auto doc = "self where it is positive, weight * self elsewhere; weight holds one number, or one per channel (dimension 1).";
+  static constexpr auto doc =
+      "self where it is positive, weight * self elsewhere; weight holds one number, or one per channel (dimension 1).";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.weight.dtype(), "prelu: Type promoting not supported. Got ", a.self.dtype(), " and ", a.weight.dtype());
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.weight.dtype(), "prelu: Type promoting not supported. Got ",
+                 a.self.dtype(), " and ", a.weight.dtype());
     if (a.weight.numel() == 1) return _prelu_kernel(a.self, a.weight.dim() <= 1 ? a.weight.reshape({}) : a.weight);
     ARGAND_CHECK(ShapeError, a.self.dim() > 0, "prelu: Not allow zero-dim input tensor.");
     const int64_t channels = a.self.dim() > 1 ? a.self.size(1) : 1;
-    ARGAND_CHECK(ShapeError, a.weight.dim() <= 1, "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", a.weight.dim());
+    ARGAND_CHECK(ShapeError, a.weight.dim() <= 1,
+                 "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", a.weight.dim());
     ARGAND_CHECK(ShapeError, a.weight.numel() == channels,
-                 "prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers = ", a.weight.numel(),
-                 " and channel size = ", channels, ".");
+                 "prelu: Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+                 a.weight.numel(), " and channel size = ", channels, ".");
     Dims shape(static_cast<size_t>(a.self.dim()), 1);
     shape[1] = channels;
     return _prelu_kernel(a.self, a.weight.reshape(shape));
@@ -113,14 +122,16 @@ ARGAND_OP(PreluKernel)
 
 struct Hardtanh : Pointwise<HardtanhArgs> {
   static constexpr auto schema = "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor";
-  static constexpr auto doc = "self limited to min_val ... max_val. Unlike clamp, elements at a limit have no gradient.";
+  static constexpr auto doc =
+      "self limited to min_val ... max_val. Unlike clamp, elements at a limit have no gradient.";
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, low, high), min(max(x, low), high))
   static void check(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.dtype() != kByte || (a.min_val.toDouble() >= 0 && a.max_val.toDouble() >= 0),
                  "hardtanh: cannot do hardtanh on an unsigned type with negative limits");
-    ARGAND_CHECK(ValueError, a.min_val.toDouble() <= a.max_val.toDouble(), "hardtanh: min_val cannot be greater than max_val");
+    ARGAND_CHECK(ValueError, a.min_val.toDouble() <= a.max_val.toDouble(),
+                 "hardtanh: min_val cannot be greater than max_val");
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return hardtanh_backward(g, c.self, c.min_val, c.max_val); }
   static void samples(S& s) {
@@ -131,12 +142,15 @@ struct Hardtanh : Pointwise<HardtanhArgs> {
 ARGAND_OP(Hardtanh)
 
 struct HardtanhBackward : Pointwise<HardtanhBackwardArgs> {
-  static constexpr auto schema = "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor";
+  static constexpr auto schema =
+      "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor";
   static constexpr auto doc = "grad_output where min_val < self < max_val, 0 elsewhere.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((g, x, low, high), x <= low || x >= high ? T(0) : g)
-  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return hardtanh_backward(g, c.self, c.min_val, c.max_val); }
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
+    return hardtanh_backward(g, c.self, c.min_val, c.max_val);
+  }
   static void samples(S& s) { s.add({s->real({4, 3}), s->apart({4, 3}), -0.3, 0.3}); }
 };
 ARGAND_OP(HardtanhBackward)
@@ -191,7 +205,7 @@ struct Hardswish : Pointwise<HardswishArgs> {
   static constexpr auto doc = "self * hardsigmoid(self).";
   static constexpr int variants = kFunction | kInplace | kOut;
   static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((x), x * min(max(x + T(3), T(0)), T(6)) / T(6))
+  ARGAND_BODY((x), x* min(max(x + T(3), T(0)), T(6)) / T(6))
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return hardswish_backward(g, c.self); }
   static void samples(S& s) { s.add({s->apart({9, 8}) + 0.0625}); }
 };
@@ -240,7 +254,8 @@ struct Softshrink : Pointwise<SoftshrinkArgs> {
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, l), x > l ? x - l : x < -l ? x + l : x * T(0))
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, a.lambd.toDouble() >= 0, "softshrink: lambda must be greater or equal to 0, but found to be ", a.lambd, ".");
+    ARGAND_CHECK(ValueError, a.lambd.toDouble() >= 0,
+                 "softshrink: lambda must be greater or equal to 0, but found to be ", a.lambd, ".");
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return softshrink_backward(g, c.self, c.lambd); }
   static void samples(S& s) {

@@ -72,7 +72,7 @@ struct RoundDecimals : Pointwise<RoundDecimalsArgs> {
   };
   struct After : Pointwise<RoundDecimalsArgs> {
     static constexpr auto compute = kFloatBody;
-    ARGAND_BODY((x, power), round(x * power) / power)
+    ARGAND_BODY((x, power), round(x* power) / power)
   };
   struct Before : Pointwise<RoundDecimalsArgs> {
     static constexpr auto compute = kFloatBody;

@@ -11,8 +11,8 @@ struct Where : Pointwise<WhereArgs> {
   static constexpr auto promote = Promote::kSkipFirst;
   ARGAND_BODY((c, x, y), c != T(0) ? x : y)
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.condition.dtype() == kBool, "where: expected condition to be a boolean tensor, but got a tensor with dtype ",
-                 a.condition.dtype());
+    ARGAND_CHECK(DtypeError, a.condition.dtype() == kBool,
+                 "where: expected condition to be a boolean tensor, but got a tensor with dtype ", a.condition.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return where(c.condition, g, 0); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return where(c.condition, 0, g); }
@@ -20,7 +20,8 @@ struct Where : Pointwise<WhereArgs> {
     s.add({s->boolean({2, 3}), s->real({2, 3}), s->real({2, 3})});
     s.add({s->boolean({2, 1}), s->real({3}), s->real({2, 3})});
     s.add({s->boolean({2, 1}), s->real({3}), exec::wrapped_number(1.5)});
-    s.fails({s->real({2}), s->real({2}), s->real({2})}, "where: expected condition to be a boolean tensor, but got a tensor with dtype float64");
+    s.fails({s->real({2}), s->real({2}), s->real({2})},
+            "where: expected condition to be a boolean tensor, but got a tensor with dtype float64");
     s.fails({s->boolean({2}), s->real({2}), s->real({3})}, "where: shapes [2] and [3] do not broadcast");
   }
 };
@@ -28,39 +29,45 @@ ARGAND_OP(Where)
 
 struct MaskedFill : Pointwise<MaskedFillArgs> {
   static constexpr auto schema = "masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor";
-  static constexpr auto doc = "value (a number or 0-dim tensor) where mask (a bool tensor) holds, self elsewhere; dtype of self.";
+  static constexpr auto doc =
+      "value (a number or 0-dim tensor) where mask (a bool tensor) holds, self elsewhere; dtype of self.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto promote = Promote::kFirst;
   ARGAND_BODY((x, m, v), m != T(0) ? v : x)
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.mask.dtype() == kBool, "masked_fill: masked_fill_ only supports boolean masks, but got mask with dtype ",
-                 a.mask.dtype());
+    ARGAND_CHECK(DtypeError, a.mask.dtype() == kBool,
+                 "masked_fill: masked_fill_ only supports boolean masks, but got mask with dtype ", a.mask.dtype());
     ARGAND_CHECK(ShapeError, a.value.dim() == 0,
-                 "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ", a.value.dim(), " dimension(s).");
-    ARGAND_CHECK(DtypeError, can_cast(a.value.dtype(), a.self.dtype()) || !a.value.is_complex(), "masked_fill: value of type ",
-                 a.value.dtype(), " cannot be converted to ", a.self.dtype());
+                 "masked_fill: masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+                 a.value.dim(), " dimension(s).");
+    ARGAND_CHECK(DtypeError, can_cast(a.value.dtype(), a.self.dtype()) || !a.value.is_complex(),
+                 "masked_fill: value of type ", a.value.dtype(), " cannot be converted to ", a.self.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.masked_fill(c.mask, 0); }
   static Tensor grad_value(const Ctx& c, const Tensor& g) { return where(c.mask, g, 0); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->boolean({2, 3}), exec::wrapped_number(-1.5)});
     s.add({s->real({2, 3}), s->boolean({3}), s->real({})});
-    s.fails({s->real({2}), s->real({2}), exec::wrapped_number(1)}, "masked_fill_ only supports boolean masks, but got mask with dtype float64");
-    s.fails({s->real({2}), s->boolean({2}), s->real({2})}, "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1");
+    s.fails({s->real({2}), s->real({2}), exec::wrapped_number(1)},
+            "masked_fill_ only supports boolean masks, but got mask with dtype float64");
+    s.fails({s->real({2}), s->boolean({2}), s->real({2})},
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with 1");
   }
 };
 ARGAND_OP(MaskedFill)
 
 struct Lerp : Pointwise<LerpArgs> {
   static constexpr auto schema = "lerp(Tensor self, Tensor end, Tensor|Scalar weight) -> Tensor";
-  static constexpr auto doc = "self + weight * (end - self), broadcast; tensors of one floating dtype. Exactly end for weight 1.";
+  static constexpr auto doc =
+      "self + weight * (end - self), broadcast; tensors of one floating dtype. Exactly end for weight 1.";
   static constexpr auto compute = kFloatComplexBody;
   // From the nearer end, so that both ends are exact.
   ARGAND_BODY((x, end, w), 2 * abs(w) < 1 ? x + w * (end - x) : end - (end - x) * (T(1) - w))
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.end.dtype() == a.self.dtype(), "lerp: expected dtype ", a.self.dtype(), " for `end` but got dtype ", a.end.dtype());
-    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.impl().wrapped_number, "lerp: expected dtype ", a.self.dtype(),
-                 " for `weight` but got dtype ", a.weight.dtype());
+    ARGAND_CHECK(DtypeError, a.end.dtype() == a.self.dtype(), "lerp: expected dtype ", a.self.dtype(),
+                 " for `end` but got dtype ", a.end.dtype());
+    ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.impl().wrapped_number,
+                 "lerp: expected dtype ", a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - c.weight).conj(); }
   static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * c.weight.conj(); }
@@ -68,7 +75,8 @@ struct Lerp : Pointwise<LerpArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3}), s->away_from(0.5, {3})});
     s.add({s->real({2, 3}), s->real({3}), exec::wrapped_number(0.25)});
-    s.fails({s->real({2}), s->integer({2}, 0, 2), exec::wrapped_number(0.5)}, "lerp: expected dtype float64 for `end` but got dtype int64");
+    s.fails({s->real({2}), s->integer({2}, 0, 2), exec::wrapped_number(0.5)},
+            "lerp: expected dtype float64 for `end` but got dtype int64");
   }
 };
 ARGAND_OP(Lerp)

@@ -65,7 +65,9 @@ struct Copysign : Pointwise<CopysignArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, y), copysign(x, y))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (c.result() / c.self).masked_fill(c.self == 0, 0); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * (c.result() / c.self).masked_fill(c.self == 0, 0);
+  }
   static Tensor grad_other(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.add({s->away_from(0, {2, 3}), s->away_from(0, {3})});
@@ -77,12 +79,14 @@ ARGAND_OP(Copysign)
 
 struct Heaviside : Pointwise<HeavisideArgs> {
   static constexpr auto schema = "heaviside(Tensor self, Tensor values) -> Tensor";
-  static constexpr auto doc = "0 where self is negative (or NaN), 1 where it is positive, values where it is 0; tensors of one dtype.";
+  static constexpr auto doc =
+      "0 where self is negative (or NaN), 1 where it is positive, values where it is 0; tensors of one dtype.";
   static constexpr auto compute = kRealBoolBody;
   ARGAND_BODY((x, v), x == T(0) ? v : T(x > T(0)))
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.values.dtype(), "heaviside: not yet implemented for tensors with different dtypes: ",
-                 a.self.dtype(), " and ", a.values.dtype());
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.values.dtype(),
+                 "heaviside: not yet implemented for tensors with different dtypes: ", a.self.dtype(), " and ",
+                 a.values.dtype());
   }
   static void samples(S& s) {
     s.add_without_gradient({s->integer({2, 3}, -1, 2), s->integer({3}, 3, 9)});

@@ -14,7 +14,9 @@ struct Erf : Pointwise<ErfArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), erf(x))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * exp(-c.self.square()) * (2 / std::sqrt(std::numbers::pi)); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * exp(-c.self.square()) * (2 / std::sqrt(std::numbers::pi));
+  }
   static void samples(S& s) { s.add({s->real({2, 3}, -3, 3)}); }
 };
 ARGAND_OP(Erf)
@@ -25,7 +27,9 @@ struct Erfc : Pointwise<ErfcArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), erfc(x))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * exp(-c.self.square()) * (-2 / std::sqrt(std::numbers::pi)); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * exp(-c.self.square()) * (-2 / std::sqrt(std::numbers::pi));
+  }
   static void samples(S& s) { s.add({s->real({2, 3}, -3, 3)}); }
 };
 ARGAND_OP(Erfc)
@@ -36,7 +40,9 @@ struct Erfinv : Pointwise<ErfinvArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), erfinv(x))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * exp(c.result().square()) * (std::sqrt(std::numbers::pi) / 2); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * exp(c.result().square()) * (std::sqrt(std::numbers::pi) / 2);
+  }
   static void samples(S& s) { s.add({s->real({2, 3}, -0.9, 0.9)}); }
 };
 ARGAND_OP(Erfinv)
@@ -69,7 +75,9 @@ struct Polygamma : Pointwise<PolygammaArgs> {
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, n), polygamma(n, x))
-  static void check(const Args& a) { ARGAND_CHECK(ValueError, a.n >= 0, "polygamma: polygamma(n, x) does not support negative n, got ", a.n); }
+  static void check(const Args& a) {
+    ARGAND_CHECK(ValueError, a.n >= 0, "polygamma: polygamma(n, x) does not support negative n, got ", a.n);
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * polygamma(c.n + 1, c.self); }
   static void samples(S& s) {
     s.add({0, s->real({2, 3}, 0.5, 4)});
@@ -107,15 +115,18 @@ struct SpecialI1 : Pointwise<SpecialI1Args> {
 ARGAND_OP(SpecialI1)
 
 struct NanToNum : Pointwise<NanToNumArgs> {
-  static constexpr auto schema = "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor";
-  static constexpr auto doc = "NaN replaced by nan (0), infinities by posinf and neginf (the largest and smallest number of the dtype).";
+  static constexpr auto schema =
+      "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor";
+  static constexpr auto doc =
+      "NaN replaced by nan (0), infinities by posinf and neginf (the largest and smallest number of the dtype).";
   static constexpr auto compute = kRealBoolBody;
   static constexpr int num_scalars = 3;
   ARGAND_BODY((x, nan, largest, smallest), isnan(x) ? nan : !isinf(x) ? x : x > T(0) ? largest : smallest)
   static void scalars(const Args& a, Scalar* out) {
     if (!a.self.is_floating_point()) return;  // integers have nothing to replace
     const double largest = dispatch<kFloatingTypes>(a.self.dtype(), "nan_to_num", [](auto tag) {
-      return static_cast<double>(static_cast<op_math_t<typename decltype(tag)::type>>(std::numeric_limits<typename decltype(tag)::type>::max()));
+      return static_cast<double>(static_cast<op_math_t<typename decltype(tag)::type>>(
+          std::numeric_limits<typename decltype(tag)::type>::max()));
     });
     out[0] = a.nan.value_or(0), out[1] = a.posinf.value_or(largest), out[2] = a.neginf.value_or(-largest);
   }

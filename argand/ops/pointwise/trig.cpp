@@ -114,7 +114,7 @@ struct Deg2rad : Pointwise<Deg2radArgs> {
   static constexpr auto doc = "Degrees to radians.";
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
-  ARGAND_BODY((x), x * (kPi<T> / T(180)))
+  ARGAND_BODY((x), x*(kPi<T> / T(180)))
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g.deg2rad(); }
   static void samples(S& s) { s.add({s->real({2, 3}, -120, 120)}); }
 };
@@ -125,7 +125,7 @@ struct Rad2deg : Pointwise<Rad2degArgs> {
   static constexpr auto doc = "Radians to degrees.";
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
-  ARGAND_BODY((x), x * (T(180) / kPi<T>))
+  ARGAND_BODY((x), x*(T(180) / kPi<T>))
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g.rad2deg(); }
   static void samples(S& s) { s.add({s->real({2, 3}, -7, 7)}); }
 };

@@ -18,32 +18,37 @@ Tensor input_like(const Tensor& g, const Dims& sizes) { return exec::new_tensor(
 
 struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
   static constexpr auto schema =
-      "_avg_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool count_include_pad, int? "
+      "_avg_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool "
+      "count_include_pad, int? "
       "divisor_override) -> Tensor";
   static constexpr auto doc = "Average pooling over as many trailing dimensions as kernel_size has entries.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | dtype_bit(kLong);
-  static cpu::PoolShape shape(const Tensor& self, const Dims& kernel, const Dims& stride, const Dims& padding, bool ceil_mode) {
+  static cpu::PoolShape shape(const Tensor& self, const Dims& kernel, const Dims& stride, const Dims& padding,
+                              bool ceil_mode) {
     return pool_shape("avg_pool", self, {kernel, stride, padding, Dims(kernel.size(), 1), ceil_mode});
   }
   static TensorMeta infer(const Args& a) {
     divisor(a.count_include_pad, a.divisor_override);
-    return {pooled_sizes(a.self, shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode), a.kernel_size.size()), a.self.dtype()};
+    return {pooled_sizes(a.self, shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode), a.kernel_size.size()),
+            a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor x = exec::dense(a.self);
-    cpu::avg_pool(shape(x, a.kernel_size, a.stride, a.padding, a.ceil_mode), x.dtype(), divisor(a.count_include_pad, a.divisor_override),
-                  x.impl().data(), out.impl().data());
+    cpu::avg_pool(shape(x, a.kernel_size, a.stride, a.padding, a.ceil_mode), x.dtype(),
+                  divisor(a.count_include_pad, a.divisor_override), x.impl().data(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return _avg_pool_nd_backward(g, c.sizes(kSelf), c.kernel_size, c.stride, c.padding, c.ceil_mode, c.count_include_pad, c.divisor_override);
+    return _avg_pool_nd_backward(g, c.sizes(kSelf), c.kernel_size, c.stride, c.padding, c.ceil_mode,
+                                 c.count_include_pad, c.divisor_override);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 6, 6}), {2, 2}, {}, {0, 0}, false, true, {}});
     s.add({s->real({2, 7, 5}), {3, 2}, {2, 1}, {1, 1}, true, false, {}});
     s.add({s->real({1, 2, 4, 4, 4}), {2, 3, 2}, {2, 1, 2}, {0, 1, 0}, false, true, 5});
     s.add({s->real({2, 8}), {3}, {2}, {1}, true, true, {}});
-    s.fails({s->real({2, 8}), {3}, {}, {2}, false, true, {}}, "avg_pool: pad should be at most half of effective kernel size");
+    s.fails({s->real({2, 8}), {3}, {}, {2}, false, true, {}},
+            "avg_pool: pad should be at most half of effective kernel size");
     s.fails({s->real({2, 8}), {3}, {}, {1}, false, true, 0}, "avg_pool: divisor must be not zero");
   }
 };
@@ -51,7 +56,8 @@ ARGAND_OP(AvgPoolNd)
 
 struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
   static constexpr auto schema =
-      "_avg_pool_nd_backward(Tensor grad_output, int[] input_size, int[] kernel_size, int[] stride, int[] padding, bool ceil_mode, bool "
+      "_avg_pool_nd_backward(Tensor grad_output, int[] input_size, int[] kernel_size, int[] stride, int[] padding, "
+      "bool ceil_mode, bool "
       "count_include_pad, int? divisor_override) -> Tensor";
   static constexpr auto doc = "Spreads each gradient over the window it averaged.";
   static constexpr int variants = kFunction;
@@ -62,7 +68,8 @@ struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
   static TensorMeta infer(const Args& a) { return {a.input_size, a.grad_output.dtype()}; }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output);
-    cpu::avg_pool_backward(shape(a), out.dtype(), divisor(a.count_include_pad, a.divisor_override), g.impl().data(), out.impl().data());
+    cpu::avg_pool_backward(shape(a), out.dtype(), divisor(a.count_include_pad, a.divisor_override), g.impl().data(),
+                           out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _avg_pool_nd(g, c.kernel_size, c.stride, c.padding, c.ceil_mode, c.count_include_pad, c.divisor_override);
@@ -76,11 +83,13 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
-    return {pooled_sizes(a.self, adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size), a.output_size.size()), a.self.dtype()};
+    return {pooled_sizes(a.self, adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size), a.output_size.size()),
+            a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor x = exec::dense(a.self);
-    cpu::adaptive_avg_pool(adaptive_pool_shape("adaptive_avg_pool", x, a.output_size), x.dtype(), x.impl().data(), out.impl().data());
+    cpu::adaptive_avg_pool(adaptive_pool_shape("adaptive_avg_pool", x, a.output_size), x.dtype(), x.impl().data(),
+                           out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _adaptive_avg_pool_nd_backward(g, c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
@@ -89,14 +98,17 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
     s.add({s->real({2, 3, 7, 5}), {3, 2}});
     s.add({s->real({2, 9}), {4}});
     s.add({s->real({1, 2, 4, 5, 3}), {1, 1, 1}});
-    s.fails({s->real({2, 3, 7, 5}), {-1, 2}}, "adaptive_avg_pool: elements of output_size must be greater than or equal to 0");
-    s.fails({s->real({5}), {2}}, "adaptive_avg_pool: expected input [C, 1 spatial] or [N, C, 1 spatial], got a tensor of shape [5]");
+    s.fails({s->real({2, 3, 7, 5}), {-1, 2}},
+            "adaptive_avg_pool: elements of output_size must be greater than or equal to 0");
+    s.fails({s->real({5}), {2}},
+            "adaptive_avg_pool: expected input [C, 1 spatial] or [N, C, 1 spatial], got a tensor of shape [5]");
   }
 };
 ARGAND_OP(AdaptiveAvgPoolNd)
 
 struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
-  static constexpr auto schema = "_adaptive_avg_pool_nd_backward(Tensor grad_output, int[] input_size, int spatial) -> Tensor";
+  static constexpr auto schema =
+      "_adaptive_avg_pool_nd_backward(Tensor grad_output, int[] input_size, int spatial) -> Tensor";
   static constexpr auto doc = "Spreads each gradient over the window it averaged.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
@@ -104,8 +116,8 @@ struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   static void cpu(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output);
     const auto output_size = g.sizes().slice(g.sizes().size() - static_cast<size_t>(a.spatial));
-    cpu::adaptive_avg_pool_backward(adaptive_pool_shape("adaptive_avg_pool", input_like(g, a.input_size), output_size), out.dtype(),
-                                    g.impl().data(), out.impl().data());
+    cpu::adaptive_avg_pool_backward(adaptive_pool_shape("adaptive_avg_pool", input_like(g, a.input_size), output_size),
+                                    out.dtype(), g.impl().data(), out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Dims& sizes = c.sizes(kGradOutput);
@@ -142,10 +154,12 @@ struct AvgPool2d : Composite<AvgPool2dArgs> {
   static constexpr auto schema =
       "avg_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True, int? divisor_override=None) -> Tensor";
-  static constexpr auto doc = "The average of each window of the last 2 dimensions; stride defaults to the kernel size.";
+  static constexpr auto doc =
+      "The average of each window of the last 2 dimensions; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return _avg_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode, a.count_include_pad, a.divisor_override);
+    return _avg_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode, a.count_include_pad,
+                        a.divisor_override);
   }
   static void samples(S& s) { s.add({s->real({2, 3, 6, 5}), {3, 2}, {2, 2}, {1, 0}}); }
 };
@@ -164,10 +178,12 @@ struct AvgPool3d : Composite<AvgPool3dArgs> {
   static constexpr auto schema =
       "avg_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, bool ceil_mode=False, bool "
       "count_include_pad=True, int? divisor_override=None) -> Tensor";
-  static constexpr auto doc = "The average of each window of the last 3 dimensions; stride defaults to the kernel size.";
+  static constexpr auto doc =
+      "The average of each window of the last 3 dimensions; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return _avg_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode, a.count_include_pad, a.divisor_override);
+    return _avg_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode, a.count_include_pad,
+                        a.divisor_override);
   }
   static void samples(S& s) { s.add({s->real({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}}); }
 };

@@ -20,8 +20,10 @@ Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial) {
 
 struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
   static constexpr auto schema =
-      "_max_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> (Tensor, Tensor)";
-  static constexpr auto doc = "Max pooling over as many trailing dimensions as kernel_size has entries; and the positions within each plane.";
+      "_max_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "
+      "(Tensor, Tensor)";
+  static constexpr auto doc =
+      "Max pooling over as many trailing dimensions as kernel_size has entries; and the positions within each plane.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
   static cpu::PoolShape shape(const Args& a) {
@@ -35,27 +37,32 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     const Tensor x = exec::dense(a.self);
     cpu::max_pool(shape(a), x.dtype(), x.impl().data(), outs[0].impl().data(), raw<int64_t>(outs[1]));
   }
-  static Tensor grad_self(const Ctx& c, const Grads& g) { return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.kernel_size.size())); }
+  static Tensor grad_self(const Ctx& c, const Grads& g) {
+    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.kernel_size.size()));
+  }
   static void samples(S& s) {
     s.add({s->apart({2, 3, 6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false});
     s.add({s->apart({2, 7, 5}), {3, 2}, {2, 1}, {1, 1}, {1, 2}, true});
     s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}, false});
     s.add({s->apart({2, 8}), {3}, {}, {1}, {1}, false});
-    s.fails({s->apart({2, 3, 6, 6}), {2, 2}, {}, {2, 0}, {1, 1}, false}, "max_pool: pad should be at most half of effective kernel size");
-    s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false}, "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
+    s.fails({s->apart({2, 3, 6, 6}), {2, 2}, {}, {2, 0}, {1, 1}, false},
+            "max_pool: pad should be at most half of effective kernel size");
+    s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false},
+            "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
     s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false}, "max_pool: the output would be empty");
   }
 };
 ARGAND_OP(MaxPoolNd)
 
 struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
-  static constexpr auto schema = "_max_pool_backward(Tensor grad_output, Tensor indices, int[] input_size, int spatial) -> Tensor";
+  static constexpr auto schema =
+      "_max_pool_backward(Tensor grad_output, Tensor indices, int[] input_size, int spatial) -> Tensor";
   static constexpr auto doc = "Adds each gradient at the position its maximum was taken from.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == a.indices.sizes(), "_max_pool_backward: expected indices of shape ",
-                 a.grad_output.sizes(), ", got ", a.indices.sizes());
+    ARGAND_CHECK(ShapeError, a.grad_output.sizes() == a.indices.sizes(),
+                 "_max_pool_backward: expected indices of shape ", a.grad_output.sizes(), ", got ", a.indices.sizes());
     return {a.input_size, a.grad_output.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -79,19 +86,23 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
   static TensorMetas infer(const Args& a) {
-    const Dims sizes = pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
+    const Dims sizes =
+        pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
     return {{sizes, a.self.dtype()}, {sizes, kLong}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.self);
-    cpu::adaptive_max_pool(adaptive_pool_shape("adaptive_max_pool", x, a.output_size), x.dtype(), x.impl().data(), outs[0].impl().data(),
-                           raw<int64_t>(outs[1]));
+    cpu::adaptive_max_pool(adaptive_pool_shape("adaptive_max_pool", x, a.output_size), x.dtype(), x.impl().data(),
+                           outs[0].impl().data(), raw<int64_t>(outs[1]));
   }
-  static Tensor grad_self(const Ctx& c, const Grads& g) { return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.output_size.size())); }
+  static Tensor grad_self(const Ctx& c, const Grads& g) {
+    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
+  }
   static void samples(S& s) {
     s.add({s->apart({2, 3, 7, 5}), {3, 2}});
     s.add({s->apart({2, 9}), {4}});
-    s.fails({s->apart({2, 3, 7, 5}), {-1, 2}}, "adaptive_max_pool: elements of output_size must be greater than or equal to 0");
+    s.fails({s->apart({2, 3, 7, 5}), {-1, 2}},
+            "adaptive_max_pool: elements of output_size must be greater than or equal to 0");
   }
 };
 ARGAND_OP(AdaptiveMaxPoolNd)
@@ -100,18 +111,22 @@ ARGAND_OP(AdaptiveMaxPoolNd)
 
 struct MaxPool1dWithIndices : Composite<MaxPool1dWithIndicesArgs> {
   static constexpr auto schema =
-      "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
+      "max_pool1d_with_indices(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, "
+      "bool "
       "ceil_mode=False) -> (Tensor, Tensor)";
   static constexpr auto doc = "max_pool1d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
-  static Result compose(const Args& a) { return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode); }
+  static Result compose(const Args& a) {
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+  }
   static void samples(S& s) { s.add({s->apart({2, 3, 8}), {2}, {}, {0}, {1}}); }
 };
 ARGAND_OP(MaxPool1dWithIndices)
 
 struct MaxPool1d : Composite<MaxPool1dArgs> {
   static constexpr auto schema =
-      "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool ceil_mode=False) -> "
+      "max_pool1d(Tensor self, int[1] kernel_size, int[1] stride=[], int[1] padding=0, int[1] dilation=1, bool "
+      "ceil_mode=False) -> "
       "Tensor";
   static constexpr auto doc = "The maximum of each window of the last 1 dimension; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
@@ -133,20 +148,25 @@ ARGAND_OP(AdaptiveMaxPool1d)
 
 struct MaxPool2dWithIndices : Composite<MaxPool2dWithIndicesArgs> {
   static constexpr auto schema =
-      "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
+      "max_pool2d_with_indices(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, "
+      "bool "
       "ceil_mode=False) -> (Tensor, Tensor)";
   static constexpr auto doc = "max_pool2d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
-  static Result compose(const Args& a) { return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode); }
+  static Result compose(const Args& a) {
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+  }
   static void samples(S& s) { s.add({s->apart({2, 3, 6, 5}), {3, 2}, {2, 2}, {1, 0}, {1, 1}}); }
 };
 ARGAND_OP(MaxPool2dWithIndices)
 
 struct MaxPool2d : Composite<MaxPool2dArgs> {
   static constexpr auto schema =
-      "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool ceil_mode=False) -> "
+      "max_pool2d(Tensor self, int[2] kernel_size, int[2] stride=[], int[2] padding=0, int[2] dilation=1, bool "
+      "ceil_mode=False) -> "
       "Tensor";
-  static constexpr auto doc = "The maximum of each window of the last 2 dimensions; stride defaults to the kernel size.";
+  static constexpr auto doc =
+      "The maximum of each window of the last 2 dimensions; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));
@@ -166,20 +186,25 @@ ARGAND_OP(AdaptiveMaxPool2d)
 
 struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
   static constexpr auto schema =
-      "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
+      "max_pool3d_with_indices(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, "
+      "bool "
       "ceil_mode=False) -> (Tensor, Tensor)";
   static constexpr auto doc = "max_pool3d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
-  static Result compose(const Args& a) { return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode); }
+  static Result compose(const Args& a) {
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+  }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
 ARGAND_OP(MaxPool3dWithIndices)
 
 struct MaxPool3d : Composite<MaxPool3dArgs> {
   static constexpr auto schema =
-      "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool ceil_mode=False) -> "
+      "max_pool3d(Tensor self, int[3] kernel_size, int[3] stride=[], int[3] padding=0, int[3] dilation=1, bool "
+      "ceil_mode=False) -> "
       "Tensor";
-  static constexpr auto doc = "The maximum of each window of the last 3 dimensions; stride defaults to the kernel size.";
+  static constexpr auto doc =
+      "The maximum of each window of the last 3 dimensions; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));

@@ -5,10 +5,11 @@ namespace {
 
 void check_input(const char* op, const Tensor& input, size_t spatial) {
   const auto n = static_cast<int64_t>(spatial);
-  ARGAND_CHECK(ShapeError, input.dim() == n + 1 || input.dim() == n + 2, op, ": expected input [C, ", n, " spatial] or [N, C, ", n,
-               " spatial], got a tensor of shape ", input.sizes());
+  ARGAND_CHECK(ShapeError, input.dim() == n + 1 || input.dim() == n + 2, op, ": expected input [C, ", n,
+               " spatial] or [N, C, ", n, " spatial], got a tensor of shape ", input.sizes());
   for (int64_t d = input.dim() - n - 1; d < input.dim(); ++d)
-    ARGAND_CHECK(ShapeError, input.sizes()[d] > 0, op, ": expected non-zero size for all dimensions but the batch, got ", input.sizes());
+    ARGAND_CHECK(ShapeError, input.sizes()[d] > 0, op,
+                 ": expected non-zero size for all dimensions but the batch, got ", input.sizes());
 }
 
 void set_input(cpu::PoolShape& s, const Tensor& input, size_t spatial) {
@@ -47,10 +48,11 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
     ARGAND_CHECK(ValueError, s.stride[d] > 0, op, ": stride should not be zero, but got ", o.stride);
     ARGAND_CHECK(ValueError, s.dilation[d] > 0, op, ": dilation should be greater than zero, but got ", o.dilation);
     ARGAND_CHECK(ValueError, s.padding[d] >= 0 && s.padding[d] <= ((s.kernel[d] - 1) * s.dilation[d] + 1) / 2, op,
-                 ": pad should be at most half of effective kernel size, but got pad=", s.padding[d], ", kernel_size=", s.kernel[d],
-                 " and dilation=", s.dilation[d]);
+                 ": pad should be at most half of effective kernel size, but got pad=", s.padding[d],
+                 ", kernel_size=", s.kernel[d], " and dilation=", s.dilation[d]);
     s.out[d] = output_size(s.in[d], s.kernel[d], s.stride[d], s.padding[d], s.dilation[d], o.ceil_mode);
-    ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": the output would be empty: input ", input.sizes(), ", kernel ", o.kernel);
+    ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": the output would be empty: input ", input.sizes(), ", kernel ",
+                 o.kernel);
   }
   return s;
 }
@@ -61,7 +63,8 @@ cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArray
   set_input(s, input, output_size.size());
   for (size_t i = 0; i < output_size.size(); ++i) {
     const size_t d = 3 - output_size.size() + i;
-    ARGAND_CHECK(ValueError, output_size[i] >= 0, op, ": elements of output_size must be greater than or equal to 0, got ", output_size);
+    ARGAND_CHECK(ValueError, output_size[i] >= 0, op,
+                 ": elements of output_size must be greater than or equal to 0, got ", output_size);
     s.out[d] = output_size[i];
   }
   return s;

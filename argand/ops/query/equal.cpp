@@ -25,10 +25,11 @@ bool finite(std::complex<double> v) { return std::isfinite(v.real()) && std::isf
 
 struct Equal : Composite<EqualArgs> {
   static constexpr auto schema = "equal(Tensor self, Tensor other) -> bool";
-  static constexpr auto doc = "Whether both have the same shape and elements; NaN differs from NaN. DtypeError if the dtypes differ.";
+  static constexpr auto doc =
+      "Whether both have the same shape and elements; NaN differs from NaN. DtypeError if the dtypes differ.";
   static bool compose(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "equal: Expected object of data type ", a.self.dtype(), " but got data type ",
-                 a.other.dtype(), " for argument 'other'");
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "equal: Expected object of data type ", a.self.dtype(),
+                 " but got data type ", a.other.dtype(), " for argument 'other'");
     if (!(a.self.sizes() == a.other.sizes())) return false;
     const Tensor x = exec::dense(on_cpu(a.self)), y = exec::dense(on_cpu(a.other));
     return dispatch<kAllTypes>(x.dtype(), "equal", [&](auto tag) {
@@ -50,12 +51,15 @@ struct Equal : Composite<EqualArgs> {
 ARGAND_OP(Equal)
 
 struct Allclose : Composite<AllcloseArgs> {
-  static constexpr auto schema = "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool";
-  static constexpr auto doc = "Whether |self - other| <= atol + rtol * |other| everywhere, broadcast. Infinities of one sign are close.";
+  static constexpr auto schema =
+      "allclose(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False) -> bool";
+  static constexpr auto doc =
+      "Whether |self - other| <= atol + rtol * |other| everywhere, broadcast. Infinities of one sign are close.";
   static bool compose(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "allclose: ", a.self.dtype(), " did not match ", a.other.dtype());
-    ARGAND_CHECK(ValueError, a.rtol >= 0 && a.atol >= 0, "allclose: rtol and atol must be greater than or equal to zero, but got ", a.rtol,
-                 " and ", a.atol);
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.other.dtype(), "allclose: ", a.self.dtype(), " did not match ",
+                 a.other.dtype());
+    ARGAND_CHECK(ValueError, a.rtol >= 0 && a.atol >= 0,
+                 "allclose: rtol and atol must be greater than or equal to zero, but got ", a.rtol, " and ", a.atol);
     const Dims sizes = broadcast_shapes(a.self.sizes(), a.other.sizes(), "allclose");
     const auto compare = [&](auto zero) {
       using T = decltype(zero);
@@ -84,7 +88,8 @@ struct IsNonzero : Composite<IsNonzeroArgs> {
   static constexpr auto doc = "Whether the only element is not zero.";
   static bool compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.self.numel() != 0, "is_nonzero: Boolean value of Tensor with no values is ambiguous");
-    ARGAND_CHECK(ValueError, a.self.numel() == 1, "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
+    ARGAND_CHECK(ValueError, a.self.numel() == 1,
+                 "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
     return !(a.self.item() == Scalar(0));
   }
   static void samples(S& s) {

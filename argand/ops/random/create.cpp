@@ -49,9 +49,7 @@ struct RandLike : Kernel<RandLikeArgs> {
     return meta;
   }
   static void cpu(const Args&, Tensor& out) { draw_uniform(out, 0, 1, {}); }
-  static void samples(S& s) {
-    s.fails({s->integer({2}, 0, 2)}, "rand_like: not implemented for dtype int64");
-  }
+  static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "rand_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandLike)
 
@@ -90,9 +88,7 @@ struct RandnLike : Kernel<RandnLikeArgs> {
     return meta;
   }
   static void cpu(const Args&, Tensor& out) { draw_normal(out, 0, 1, {}); }
-  static void samples(S& s) {
-    s.fails({s->integer({2}, 0, 2)}, "randn_like: not implemented for dtype int64");
-  }
+  static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "randn_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandnLike)
 

@@ -17,7 +17,8 @@ Tensor parts_of(const Tensor& t) {
   for (const int64_t s : t.strides()) strides.push_back(2 * s);
   sizes.push_back(2);
   strides.push_back(1);
-  return Tensor(make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), 2 * t.storage_offset(), to_real_type(t.dtype())));
+  return Tensor(make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), 2 * t.storage_offset(),
+                                           to_real_type(t.dtype())));
 }
 
 void add_to_real(const Tensor& parts, double mean) {
@@ -73,8 +74,10 @@ void draw_normal(const Tensor& out, double mean, double std, const std::optional
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {
     with_floats(t, "normal_", [&](auto* p, int64_t n) {
-      if (serial) cpu::normal_serial(generator_of(g), p, n, mean, std);
-      else cpu::normal(generator_of(g), p, n, mean, std);
+      if (serial)
+        cpu::normal_serial(generator_of(g), p, n, mean, std);
+      else
+        cpu::normal(generator_of(g), p, n, mean, std);
     });
   });
 }
@@ -89,16 +92,21 @@ void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::o
 }
 
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {
-  ARGAND_CHECK(ValueError, low < high, op, ": expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
+  ARGAND_CHECK(ValueError, low < high, op, ": expects 'from' to be less than 'to', but got from=", low,
+               " >= to=", high);
   const auto check = [&](int64_t least, int64_t most) {
     ARGAND_CHECK(ValueError, low >= least && low <= most, op, ": from is out of bounds for ", dtype, ", got ", low);
-    ARGAND_CHECK(ValueError, high - 1 >= least && high - 1 <= most, op, ": to - 1 is out of bounds for ", dtype, ", got ", high - 1);
+    ARGAND_CHECK(ValueError, high - 1 >= least && high - 1 <= most, op, ": to - 1 is out of bounds for ", dtype,
+                 ", got ", high - 1);
   };
   dispatch<kRealTypes>(dtype, op, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    if constexpr (std::is_same_v<T, bool>) check(0, 1);
-    else if constexpr (std::is_same_v<T, Half>) check(-65504, 65504);
-    else if constexpr (std::is_integral_v<T>) check(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
+    if constexpr (std::is_same_v<T, bool>)
+      check(0, 1);
+    else if constexpr (std::is_same_v<T, Half>)
+      check(-65504, 65504);
+    else if constexpr (std::is_integral_v<T>)
+      check(std::numeric_limits<T>::min(), std::numeric_limits<T>::max());
   });
 }
 

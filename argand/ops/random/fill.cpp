@@ -16,13 +16,16 @@ TensorMeta meta_of_self(const Tensor& self) { return {self.impl().sizes, self.dt
 }  // namespace
 
 struct UniformInplace : Kernel<UniformInplaceArgs> {
-  static constexpr auto schema = "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "uniform_(Tensor(a!) self, float from=0, float to=1, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "Samples from [from, to).";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.from <= a.to, "uniform_: expects to return a [from, to) range, but found from=", a.from, " > to=", a.to);
-    ARGAND_CHECK(ValueError, std::isfinite(a.to - a.from), "uniform_: expects to-from to be finite, but found to=", a.to, " and from=", a.from);
+    ARGAND_CHECK(ValueError, a.from <= a.to, "uniform_: expects to return a [from, to) range, but found from=", a.from,
+                 " > to=", a.to);
+    ARGAND_CHECK(ValueError, std::isfinite(a.to - a.from),
+                 "uniform_: expects to-from to be finite, but found to=", a.to, " and from=", a.from);
     return meta_of_self(a.self);
   }
   static void cpu(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
@@ -35,8 +38,10 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
 ARGAND_OP(UniformInplace)
 
 struct NormalInplace : Kernel<NormalInplaceArgs> {
-  static constexpr auto schema = "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)";
-  static constexpr auto doc = "Samples of the normal distribution; for a complex tensor std belongs to both parts together.";
+  static constexpr auto schema =
+      "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto doc =
+      "Samples of the normal distribution; for a complex tensor std belongs to both parts together.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
@@ -53,8 +58,10 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
 ARGAND_OP(NormalInplace)
 
 struct RandomInplace : Kernel<RandomInplaceArgs> {
-  static constexpr auto schema = "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)";
-  static constexpr const char* overloads[] = {"random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"};
+  static constexpr auto schema =
+      "random_.from(Tensor(a!) self, int from, int? to, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr const char* overloads[] = {
+      "random_.to(Tensor(a!) self, int to, *, Generator? generator=None) -> Tensor(a!)"};
   static constexpr auto doc = "Integers of [from, to); without `to`, up to the largest that the dtype holds exactly.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
@@ -62,21 +69,29 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
   static int64_t largest(ScalarType t) {
     return dispatch<kRealTypes>(t, "random_", [](auto tag) -> int64_t {
       using T = typename decltype(tag)::type;
-      if constexpr (std::is_same_v<T, Half>) return int64_t{1} << 11;
-      else if constexpr (std::is_same_v<T, BFloat16>) return int64_t{1} << 8;
-      else if constexpr (std::is_floating_point_v<T>) return int64_t{1} << std::numeric_limits<T>::digits;
-      else return static_cast<int64_t>(std::numeric_limits<T>::max());
+      if constexpr (std::is_same_v<T, Half>)
+        return int64_t{1} << 11;
+      else if constexpr (std::is_same_v<T, BFloat16>)
+        return int64_t{1} << 8;
+      else if constexpr (std::is_floating_point_v<T>)
+        return int64_t{1} << std::numeric_limits<T>::digits;
+      else
+        return static_cast<int64_t>(std::numeric_limits<T>::max());
     });
   }
   static TensorMeta infer(const Args& a) {
-    if (a.to) check_integer_range("random_", a.from, *a.to, a.self.dtype());
-    else ARGAND_CHECK(ValueError, a.from <= largest(a.self.dtype()), "random_: from is out of bounds for ", a.self.dtype(), ", got ", a.from);
+    if (a.to)
+      check_integer_range("random_", a.from, *a.to, a.self.dtype());
+    else
+      ARGAND_CHECK(ValueError, a.from <= largest(a.self.dtype()), "random_: from is out of bounds for ", a.self.dtype(),
+                   ", got ", a.from);
     return meta_of_self(a.self);
   }
   static void cpu(const Args& a, Tensor& out) {
     const auto from = static_cast<uint64_t>(a.from);
     // All of int64 wraps to 0, which is how the kernel wants it.
-    const uint64_t range = a.to ? static_cast<uint64_t>(*a.to) - from : static_cast<uint64_t>(largest(out.dtype())) - from + 1;
+    const uint64_t range =
+        a.to ? static_cast<uint64_t>(*a.to) - from : static_cast<uint64_t>(largest(out.dtype())) - from + 1;
     draw_integers(out, a.from, range, a.generator);
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
@@ -89,7 +104,8 @@ ARGAND_OP(RandomInplace)
 
 struct RandomFullInplace : Kernel<RandomFullInplaceArgs> {
   static constexpr auto schema = "random_(Tensor(a!) self, *, Generator? generator=None) -> Tensor(a!)";
-  static constexpr auto doc = "Integers from 0 to the dtype's largest; for floating dtypes, to the largest below which all are exact.";
+  static constexpr auto doc =
+      "Integers from 0 to the dtype's largest; for floating dtypes, to the largest below which all are exact.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) { return meta_of_self(a.self); }
@@ -105,7 +121,8 @@ struct RandomFullInplace : Kernel<RandomFullInplaceArgs> {
 ARGAND_OP(RandomFullInplace)
 
 struct BernoulliInplace : Kernel<BernoulliInplaceArgs> {
-  static constexpr auto schema = "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "bernoulli_.float(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "1 with probability p, else 0.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
@@ -126,16 +143,19 @@ struct BernoulliInplace : Kernel<BernoulliInplaceArgs> {
 ARGAND_OP(BernoulliInplace)
 
 struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
-  static constexpr auto schema = "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "1 with the probability at the same place of p (floating, broadcast), else 0.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.p.is_floating_point(), "bernoulli_: expects probabilities tensor to have floating type, got ", a.p.dtype());
+    ARGAND_CHECK(DtypeError, a.p.is_floating_point(),
+                 "bernoulli_: expects probabilities tensor to have floating type, got ", a.p.dtype());
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
-    const Tensor p = exec::alias(a.p, out.impl().sizes, expanded_strides(a.p.sizes(), a.p.strides(), out.sizes()), a.p.storage_offset());
+    const Tensor p = exec::alias(a.p, out.impl().sizes, expanded_strides(a.p.sizes(), a.p.strides(), out.sizes()),
+                                 a.p.storage_offset());
     Dims sizes, strides;
     for (const int64_t d : memory_order(out)) {
       sizes.push_back(p.sizes()[d]);
@@ -158,7 +178,8 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static Tensor grad_p(const Ctx& c, const Tensor& g) { return zeros(c.sizes(kP), g.options()); }
   static void samples(S& s) {
-    s.fails({s->real({2}), s->integer({2}, 0, 2)}, "bernoulli_: expects probabilities tensor to have floating type, got int64");
+    s.fails({s->real({2}), s->integer({2}, 0, 2)},
+            "bernoulli_: expects probabilities tensor to have floating type, got int64");
     s.fails({s->real({2}), s->real({2}, 2, 3)}, "bernoulli_: expects p to be in [0, 1], but got p=");
     s.fails({s->real({2}), s->real({3})}, "bernoulli_: shapes [2] and [3] do not broadcast");
   }
@@ -166,7 +187,8 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
 ARGAND_OP(BernoulliTensorInplace)
 
 struct ExponentialInplace : Kernel<ExponentialInplaceArgs> {
-  static constexpr auto schema = "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "exponential_(Tensor(a!) self, float lambd=1, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "Samples of the exponential distribution with rate lambd.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes;
@@ -208,7 +230,8 @@ struct GeometricInplace : Kernel<GeometricInplaceArgs> {
 ARGAND_OP(GeometricInplace)
 
 struct CauchyInplace : Kernel<CauchyInplaceArgs> {
-  static constexpr auto schema = "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "cauchy_(Tensor(a!) self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "Samples of the Cauchy distribution.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes;
@@ -229,7 +252,8 @@ struct CauchyInplace : Kernel<CauchyInplaceArgs> {
 ARGAND_OP(CauchyInplace)
 
 struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
-  static constexpr auto schema = "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)";
+  static constexpr auto schema =
+      "log_normal_(Tensor(a!) self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc = "The exponential of normal samples.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes;

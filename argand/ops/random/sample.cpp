@@ -23,7 +23,8 @@ struct BernoulliP : Composite<BernoulliPArgs> {
 ARGAND_OP(BernoulliP)
 
 struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
-  static constexpr auto schema = "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor";
+  static constexpr auto schema =
+      "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "Normal samples around the elements of mean.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -41,7 +42,8 @@ void check_std(const Tensor& std) {
   ARGAND_CHECK(DtypeError, !std.is_complex(), "normal: expects standard deviation to be non-complex");
   const Tensor s = exec::dense_clone(std, kDouble);
   const double* p = raw<double>(s);
-  for (int64_t i = 0; i < s.numel(); ++i) ARGAND_CHECK(ValueError, p[i] >= 0, "normal: expects all elements of std >= 0.0, but found ", p[i]);
+  for (int64_t i = 0; i < s.numel(); ++i)
+    ARGAND_CHECK(ValueError, p[i] >= 0, "normal: expects all elements of std >= 0.0, but found ", p[i]);
 }
 
 }  // namespace
@@ -55,12 +57,15 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
     const NoGradGuard no_grad;
     return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
   }
-  static void samples(S& s) { s.fails({0, s->real({2}, -2, -1)}, "normal: expects all elements of std >= 0.0, but found -"); }
+  static void samples(S& s) {
+    s.fails({0, s->real({2}, -2, -1)}, "normal: expects all elements of std >= 0.0, but found -");
+  }
 };
 ARGAND_OP(NormalFloatTensor)
 
 struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
-  static constexpr auto schema = "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
+  static constexpr auto schema =
+      "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc = "Normal samples with means and standard deviations from two tensors, broadcast.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -69,13 +74,16 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
     const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");
     return empty(sizes, a.mean.options()).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
   }
-  static void samples(S& s) { s.fails({s->real({2}), s->positive({3})}, "normal: shapes [2] and [3] do not broadcast"); }
+  static void samples(S& s) {
+    s.fails({s->real({2}), s->positive({3})}, "normal: shapes [2] and [3] do not broadcast");
+  }
 };
 ARGAND_OP(NormalTensorTensor)
 
 struct NormalFloatFloat : Composite<NormalFloatFloatArgs> {
   static constexpr auto schema =
-      "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, Layout? "
+      "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, ScalarType? dtype=None, "
+      "Layout? "
       "layout=None, Device? device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "Normal samples of one mean and standard deviation.";
   static Tensor compose(const Args& a) {
@@ -86,19 +94,25 @@ struct NormalFloatFloat : Composite<NormalFloatFloatArgs> {
 ARGAND_OP(NormalFloatFloat)
 
 struct Multinomial : Kernel<MultinomialArgs> {
-  static constexpr auto schema = "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor";
+  static constexpr auto schema =
+      "multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor";
   static constexpr auto doc =
-      "num_samples category numbers (int64) for each row of weights, a vector or a matrix; without replacement, each category "
+      "num_samples category numbers (int64) for each row of weights, a vector or a matrix; without replacement, each "
+      "category "
       "at most once. ValueError for a weight that is negative or not finite, and for rows of zeros.";
   static constexpr bool differentiable = false;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ", a.self.dim());
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "multinomial: prob_dist must be 1 or 2 dim, got ",
+                 a.self.dim());
     const int64_t categories = a.self.sizes().back();
-    ARGAND_CHECK(ValueError, a.num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ", a.num_samples);
+    ARGAND_CHECK(ValueError, a.num_samples > 0, "multinomial: cannot sample n_sample <= 0 samples, got ",
+                 a.num_samples);
     ARGAND_CHECK(ValueError, a.replacement || a.num_samples <= categories,
-                 "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got ", a.num_samples, " of ", categories);
-    ARGAND_CHECK(ValueError, categories <= int64_t{1} << 24, "multinomial: number of categories cannot exceed 2^24, got ", categories);
+                 "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement, got ",
+                 a.num_samples, " of ", categories);
+    ARGAND_CHECK(ValueError, categories <= int64_t{1} << 24,
+                 "multinomial: number of categories cannot exceed 2^24, got ", categories);
     if (a.self.dim() == 1) return {{a.num_samples}, kLong};
     return {{a.self.sizes()[0], a.num_samples}, kLong};
   }
@@ -106,12 +120,13 @@ struct Multinomial : Kernel<MultinomialArgs> {
     const Tensor weights = exec::dense(a.self);
     const int64_t categories = weights.sizes().back(), rows = weights.dim() == 1 ? 1 : weights.sizes()[0];
     dispatch<kFloatingTypes>(weights.dtype(), "multinomial", [&](auto tag) {
-      cpu::multinomial(generator_of(a.generator), raw<typename decltype(tag)::type>(weights), rows, categories, a.num_samples, a.replacement,
-                       raw<int64_t>(out));
+      cpu::multinomial(generator_of(a.generator), raw<typename decltype(tag)::type>(weights), rows, categories,
+                       a.num_samples, a.replacement, raw<int64_t>(out));
     });
   }
   static void samples(S& s) {
-    s.fails({s->positive({3}), 4}, "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+    s.fails({s->positive({3}), 4},
+            "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement");
     s.fails({s->positive({3}), 0}, "multinomial: cannot sample n_sample <= 0 samples");
     s.fails({s->positive({}), 1}, "multinomial: prob_dist must be 1 or 2 dim, got 0");
     s.fails({s->real({3}, -2, -1), 1}, "multinomial: probability tensor contains either `inf`, `nan` or element < 0");

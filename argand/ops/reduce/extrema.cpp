@@ -24,19 +24,23 @@ void extreme_with_index(bool largest, const char* op, const Tensor& self, int64_
     const T* from = raw<T>(in);
     T* to = raw<T>(outs[0]);
     for (int64_t o = 0; o < s.outer; ++o)
-      for (int64_t i = 0; i < s.inner; ++i) to[o * s.inner + i] = from[(o * s.size + at[o * s.inner + i]) * s.inner + i];
+      for (int64_t i = 0; i < s.inner; ++i)
+        to[o * s.inner + i] = from[(o * s.size + at[o * s.inner + i]) * s.inner + i];
   });
 }
 
 // The gradient of chosen elements, in the places they were chosen from.
 Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim) {
   const Dims one{dim};
-  return zeros(sizes, g.options()).scatter_add(dim, unreduce(index, sizes, one, keepdim), unreduce(g, sizes, one, keepdim));
+  return zeros(sizes, g.options())
+      .scatter_add(dim, unreduce(index, sizes, one, keepdim), unreduce(g, sizes, one, keepdim));
 }
 
 TensorMeta arg_meta(const char* op, const Tensor& self, const std::optional<int64_t>& dim, bool keepdim) {
   if (!dim) {
-    ARGAND_CHECK(IndexError, self.numel() > 0, op, ": Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the 'dim' argument.");
+    ARGAND_CHECK(IndexError, self.numel() > 0, op,
+                 ": Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with the "
+                 "'dim' argument.");
     return {keepdim ? Dims(static_cast<size_t>(self.dim()), 1) : Dims{}, kLong};
   }
   const Dims dims{wrap_dim(*dim, self.dim(), op)};
@@ -44,7 +48,8 @@ TensorMeta arg_meta(const char* op, const Tensor& self, const std::optional<int6
   return {reduced_sizes(self.sizes(), dims, keepdim), kLong};
 }
 
-void arg_extreme(bool largest, const char* op, const Tensor& self, const std::optional<int64_t>& dim, const Tensor& out) {
+void arg_extreme(bool largest, const char* op, const Tensor& self, const std::optional<int64_t>& dim,
+                 const Tensor& out) {
   const Tensor in = exec::dense(self);
   const DimSplit s = dim ? DimSplit(in.sizes(), wrap_dim(*dim, in.dim(), op)) : DimSplit({in.numel()}, 0);
   cpu::arg_extreme(largest, in.impl().data(), in.dtype(), s.outer, s.size, s.inner, raw<int64_t>(out));
@@ -54,12 +59,15 @@ void arg_extreme(bool largest, const char* op, const Tensor& self, const std::op
 
 struct MaxDim : Kernel<MaxDimArgs> {
   static constexpr auto schema = "max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)";
-  static constexpr auto doc = "The largest element along dim (NaN if there is one) and its index, the first of equal ones.";
+  static constexpr auto doc =
+      "The largest element along dim (NaN if there is one) and its index, the first of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return extreme_metas("max", a.self, a.dim, a.keepdim); }
   static void cpu(const Args& a, std::span<Tensor> outs) { extreme_with_index(true, "max", a.self, a.dim, outs); }
-  static Tensor grad_self(const Ctx& c, const Grads& g) { return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim); }
+  static Tensor grad_self(const Ctx& c, const Grads& g) {
+    return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
+  }
   static void samples(S& s) {
     s.add({s->apart({3, 4}), 1});
     s.add({s->apart({2, 3, 4}), -2, true});
@@ -74,12 +82,15 @@ ARGAND_OP(MaxDim)
 
 struct MinDim : Kernel<MinDimArgs> {
   static constexpr auto schema = "min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)";
-  static constexpr auto doc = "The smallest element along dim (NaN if there is one) and its index, the first of equal ones.";
+  static constexpr auto doc =
+      "The smallest element along dim (NaN if there is one) and its index, the first of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return extreme_metas("min", a.self, a.dim, a.keepdim); }
   static void cpu(const Args& a, std::span<Tensor> outs) { extreme_with_index(false, "min", a.self, a.dim, outs); }
-  static Tensor grad_self(const Ctx& c, const Grads& g) { return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim); }
+  static Tensor grad_self(const Ctx& c, const Grads& g) {
+    return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
+  }
   static void samples(S& s) {
     s.add({s->apart({3, 4}), 1});
     s.add({s->apart({2, 3, 4}), -2, true});
@@ -92,7 +103,8 @@ ARGAND_OP(MinDim)
 
 struct Argmax : Kernel<ArgmaxArgs> {
   static constexpr auto schema = "argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor";
-  static constexpr auto doc = "The index of the largest element along dim, or among all; the first of equal ones, the first NaN.";
+  static constexpr auto doc =
+      "The index of the largest element along dim, or among all; the first of equal ones, the first NaN.";
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
@@ -112,7 +124,8 @@ ARGAND_OP(Argmax)
 
 struct Argmin : Kernel<ArgminArgs> {
   static constexpr auto schema = "argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor";
-  static constexpr auto doc = "The index of the smallest element along dim, or among all; the first of equal ones, the first NaN.";
+  static constexpr auto doc =
+      "The index of the smallest element along dim, or among all; the first of equal ones, the first NaN.";
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;

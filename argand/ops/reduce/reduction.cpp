@@ -24,11 +24,12 @@ Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, const std::optio
   return unreduce(reduced, sizes, dim, keepdim).expand(sizes);
 }
 
-void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims, const ReduceOptions& options,
-                 function_ref<void(void*, int64_t)> finish) {
+void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
+                 const ReduceOptions& options, function_ref<void(void*, int64_t)> finish) {
   const ScalarType type = options.as.value_or(accumulator_type(out.dtype()));
   const cpu::ReduceLayout layout(self.sizes(), self.strides(), dims);
-  cpu::ReduceCall call{kind, self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter, options.center};
+  cpu::ReduceCall call{kind,          self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter,
+                       options.center};
   if (type == out.dtype()) {
     cpu::reduce(call, layout);
     finish(call.out, out.numel());
@@ -43,7 +44,8 @@ void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, In
 
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims) {
   for (const int64_t d : dims)
-    ARGAND_CHECK(IndexError, self.dim() == 0 || self.sizes()[d] > 0, op, ": Expected reduction dim ", d, " to have non-zero size.");
+    ARGAND_CHECK(IndexError, self.dim() == 0 || self.sizes()[d] > 0, op, ": Expected reduction dim ", d,
+                 " to have non-zero size.");
 }
 
 }  // namespace argand::ops

@@ -28,8 +28,9 @@ struct ReduceOptions {
   const void* center = nullptr;
   std::optional<ScalarType> as = {};
 };
-void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims, const ReduceOptions& options = {},
-                 function_ref<void(void*, int64_t)> finish = [](void*, int64_t) {});
+void reduce_into(
+    const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims, const ReduceOptions& options = {},
+    function_ref<void(void*, int64_t)> finish = [](void*, int64_t) {});
 
 // ValueError if there is no element to choose from: `op`: ....
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims);
@@ -38,7 +39,8 @@ void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims);
 struct DimSplit {
   int64_t outer = 1, size = 1, inner = 1;
   DimSplit(IntArrayRef sizes, int64_t dim) {
-    for (size_t d = 0; d < sizes.size(); ++d) (static_cast<int64_t>(d) < dim ? outer : static_cast<int64_t>(d) > dim ? inner : size) *= sizes[d];
+    for (size_t d = 0; d < sizes.size(); ++d)
+      (static_cast<int64_t>(d) < dim ? outer : static_cast<int64_t>(d) > dim ? inner : size) *= sizes[d];
   }
 };
 

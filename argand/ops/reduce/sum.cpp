@@ -6,17 +6,23 @@
 namespace argand::ops {
 
 struct Sum : Kernel<SumArgs> {
-  static constexpr auto schema = "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
+  static constexpr auto schema =
+      "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr const char* overloads[] = {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc =
-      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. Numbers are added pairwise in "
+      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. Numbers are added pairwise "
+      "in "
       "blocks, in an order set by the shape alone.";
   static constexpr int variants = kFunction | kMethod | kOut;
-  static ScalarType dtype_of(const Args& a) { return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype()); }
+  static ScalarType dtype_of(const Args& a) {
+    return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());
+  }
   static TensorMeta infer(const Args& a) {
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "sum"), a.keepdim), dtype_of(a)};
   }
-  static void cpu(const Args& a, Tensor& out) { reduce_into(out, cpu::ReduceKind::kSum, a.self, reduced_dims(a.self, a.dim, "sum")); }
+  static void cpu(const Args& a, Tensor& out) {
+    reduce_into(out, cpu::ReduceKind::kSum, a.self, reduced_dims(a.self, a.dim, "sum"));
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return expand_reduced(g, c.sizes(kSelf), c.dim, c.keepdim); }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
@@ -37,7 +43,8 @@ ARGAND_OP(Sum)
 
 struct SumToSize : Composite<SumToSizeArgs> {
   static constexpr auto schema = "sum_to_size(Tensor self, int[] size) -> Tensor";
-  static constexpr auto doc = "Sums the dimensions that broadcasting a tensor of this size to self would have expanded.";
+  static constexpr auto doc =
+      "Sums the dimensions that broadcasting a tensor of this size to self would have expanded.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
     if (a.self.sizes() == IntArrayRef(a.size)) return a.self;
@@ -45,9 +52,11 @@ struct SumToSize : Composite<SumToSizeArgs> {
     ARGAND_CHECK(ShapeError, lead >= 0, "sum_to_size: size ", a.size, " is not expandable to size ", a.self.sizes());
     Dims dims;
     for (int64_t i = 0; i < a.self.dim(); ++i) {
-      if (i < lead || (a.size[i - lead] == 1 && a.self.sizes()[i] != 1)) dims.push_back(i);
-      else ARGAND_CHECK(ShapeError, a.size[i - lead] == a.self.sizes()[i], "sum_to_size: size ", a.size, " is not expandable to size ",
-                        a.self.sizes());
+      if (i < lead || (a.size[i - lead] == 1 && a.self.sizes()[i] != 1))
+        dims.push_back(i);
+      else
+        ARGAND_CHECK(ShapeError, a.size[i - lead] == a.self.sizes()[i], "sum_to_size: size ", a.size,
+                     " is not expandable to size ", a.self.sizes());
     }
     const Tensor t = dims.empty() ? a.self : a.self.sum(dims, true);
     return lead > 0 ? t.view(a.size) : t;
@@ -60,13 +69,16 @@ struct SumToSize : Composite<SumToSizeArgs> {
 ARGAND_OP(SumToSize)
 
 struct Mean : Kernel<MeanArgs> {
-  static constexpr auto schema = "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
+  static constexpr auto schema =
+      "mean(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr const char* overloads[] = {"mean(Tensor self, *, ScalarType? dtype=None) -> Tensor"};
-  static constexpr auto doc = "The mean over dim (all dimensions if none or empty), of floating-point or complex numbers.";
+  static constexpr auto doc =
+      "The mean over dim (all dimensions if none or empty), of floating-point or complex numbers.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.dtype.value_or(a.self.dtype());
-    ARGAND_CHECK(DtypeError, is_differentiable(dtype), "mean: could not infer output dtype. ", a.dtype ? "Optional dtype" : "Input dtype",
+    ARGAND_CHECK(DtypeError, is_differentiable(dtype), "mean: could not infer output dtype. ",
+                 a.dtype ? "Optional dtype" : "Input dtype",
                  " must be either a floating point or complex dtype. Got: ", dtype);
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "mean"), a.keepdim), dtype};
   }
@@ -95,7 +107,8 @@ struct Mean : Kernel<MeanArgs> {
     s.add({s->real({0, 3}), Dims{1}});
     s.add_without_gradient({s->real({0, 3}), Dims{0}});
     s.add({s->real({2, 3}), Dims{0}, false, kFloat});
-    s.fails({s->integer({2, 3}, 0, 5)}, "mean: could not infer output dtype. Input dtype must be either a floating point or complex dtype");
+    s.fails({s->integer({2, 3}, 0, 5)},
+            "mean: could not infer output dtype. Input dtype must be either a floating point or complex dtype");
     s.fails({s->real({2, 3}), Dims{2}}, "mean: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
 };

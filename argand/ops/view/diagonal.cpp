@@ -9,11 +9,13 @@ struct Diagonal : View<DiagonalArgs> {
   static constexpr auto doc = "The diagonal of two dimensions as the last dimension; offset > 0 is above the main one.";
   static ViewLayout view(const Args& a) {
     const int64_t d1 = wrap_dim(a.dim1, a.self.dim(), "diagonal"), d2 = wrap_dim(a.dim2, a.self.dim(), "diagonal");
-    ARGAND_CHECK(ShapeError, a.self.dim() >= 2, "diagonal: expected a tensor of at least 2 dimensions, got sizes ", a.self.sizes());
+    ARGAND_CHECK(ShapeError, a.self.dim() >= 2, "diagonal: expected a tensor of at least 2 dimensions, got sizes ",
+                 a.self.sizes());
     ARGAND_CHECK(ValueError, d1 != d2, "diagonal: diagonal dimensions cannot be identical ", a.dim1, ", ", a.dim2);
     const auto sizes = a.self.sizes();
     const auto strides = a.self.strides();
-    const int64_t length = std::max<int64_t>(a.offset >= 0 ? std::min(sizes[d1], sizes[d2] - a.offset) : std::min(sizes[d1] + a.offset, sizes[d2]), 0);
+    const int64_t length = std::max<int64_t>(
+        a.offset >= 0 ? std::min(sizes[d1], sizes[d2] - a.offset) : std::min(sizes[d1] + a.offset, sizes[d2]), 0);
     ViewLayout v{{}, {}, a.self.storage_offset()};
     if (length > 0) v.offset += a.offset >= 0 ? a.offset * strides[d2] : -a.offset * strides[d1];
     for (int64_t d = 0; d < a.self.dim(); ++d) {
@@ -36,20 +38,24 @@ struct Diagonal : View<DiagonalArgs> {
     s.add({s->real({2, 3, 4}), -1, 0, -1});
     s.add({s->real({3, 4}), 7});
     s.fails({s->real({3, 4}), 0, 1, -1}, "diagonal: diagonal dimensions cannot be identical 1, -1");
-    s.fails({s->real({3, 4}), 0, 0, 2}, "diagonal: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+    s.fails({s->real({3, 4}), 0, 0, 2},
+            "diagonal: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
 };
 ARGAND_OP(Diagonal)
 
 struct Unfold : View<UnfoldArgs> {
   static constexpr auto schema = "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)";
-  static constexpr auto doc = "All windows of `size` along a dimension, `step` apart; the window is the last dimension.";
+  static constexpr auto doc =
+      "All windows of `size` along a dimension, `step` apart; the window is the last dimension.";
   static constexpr int variants = kMethod;
   static ViewLayout view(const Args& a) {
     const int64_t d = wrap_dim(a.dimension, a.self.dim(), "unfold");
-    const int64_t extent = a.self.dim() == 0 ? 1 : a.self.sizes()[d], stride = a.self.dim() == 0 ? 1 : a.self.strides()[d];
+    const int64_t extent = a.self.dim() == 0 ? 1 : a.self.sizes()[d],
+                  stride = a.self.dim() == 0 ? 1 : a.self.strides()[d];
     ARGAND_CHECK(ValueError, a.size >= 0, "unfold: size is ", a.size, " but must be >= 0");
-    ARGAND_CHECK(ValueError, a.size <= extent, "unfold: maximum size for tensor at dimension ", d, " is ", extent, " but size is ", a.size);
+    ARGAND_CHECK(ValueError, a.size <= extent, "unfold: maximum size for tensor at dimension ", d, " is ", extent,
+                 " but size is ", a.size);
     ARGAND_CHECK(ValueError, a.step > 0, "unfold: step is ", a.step, " but must be > 0");
     ViewLayout v{a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
     if (a.self.dim() > 0) {
@@ -79,10 +85,12 @@ ARGAND_OP(Unfold)
 
 struct DiagEmbed : Composite<DiagEmbedArgs> {
   static constexpr auto schema = "diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor";
-  static constexpr auto doc = "Zeros with the last dimension of self as the diagonal of two new dimensions dim1 and dim2.";
+  static constexpr auto doc =
+      "Zeros with the last dimension of self as the diagonal of two new dimensions dim1 and dim2.";
   static Tensor compose(const Args& a) {
     const int64_t ndim = a.self.dim() + 1;
-    ARGAND_CHECK(ShapeError, a.self.dim() > 0, "diag_embed: expected a tensor of at least 1 dimension, got a 0-dim one");
+    ARGAND_CHECK(ShapeError, a.self.dim() > 0,
+                 "diag_embed: expected a tensor of at least 1 dimension, got a 0-dim one");
     const int64_t d1 = wrap_dim(a.dim1, ndim, "diag_embed"), d2 = wrap_dim(a.dim2, ndim, "diag_embed");
     ARGAND_CHECK(ValueError, d1 != d2, "diag_embed: diagonal dimensions cannot be identical ", a.dim1, ", ", a.dim2);
     const int64_t n = a.self.sizes().back() + std::abs(a.offset);
@@ -107,8 +115,10 @@ struct Diag : Composite<DiagArgs> {
   static constexpr auto schema = "diag(Tensor self, int diagonal=0) -> Tensor";
   static constexpr auto doc = "The matrix with a vector on its diagonal, or a copy of the diagonal of a matrix.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "diag: Supports 1D or 2D tensors. Got ", a.self.dim(), "D");
-    return a.self.dim() == 1 ? diag_embed(a.self, a.diagonal) : a.self.diagonal(a.diagonal).clone(MemoryFormat::Contiguous);
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1 || a.self.dim() == 2, "diag: Supports 1D or 2D tensors. Got ",
+                 a.self.dim(), "D");
+    return a.self.dim() == 1 ? diag_embed(a.self, a.diagonal)
+                             : a.self.diagonal(a.diagonal).clone(MemoryFormat::Contiguous);
   }
   static void samples(S& s) {
     s.add({s->real({3})});

@@ -6,17 +6,21 @@ namespace argand::ops {
 
 struct Flatten : Composite<FlattenArgs> {
   static constexpr auto schema = "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)";
-  static constexpr auto doc = "Dimensions start_dim to end_dim as one; a 0-dim tensor becomes a vector. A view where possible.";
+  static constexpr auto doc =
+      "Dimensions start_dim to end_dim as one; a 0-dim tensor becomes a vector. A view where possible.";
   static Tensor compose(const Args& a) {
-    const int64_t first = wrap_dim(a.start_dim, a.self.dim(), "flatten"), last = wrap_dim(a.end_dim, a.self.dim(), "flatten");
-    ARGAND_CHECK(ValueError, first <= last, "flatten: has invalid args: start_dim cannot come after end_dim, got ", a.start_dim, " and ",
-                 a.end_dim);
+    const int64_t first = wrap_dim(a.start_dim, a.self.dim(), "flatten"),
+                  last = wrap_dim(a.end_dim, a.self.dim(), "flatten");
+    ARGAND_CHECK(ValueError, first <= last, "flatten: has invalid args: start_dim cannot come after end_dim, got ",
+                 a.start_dim, " and ", a.end_dim);
     if (a.self.dim() == 0) return a.self.reshape({1});
     if (first == last) return a.self;
     Dims sizes;
     for (int64_t d = 0; d < a.self.dim(); ++d) {
-      if (d > first && d <= last) sizes.back() *= a.self.sizes()[d];
-      else sizes.push_back(a.self.sizes()[d]);
+      if (d > first && d <= last)
+        sizes.back() *= a.self.sizes()[d];
+      else
+        sizes.push_back(a.self.sizes()[d]);
     }
     return a.self.reshape(sizes);
   }
@@ -49,8 +53,10 @@ struct Unflatten : Composite<UnflattenArgs> {
     ARGAND_CHECK(ValueError, !a.sizes.empty(), "unflatten: sizes must be non-empty");
     Dims sizes;
     for (int64_t d = 0; d < a.self.dim(); ++d) {
-      if (d == dim) sizes.insert_all(infer_size(a.sizes, a.self.sizes()[d], "unflatten"));
-      else sizes.push_back(a.self.sizes()[d]);
+      if (d == dim)
+        sizes.insert_all(infer_size(a.sizes, a.self.sizes()[d], "unflatten"));
+      else
+        sizes.push_back(a.self.sizes()[d]);
     }
     return a.self.view(sizes);
   }
@@ -70,7 +76,8 @@ struct ExpandAs : Composite<ExpandAsArgs> {
   static Tensor compose(const Args& a) { return a.self.expand(a.other.sizes()); }
   static void samples(S& s) {
     s.add({s->real({3, 1}), s->real({2, 3, 4})});
-    s.fails({s->real({3}), s->real({4})}, "expand: the expanded size of the tensor (4) must match the existing size (3)");
+    s.fails({s->real({3}), s->real({4})},
+            "expand: the expanded size of the tensor (4) must match the existing size (3)");
   }
 };
 ARGAND_OP(ExpandAs)
@@ -80,7 +87,7 @@ struct ViewAs : Composite<ViewAsArgs> {
   static constexpr auto doc = "self viewed in the shape of other.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) { return a.self.view(a.other.sizes()); }
-  static void samples(S& s) { s.add({s->real({2, 3}), s->real({6})}); }
+  static void samples(S& s) { s.add({s->real({2, 3}), s->real({2, 1, 3})}); }
 };
 ARGAND_OP(ViewAs)
 
@@ -121,18 +128,20 @@ ARGAND_OP(BroadcastTensors)
 struct Meshgrid : Composite<MeshgridArgs> {
   static constexpr auto schema = "meshgrid.indexing(Tensor[] tensors, *, str indexing='ij') -> Tensor[]";
   static constexpr auto doc =
-      "Grids of coordinates from vectors, expanded without a copy. indexing 'ij': dimension i varies with tensor i; 'xy': the "
+      "Grids of coordinates from vectors, expanded without a copy. indexing 'ij': dimension i varies with tensor i; "
+      "'xy': the "
       "first two are exchanged.";
   static std::vector<Tensor> compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(), "meshgrid: expects a non-empty TensorList");
-    ARGAND_CHECK(ValueError, a.indexing == "ij" || a.indexing == "xy", "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ",
-                 a.indexing);
+    ARGAND_CHECK(ValueError, a.indexing == "ij" || a.indexing == "xy",
+                 "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", a.indexing);
     std::vector<Tensor> in = a.tensors;
     const bool swap = a.indexing == "xy" && in.size() >= 2;
     if (swap) std::swap(in[0], in[1]);
     Dims sizes;
     for (const Tensor& t : in) {
-      ARGAND_CHECK(ShapeError, t.dim() <= 1, "meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
+      ARGAND_CHECK(ShapeError, t.dim() <= 1,
+                   "meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
       sizes.push_back(t.numel());
     }
     std::vector<Tensor> out;

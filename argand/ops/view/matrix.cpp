@@ -6,7 +6,8 @@ namespace argand::ops {
 namespace {
 
 Tensor matrix_transpose(const char* op, const Tensor& t) {
-  ARGAND_CHECK(ShapeError, t.dim() >= 2, op, ": only supported on matrices or batches of matrices. Got ", t.dim(), "-D tensor.");
+  ARGAND_CHECK(ShapeError, t.dim() >= 2, op, ": only supported on matrices or batches of matrices. Got ", t.dim(),
+               "-D tensor.");
   return t.transpose(-2, -1);
 }
 
@@ -43,7 +44,8 @@ struct MatrixH : Composite<MatrixHArgs> {
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0) return alias(a.self);
-    ARGAND_CHECK(ShapeError, a.self.dim() == 2, "H: only supported on matrices (2-D tensors). Got ", a.self.dim(), "-D tensor.");
+    ARGAND_CHECK(ShapeError, a.self.dim() == 2, "H: only supported on matrices (2-D tensors). Got ", a.self.dim(),
+                 "-D tensor.");
     return a.self.transpose(0, 1).conj();
   }
   static void samples(S& s) {

@@ -19,7 +19,8 @@ struct Permute : View<PermuteArgs> {
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     Dims inverse(c.dims.size());
-    for (size_t i = 0; i < c.dims.size(); ++i) inverse[wrap_dim(c.dims[i], g.dim(), "permute")] = static_cast<int64_t>(i);
+    for (size_t i = 0; i < c.dims.size(); ++i)
+      inverse[wrap_dim(c.dims[i], g.dim(), "permute")] = static_cast<int64_t>(i);
     return g.permute(inverse);
   }
   static void samples(S& s) {
@@ -49,7 +50,8 @@ struct Transpose : View<TransposeArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3, 4}), 0, -1});
     s.add({s->real({}), 0, 0});
-    s.fails({s->real({2, 3}), 0, 2}, "transpose: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+    s.fails({s->real({2, 3}), 0, 2},
+            "transpose: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
 };
 ARGAND_OP(Transpose)
@@ -58,7 +60,8 @@ struct T : Composite<TArgs> {
   static constexpr auto schema = "t(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The transpose of a matrix; a tensor of fewer dimensions as it is.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.self.dim() <= 2, "t: expects a tensor with <= 2 dimensions, but self is ", a.self.dim(), "D");
+    ARGAND_CHECK(ShapeError, a.self.dim() <= 2, "t: expects a tensor with <= 2 dimensions, but self is ", a.self.dim(),
+                 "D");
     return a.self.dim() < 2 ? alias(a.self) : a.self.transpose(0, 1);
   }
   static void samples(S& s) {

@@ -10,9 +10,11 @@ struct Movedim : Composite<MovedimArgs> {
   static constexpr const char* overloads[] = {"moveaxis(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"};
   static constexpr auto doc = "Dimension source[i] moved to place destination[i]; the others keep their order.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.source.size() == a.destination.size(), "movedim: Invalid source or destination dims: source (", a.source,
+    ARGAND_CHECK(ValueError, a.source.size() == a.destination.size(),
+                 "movedim: Invalid source or destination dims: source (", a.source,
                  " dims) should contain the same number of dims as destination (", a.destination, " dims)");
-    const Dims from = wrap_dims(a.source, a.self.dim(), "movedim", false), to = wrap_dims(a.destination, a.self.dim(), "movedim", false);
+    const Dims from = wrap_dims(a.source, a.self.dim(), "movedim", false),
+               to = wrap_dims(a.destination, a.self.dim(), "movedim", false);
     if (a.self.dim() == 0) return alias(a.self);
     Dims order(static_cast<size_t>(a.self.dim()), -1);
     for (size_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
@@ -96,14 +98,19 @@ struct Rot90 : Composite<Rot90Args> {
   static constexpr auto schema = "rot90(Tensor self, int k=1, int[] dims=[0,1]) -> Tensor";
   static constexpr auto doc = "Turned by k quarters in the plane of two dimensions, from the first towards the second.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.dims.size() == 2, "rot90: expected total rotation dims == 2, but got dims = ", a.dims.size());
+    ARGAND_CHECK(ValueError, a.dims.size() == 2,
+                 "rot90: expected total rotation dims == 2, but got dims = ", a.dims.size());
     ARGAND_CHECK(ShapeError, a.self.dim() >= 2, "rot90: expected total dims >= 2, but got total dims = ", a.self.dim());
     const Dims d = wrap_dims(a.dims, a.self.dim(), "rot90", false);
     switch (((a.k % 4) + 4) % 4) {
-      case 1: return a.self.flip({d[1]}).transpose(d[0], d[1]);
-      case 2: return a.self.flip(d);
-      case 3: return a.self.flip({d[0]}).transpose(d[0], d[1]);
-      default: return a.self.clone(MemoryFormat::Contiguous);
+      case 1:
+        return a.self.flip({d[1]}).transpose(d[0], d[1]);
+      case 2:
+        return a.self.flip(d);
+      case 3:
+        return a.self.flip({d[0]}).transpose(d[0], d[1]);
+      default:
+        return a.self.clone(MemoryFormat::Contiguous);
     }
   }
   static void samples(S& s) {
@@ -118,17 +125,20 @@ ARGAND_OP(Rot90)
 
 struct Roll : Composite<RollArgs> {
   static constexpr auto schema = "roll(Tensor self, int[1] shifts, int[1] dims=[]) -> Tensor";
-  static constexpr auto doc = "Shifted along dims, what leaves at one end returns at the other; without dims, as if flat.";
+  static constexpr auto doc =
+      "Shifted along dims, what leaves at one end returns at the other; without dims, as if flat.";
   static Tensor compose(const Args& a) {
     if (a.dims.empty()) {
-      ARGAND_CHECK(ValueError, a.shifts.size() == 1, "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:0");
+      ARGAND_CHECK(ValueError, a.shifts.size() == 1,
+                   "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:0");
       return roll_one(a.self.reshape({-1}), a.shifts[0], 0).view(a.self.sizes());
     }
-    ARGAND_CHECK(ValueError, a.shifts.size() == a.dims.size(), "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:",
-                 a.dims.size());
+    ARGAND_CHECK(ValueError, a.shifts.size() == a.dims.size(),
+                 "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:", a.dims.size());
     Tensor t = a.self;
     for (size_t i = 0; i < a.dims.size(); ++i) {
-      ARGAND_CHECK(IndexError, t.dim() > 0, "roll: Dimension specified as ", a.dims[i], " but tensor has no dimensions");
+      ARGAND_CHECK(IndexError, t.dim() > 0, "roll: Dimension specified as ", a.dims[i],
+                   " but tensor has no dimensions");
       t = roll_one(t, a.shifts[i], wrap_dim(a.dims[i], t.dim(), "roll"));
     }
     return t;
@@ -152,15 +162,19 @@ ARGAND_OP(Roll)
 
 struct Repeat : Composite<RepeatArgs> {
   static constexpr auto schema = "repeat(Tensor self, int[] repeats) -> Tensor";
-  static constexpr auto doc = "A copy with dimension i repeated repeats[i] times; more repeats than dimensions add leading ones.";
+  static constexpr auto doc =
+      "A copy with dimension i repeated repeats[i] times; more repeats than dimensions add leading ones.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
     const size_t n = a.repeats.size(), have = a.self.sizes().size();
-    ARGAND_CHECK(ShapeError, n >= have, "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ",
-                 a.repeats, " for a tensor of sizes ", a.self.sizes());
+    ARGAND_CHECK(
+        ShapeError, n >= have,
+        "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor, got ",
+        a.repeats, " for a tensor of sizes ", a.self.sizes());
     Dims apart, expanded, result;
     for (size_t i = 0; i < n; ++i) {
-      ARGAND_CHECK(ValueError, a.repeats[i] >= 0, "repeat: Trying to create tensor with negative dimension ", a.repeats[i], " in ", a.repeats);
+      ARGAND_CHECK(ValueError, a.repeats[i] >= 0, "repeat: Trying to create tensor with negative dimension ",
+                   a.repeats[i], " in ", a.repeats);
       const int64_t size = i < n - have ? 1 : a.self.sizes()[i - (n - have)];
       apart.push_back(1), apart.push_back(size);
       expanded.push_back(a.repeats[i]), expanded.push_back(size);
@@ -173,7 +187,8 @@ struct Repeat : Composite<RepeatArgs> {
     s.add({s->real({3}), {2, 2}});
     s.add({s->real({}), {3}});
     s.add({s->real({2}), {0}});
-    s.fails({s->real({2, 3}), {2}}, "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
+    s.fails({s->real({2, 3}), {2}},
+            "repeat: Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor");
     s.fails({s->real({2}), {-1}}, "repeat: Trying to create tensor with negative dimension -1");
   }
 };

@@ -7,13 +7,15 @@ namespace argand::ops {
 struct ViewOp : View<ViewOpArgs> {
   static constexpr auto schema = "view(Tensor(a) self, int[] size) -> Tensor(a)";
   static constexpr auto doc =
-      "The same elements in another shape, without a copy; one size may be -1. ShapeError if the strides do not allow it.";
+      "The same elements in another shape, without a copy; one size may be -1. ShapeError if the strides do not allow "
+      "it.";
   static constexpr int variants = kMethod;
   static ViewLayout view(const Args& a) {
     const Dims to = infer_size(a.size, a.self.numel(), "view");
     const auto strides = view_strides(a.self.sizes(), a.self.strides(), to);
-    ARGAND_CHECK(ShapeError, strides, "view: size ", to, " is not compatible with input tensor's size ", a.self.sizes(), " and stride ",
-                 a.self.strides(), " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
+    ARGAND_CHECK(ShapeError, strides, "view: size ", to, " is not compatible with input tensor's size ", a.self.sizes(),
+                 " and stride ", a.self.strides(),
+                 " (at least one dimension spans across two contiguous subspaces). Use .reshape(...) instead.");
     return {to, *strides, a.self.storage_offset()};
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.reshape(c.sizes(kSelf)); }
@@ -61,8 +63,8 @@ struct Expand : View<ExpandArgs> {
       const int64_t size = from[i - lead];
       if (to[i] == -1) to[i] = size;
       ARGAND_CHECK(ShapeError, to[i] == size || size == 1, "expand: the expanded size of the tensor (", to[i],
-                   ") must match the existing size (", size, ") at non-singleton dimension ", i, ". Target sizes: ", a.size,
-                   ". Tensor sizes: ", from);
+                   ") must match the existing size (", size, ") at non-singleton dimension ", i,
+                   ". Target sizes: ", a.size, ". Tensor sizes: ", from);
     }
     return {to, expanded_strides(from, a.self.strides(), to), a.self.storage_offset()};
   }

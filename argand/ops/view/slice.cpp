@@ -6,12 +6,13 @@ namespace argand::ops {
 
 struct Select : View<SelectArgs> {
   static constexpr auto schema = "select(Tensor(a) self, int dim, int index) -> Tensor(a)";
-  static constexpr auto doc = "The slice at one index of a dimension, which is dropped. A negative index counts from the end.";
+  static constexpr auto doc =
+      "The slice at one index of a dimension, which is dropped. A negative index counts from the end.";
   static ViewLayout view(const Args& a) {
     ARGAND_CHECK(IndexError, a.self.dim() > 0, "select: cannot be applied to a 0-dim tensor");
     const int64_t d = wrap_dim(a.dim, a.self.dim(), "select"), size = a.self.sizes()[d];
-    ARGAND_CHECK(IndexError, a.index >= -size && a.index < size, "select: index ", a.index, " out of range for tensor of size ",
-                 a.self.sizes(), " at dimension ", d);
+    ARGAND_CHECK(IndexError, a.index >= -size && a.index < size, "select: index ", a.index,
+                 " out of range for tensor of size ", a.self.sizes(), " at dimension ", d);
     ViewLayout v{a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
     v.offset += (a.index < 0 ? a.index + size : a.index) * v.strides[d];
     v.sizes.erase(v.sizes.begin() + d);
@@ -33,8 +34,10 @@ struct Select : View<SelectArgs> {
 ARGAND_OP(Select)
 
 struct Slice : View<SliceArgs> {
-  static constexpr auto schema = "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)";
-  static constexpr auto doc = "self[start:end:step] along a dimension, with Python's rules for bounds; step is positive.";
+  static constexpr auto schema =
+      "slice(Tensor(a) self, int dim=0, int? start=None, int? end=None, int step=1) -> Tensor(a)";
+  static constexpr auto doc =
+      "self[start:end:step] along a dimension, with Python's rules for bounds; step is positive.";
   static ViewLayout view(const Args& a) {
     ARGAND_CHECK(IndexError, a.self.dim() > 0, "slice: cannot be applied to a 0-dim tensor");
     ARGAND_CHECK(ValueError, a.step > 0, "slice: step must be positive, got ", a.step);
@@ -68,10 +71,12 @@ struct Narrow : Composite<NarrowArgs> {
     ARGAND_CHECK(IndexError, a.self.dim() > 0, "narrow: cannot be applied to a 0-dim tensor");
     const int64_t d = wrap_dim(a.dim, a.self.dim(), "narrow"), size = a.self.sizes()[d];
     ARGAND_CHECK(ValueError, a.length >= 0, "narrow: length must be non-negative, got ", a.length);
-    ARGAND_CHECK(IndexError, a.start >= -size && a.start <= size, "narrow: start out of range (expected to be in range of [", -size, ", ",
-                 size, "], but got ", a.start, ")");
+    ARGAND_CHECK(IndexError, a.start >= -size && a.start <= size,
+                 "narrow: start out of range (expected to be in range of [", -size, ", ", size, "], but got ", a.start,
+                 ")");
     const int64_t start = a.start < 0 ? a.start + size : a.start;
-    ARGAND_CHECK(IndexError, a.length <= size - start, "narrow: start (", start, ") + length (", a.length, ") exceeds dimension size (", size, ")");
+    ARGAND_CHECK(IndexError, a.length <= size - start, "narrow: start (", start, ") + length (", a.length,
+                 ") exceeds dimension size (", size, ")");
     return a.self.slice(d, start, start + a.length);
   }
   static void samples(S& s) {

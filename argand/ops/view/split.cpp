@@ -29,9 +29,10 @@ struct Split : Composite<SplitArgs> {
   static constexpr auto doc = "Pieces of split_size along dim; the last one may be shorter.";
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("split", a.self, a.dim), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.split_size >= 0, "split: expects split_size be non-negative, but got split_size=", a.split_size);
-    ARGAND_CHECK(ValueError, a.split_size > 0 || size == 0, "split: split_size can only be 0 if dimension size is 0, but got dimension size of ",
-                 size);
+    ARGAND_CHECK(ValueError, a.split_size >= 0,
+                 "split: expects split_size be non-negative, but got split_size=", a.split_size);
+    ARGAND_CHECK(ValueError, a.split_size > 0 || size == 0,
+                 "split: split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
     std::vector<Tensor> out;
     int64_t begin = 0;
     do {
@@ -59,11 +60,13 @@ struct SplitWithSizes : Composite<SplitWithSizesArgs> {
     const int64_t dim = dim_of("split_with_sizes", a.self, a.dim), size = a.self.sizes()[dim];
     int64_t sum = 0;
     for (const int64_t n : a.split_sizes) {
-      ARGAND_CHECK(ValueError, n >= 0, "split_with_sizes: expects split_sizes have only non-negative entries, but got split_sizes=", a.split_sizes);
+      ARGAND_CHECK(
+          ValueError, n >= 0,
+          "split_with_sizes: expects split_sizes have only non-negative entries, but got split_sizes=", a.split_sizes);
       sum += n;
     }
-    ARGAND_CHECK(ShapeError, sum == size, "split_with_sizes: expects split_sizes to sum exactly to ", size, " (input tensor's size at dimension ",
-                 dim, "), but got split_sizes=", a.split_sizes);
+    ARGAND_CHECK(ShapeError, sum == size, "split_with_sizes: expects split_sizes to sum exactly to ", size,
+                 " (input tensor's size at dimension ", dim, "), but got split_sizes=", a.split_sizes);
     std::vector<Tensor> out;
     int64_t begin = 0;
     for (const int64_t n : a.split_sizes) {
@@ -105,7 +108,8 @@ struct TensorSplit : Composite<TensorSplitArgs> {
   static constexpr auto doc = "`sections` pieces along dim whose sizes differ by at most one, the longer ones first.";
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("tensor_split", a.self, a.dim), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.sections > 0, "tensor_split: number of sections must be larger than 0, got ", a.sections);
+    ARGAND_CHECK(ValueError, a.sections > 0, "tensor_split: number of sections must be larger than 0, got ",
+                 a.sections);
     std::vector<Tensor> out;
     int64_t begin = 0;
     for (int64_t i = 0; i < a.sections; ++i) {
@@ -127,7 +131,9 @@ ARGAND_OP(TensorSplit)
 struct TensorSplitIndices : Composite<TensorSplitIndicesArgs> {
   static constexpr auto schema = "tensor_split.indices(Tensor(a) self, int[] indices, int dim=0) -> Tensor[]";
   static constexpr auto doc = "Pieces between the given positions of dim; positions follow Python's rules for slices.";
-  static std::vector<Tensor> compose(const Args& a) { return split_at(a.self, a.indices, dim_of("tensor_split", a.self, a.dim)); }
+  static std::vector<Tensor> compose(const Args& a) {
+    return split_at(a.self, a.indices, dim_of("tensor_split", a.self, a.dim));
+  }
   static void samples(S& s) {
     s.add({s->real({7, 3}), {2, 5}});
     s.add({s->real({2, 4}), {1, 9}, 1});

@@ -8,41 +8,49 @@ struct Alias : View<AliasArgs> {
   static constexpr auto schema = "alias(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The same elements under a new handle.";
   static constexpr int variants = kFunction;
-  static ViewLayout view(const Args& a) { return {a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()}; }
+  static ViewLayout view(const Args& a) {
+    return {a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
+  }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
 ARGAND_OP(Alias)
 
 struct AsStrided : View<AsStridedArgs> {
-  static constexpr auto schema = "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)";
+  static constexpr auto schema =
+      "as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)";
   static constexpr auto doc =
-      "A view of the storage of self with the given sizes, strides and offset (in elements). Every address must lie inside "
+      "A view of the storage of self with the given sizes, strides and offset (in elements). Every address must lie "
+      "inside "
       "the storage.";
   static ViewLayout view(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(), "as_strided: expected as many strides as sizes, got size ", a.size,
-                 " and stride ", a.stride);
+    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(),
+                 "as_strided: expected as many strides as sizes, got size ", a.size, " and stride ", a.stride);
     const int64_t offset = a.storage_offset.value_or(a.self.storage_offset());
     int64_t last = offset;
     bool empty = false, overflow = false;
     for (size_t i = 0; i < a.size.size(); ++i) {
-      ARGAND_CHECK(ValueError, a.size[i] >= 0 && a.stride[i] >= 0, "as_strided: sizes and strides must be non-negative, got size ",
-                   a.size, " and stride ", a.stride);
+      ARGAND_CHECK(ValueError, a.size[i] >= 0 && a.stride[i] >= 0,
+                   "as_strided: sizes and strides must be non-negative, got size ", a.size, " and stride ", a.stride);
       empty |= a.size[i] == 0;
       int64_t reach;
-      overflow |= __builtin_mul_overflow(a.size[i] - 1, a.stride[i], &reach) || __builtin_add_overflow(last, reach, &last);
+      overflow |=
+          __builtin_mul_overflow(a.size[i] - 1, a.stride[i], &reach) || __builtin_add_overflow(last, reach, &last);
     }
     const auto capacity = static_cast<int64_t>(a.self.storage()->nbytes()) / a.self.itemsize();
-    ARGAND_CHECK(ValueError, offset >= 0 && (empty || (!overflow && last < capacity)), "as_strided: size ", a.size, ", stride ", a.stride,
-                 " and storage offset ", offset, " are out of bounds for a storage of ", capacity, " elements");
+    ARGAND_CHECK(ValueError, offset >= 0 && (empty || (!overflow && last < capacity)), "as_strided: size ", a.size,
+                 ", stride ", a.stride, " and storage offset ", offset, " are out of bounds for a storage of ",
+                 capacity, " elements");
     return {a.size, a.stride, offset};
   }
   // Both the view and self are places in one storage: scatter into the span they cover, then read self's place.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t view_offset = c.storage_offset.value_or(c.offset(kSelf));
     const int64_t first = std::min(view_offset, c.offset(kSelf));
-    const int64_t last = std::max(last_address(c.size, c.stride, view_offset), last_address(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf)));
-    ARGAND_CHECK(NotImplementedError, !may_overlap_itself(c.size, c.stride) && !may_overlap_itself(c.sizes(kSelf), c.strides(kSelf)),
+    const int64_t last = std::max(last_address(c.size, c.stride, view_offset),
+                                  last_address(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf)));
+    ARGAND_CHECK(NotImplementedError,
+                 !may_overlap_itself(c.size, c.stride) && !may_overlap_itself(c.sizes(kSelf), c.strides(kSelf)),
                  "as_strided: the gradient of a view whose elements overlap is not implemented");
     const Tensor span = zeros({last - first + 1}, g.options());
     if (g.numel() > 0) span.as_strided(c.size, c.stride, view_offset - first).copy_(g);

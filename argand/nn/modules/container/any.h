@@ -30,14 +30,15 @@ class AnyModuleBase {
 
  protected:
   // Appends default arguments until there are `wanted`; throws if the count cannot be right.
-  static void complete(std::vector<AnyValue>& arguments, size_t wanted, const DefaultArguments* defaults, const Module& module);
+  static void complete(std::vector<AnyValue>& arguments, size_t wanted, const DefaultArguments* defaults,
+                       const Module& module);
   [[noreturn]] static void wrong_type(size_t index, const std::type_info& wanted, const std::type_info& got);
 };
 
 template <class M, class R, class... Arguments>
 class AnyModuleHolder final : public AnyModuleBase {
  public:
-  static_assert((!(std::is_lvalue_reference_v<Arguments> && !std::is_const_v<std::remove_reference_t<Arguments>>) && ...),
+  static_assert((!(std::is_lvalue_reference_v<Arguments> && !std::is_const_v<std::remove_reference_t<Arguments>>)&&...),
                 "Modules stored inside AnyModule must not take references. Use pointers instead.");
   static_assert(!std::is_void_v<R>, "AnyModule cannot store modules that return void (you can return a dummy value).");
 
@@ -83,8 +84,10 @@ std::unique_ptr<AnyModuleBase> hold(std::shared_ptr<M> module, R (C::*)(Argument
 }
 template <class M>
 std::unique_ptr<AnyModuleBase> hold(std::shared_ptr<M> module) {
-  if constexpr (requires { &M::forward; }) return hold(std::move(module), &M::forward);
-  else return std::make_unique<AnyModuleHolder<M, Tensor, const Tensor&>>(std::move(module));
+  if constexpr (requires { &M::forward; })
+    return hold(std::move(module), &M::forward);
+  else
+    return std::make_unique<AnyModuleHolder<M, Tensor, const Tensor&>>(std::move(module));
 }
 
 }  // namespace detail
@@ -149,9 +152,10 @@ class AnyModule {
 
 }  // namespace argand::nn
 
-// In a module whose forward() has default arguments: which arguments (by number, from 0) may be left out in calls through
-// AnyModule and Sequential, and their values.  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)}, {2, AnyValue(3.0)})
-#define ARGAND_FORWARD_HAS_DEFAULT_ARGS(...)                                                               \
-  template <class, class, class...>                                                                        \
-  friend class ::argand::nn::detail::AnyModuleHolder;                                                      \
+// In a module whose forward() has default arguments: which arguments (by number, from 0) may be left out in calls
+// through AnyModule and Sequential, and their values.  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)}, {2,
+// AnyValue(3.0)})
+#define ARGAND_FORWARD_HAS_DEFAULT_ARGS(...)          \
+  template <class, class, class...>                   \
+  friend class ::argand::nn::detail::AnyModuleHolder; \
   static ::argand::nn::detail::DefaultArguments forward_default_arguments() { return {__VA_ARGS__}; }

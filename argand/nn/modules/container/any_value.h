@@ -21,8 +21,8 @@ class AnyValue {
   template <class T>
   T get() {
     T* value = try_get<T>();
-    ARGAND_CHECK(ValueError, value, "Attempted to cast AnyValue to ", detail::type_name(typeid(T)), ", but its actual type is ",
-                 detail::type_name(type_info()));
+    ARGAND_CHECK(ValueError, value, "Attempted to cast AnyValue to ", detail::type_name(typeid(T)),
+                 ", but its actual type is ", detail::type_name(type_info()));
     return *value;
   }
   const std::type_info& type_info() const noexcept { return value_.type(); }

@@ -21,8 +21,10 @@ void ModuleDictImpl::update(const std::vector<Entry>& modules) {
 }
 void ModuleDictImpl::update(const Dict& modules) { update(modules.pairs()); }
 void ModuleDictImpl::insert(const std::string& key, std::shared_ptr<Module> module) {
-  if (contains(key)) replace_module(key, std::move(module));
-  else register_module(key, std::move(module));
+  if (contains(key))
+    replace_module(key, std::move(module));
+  else
+    register_module(key, std::move(module));
 }
 
 }  // namespace argand::nn

@@ -7,11 +7,13 @@ namespace argand::nn {
 class NamedAnyModule {
  public:
   template <class M>
-  NamedAnyModule(std::string name, std::shared_ptr<M> module) : NamedAnyModule(std::move(name), AnyModule(std::move(module))) {}
+  NamedAnyModule(std::string name, std::shared_ptr<M> module)
+      : NamedAnyModule(std::move(name), AnyModule(std::move(module))) {}
   template <class M, class = std::enable_if_t<detail::kIsModule<M>>>
   NamedAnyModule(std::string name, M&& module) : NamedAnyModule(std::move(name), AnyModule(std::forward<M>(module))) {}
   template <class M>
-  NamedAnyModule(std::string name, const ModuleHolder<M>& module) : NamedAnyModule(std::move(name), AnyModule(module)) {}
+  NamedAnyModule(std::string name, const ModuleHolder<M>& module)
+      : NamedAnyModule(std::move(name), AnyModule(module)) {}
   NamedAnyModule(std::string name, AnyModule module) : name_(std::move(name)), module_(std::move(module)) {}
 
   const std::string& name() const noexcept { return name_; }

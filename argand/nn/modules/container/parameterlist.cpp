@@ -14,7 +14,8 @@ Tensor copy_parameter(const Tensor& p, const std::optional<Device>& device) {
 void print(std::ostream& stream, const char* name, const OrderedDict<std::string, Tensor>& parameters) {
   stream << name << "(\n";
   for (const auto& p : parameters)
-    stream << "(" << p.key() << "): Parameter containing: [" << str(p.value().scalar_type()) << " of size " << str(p.value().sizes()) << "]\n";
+    stream << "(" << p.key() << "): Parameter containing: [" << str(p.value().scalar_type()) << " of size "
+           << str(p.value().sizes()) << "]\n";
   stream << ")";
 }
 
@@ -26,7 +27,9 @@ std::shared_ptr<Module> ParameterListImpl::clone(const std::optional<Device>& de
   for (const auto& p : parameters_) copy->append(Dict::Item(p.key(), copy_parameter(p.value(), device)));
   return copy;
 }
-void ParameterListImpl::pretty_print(std::ostream& stream) const { print(stream, "torch::nn::ParameterList", parameters_); }
+void ParameterListImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "torch::nn::ParameterList", parameters_);
+}
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   auto copy = std::make_shared<ParameterDictImpl>(*this);
@@ -34,7 +37,9 @@ std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& de
   for (const auto& p : parameters_) copy->insert(p.key(), copy_parameter(p.value(), device));
   return copy;
 }
-void ParameterDictImpl::pretty_print(std::ostream& stream) const { print(stream, "torch::nn::ParameterDict", parameters_); }
+void ParameterDictImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "torch::nn::ParameterDict", parameters_);
+}
 
 Tensor ParameterDictImpl::pop(const std::string& key) {
   Tensor p = parameters_[key];
@@ -43,8 +48,10 @@ Tensor ParameterDictImpl::pop(const std::string& key) {
 }
 void ParameterDictImpl::update(const Dict& parameters) {
   for (const auto& p : parameters) {
-    if (contains(p.key())) parameters_[p.key()] = p.value();
-    else insert(p.key(), p.value());
+    if (contains(p.key()))
+      parameters_[p.key()] = p.value();
+    else
+      insert(p.key(), p.value());
   }
 }
 

@@ -20,8 +20,12 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   void pretty_print(std::ostream& stream) const override;
 
   // The parameter keeps its own requires_grad.
-  void append(const Tensor& parameter) { register_parameter(std::to_string(size()), parameter, parameter.requires_grad()); }
-  void append(const Dict::Item& named) { register_parameter(named.key(), named.value(), named.value().requires_grad()); }
+  void append(const Tensor& parameter) {
+    register_parameter(std::to_string(size()), parameter, parameter.requires_grad());
+  }
+  void append(const Dict::Item& named) {
+    register_parameter(named.key(), named.value(), named.value().requires_grad());
+  }
   template <class Container>
   void extend(const Container& container) {
     for (const auto& parameter : container) append(parameter);

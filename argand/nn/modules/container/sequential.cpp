@@ -36,7 +36,8 @@ const AnyModule& SequentialImpl::checked(size_t index) const {
 }
 
 void SequentialImpl::wrong_result(const std::type_info& actual, const std::type_info& wanted) {
-  ARGAND_THROW(ValueError, "The type of the return value is ", detail::type_name(actual), ", but you asked for type ", detail::type_name(wanted));
+  ARGAND_THROW(ValueError, "The type of the return value is ", detail::type_name(actual), ", but you asked for type ",
+               detail::type_name(wanted));
 }
 
 }  // namespace argand::nn
