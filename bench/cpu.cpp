@@ -1,6 +1,7 @@
 // The CPU rows of bench/RESULTS.md; bench/torch_cpu.py runs the same under the same names with PyTorch.
 #include <benchmark/benchmark.h>
 
+#include "argand/core/cpu_generator.h"
 #include "argand/data/data_loader.h"
 #include "argand/exec/window.h"
 #include "argand/nn/modules/conv.h"
@@ -94,12 +95,6 @@ void softmax_rows(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(x.softmax(1));
 }
 BENCHMARK(softmax_rows)->Name("softmax/4096x1024")->Unit(benchmark::kMillisecond);
-
-void layer_norm_rows(benchmark::State& state) {
-  const Tensor x = randn({4096, 1024}), w = randn({1024}), b = randn({1024});
-  for (auto _ : state) benchmark::DoNotOptimize(layer_norm(x, {1024}, w, b));
-}
-BENCHMARK(layer_norm_rows)->Name("layer_norm/4096x1024")->Unit(benchmark::kMillisecond);
 
 // One pass over 60000 shuffled samples of 784 bytes in batches of 64.
 void data_loading(benchmark::State& state) {

@@ -64,8 +64,6 @@ def rows():
     yield "sgemm/2048", lambda: m.mm(k)
     s = torch.randn(4096, 1024)
     yield "softmax/4096x1024", lambda: s.softmax(1)
-    w, c = torch.randn(1024), torch.randn(1024)
-    yield "layer_norm/4096x1024", lambda: F.layer_norm(s, (1024,), w, c)
     data = TensorDataset(torch.randint(256, (60000, 784)).to(torch.uint8), torch.randint(10, (60000,)))
     loader = DataLoader(data, batch_size=64, shuffle=True)
     yield "data/60000x784_b64", lambda: [None for _ in loader]

@@ -47,11 +47,14 @@ template <ScalarType>
 struct cpp_type;
 template <class T>
 struct scalar_type_of;
-#define ARGAND_FORALL_DTYPES(X)                                                                                   \
-  X(uint8_t, Byte)                                                                                                \
-  X(int8_t, Char) X(int16_t, Short) X(int32_t, Int) X(int64_t, Long) X(::argand::Half, Half) X(float, Float)      \
-      X(double, Double) X(std::complex<float>, ComplexFloat) X(std::complex<double>, ComplexDouble) X(bool, Bool) \
+// clang-format off
+#define ARGAND_FORALL_DTYPES(X)                                                                                \
+  X(uint8_t, Byte)                                                                                             \
+  X(int8_t, Char)                                                                                              \
+  X(int16_t, Short) X(int32_t, Int) X(int64_t, Long) X(::argand::Half, Half) X(float, Float) X(double, Double) \
+      X(std::complex<float>, ComplexFloat) X(std::complex<double>, ComplexDouble) X(bool, Bool)                \
           X(::argand::BFloat16, BFloat16)
+// clang-format on
 #define ARGAND_MAP(T, Name)                               \
   template <>                                             \
   struct cpp_type<ScalarType::Name> {                     \

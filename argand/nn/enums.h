@@ -5,12 +5,15 @@
 
 namespace argand {
 
+// clang-format off
 #define ARGAND_FORALL_ENUMS(X)                                                                                         \
   X(Linear)                                                                                                            \
-  X(Conv1D) X(Conv2D) X(Conv3D) X(ConvTranspose1D) X(ConvTranspose2D) X(ConvTranspose3D) X(Sigmoid) X(Tanh) X(ReLU)    \
-      X(GELU) X(SiLU) X(Mish) X(LeakyReLU) X(FanIn) X(FanOut) X(Constant) X(Reflect) X(Replicate) X(Circular) X(Zeros) \
-          X(Same) X(Valid) X(Nearest) X(Bilinear) X(Bicubic) X(Trilinear) X(Area) X(NearestExact) X(None) X(Mean)      \
-              X(Sum) X(Max) X(BatchMean) X(Border) X(Reflection)
+  X(Conv1D)                                                                                                            \
+  X(Conv2D) X(Conv3D) X(ConvTranspose1D) X(ConvTranspose2D) X(ConvTranspose3D) X(Sigmoid) X(Tanh) X(ReLU) X(GELU)      \
+      X(SiLU) X(Mish) X(LeakyReLU) X(FanIn) X(FanOut) X(Constant) X(Reflect) X(Replicate) X(Circular) X(Zeros) X(Same) \
+          X(Valid) X(Nearest) X(Bilinear) X(Bicubic) X(Trilinear) X(Area) X(NearestExact) X(None) X(Mean) X(Sum)       \
+              X(Max) X(BatchMean) X(Border) X(Reflection)
+// clang-format on
 
 namespace enumtype {
 #define ARGAND_ENUM_TYPE(Name) \

@@ -14,9 +14,12 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ARGAND_TARGET_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
-#define ARGAND_TARGET_AVX512                                                                                      \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=" \
-                        "512")))
+#define ARGAND_AVX512_FEATURES "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
+#if defined(__clang__)  // has no such target option
+#define ARGAND_TARGET_AVX512 __attribute__((target(ARGAND_AVX512_FEATURES)))
+#else
+#define ARGAND_TARGET_AVX512 __attribute__((target(ARGAND_AVX512_FEATURES ",prefer-vector-width=512")))
+#endif
 #define ARGAND_ISA_VARIANTS 1
 #else
 #define ARGAND_ISA_VARIANTS 0

@@ -54,7 +54,9 @@ Tensor SampleSink::apart(IntArrayRef sizes) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[next() % i]);
-  return make<double>(sizes, [&](int64_t i) { return static_cast<double>(order[static_cast<size_t>(i)] - n / 2) / 8; });
+  return make<double>(sizes, [&](int64_t i) {
+    return (static_cast<double>(order[static_cast<size_t>(i)]) - std::floor(static_cast<double>(n) / 2)) / 8;
+  });
 }
 
 Tensor SampleSink::integer(IntArrayRef sizes, int64_t low, int64_t high) {

@@ -41,7 +41,8 @@ StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
   apply();
 }
 double StepLR::lr_at(double base, int64_t steps) const {
-  return base * std::pow(gamma_, static_cast<double>(steps / step_size_));
+  const int64_t drops = steps / step_size_;
+  return base * std::pow(gamma_, static_cast<double>(drops));
 }
 
 MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma)

@@ -18,13 +18,11 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define ARGAND_COMPILE_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
-#if defined(__clang__)
-#define ARGAND_COMPILE_AVX512 \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd")))
+#define ARGAND_COMPILE_AVX512_FEATURES "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
+#if defined(__clang__)  // has no option for the preferred width
+#define ARGAND_COMPILE_AVX512 __attribute__((target(ARGAND_COMPILE_AVX512_FEATURES)))
 #else
-#define ARGAND_COMPILE_AVX512                                                                                     \
-  __attribute__((target("avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd,prefer-vector-width=" \
-                        "512")))
+#define ARGAND_COMPILE_AVX512 __attribute__((target(ARGAND_COMPILE_AVX512_FEATURES ",prefer-vector-width=512")))
 #endif
 #endif
 

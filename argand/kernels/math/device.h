@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/math/basic.h"
 
+#if defined(__CUDACC__)
 namespace argand::math {
 
 #define ARGAND_DEVICE_FUNCTION(name)                       \
@@ -57,3 +58,4 @@ ARGAND_MATH T gelu(T x) {
 }
 
 }  // namespace argand::math
+#endif

@@ -223,7 +223,8 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     }
     if (a.reduction == Reduction::None) return -terms.sum(dim);
     if (a.reduction == Reduction::Sum) return -terms.sum();
-    return -(terms.sum() / static_cast<double>(a.self.numel() / classes));
+    const int64_t rows = a.self.numel() / classes;
+    return -(terms.sum() / static_cast<double>(rows));
   }
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5)});

@@ -97,7 +97,8 @@ struct Mean : Kernel<MeanArgs> {
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t kept = g.numel(), all = numel_of(c.sizes(kSelf));
-    return expand_reduced(kept == 0 ? g : g / static_cast<double>(all / kept), c.sizes(kSelf), c.dim, c.keepdim);
+    const int64_t count = kept == 0 ? 1 : all / kept;
+    return expand_reduced(kept == 0 ? g : g / static_cast<double>(count), c.sizes(kSelf), c.dim, c.keepdim);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
