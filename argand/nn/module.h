@@ -74,13 +74,13 @@ class Module : public std::enable_shared_from_this<Module> {
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   Tensor& register_buffer(std::string name, Tensor tensor);
   template <class M>
-  std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
-    add_module(std::move(name), module);
+  std::shared_ptr<M> register_module(const std::string& name, std::shared_ptr<M> module) {
+    add_module(name, module);
     return module;
   }
   template <class Holder, class = typename Holder::ContainedType>
-  Holder register_module(std::string name, Holder holder) {
-    add_module(std::move(name), holder.ptr());
+  Holder register_module(const std::string& name, Holder holder) {
+    add_module(name, holder.ptr());
     return holder;
   }
   template <class M>

@@ -54,12 +54,12 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
 
 }  // namespace
 
-Adam::Adam(std::vector<OptimizerParamGroup> groups, AdamOptions d)
-    : Optimizer(std::move(groups), std::make_unique<AdamOptions>(d)) {
+Adam::Adam(const std::vector<OptimizerParamGroup>& groups, AdamOptions d)
+    : Optimizer(groups, std::make_unique<AdamOptions>(d)) {
   check(d);
 }
-AdamW::AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions d)
-    : Optimizer(std::move(groups), std::make_unique<AdamWOptions>(d)) {
+AdamW::AdamW(const std::vector<OptimizerParamGroup>& groups, AdamWOptions d)
+    : Optimizer(groups, std::make_unique<AdamWOptions>(d)) {
   check(d);
 }
 

@@ -66,7 +66,7 @@ using AdamWParamState = AdamParamState;
 // ValueError for a negative lr, eps or weight decay, or betas outside [0, 1).
 class Adam : public Optimizer {
  public:
-  explicit Adam(std::vector<OptimizerParamGroup> groups, AdamOptions defaults = {});
+  explicit Adam(const std::vector<OptimizerParamGroup>& groups, AdamOptions defaults = {});
   explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {})
       : Adam({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
@@ -77,7 +77,7 @@ class Adam : public Optimizer {
 
 class AdamW : public Optimizer {
  public:
-  explicit AdamW(std::vector<OptimizerParamGroup> groups, AdamWOptions defaults = {});
+  explicit AdamW(const std::vector<OptimizerParamGroup>& groups, AdamWOptions defaults = {});
   explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
       : AdamW({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;

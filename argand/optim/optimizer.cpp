@@ -12,7 +12,7 @@ OptimizerOptions& OptimizerParamGroup::options() {
   return *options_;
 }
 
-Optimizer::Optimizer(std::vector<OptimizerParamGroup> groups, std::unique_ptr<OptimizerOptions> defaults)
+Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& groups, std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
   for (const OptimizerParamGroup& g : groups) add_param_group(g);
 }

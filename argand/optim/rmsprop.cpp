@@ -16,8 +16,8 @@ void RMSpropOptions::each_number(const std::function<void(const char*, double&)>
   centered_ = centered != 0;
 }
 
-RMSprop::RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions d)
-    : Optimizer(std::move(groups), std::make_unique<RMSpropOptions>(d)) {
+RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions d)
+    : Optimizer(groups, std::make_unique<RMSpropOptions>(d)) {
   d.each_number([](const char* name, double& value) {
     ARGAND_CHECK(ValueError, value >= 0, "Invalid ", name, " value: ", value);
   });

@@ -32,7 +32,7 @@ struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
 class RMSprop : public Optimizer {
  public:
   // ValueError for a negative option.
-  explicit RMSprop(std::vector<OptimizerParamGroup> groups, RMSpropOptions defaults = {});
+  explicit RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions defaults = {});
   explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
       : RMSprop({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;

@@ -15,8 +15,8 @@ void SGDOptions::each_number(const std::function<void(const char*, double&)>& f)
   nesterov_ = nesterov != 0;
 }
 
-SGD::SGD(std::vector<OptimizerParamGroup> groups, SGDOptions d)
-    : Optimizer(std::move(groups), std::make_unique<SGDOptions>(d)) {
+SGD::SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions d)
+    : Optimizer(groups, std::make_unique<SGDOptions>(d)) {
   ARGAND_CHECK(ValueError, d.lr() >= 0, "Invalid learning rate: ", d.lr());
   ARGAND_CHECK(ValueError, d.momentum() >= 0, "Invalid momentum value: ", d.momentum());
   ARGAND_CHECK(ValueError, d.weight_decay() >= 0, "Invalid weight_decay value: ", d.weight_decay());

@@ -24,7 +24,7 @@ struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
 class SGD : public Optimizer {
  public:
   // ValueError for a negative learning rate, momentum or weight decay, and for nesterov without momentum.
-  explicit SGD(std::vector<OptimizerParamGroup> groups, SGDOptions defaults);
+  explicit SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions defaults);
   explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
       : SGD({OptimizerParamGroup(std::move(params))}, defaults) {}
   Tensor step(LossClosure closure = nullptr) override;
