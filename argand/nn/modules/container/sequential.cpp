@@ -21,8 +21,8 @@ std::shared_ptr<Module> SequentialImpl::clone(const std::optional<Device>& devic
 void SequentialImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::Sequential"; }
 
 void SequentialImpl::push_back(AnyModule module) { push_back(std::to_string(modules_.size()), std::move(module)); }
-void SequentialImpl::push_back(std::string name, AnyModule module) {
-  register_module(std::move(name), module.ptr());
+void SequentialImpl::push_back(const std::string& name, AnyModule module) {
+  register_module(name, module.ptr());
   modules_.push_back(std::move(module));
 }
 

@@ -64,7 +64,7 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     push_back(std::move(name), AnyModule(module));
   }
   void push_back(AnyModule module);
-  void push_back(std::string name, AnyModule module);
+  void push_back(const std::string& name, AnyModule module);
   template <class Container>
   void extend(const Container& container) {
     for (const auto& module : container) push_back(module);
