@@ -44,24 +44,24 @@ class SequentialImpl : public Cloneable<SequentialImpl> {
     push_back(AnyModule(std::move(module)));
   }
   template <class M>
-  void push_back(std::string name, std::shared_ptr<M> module) {
-    push_back(std::move(name), AnyModule(std::move(module)));
+  void push_back(const std::string& name, std::shared_ptr<M> module) {
+    push_back(name, AnyModule(std::move(module)));
   }
   template <class M, class = std::enable_if_t<detail::kIsModule<M>>>
   void push_back(M&& module) {
     push_back(AnyModule(std::forward<M>(module)));
   }
   template <class M, class = std::enable_if_t<detail::kIsModule<M>>>
-  void push_back(std::string name, M&& module) {
-    push_back(std::move(name), AnyModule(std::forward<M>(module)));
+  void push_back(const std::string& name, M&& module) {
+    push_back(name, AnyModule(std::forward<M>(module)));
   }
   template <class M>
   void push_back(const ModuleHolder<M>& module) {
     push_back(AnyModule(module));
   }
   template <class M>
-  void push_back(std::string name, const ModuleHolder<M>& module) {
-    push_back(std::move(name), AnyModule(module));
+  void push_back(const std::string& name, const ModuleHolder<M>& module) {
+    push_back(name, AnyModule(module));
   }
   void push_back(AnyModule module);
   void push_back(const std::string& name, AnyModule module);
