@@ -141,16 +141,23 @@ struct FusedAdam : Kernel<FusedAdamArgs> {
       const M sign = a.maximize ? M(-1) : M(1);
       const M l2 = a.decoupled ? M(0) : static_cast<M>(a.weight_decay),
               shrink = a.decoupled ? static_cast<M>(1 - a.lr * a.weight_decay) : M(1);
-      const bool amsgrad = a.amsgrad;
-      run([=](int64_t i) {
+      const auto step = [=](int64_t i, auto amsgrad) __attribute__((always_inline)) {
         const M x = static_cast<M>(w[i]), d = sign * static_cast<M>(g[i]) + l2 * x;
         const M mi = beta1 * static_cast<M>(m[i]) + rest1 * d, vi = beta2 * static_cast<M>(v[i]) + rest2 * d * d;
         m[i] = static_cast<T>(mi);
         v[i] = static_cast<T>(vi);
-        const M before = static_cast<M>(top[i]), largest = amsgrad && before > vi ? before : vi;
-        if (amsgrad) top[i] = static_cast<T>(largest);
+        M largest = vi;
+        if constexpr (amsgrad.value) {
+          largest = static_cast<M>(top[i]) > vi ? static_cast<M>(top[i]) : vi;
+          top[i] = static_cast<T>(largest);
+        }
         w[i] = static_cast<T>(x * shrink - step_size * (mi / (std::sqrt(largest) / root2 + eps)));
-      });
+      };
+      // Two loops: a store that depends on a flag would keep the common one from being vectorised.
+      if (a.amsgrad)
+        run([=](int64_t i) { step(i, std::true_type()); });
+      else
+        run([=](int64_t i) { step(i, std::false_type()); });
       for (const Flat* f : {&param, &avg, &avg_sq, &max_sq}) f->write_back();
     });
   }

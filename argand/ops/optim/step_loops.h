@@ -6,8 +6,9 @@
 namespace argand::ops {
 
 // Runs `body(i)` for i in [begin, end), vectorised for this machine; the body must be inlinable and independent per i.
+// The body is copied: through a reference the compiler would have to read its pointers anew after every store.
 template <class Body>
-[[gnu::always_inline]] inline void run_elements(const Body& body, int64_t begin, int64_t end) {
+[[gnu::always_inline]] inline void run_elements(const Body body, int64_t begin, int64_t end) {
   ARGAND_IVDEP
   for (int64_t i = begin; i < end; ++i) body(i);
 }

@@ -129,8 +129,7 @@ struct Meshgrid : Composite<MeshgridArgs> {
   static constexpr auto schema = "meshgrid.indexing(Tensor[] tensors, *, str indexing='ij') -> Tensor[]";
   static constexpr auto doc =
       "Grids of coordinates from vectors, expanded without a copy. indexing 'ij': dimension i varies with tensor i; "
-      "'xy': the "
-      "first two are exchanged.";
+      "'xy': dimension 0 varies with the second tensor, dimension 1 with the first, as in NumPy.";
   static std::vector<Tensor> compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(), "meshgrid: expects a non-empty TensorList");
     ARGAND_CHECK(ValueError, a.indexing == "ij" || a.indexing == "xy",
@@ -150,10 +149,7 @@ struct Meshgrid : Composite<MeshgridArgs> {
       place[i] = sizes[i];
       out.push_back(in[i].view(place).expand(sizes));
     }
-    if (swap) {
-      for (Tensor& t : out) t = t.transpose(0, 1);
-      std::swap(out[0], out[1]);
-    }
+    if (swap) std::swap(out[0], out[1]);
     return out;
   }
   static void samples(S& s) {
