@@ -11,8 +11,9 @@
 namespace argand::cpu {
 namespace {
 
-constexpr int64_t kSlabBytes = 512 << 10;  // of unfolded input at a time: a part of a second-level cache
-constexpr int64_t kDepth = 384;            // rows of the unfolded matrix at a time: theirs of a tile stay in the first
+constexpr int64_t kSlabBytes =
+    160 << 10;                   // of unfolded input at a time: stays in the second-level cache beside x and gy
+constexpr int64_t kDepth = 384;  // rows of the unfolded matrix at a time: theirs of a tile stay in the first
 constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
 constexpr int64_t kMostParts = 16;
 
@@ -72,7 +73,7 @@ class Forward {
       slab.count *= 2;
     const int64_t grain = grain_for(ceil_div(slab.size, slab.count) * row_products);
     parallel_for(0, s.n * s.groups * slab.count, grain, [&](int64_t begin, int64_t end) {
-      ScratchBuffer<T> buffer(channels_ * l_.channel_size(ceil_div(slab.size, slab.count)));
+      ScratchBuffer<T> buffer(channels_ * l_.channel_size(ceil_div(slab.size, slab.count)) + kernels_.lanes);
       ScratchBuffer<int64_t, 4096> offsets(k_);
       for (int64_t task = begin, last_rows = -1; task < end; ++task) {
         const int64_t image = task / slab.count, first = slab.start(task % slab.count),
@@ -181,7 +182,7 @@ class WeightGrad {
     const Pieces blocks(parts_.length(t.part), together);
     const int64_t most = ceil_div(blocks.size, blocks.count);
     const int64_t width = 2 * kernels_.lanes;
-    ScratchBuffer<T> buffer(most * run_size);
+    ScratchBuffer<T> buffer(most * run_size + kernels_.lanes);
     ScratchBuffer<T> turned(turned_ ? ceil_div(t.outs, width) * width * most * run_length : 0);
     ScratchBuffer<ConvRun<T>, 2048> runs(most);
     ScratchBuffer<int64_t, 4096> offsets(k_);

@@ -91,7 +91,8 @@ struct ConvKernels {
   void (*dots)(const ConvDots<T>&);
   int64_t max_product_taps;
   void (*products)(const ConvProducts<T>&);
-  // Fills the buffer for output rows [first_row, first_row + rows) from x [channels, in].
+  // Fills the buffer for output rows [first_row, first_row + rows) from x [channels, in], and may overwrite `lanes`
+  // elements behind it.
   void (*unfold)(const ConvLayout&, const T* x, int64_t channels, int64_t first_row, int64_t rows, T* buffer);
 };
 

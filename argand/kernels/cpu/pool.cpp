@@ -1,10 +1,10 @@
 #include "argand/kernels/cpu/pool.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "argand/core/dispatch.h"
+#include "argand/kernels/cpu/multiversion.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::cpu {
@@ -60,12 +60,12 @@ void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, con
       for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
 }
 
+// The first of equal elements wins, and the last NaN, as in PyTorch.
 template <class T>
-bool wins(T candidate, T best) {
-  if constexpr (std::is_integral_v<T>)
-    return candidate > best;
-  else
-    return candidate > best || std::isnan(static_cast<op_math_t<T>>(candidate));
+ARGAND_INLINE bool wins(T candidate, T best) {
+  using A = op_math_t<T>;
+  const A c = static_cast<A>(candidate);
+  return c > static_cast<A>(best) || c != c;
 }
 
 // The commonest pooling: 2x2 windows that neither overlap nor reach outside.
@@ -75,22 +75,45 @@ bool is_2x2(const PoolShape& s) {
          s.dilation == std::array<int64_t, 3>{1, 1, 1} && s.out[1] * 2 <= s.in[1] && s.out[2] * 2 <= s.in[2];
 }
 
+// One row of the output from two of the input, whose elements lie `below` apart and begin at position `base` of the
+// plane.
+template <class T>
+struct MaxPool2x2Body {
+  ARGAND_INLINE static void run(const T* in, int64_t below, int64_t base, int64_t n, T* out, int64_t* indices) {
+    constexpr int64_t kBlock = 64;
+    int32_t chosen[kBlock];  // narrow, because int64 choices would halve the vectors of the comparison
+    for (int64_t first = 0; first < n; first += kBlock, in += 2 * kBlock, out += kBlock, indices += kBlock) {
+      const int64_t count = std::min(kBlock, n - first);
+      ARGAND_VECTORIZE
+      for (int64_t x = 0; x < count; ++x) {
+        T value = in[2 * x];
+        int32_t k = 0;
+        const T b = in[2 * x + 1], c = in[2 * x + below], d = in[2 * x + 1 + below];
+        k = wins(b, value) ? 1 : k;
+        value = wins(b, value) ? b : value;
+        k = wins(c, value) ? 2 : k;
+        value = wins(c, value) ? c : value;
+        k = wins(d, value) ? 3 : k;
+        value = wins(d, value) ? d : value;
+        out[x] = value;
+        chosen[x] = k;
+      }
+      const int64_t at = base + 2 * first;
+      ARGAND_VECTORIZE
+      for (int64_t x = 0; x < count; ++x) indices[x] = at + 2 * x + (chosen[x] & 1) + (chosen[x] >= 2 ? below : 0);
+    }
+  }
+};
+
 template <class T>
 void max_pool_2x2(const PoolShape& s, const T* in, T* out, int64_t* indices) {
-  const int64_t width = s.in[2];
-  for (int64_t y = 0; y < s.out[1]; ++y) {
-    for (int64_t x = 0; x < s.out[2]; ++x) {
-      const int64_t at = 2 * y * width + 2 * x;
-      int64_t best = at;
-      T value = in[at];
-      for (const int64_t next : {at + 1, at + width, at + width + 1}) {
-        const bool better = wins(in[next], value);
-        value = better ? in[next] : value;
-        best = better ? next : best;
-      }
-      *out++ = value;
-      *indices++ = best;
-    }
+  const int64_t width = s.in[2], n = s.out[2];
+  for (int64_t y = 0; y < s.out[1]; ++y, out += n, indices += n) {
+    const int64_t base = 2 * y * width;
+    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+      on_vector_unit<MaxPool2x2Body<T>>(in + base, width, base, n, out, indices);
+    else
+      MaxPool2x2Body<T>::run(in + base, width, base, n, out, indices);
   }
 }
 
@@ -100,7 +123,7 @@ void max_pool_plane(const PoolShape& s, const T* in, T* out, int64_t* indices) {
     int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
     T value = in[best];
     for_each_position(s, rz, ry, rx, [&](int64_t i) {
-      if (!wins(in[i], value) || (i != best && value != value)) return;
+      if (!wins(in[i], value)) return;
       value = in[i];
       best = i;
     });

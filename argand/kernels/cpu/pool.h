@@ -18,7 +18,8 @@ struct PoolShape {
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };
 
-// y = max over each window, indices = its position within the input plane (the first of equals; a NaN wins).
+// y = max over each window, indices = its position within the input plane (the first of equals; the last NaN wins over
+// all).
 void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices);
 // grad_x = sum of grad_y at `indices`, zero elsewhere.
 void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x);
