@@ -70,13 +70,48 @@ struct GradientBody {
   }
 };
 
+// Rows too short to fill vectors: exponentials and logarithms are taken of many at once.
+constexpr int64_t kShortRow = 64, kShortElements = 2048;
+
+template <class A>
+struct ShortRowsBody {
+  // tops and log_sums of `rows` rows of n elements; work holds rows * n.
+  ARGAND_INLINE static void run(const A* x, int64_t rows, int64_t n, A* work, A* tops, A* log_sums) {
+    for (int64_t r = 0; r < rows; ++r) {
+      A top = x[r * n];
+      for (int64_t j = 1; j < n; ++j) top = MaxOp<A>::combine(top, x[r * n + j]);
+      tops[r] = top;
+      for (int64_t j = 0; j < n; ++j) work[r * n + j] = x[r * n + j] - top;
+    }
+    ARGAND_VECTORIZE
+    for (int64_t i = 0; i < rows * n; ++i) work[i] = math::exp(work[i]);
+    for (int64_t r = 0; r < rows; ++r) {
+      A sum = 0;
+      for (int64_t j = 0; j < n; ++j) sum += work[r * n + j];
+      log_sums[r] = sum;
+    }
+    ARGAND_VECTORIZE
+    for (int64_t r = 0; r < rows; ++r) log_sums[r] = math::log(log_sums[r]);
+  }
+};
+// out = exp(x - log_sum of its row).
+template <class A>
+struct ShortSoftmaxBody {
+  ARGAND_INLINE static void run(const A* x, const A* log_sums, int64_t rows, int64_t n, A* out) {
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < n; ++j) out[r * n + j] = x[r * n + j] - log_sums[r];
+    ARGAND_VECTORIZE
+    for (int64_t i = 0; i < rows * n; ++i) out[i] = math::exp(out[i]);
+  }
+};
+
 template <class T, class A>
-const A* load_row(const CrossEntropy& c, int64_t row, A* buffer) {
+const A* load_rows(const CrossEntropy& c, int64_t row, int64_t rows, A* buffer) {
   const T* from = static_cast<const T*>(c.logits) + row * c.classes;
   if constexpr (std::is_same_v<T, A>) {
     return from;
   } else {
-    convert_elements(from, scalar_type_v<T>, buffer, kFloat, c.classes);
+    convert_elements(from, scalar_type_v<T>, buffer, kFloat, rows * c.classes);
     return buffer;
   }
 }
@@ -94,28 +129,42 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
   A *losses = static_cast<A*>(losses_out), *weights = static_cast<A*>(weights_out),
     *log_sums = static_cast<A*>(log_sums_out);
+  const bool is_short = c.classes <= kShortRow;
+  const int64_t together = is_short ? kShortElements / c.classes : 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
-    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> && !(w.of_class && c.smoothing != 0) ? 0 : c.classes);
-    for (int64_t i = begin; i < end; ++i) {
-      losses[i] = weights[i] = log_sums[i] = 0;
-      const int64_t t = c.targets[i];
-      if (t == c.ignore_index) continue;
-      const A* x = load_row<T>(c, i, buffer.data());
-      const auto [top, log_sum] = on_vector_unit<LogSumBody<A>>(x, c.classes);
-      // -log p = log_sum - (x - top), as log_softmax rounds it
-      const A picked = -(x[t] - top - log_sum);
-      A loss = (1 - smoothing) * w[t] * picked;
-      if (smoothing != 0) {
-        A weighted = 0;
-        if (w.of_class)
-          for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
-        else
-          weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
-        loss += uniform * (w.total * log_sum - weighted);
+    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
+    A work[kShortElements], tops[kShortElements];
+    for (int64_t first = begin; first < end; first += together) {
+      const int64_t rows = std::min(together, end - first);
+      const A* block = load_rows<T>(c, first, rows, buffer.data());
+      if (is_short) on_vector_unit<ShortRowsBody<A>>(block, rows, c.classes, work, tops, log_sums + first);
+      for (int64_t i = first; i < first + rows; ++i) {
+        const int64_t t = c.targets[i];
+        if (t == c.ignore_index) {
+          losses[i] = weights[i] = log_sums[i] = 0;
+          continue;
+        }
+        const A* x = block + (i - first) * c.classes;
+        if (!is_short) {
+          const auto row = on_vector_unit<LogSumBody<A>>(x, c.classes);
+          tops[0] = row.top;
+          log_sums[i] = row.log_sum;
+        }
+        const A top = tops[i - first], log_sum = log_sums[i];
+        // -log p = log_sum - (x - top), as log_softmax rounds it
+        A loss = (1 - smoothing) * w[t] * -(x[t] - top - log_sum);
+        if (smoothing != 0) {
+          A weighted = 0;
+          if (w.of_class)
+            for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
+          else
+            weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
+          loss += uniform * (w.total * log_sum - weighted);
+        }
+        losses[i] = loss;
+        weights[i] = w[t];
+        log_sums[i] = top + log_sum;
       }
-      losses[i] = loss;
-      weights[i] = w[t];
-      log_sums[i] = top + log_sum;
     }
   });
 }
@@ -127,24 +176,35 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
   const A *log_sums = static_cast<const A*>(log_sums_in), *scales = static_cast<const A*>(scales_in);
+  const bool is_short = c.classes <= kShortRow;
+  const int64_t together = is_short ? kShortElements / c.classes : 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
-    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : c.classes);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t t = c.targets[i];
-      T* out = static_cast<T*>(out_any) + i * c.classes;
-      if (t == c.ignore_index) {
-        std::fill(out, out + c.classes, T(0));
-        continue;
-      }
+    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
+    for (int64_t first = begin; first < end; first += together) {
+      const int64_t rows = std::min(together, end - first);
+      T* out = static_cast<T*>(out_any) + first * c.classes;
+      const A* x = load_rows<T>(c, first, rows, buffer.data());
       A* to = buffer.data();
       if constexpr (std::is_same_v<T, A>) to = out;
-      const A scale = scales[i * scale_stride], one = (1 - smoothing) * w[t];
-      const A* x = load_row<T>(c, i, buffer.data());
-      const RowGradient<A> row{
-          x,           to,        c.classes, t, log_sums[i], scale * (one + uniform * w.total), scale * uniform,
-          scale * one, w.of_class};
-      on_vector_unit<GradientBody<A>>(&row);
-      if constexpr (!std::is_same_v<T, A>) convert_elements(to, kFloat, out, scalar_type_v<T>, c.classes);
+      if (is_short) on_vector_unit<ShortSoftmaxBody<A>>(x, log_sums + first, rows, c.classes, to);
+      for (int64_t i = first; i < first + rows; ++i, x += c.classes, to += c.classes) {
+        const int64_t t = c.targets[i];
+        if (t == c.ignore_index) {
+          std::fill(to, to + c.classes, A(0));
+          continue;
+        }
+        const A scale = scales[i * scale_stride], one = (1 - smoothing) * w[t];
+        const A factor = scale * (one + uniform * w.total);
+        if (is_short) {
+          for (int64_t j = 0; j < c.classes; ++j) to[j] = factor * to[j] - scale * uniform * w[j];
+          to[t] -= scale * one;
+        } else {
+          const RowGradient<A> row{x, to, c.classes, t, log_sums[i], factor, scale * uniform, scale * one, w.of_class};
+          on_vector_unit<GradientBody<A>>(&row);
+        }
+      }
+      if constexpr (!std::is_same_v<T, A>)
+        convert_elements(buffer.data(), kFloat, out, scalar_type_v<T>, rows * c.classes);
     }
   });
 }
