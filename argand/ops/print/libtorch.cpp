@@ -1,0 +1,149 @@
+// Tensors as LibTorch (2.9 and later) streams them.
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <ostream>
+
+#include "argand/exec/copy.h"
+#include "argand/ops/print/number_text.h"
+
+namespace argand {
+namespace {
+
+using ops::number_text;
+
+// What stands behind every number of a matrix: it is one format for all of them.
+struct Format {
+  double scale = 1;  // printed once, numbers are divided by it
+  int64_t width = 0;
+  std::chars_format chars = std::chars_format::general;
+  int precision = 6;
+
+  std::string text(double v) const {
+    const std::string out = number_text(v / scale, chars, precision);
+    const int64_t missing = width - static_cast<int64_t>(out.size());
+    return std::string(static_cast<size_t>(std::max(missing, int64_t{0})), ' ') + out;
+  }
+};
+
+// Digits before the decimal point; 0 counts as one, 0.05 as -1.
+double digits_of(double size) { return size == 0 ? 1 : std::floor(std::log10(size)) + 1; }
+
+Format format_of(ArrayRef<double> values) {
+  bool whole = true, any = false;
+  double least = 0, most = 0;
+  for (const double v : values) {
+    if (!std::isfinite(v)) continue;
+    const double size = std::fabs(v);
+    least = any ? std::min(least, size) : size;
+    most = any ? std::max(most, size) : size;
+    whole = whole && v == std::ceil(v);
+    any = true;
+  }
+  const double low = any ? digits_of(least) : 1, high = any ? digits_of(most) : 1;
+  constexpr auto kScientific = std::chars_format::scientific;
+  constexpr auto kFixed = std::chars_format::fixed;
+  if (whole) return high > 9 ? Format{1, 11, kScientific, 4} : Format{1, static_cast<int64_t>(high) + 1};
+  if (high - low > 4) return {1, std::fabs(high) > 99 || std::fabs(low) > 99 ? 12 : 11, kScientific, 4};
+  if (high > 5 || high < 0) return {std::pow(10, high - 1), 7, kFixed, 4};
+  return {1, static_cast<int64_t>(high == 0 ? 1 : high) + 6, kFixed, 4};
+}
+
+// As few digits as read back the same; without an exponent in [1e-4, 1e16).
+std::string shortest(double v) {
+  if (!std::isfinite(v)) return number_text(v, std::chars_format::general, 6);
+  char buffer[32];
+  const double size = std::fabs(v);
+  const auto chars = v == 0 || (size >= 1e-4 && size < 1e16) ? std::chars_format::fixed : std::chars_format::scientific;
+  return {buffer, std::to_chars(buffer, buffer + sizeof(buffer), v, chars).ptr};
+}
+
+class Writer {
+ public:
+  explicit Writer(int64_t linesize) : linesize_(linesize) {}
+
+  void tensor(ArrayRef<double> values, IntArrayRef sizes) {
+    if (sizes.empty()) {
+      out += shortest(values[0]) + "\n";
+    } else if (!values.empty()) {
+      if (sizes.size() == 1)
+        vector(values);
+      else if (sizes.size() == 2)
+        matrix(values, sizes[0], sizes[1], 0);
+      else
+        matrices(values, sizes);
+    }
+  }
+
+  std::string out;
+
+ private:
+  void vector(ArrayRef<double> values) {
+    const Format format = format_of(values);
+    if (format.scale != 1) out += shortest(format.scale) + " *\n";
+    for (const double v : values) out += format.text(v) + "\n";
+  }
+
+  void matrix(ArrayRef<double> values, int64_t rows, int64_t columns, size_t indent) {
+    const Format format = format_of(values);
+    const std::string margin(indent, ' ');
+    const int64_t fit = std::max(int64_t{1}, (linesize_ - static_cast<int64_t>(indent)) / (format.width + 1));
+    for (int64_t first = 0; first < columns; first += fit) {
+      const int64_t end = std::min(first + fit, columns);
+      if (fit < columns) out += str(first > 0 ? "\n" : "", "Columns ", first + 1, " to ", end, margin);
+      if (format.scale != 1) out += shortest(format.scale) + " *\n" + margin;
+      for (int64_t row = 0; row < rows; ++row) {
+        if (row > 0) out += margin + (format.scale != 1 ? " " : "");
+        for (int64_t column = first; column < end; ++column)
+          out += format.text(values[static_cast<size_t>(row * columns + column)]) + (column + 1 < end ? " " : "\n");
+      }
+    }
+  }
+
+  // The leading dimensions count with the first one fastest.
+  void matrices(ArrayRef<double> values, IntArrayRef sizes) {
+    const size_t leading = sizes.size() - 2;
+    const int64_t rows = sizes[leading], columns = sizes[leading + 1];
+    const auto count = static_cast<int64_t>(values.size()) / (rows * columns);
+    Dims at(leading, 0);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t place = 0;
+      out += i > 0 ? "\n(" : "(";
+      for (size_t d = 0; d < leading; ++d) {
+        place = place * sizes[d] + at[d];
+        out += str(at[d] + 1, ",");
+      }
+      out += ".,.) = \n";
+      matrix(values.slice(static_cast<size_t>(place * rows * columns), static_cast<size_t>(rows * columns)), rows,
+             columns, 1);
+      for (size_t d = 0; d < leading && ++at[d] == sizes[d]; ++d) at[d] = 0;
+    }
+  }
+
+  int64_t linesize_;
+};
+
+std::string footer(const Tensor& t) {
+  std::string out = "[ ";
+  for (const char c : std::string_view(device_type_name(t.device().type())))
+    out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  out += str(dtype_cpp_name(t.dtype()), "Type{");
+  for (int64_t d = 0; d < t.dim(); ++d) out += str(d > 0 ? "," : "", t.size(d));
+  return out + "} ]";
+}
+
+}  // namespace
+
+std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
+  if (!t.defined()) return out << "[ Tensor (undefined) ]";
+  ARGAND_CHECK(NotImplementedError, !t.is_meta(), "print: a meta tensor has no data to print");
+  const Tensor host = exec::dense_clone(t.is_cuda() ? t.cpu() : t, kDouble);
+  Writer writer(linesize);
+  writer.tensor({static_cast<const double*>(host.impl().data()), static_cast<size_t>(host.numel())}, host.sizes());
+  writer.out += footer(t);
+  return out.write(writer.out.data(), static_cast<std::streamsize>(writer.out.size()));
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& t) { return print(out, t, 80); }
+
+}  // namespace argand
