@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 
+import docs
 import format
 import generated
 import headers
@@ -17,8 +18,8 @@ import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "format": format, "generated": generated,
-          "headers": headers, "tidy": tidy}
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "docs": docs, "format": format,
+          "generated": generated, "headers": headers, "tidy": tidy}
 
 
 def run(name, findings):

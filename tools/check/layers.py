@@ -1,4 +1,4 @@
-"""Includes point down only (ARCHITECTURE.md, "the house").
+"""Includes point down only (ARCHITECTURE.md, "The picture").
 
 L0 base < L1 core < L2 runtime < L3 kernels < L4 exec < L5 ops < L6 autograd < L7 siblings, which do not include each
 other.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own

@@ -8,6 +8,13 @@ from tree import ROOT, SKIPPED, Tree
 GOOD_HEADER = "#pragma once\n#include <vector>\n\nnamespace argand {\ninline std::vector<int> planted() { return {}; }\n}\n"
 GOOD_SOURCE = "#include <string>\n\nnamespace argand {\nsize_t planted(const std::string& s) { return s.size(); }\n}\n"
 FORMATTED = GOOD_HEADER.replace("\n}\n", "\n}  // namespace argand\n")
+DIFF = """```diff
+--- a/argand/base/str.h
++++ b/argand/base/str.h
++#pragma once
+ #include <cstdint>
+```
+"""
 
 # Of each check: (planted file, good text, bad text).
 PLANTS = {
@@ -23,6 +30,12 @@ PLANTS = {
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "x.h"\n'),
         ("argand/basement/planted.h", None, "\n"),
+    ],
+    "docs": [
+        ("docs/planted.md", "[a](../README.md) `argand/base/str.h`\n", "[a](../absent.md)\n"),
+        ("docs/planted.md", None, "`argand/base/absent.h`\n"),
+        ("docs/planted.md", DIFF, DIFF.replace("once", "twice")),
+        ("docs/planted.md", None, DIFF.replace("str.h", "absent.h")),
     ],
     "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
     "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
