@@ -22,6 +22,11 @@ void check_name(const char* what, const std::string& name) {
 
 Module::Module(std::string name) : name_(std::move(name)) {}
 Module::Module() = default;
+Module::Module(const Module&) = default;
+Module& Module::operator=(const Module&) = default;
+Module::Module(Module&&) noexcept = default;
+Module& Module::operator=(Module&&) noexcept = default;
+Module::~Module() = default;
 
 const std::string& Module::name() const {
   if (!name_) name_ = detail::type_name(typeid(*this));

@@ -19,11 +19,11 @@ class Module : public std::enable_shared_from_this<Module> {
 
   explicit Module(std::string name);
   Module();  // named after its type
-  Module(const Module&) = default;
-  Module& operator=(const Module&) = default;
-  Module(Module&&) noexcept = default;
-  Module& operator=(Module&&) noexcept = default;
-  virtual ~Module() = default;
+  Module(const Module&);
+  Module& operator=(const Module&);
+  Module(Module&&) noexcept;
+  Module& operator=(Module&&) noexcept;
+  virtual ~Module();
 
   const std::string& name() const;
   // A deep copy; Cloneable<T> implements it.
@@ -128,18 +128,21 @@ class Cloneable : public Module {
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
+    // As a Module: a shared_ptr of every type of module would cost each user's compiler more than the rest of the
+    // class.
+    auto* derived = new Derived(static_cast<const Derived&>(*this));
+    std::shared_ptr<Module> copy(static_cast<Module*>(derived));
     copy->parameters_.clear();
     copy->buffers_.clear();
     copy->children_.clear();
-    copy->reset();
+    derived->reset();
     copy->take_values_of(*this, device);
     return copy;
   }
 
  private:
   void clone_(Module& other, const std::optional<Device>& device) final {
-    static_cast<Derived&>(*this) = static_cast<Derived&>(*std::static_pointer_cast<Derived>(other.clone(device)));
+    static_cast<Derived&>(*this) = static_cast<Derived&>(*other.clone(device));
   }
 };
 

@@ -53,7 +53,7 @@ class ModuleHolder : ModuleHolderIndicator {
  private:
   static std::shared_ptr<Contained> make_default() {
     if constexpr (std::is_default_constructible_v<Contained>)
-      return std::make_shared<Contained>();
+      return std::shared_ptr<Contained>(new Contained());
     else
       return nullptr;
   }
