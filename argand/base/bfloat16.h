@@ -37,34 +37,19 @@ struct alignas(2) BFloat16 {
 }  // namespace argand
 
 template <>
-class std::numeric_limits<argand::BFloat16> {
+class std::numeric_limits<argand::BFloat16> : public argand::detail::ReducedFloatLimits {
   using BFloat16 = argand::BFloat16;
   static constexpr BFloat16 bits(uint16_t b) { return BFloat16(b, argand::from_bits); }
 
  public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_signed = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_exact = false;
-  static constexpr bool has_infinity = true;
-  static constexpr bool has_quiet_NaN = true;
-  static constexpr bool has_signaling_NaN = true;
-  static constexpr float_denorm_style has_denorm = denorm_present;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr float_round_style round_style = round_to_nearest;
   static constexpr bool is_iec559 = false;
-  static constexpr bool is_bounded = true;
-  static constexpr bool is_modulo = false;
   static constexpr int digits = 8;
   static constexpr int digits10 = 2;
   static constexpr int max_digits10 = 4;
-  static constexpr int radix = 2;
   static constexpr int min_exponent = -125;
   static constexpr int min_exponent10 = -37;
   static constexpr int max_exponent = 128;
   static constexpr int max_exponent10 = 38;
-  static constexpr bool traps = false;
-  static constexpr bool tinyness_before = false;
   static constexpr BFloat16 min() { return bits(0x0080); }
   static constexpr BFloat16 lowest() { return bits(0xff7f); }
   static constexpr BFloat16 max() { return bits(0x7f7f); }

@@ -56,34 +56,19 @@ struct alignas(2) Half {
 }  // namespace argand
 
 template <>
-class std::numeric_limits<argand::Half> {
+class std::numeric_limits<argand::Half> : public argand::detail::ReducedFloatLimits {
   using Half = argand::Half;
   static constexpr Half bits(uint16_t b) { return Half(b, argand::from_bits); }
 
  public:
-  static constexpr bool is_specialized = true;
-  static constexpr bool is_signed = true;
-  static constexpr bool is_integer = false;
-  static constexpr bool is_exact = false;
-  static constexpr bool has_infinity = true;
-  static constexpr bool has_quiet_NaN = true;
-  static constexpr bool has_signaling_NaN = true;
-  static constexpr float_denorm_style has_denorm = denorm_present;
-  static constexpr bool has_denorm_loss = false;
-  static constexpr float_round_style round_style = round_to_nearest;
   static constexpr bool is_iec559 = true;
-  static constexpr bool is_bounded = true;
-  static constexpr bool is_modulo = false;
   static constexpr int digits = 11;
   static constexpr int digits10 = 3;
   static constexpr int max_digits10 = 5;
-  static constexpr int radix = 2;
   static constexpr int min_exponent = -13;
   static constexpr int min_exponent10 = -4;
   static constexpr int max_exponent = 16;
   static constexpr int max_exponent10 = 4;
-  static constexpr bool traps = false;
-  static constexpr bool tinyness_before = false;
   static constexpr Half min() { return bits(0x0400); }
   static constexpr Half lowest() { return bits(0xfbff); }
   static constexpr Half max() { return bits(0x7bff); }

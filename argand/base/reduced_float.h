@@ -4,6 +4,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "argand/base/str.h"
@@ -32,6 +33,27 @@ template <ReducedFloat T> constexpr T& operator-=(T& a, float b) { return a = T(
 template <ReducedFloat T> constexpr T& operator*=(T& a, float b) { return a = T(static_cast<float>(a) * b); }
 template <ReducedFloat T> constexpr T& operator/=(T& a, float b) { return a = T(static_cast<float>(a) / b); }
 // clang-format on
+
+namespace detail {
+// What std::numeric_limits says of both.
+struct ReducedFloatLimits {
+  static constexpr bool is_specialized = true;
+  static constexpr bool is_signed = true;
+  static constexpr bool is_integer = false;
+  static constexpr bool is_exact = false;
+  static constexpr bool has_infinity = true;
+  static constexpr bool has_quiet_NaN = true;
+  static constexpr bool has_signaling_NaN = true;
+  static constexpr std::float_denorm_style has_denorm = std::denorm_present;
+  static constexpr bool has_denorm_loss = false;
+  static constexpr std::float_round_style round_style = std::round_to_nearest;
+  static constexpr bool is_bounded = true;
+  static constexpr bool is_modulo = false;
+  static constexpr int radix = 2;
+  static constexpr bool traps = false;
+  static constexpr bool tinyness_before = false;
+};
+}  // namespace detail
 
 template <ReducedFloat T>
 void append(std::string& out, T value) {

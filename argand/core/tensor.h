@@ -189,7 +189,7 @@ class Tensor {
   intrusive_ptr<TensorImpl> impl_;
 };
 
-// "tensor([[1., 2.], [3., 4.]])", as Python prints it.
+// "tensor([[1., 2.], [3., 4.]])", as Python prints it; defined in ops/print, which also has operator<<.
 std::string to_string(const Tensor& t);
 inline void append(std::string& out, const Tensor& t) { out += to_string(t); }
 

@@ -24,16 +24,19 @@ struct CopyInplace : Kernel<CopyInplaceArgs> {
 };
 ARGAND_OP(CopyInplace)
 
+// Strides of a copy of `self`; empty: contiguous.
+static Dims strides_of_copy(const Tensor& self, std::optional<MemoryFormat> format) {
+  const MemoryFormat f = format.value_or(MemoryFormat::Preserve);
+  if (f != MemoryFormat::Preserve) return strides_of(self.sizes(), f);
+  return self.is_contiguous() ? Dims() : strides_like(self.sizes(), self.strides());
+}
+
 struct Clone : Kernel<CloneArgs> {
   static constexpr auto schema = "clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "A copy in new memory; in the memory order of self unless a format is given.";
   static TensorMeta infer(const Args& a) {
     TensorMeta meta{a.self.impl().sizes, a.self.dtype()};
-    const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
-    if (f != MemoryFormat::Preserve)
-      meta.strides = strides_of(meta.sizes, f);
-    else if (!a.self.is_contiguous())
-      meta.strides = strides_like(meta.sizes, a.self.strides());
+    meta.strides = strides_of_copy(a.self, a.memory_format);
     return meta;
   }
   static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
@@ -62,11 +65,7 @@ struct ToCopy : Kernel<ToCopyArgs> {
   static TensorMeta infer(const Args& a) {
     TensorMeta meta{a.self.impl().sizes, a.options.dtype_opt().value_or(a.self.dtype())};
     meta.device = a.options.device_opt().value_or(a.self.device());
-    const MemoryFormat f = a.memory_format.value_or(MemoryFormat::Preserve);
-    if (f != MemoryFormat::Preserve)
-      meta.strides = strides_of(meta.sizes, f);
-    else if (!a.self.is_contiguous())
-      meta.strides = strides_like(meta.sizes, a.self.strides());
+    meta.strides = strides_of_copy(a.self, a.memory_format);
     return meta;
   }
   static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }

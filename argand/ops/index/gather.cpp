@@ -101,6 +101,15 @@ struct Gather : Kernel<GatherArgs> {
 };
 ARGAND_OP(Gather)
 
+// The gradient of what was scattered: src may be larger than index, and what lies outside was not read.
+static Tensor grad_of_source(const Tensor& g, int64_t dim, const Tensor& index, IntArrayRef src_sizes) {
+  const Tensor part = g.gather(dim, index);
+  if (part.sizes() == src_sizes) return part;
+  const Tensor out = zeros(src_sizes, g.options());
+  out.as_strided(part.sizes(), out.strides()).copy_(part);
+  return out;
+}
+
 struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
   static constexpr auto doc =
@@ -136,13 +145,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     });
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static Tensor grad_src(const Ctx& c, const Tensor& g) {
-    const Tensor part = g.gather(c.dim, c.index);
-    if (part.sizes() == IntArrayRef(c.sizes(kSrc))) return part;
-    const Tensor out = zeros(c.sizes(kSrc), g.options());
-    out.as_strided(part.sizes(), out.strides()).copy_(part);
-    return out;
-  }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) { return grad_of_source(g, c.dim, c.index, c.sizes(kSrc)); }
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({3, 2})});
     s.add({s->real({3, 4}), 0, s->integer({5, 3}, 0, 3), s->real({6, 4})});
@@ -187,13 +190,7 @@ struct Scatter : Kernel<ScatterArgs> {
     });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.scatter(c.dim, c.index, 0); }
-  static Tensor grad_src(const Ctx& c, const Tensor& g) {
-    const Tensor part = g.gather(c.dim, c.index);
-    if (part.sizes() == IntArrayRef(c.sizes(kSrc))) return part;
-    const Tensor out = zeros(c.sizes(kSrc), g.options());
-    out.as_strided(part.sizes(), out.strides()).copy_(part);
-    return out;
-  }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) { return grad_of_source(g, c.dim, c.index, c.sizes(kSrc)); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), 1, s->integer({2, 1}, 0, 3), s->real({2, 1})});
     s.add({s->real({5, 3}), 0, s->integer({1, 2}, 0, 5), s->real({2, 3})});
