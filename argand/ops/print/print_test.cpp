@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 #include <fstream>
 #include <iomanip>
 #include <sstream>
@@ -85,7 +84,7 @@ Tensor tensor_of(const Case& c) {
   char* to = static_cast<char*>(t.data_ptr());
   for (int64_t i = 0; i < t.numel(); ++i) {
     const std::string& bytes = c.table[static_cast<size_t>(i * c.step) % c.table.size()];
-    std::memcpy(to + i * t.element_size(), bytes.data(), bytes.size());
+    std::copy(bytes.begin(), bytes.end(), to + i * t.element_size());
   }
   return t;
 }
