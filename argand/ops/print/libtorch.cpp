@@ -145,5 +145,15 @@ std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& t) { return print(out, t, 80); }
+std::ostream& operator<<(std::ostream& out, IntArrayRef values) { return out << str(values); }
+std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << dtype_cpp_name(t); }
+
+std::ostream& detail::stream_value(std::ostream& out, const Device& device) { return out << device.str(); }
+
+std::ostream& detail::stream_value(std::ostream& out, const Scalar& number) {
+  if (number.isFloatingPoint()) return out << number.toDouble();
+  if (number.isComplex()) return out << number.to<std::complex<double>>();
+  return number.isBoolean() ? out << (number.toBool() ? "true" : "false") : out << number.toLong();
+}
 
 }  // namespace argand

@@ -27,4 +27,17 @@ std::string to_string(const Tensor& t, const PrintOptions& options);
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize);
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
+// What else LibTorch streams: sizes as [2, 3], a dtype as Float, a device as cuda:0, a number as itself.
+std::ostream& operator<<(std::ostream& out, IntArrayRef values);
+std::ostream& operator<<(std::ostream& out, ScalarType t);
+namespace detail {
+std::ostream& stream_value(std::ostream& out, const Device& device);
+std::ostream& stream_value(std::ostream& out, const Scalar& number);
+}  // namespace detail
+// A template, so that nothing that merely converts to these is taken for one.
+template <class T, std::enable_if_t<std::is_same_v<T, Device> || std::is_same_v<T, Scalar>, int> = 0>
+std::ostream& operator<<(std::ostream& out, const T& value) {
+  return detail::stream_value(out, value);
+}
+
 }  // namespace argand

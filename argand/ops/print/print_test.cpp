@@ -147,6 +147,16 @@ TEST(Print, StreamKeepsItsFormat) {
   EXPECT_EQ(out.flags() & std::ios::floatfield, std::ios::fixed | std::ios::scientific);
 }
 
+// As LibTorch wrote them.
+TEST(Print, OtherValues) {
+  std::ostringstream out;
+  const Tensor t = full({2, 3}, 1.0);
+  out << t.sizes() << full({}, 1.0).sizes() << full({4}, 1.0).sizes() << kFloat << kBFloat16 << kComplexDouble
+      << t.device() << Device("cuda:1") << Scalar(2.5) << ' ' << Scalar(3) << Scalar(true)
+      << Scalar(std::complex<double>(1.5, -2)) << Scalar(1e-7 / 3) << Half(0.5F);
+  EXPECT_EQ(out.str(), "[2, 3][][4]FloatBFloat16ComplexDoublecpucuda:12.5 3true(1.5,-2)3.33333e-080.5");
+}
+
 TEST(Print, UndefinedAndInMessages) {
   EXPECT_EQ(to_string(Tensor()), "None");
   EXPECT_EQ(streamed(Tensor()), "[ Tensor (undefined) ]");
