@@ -17,9 +17,8 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
     f("beta2", std::get<1>(betas_));
     f("eps", eps_);
     f("weight_decay", weight_decay_);
-    double amsgrad = amsgrad_;
-    f("amsgrad", amsgrad);
-    amsgrad_ = amsgrad != 0;
+    this->each_flag("amsgrad", amsgrad_, f);
+    this->each_flag("maximize", maximize_, f);
   }
 
 #define ARGAND_ADAM_ARG(T, name)                     \
@@ -38,6 +37,7 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
   ARGAND_ADAM_ARG(double, eps) = 1e-8;
   ARGAND_ADAM_ARG(double, weight_decay);
   ARGAND_ADAM_ARG(bool, amsgrad) = false;
+  ARGAND_ADAM_ARG(bool, maximize) = false;  // climb instead of descend
 #undef ARGAND_ADAM_ARG
 };
 

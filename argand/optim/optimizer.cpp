@@ -106,17 +106,25 @@ void Optimizer::load_state_dict(const StateDict& state) {
     options.push_back(groups_[g].options().clone());
     options.back()->each_number([&](const char* name, double& value) {
       const std::string key = str("param_groups.", g, ".", name);
-      if (const Tensor* t = find(key))
-        value = t->item<double>();
-      else
+      const Tensor* t = find(key);
+      if (!t)
         problems += "\n  missing: " + key;
+      else if (t->numel() != 1)
+        problems += str("\n  ", key, ": expected one number, got shape ", t->sizes());
+      else
+        value = t->item<double>();
     });
     for (const Tensor& p : groups_[g].params()) {
       const std::string prefix = str("state.", index++, ".");
       const Tensor* step = find(prefix + "step");
       if (!step) continue;
       auto fresh = make_state();
-      fresh->set_step_count(step->item<int64_t>());
+      const bool counts = step->numel() == 1 && step->dtype() == kLong && step->item<int64_t>() >= 0;
+      if (counts)
+        fresh->set_step_count(step->item<int64_t>());
+      else
+        problems +=
+            str("\n  ", prefix, "step: expected one int64 >= 0, got ", step->dtype(), " of shape ", step->sizes());
       fresh->each_tensor([&](const char* name, Tensor& slot) {
         const Tensor* t = find(prefix + name);
         if (!t) return;

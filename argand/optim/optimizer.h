@@ -32,6 +32,14 @@ class OptimizerOptions {
   virtual void set_lr(double lr) = 0;
   // Calls f(name, value) for every number; the value may be changed.
   virtual void each_number(const std::function<void(const char*, double&)>& f) = 0;
+
+ protected:
+  // For each_number(): a flag as the number 0 or 1.
+  static void each_flag(const char* name, bool& flag, const std::function<void(const char*, double&)>& f) {
+    double value = flag;
+    f(name, value);
+    flag = value != 0;
+  }
 };
 
 // The parts of options and states that are the same for every optimizer.

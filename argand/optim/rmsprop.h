@@ -13,6 +13,7 @@ struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
   ARGAND_ARG(double, weight_decay) = 0;
   ARGAND_ARG(double, momentum) = 0;
   ARGAND_ARG(bool, centered) = false;
+  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
 struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {

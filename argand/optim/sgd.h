@@ -12,6 +12,7 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   ARGAND_ARG(double, dampening) = 0;
   ARGAND_ARG(double, weight_decay) = 0;
   ARGAND_ARG(bool, nesterov) = false;
+  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
