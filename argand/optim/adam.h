@@ -49,10 +49,10 @@ struct AdamWOptions : AdamLikeOptions<AdamWOptions> {
 };
 
 struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("exp_avg", exp_avg_);
-    f("exp_avg_sq", exp_avg_sq_);
-    f("max_exp_avg_sq", max_exp_avg_sq_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("exp_avg", exp_avg_, true);
+    f("exp_avg_sq", exp_avg_sq_, true);
+    f("max_exp_avg_sq", max_exp_avg_sq_, false);
   }
   int64_t step_count() const override { return step_; }
   void set_step_count(int64_t n) override { step_ = n; }

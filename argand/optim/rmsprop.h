@@ -17,10 +17,10 @@ struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
 };
 
 struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("square_avg", square_avg_);
-    f("momentum_buffer", momentum_buffer_);
-    f("grad_avg", grad_avg_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("square_avg", square_avg_, true);
+    f("momentum_buffer", momentum_buffer_, false);
+    f("grad_avg", grad_avg_, false);
   }
   int64_t step_count() const override { return step_; }
   void set_step_count(int64_t n) override { step_ = n; }

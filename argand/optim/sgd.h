@@ -16,8 +16,8 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
 };
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("momentum_buffer", momentum_buffer_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("momentum_buffer", momentum_buffer_, true);
   }
   ARGAND_ARG(Tensor, momentum_buffer);
 };
