@@ -57,14 +57,14 @@ TEST(Optimizer, ParameterGroups) {
   EXPECT_EQ(message([&] {
               sgd.add_param_group(OptimizerParamGroup({b, b}));
             }),
-            "some parameters appear in more than one parameter group");
+            "a parameter group contains duplicate parameters");
   EXPECT_EQ(message([&] { sgd.add_param_group(OptimizerParamGroup({computed})); }), "can't optimize a non-leaf Tensor");
   EXPECT_NE(message([&] { sgd.add_param_group(OptimizerParamGroup({Tensor()})); }), "");
   EXPECT_EQ(sgd.size(), 1u) << "a refused group leaves nothing behind";
   EXPECT_EQ(message([&] {
               SGD(std::vector<Tensor>{a, a}, SGDOptions(0.1));
             }),
-            "some parameters appear in more than one parameter group");
+            "a parameter group contains duplicate parameters");
 
   sgd.add_param_group(OptimizerParamGroup({b}));
   EXPECT_EQ(sgd.size(), 2u);
