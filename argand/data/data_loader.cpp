@@ -116,9 +116,20 @@ class Shared {
 class DataLoader::Pass {
  public:
   Pass(std::shared_ptr<Shared> shared, int64_t workers) : shared_(std::move(shared)) {
-    for (int64_t i = 0; i < workers; ++i) threads_.emplace_back([shared = shared_] { shared->work(); });
+    try {
+      for (int64_t i = 0; i < workers; ++i) threads_.emplace_back([shared = shared_] { shared->work(); });
+    } catch (...) {  // no more threads: those that run must leave, or their destructors would end the process
+      leave();
+      throw;
+    }
   }
-  ~Pass() {
+  ~Pass() { leave(); }
+  Pass(const Pass&) = delete;
+  Pass& operator=(const Pass&) = delete;
+  bool next(Example& out) { return threads_.empty() ? shared_->make_next(out) : shared_->take(out); }
+
+ private:
+  void leave() {
     shared_->stop();
     const bool finished = threads_.empty() || shared_->wait_until_finished(static_cast<int64_t>(threads_.size()));
     for (std::thread& t : threads_) {
@@ -128,11 +139,7 @@ class DataLoader::Pass {
         t.detach();
     }
   }
-  Pass(const Pass&) = delete;
-  Pass& operator=(const Pass&) = delete;
-  bool next(Example& out) { return threads_.empty() ? shared_->make_next(out) : shared_->take(out); }
 
- private:
   std::shared_ptr<Shared> shared_;
   std::vector<std::thread> threads_;
 };
@@ -150,6 +157,7 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
 DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
                        std::unique_ptr<Sampler> sampler)
     : dataset_(std::move(dataset)), options_(std::move(options)), sampler_(std::move(sampler)) {
+  ARGAND_CHECK(ValueError, dataset_, "DataLoader: the data set is null");
   ARGAND_CHECK(ValueError, options_.batch_size() > 0,
                "DataLoader: batch_size should be a positive integer value, but got ", options_.batch_size());
   ARGAND_CHECK(ValueError, options_.workers() >= 0, "DataLoader: workers must not be negative, got ",
@@ -161,18 +169,22 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions
     sampler_ = std::make_unique<SequentialSampler>();
 }
 
-int64_t DataLoader::num_batches() const {
-  const int64_t n = dataset_->size(), b = options_.batch_size();
-  return options_.drop_last() ? n / b : (n + b - 1) / b;
+int64_t DataLoader::batches_of(int64_t samples) const {
+  const int64_t b = options_.batch_size();
+  return samples / b + (!options_.drop_last() && samples % b != 0);
 }
 
 DataLoader::Iterator DataLoader::begin() { return begin_at(0); }
 
 DataLoader::Iterator DataLoader::begin_at(int64_t first) {
-  ARGAND_CHECK(ValueError, first >= 0 && first <= num_batches(), "DataLoader: first batch ", first,
-               " is out of range for ", num_batches(), " batches");
-  auto shared =
-      std::make_shared<Shared>(dataset_, sampler_->next_order(dataset_->size()), options_, first, num_batches());
+  std::vector<int64_t> order = sampler_->next_order(dataset_->size());
+  for (const int64_t i : order)
+    ARGAND_CHECK(IndexError, i >= 0 && i < dataset_->size(), "DataLoader: the sampler gave index ", i,
+                 ", which is out of range for ", dataset_->size(), " examples");
+  const int64_t batches = batches_of(static_cast<int64_t>(order.size()));
+  ARGAND_CHECK(ValueError, first >= 0 && first <= batches, "DataLoader: first batch ", first, " is out of range for ",
+               batches, " batches");
+  auto shared = std::make_shared<Shared>(dataset_, std::move(order), options_, first, batches);
   return Iterator(std::make_shared<Pass>(std::move(shared), options_.workers()));
 }
 

@@ -48,7 +48,7 @@ class DataLoader {
     Example batch_;
   };
 
-  // ValueError for a batch size below 1 or a negative number of workers.
+  // ValueError for no data set, a batch size below 1 or a negative number of workers.
   DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
              std::unique_ptr<Sampler> sampler = nullptr);
 
@@ -56,10 +56,13 @@ class DataLoader {
   Iterator end() { return {}; }
   // Starts a pass at its batch number `first`, for a run that is resumed in the middle of one.
   Iterator begin_at(int64_t first);
-  int64_t num_batches() const;
+  // Of a pass that visits every example once, as the samplers of this library do.
+  int64_t num_batches() const { return batches_of(dataset_->size()); }
   const DataLoaderOptions& options() const { return options_; }
 
  private:
+  int64_t batches_of(int64_t samples) const;
+
   std::shared_ptr<const Dataset> dataset_;
   DataLoaderOptions options_;
   std::unique_ptr<Sampler> sampler_;

@@ -23,7 +23,7 @@ Tensor gather_rows(const Tensor& t, IntArrayRef indices) {
   for (const int64_t i : indices) {
     ARGAND_CHECK(IndexError, i >= 0 && i < rows, "TensorDataset: index ", i, " is out of range for ", rows,
                  " examples");
-    std::memcpy(to, from + static_cast<size_t>(i) * row_bytes, row_bytes);
+    if (row_bytes > 0) std::memcpy(to, from + static_cast<size_t>(i) * row_bytes, row_bytes);
     to += row_bytes;
   }
   return out;

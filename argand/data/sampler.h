@@ -9,7 +9,7 @@ namespace argand::data {
 class Sampler {
  public:
   virtual ~Sampler() = default;
-  // The indices of one pass over `size` examples; called at the start of each.
+  // The indices of one pass over `size` examples, in any number; called at the start of each.
   virtual std::vector<int64_t> next_order(int64_t size) = 0;
 };
 

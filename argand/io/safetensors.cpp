@@ -8,6 +8,7 @@
 #include "argand/exec/invoke.h"
 #include "argand/io/file.h"
 #include "argand/io/safetensors_header.h"
+#include "argand/ops/functions.h"
 
 namespace argand::io {
 namespace {
@@ -115,13 +116,14 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   std::vector<Tensor> dense;
   int64_t at = 0;
   for (const auto& item : tensors) {
-    const Tensor t = exec::dense(item.value());
+    const Tensor t = exec::dense(item.value().cpu());
     const auto end = at + static_cast<int64_t>(t.nbytes());
     header.tensors.push_back({item.key(), name_of(t.dtype()), t.sizes().vec(), at, end});
     at = end;
     dense.push_back(t);
   }
   const std::string json = write_tensor_header(header);
+  parse_tensor_header(json);  // what could not be read back (a name that is no UTF-8, ...) is not written either
   const uint64_t length = json.size();
   AtomicFile file(path);
   file.reserve(8 + static_cast<int64_t>(length) + at);

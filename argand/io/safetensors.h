@@ -21,6 +21,7 @@ struct TensorFile {
 };
 
 TensorFile load_safetensors(const std::string& path);
+// ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing is written.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata());
 
 }  // namespace argand::io

@@ -48,7 +48,7 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
     const auto [beta1, beta2] = o.betas();
     for (const auto& [step, l] : by_step)
       _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2,
-                   o.weight_decay(), o.eps(), o.amsgrad(), decoupled, false);
+                   o.weight_decay(), o.eps(), o.amsgrad(), decoupled, o.maximize());
   }
 }
 

@@ -17,9 +17,8 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
     f("beta2", std::get<1>(betas_));
     f("eps", eps_);
     f("weight_decay", weight_decay_);
-    double amsgrad = amsgrad_;
-    f("amsgrad", amsgrad);
-    amsgrad_ = amsgrad != 0;
+    this->each_flag("amsgrad", amsgrad_, f);
+    this->each_flag("maximize", maximize_, f);
   }
 
 #define ARGAND_ADAM_ARG(T, name)                     \
@@ -38,6 +37,7 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
   ARGAND_ADAM_ARG(double, eps) = 1e-8;
   ARGAND_ADAM_ARG(double, weight_decay);
   ARGAND_ADAM_ARG(bool, amsgrad) = false;
+  ARGAND_ADAM_ARG(bool, maximize) = false;  // climb instead of descend
 #undef ARGAND_ADAM_ARG
 };
 
@@ -49,10 +49,10 @@ struct AdamWOptions : AdamLikeOptions<AdamWOptions> {
 };
 
 struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("exp_avg", exp_avg_);
-    f("exp_avg_sq", exp_avg_sq_);
-    f("max_exp_avg_sq", max_exp_avg_sq_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("exp_avg", exp_avg_, true);
+    f("exp_avg_sq", exp_avg_sq_, true);
+    f("max_exp_avg_sq", max_exp_avg_sq_, false);
   }
   int64_t step_count() const override { return step_; }
   void set_step_count(int64_t n) override { step_ = n; }

@@ -5,7 +5,25 @@
 #include <limits>
 #include <numbers>
 
+#include "argand/ops/functions.h"
+
 namespace argand::optim {
+namespace {
+
+const Tensor& state_entry(const StateDict& state, const std::string& name, ScalarType dtype) {
+  const Tensor* t = state.find(name);
+  ARGAND_CHECK(ValueError, t && t->defined(), "lr_scheduler: load_state_dict: '", name, "' is missing");
+  ARGAND_CHECK(ValueError, t->numel() == 1 && t->dtype() == dtype, "lr_scheduler: load_state_dict: '", name,
+               "': expected one ", dtype, ", got ", t->dtype(), " of shape ", t->sizes());
+  return *t;
+}
+
+void check_state_size(const StateDict& state, size_t expected) {
+  ARGAND_CHECK(ValueError, state.size() == expected, "lr_scheduler: load_state_dict: expected ", expected,
+               " entries, got ", state.size());
+}
+
+}  // namespace
 
 LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
   for (const OptimizerParamGroup& g : optimizer.param_groups()) base_lrs_.push_back(g.options().get_lr());
@@ -27,6 +45,25 @@ void LRScheduler::set_last_epoch(int64_t steps) {
   ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: the step count must not be negative, got ", steps);
   steps_ = steps;
   apply();
+}
+
+StateDict LRScheduler::state_dict() const {
+  StateDict out;
+  out.insert("last_epoch", full(IntArrayRef(), steps_, kLong));
+  for (size_t i = 0; i < base_lrs_.size(); ++i)
+    out.insert(str("base_lrs.", i), full(IntArrayRef(), base_lrs_[i], kDouble));
+  return out;
+}
+
+void LRScheduler::load_state_dict(const StateDict& state) {
+  std::vector<double> base_lrs;
+  for (size_t i = 0; i < base_lrs_.size(); ++i)
+    base_lrs.push_back(state_entry(state, str("base_lrs.", i), kDouble).item<double>());
+  const auto steps = state_entry(state, "last_epoch", kLong).item<int64_t>();
+  check_state_size(state, base_lrs.size() + 1);
+  ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: last_epoch must not be negative, got ", steps);
+  base_lrs_ = std::move(base_lrs);
+  set_last_epoch(steps);
 }
 
 std::vector<double> LRScheduler::get_last_lr() const {
@@ -101,7 +138,9 @@ double OneCycleLR::lr_at(double, int64_t steps) const {
     return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
   };
   const auto at = static_cast<double>(steps);
-  return at <= top ? cosine(initial, max_lr_, at / top) : cosine(max_lr_, last, (at - top) / (end - top));
+  // A phase without length is over at once.
+  if (at <= top) return cosine(initial, max_lr_, top > 0 ? at / top : 1);
+  return cosine(max_lr_, last, end > top ? (at - top) / (end - top) : 1);
 }
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
@@ -143,6 +182,24 @@ void ReduceLROnPlateau::step(double metric) {
   }
   cooldown_left_ = cooldown_;
   bad_steps_ = 0;
+}
+
+StateDict ReduceLROnPlateau::state_dict() const {
+  StateDict out;
+  out.insert("best", full(IntArrayRef(), best_, kDouble));
+  out.insert("num_bad_epochs", full(IntArrayRef(), bad_steps_, kLong));
+  out.insert("cooldown_counter", full(IntArrayRef(), cooldown_left_, kLong));
+  return out;
+}
+
+void ReduceLROnPlateau::load_state_dict(const StateDict& state) {
+  const Tensor& best = state_entry(state, "best", kDouble);
+  const Tensor& bad_steps = state_entry(state, "num_bad_epochs", kLong);
+  const Tensor& cooldown_left = state_entry(state, "cooldown_counter", kLong);
+  check_state_size(state, 3);
+  best_ = best.item<double>();
+  bad_steps_ = bad_steps.item<int64_t>();
+  cooldown_left_ = cooldown_left.item<int64_t>();
 }
 
 }  // namespace argand::optim

@@ -18,6 +18,9 @@ class LRScheduler {
   int64_t last_epoch() const { return steps_; }
   // Goes to a step count, as when a run is resumed.
   void set_last_epoch(int64_t steps);
+  // The step count and the groups' initial rates.  Loading sets the optimizer's rates; ValueError changes nothing.
+  StateDict state_dict() const;
+  void load_state_dict(const StateDict& state);
 
  protected:
   // The rate of a group whose initial rate is `base`, after `steps` steps.
@@ -106,6 +109,9 @@ class ReduceLROnPlateau {
                     double threshold = 1e-4, ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0,
                     double min_lr = 0, double eps = 1e-8);
   void step(double metric);
+  // What it has seen; the rates themselves are in the optimizer's state.  ValueError changes nothing.
+  StateDict state_dict() const;
+  void load_state_dict(const StateDict& state);
 
  private:
   bool is_better(double metric) const;

@@ -1,6 +1,6 @@
 #include "argand/optim/optimizer.h"
 
-#include <algorithm>
+#include <unordered_set>
 
 #include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
@@ -18,12 +18,16 @@ Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& groups, std::unique
 }
 
 void Optimizer::add_param_group(const OptimizerParamGroup& group) {
+  std::unordered_set<const void*> there, here;
+  for (const OptimizerParamGroup& other : groups_)
+    for (const Tensor& p : other.params()) there.insert(p.unsafeGetTensorImpl());
   for (const Tensor& p : group.params()) {
     ARGAND_CHECK(ValueError, p.defined(), "add_param_group: a parameter is undefined");
     ARGAND_CHECK(GradError, p.is_leaf(), "can't optimize a non-leaf Tensor");
-    for (const OptimizerParamGroup& other : groups_)
-      for (const Tensor& q : other.params())
-        ARGAND_CHECK(ValueError, !p.is_same(q), "some parameters appear in more than one parameter group");
+    ARGAND_CHECK(ValueError, there.count(p.unsafeGetTensorImpl()) == 0,
+                 "some parameters appear in more than one parameter group");
+    ARGAND_CHECK(ValueError, here.insert(p.unsafeGetTensorImpl()).second,
+                 "a parameter group contains duplicate parameters");
   }
   groups_.push_back(group);
   if (!groups_.back().has_options()) groups_.back().set_options(defaults_->clone());
@@ -81,7 +85,7 @@ StateDict Optimizer::state_dict() const {
       const auto it = self.state_.find(p.unsafeGetTensorImpl());
       if (it != self.state_.end()) {
         out.insert(str("state.", index, ".step"), full(IntArrayRef(), it->second->step_count(), kLong));
-        it->second->each_tensor([&](const char* name, Tensor& t) {
+        it->second->each_tensor([&](const char* name, Tensor& t, bool) {
           if (t.defined()) out.insert(str("state.", index, ".", name), t.detach());
         });
       }
@@ -106,19 +110,28 @@ void Optimizer::load_state_dict(const StateDict& state) {
     options.push_back(groups_[g].options().clone());
     options.back()->each_number([&](const char* name, double& value) {
       const std::string key = str("param_groups.", g, ".", name);
-      if (const Tensor* t = find(key))
-        value = t->item<double>();
-      else
+      const Tensor* t = find(key);
+      if (!t)
         problems += "\n  missing: " + key;
+      else if (t->numel() != 1)
+        problems += str("\n  ", key, ": expected one number, got shape ", t->sizes());
+      else
+        value = t->item<double>();
     });
     for (const Tensor& p : groups_[g].params()) {
       const std::string prefix = str("state.", index++, ".");
       const Tensor* step = find(prefix + "step");
       if (!step) continue;
       auto fresh = make_state();
-      fresh->set_step_count(step->item<int64_t>());
-      fresh->each_tensor([&](const char* name, Tensor& slot) {
+      const bool counts = step->numel() == 1 && step->dtype() == kLong && step->item<int64_t>() >= 0;
+      if (counts)
+        fresh->set_step_count(step->item<int64_t>());
+      else
+        problems +=
+            str("\n  ", prefix, "step: expected one int64 >= 0, got ", step->dtype(), " of shape ", step->sizes());
+      fresh->each_tensor([&](const char* name, Tensor& slot, bool required) {
         const Tensor* t = find(prefix + name);
+        if (!t && required) problems += "\n  missing: " + prefix + name;
         if (!t) return;
         if (!(t->sizes() == p.sizes()))
           problems += str("\n  shape of ", prefix, name, ": expected ", p.sizes(), ", got ", t->sizes());

@@ -18,8 +18,9 @@ class OptimizerParamState {
  public:
   virtual ~OptimizerParamState() = default;
   virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
-  // Calls f(name, tensor) for every tensor the state has a place for, defined or not.
-  virtual void each_tensor(const std::function<void(const char*, Tensor&)>& f) = 0;
+  // Calls f(name, tensor, required) for every tensor the state has a place for, defined or not; a saved state without
+  // a required one is refused.
+  virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) = 0;
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
 };
@@ -32,6 +33,14 @@ class OptimizerOptions {
   virtual void set_lr(double lr) = 0;
   // Calls f(name, value) for every number; the value may be changed.
   virtual void each_number(const std::function<void(const char*, double&)>& f) = 0;
+
+ protected:
+  // For each_number(): a flag as the number 0 or 1.
+  static void each_flag(const char* name, bool& flag, const std::function<void(const char*, double&)>& f) {
+    double value = flag;
+    f(name, value);
+    flag = value != 0;
+  }
 };
 
 // The parts of options and states that are the same for every optimizer.
@@ -89,7 +98,7 @@ class Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer() = default;
 
-  // ValueError if a parameter is in a group already; GradError if it is not a leaf.
+  // ValueError if a parameter is there twice, in this group or another; GradError if it is not a leaf.
   void add_param_group(const OptimizerParamGroup& group);
   // Updates every parameter that has a gradient.  A closure recomputes the loss first, with gradients on.
   virtual Tensor step(LossClosure closure = nullptr) = 0;

@@ -11,9 +11,8 @@ void RMSpropOptions::each_number(const std::function<void(const char*, double&)>
   f("eps", eps_);
   f("weight_decay", weight_decay_);
   f("momentum", momentum_);
-  double centered = centered_;
-  f("centered", centered);
-  centered_ = centered != 0;
+  each_flag("centered", centered_, f);
+  each_flag("maximize", maximize_, f);
 }
 
 RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions d)
@@ -37,7 +36,7 @@ Tensor RMSprop::step(LossClosure closure) {
       if (o.centered() && !state.grad_avg().defined()) state.grad_avg(zeros_like(p));
       state.step(state.step() + 1);
       params.push_back(p);
-      grads.push_back(p.grad());
+      grads.push_back(o.maximize() ? p.grad().neg() : p.grad());
       squares.push_back(state.square_avg());
       if (o.centered()) means.push_back(state.grad_avg());
       if (o.momentum() > 0) buffers.push_back(state.momentum_buffer());

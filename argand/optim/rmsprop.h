@@ -13,13 +13,14 @@ struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
   ARGAND_ARG(double, weight_decay) = 0;
   ARGAND_ARG(double, momentum) = 0;
   ARGAND_ARG(bool, centered) = false;
+  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
 struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("square_avg", square_avg_);
-    f("momentum_buffer", momentum_buffer_);
-    f("grad_avg", grad_avg_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("square_avg", square_avg_, true);
+    f("momentum_buffer", momentum_buffer_, false);
+    f("grad_avg", grad_avg_, false);
   }
   int64_t step_count() const override { return step_; }
   void set_step_count(int64_t n) override { step_ = n; }

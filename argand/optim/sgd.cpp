@@ -10,9 +10,8 @@ void SGDOptions::each_number(const std::function<void(const char*, double&)>& f)
   f("momentum", momentum_);
   f("dampening", dampening_);
   f("weight_decay", weight_decay_);
-  double nesterov = nesterov_;
-  f("nesterov", nesterov);
-  nesterov_ = nesterov != 0;
+  each_flag("nesterov", nesterov_, f);
+  each_flag("maximize", maximize_, f);
 }
 
 SGD::SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions d)
@@ -46,7 +45,7 @@ Tensor SGD::step(LossClosure closure) {
     for (const bool first : {false, true})
       if (!params[first].empty())
         _fused_sgd_(params[first], grads[first], buffers[first], o.lr(), o.weight_decay(), o.momentum(), o.dampening(),
-                    o.nesterov(), false, first);
+                    o.nesterov(), o.maximize(), first);
   }
   return loss;
 }

@@ -12,11 +12,12 @@ struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
   ARGAND_ARG(double, dampening) = 0;
   ARGAND_ARG(double, weight_decay) = 0;
   ARGAND_ARG(bool, nesterov) = false;
+  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
-  void each_tensor(const std::function<void(const char*, Tensor&)>& f) override {
-    f("momentum_buffer", momentum_buffer_);
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("momentum_buffer", momentum_buffer_, true);
   }
   ARGAND_ARG(Tensor, momentum_buffer);
 };

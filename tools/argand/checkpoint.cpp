@@ -3,6 +3,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "argand/base/sha256.h"
+#include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/safetensors.h"
 #include "argand/ops/functions.h"
@@ -12,14 +14,16 @@ namespace {
 
 constexpr const char* kModel = "model.";
 constexpr const char* kOptimizer = "optimizer.";
+constexpr const char* kDigest = "sha256";
 
 Tensor bytes_tensor(const std::vector<uint8_t>& bytes) {
   const Tensor t = exec::new_tensor({Dims{static_cast<int64_t>(bytes.size())}, kByte}, kCPU);
-  std::memcpy(raw<uint8_t>(t), bytes.data(), bytes.size());
+  if (!bytes.empty()) std::memcpy(raw<uint8_t>(t), bytes.data(), bytes.size());
   return t;
 }
 std::vector<uint8_t> bytes_of(const Tensor& t) {
   ARGAND_CHECK(ValueError, t.dtype() == kByte, "checkpoint: a random state must be bytes, got ", t.dtype());
+  if (t.numel() == 0) return {};
   const uint8_t* p = raw<uint8_t>(t);
   return {p, p + t.numel()};
 }
@@ -28,10 +32,11 @@ template <class T>
 T number(const io::Metadata& m, const std::string& key) {
   const std::string* text = m.find(key);
   T value{};
-  const bool valid =
-      text && std::from_chars(text->data(), text->data() + text->size(), value).ptr == text->data() + text->size() &&
-      !text->empty();
-  ARGAND_CHECK(ValueError, valid, "checkpoint: '", key, "' is missing or no number");
+  ARGAND_CHECK(ValueError, text, "checkpoint: '", key, "' is missing");
+  const char* end = text->data() + text->size();
+  const auto [at, error] = std::from_chars(text->data(), end, value);
+  ARGAND_CHECK(ValueError, error == std::errc() && at == end, "checkpoint: '", key, "' is no number it can hold: '",
+               *text, "'");
   return value;
 }
 
@@ -47,6 +52,20 @@ const Tensor& entry(const StateDict& all, const std::string& name) {
   const Tensor* t = all.find(name);
   ARGAND_CHECK(ValueError, t, "checkpoint: '", name, "' is missing");
   return *t;
+}
+
+// Over all that the file holds, so that a flipped bit is an error and not a run that goes on from wrong numbers.
+std::string digest_of(const StateDict& tensors, const io::Metadata& metadata) {
+  Sha256 hash;
+  const auto add = [&](std::string_view text) { hash.update(str(text.size(), ":")).update(text); };
+  for (const auto& item : metadata)
+    if (item.key() != kDigest) add(item.key()), add(item.value());
+  for (const auto& item : tensors) {
+    const Tensor t = exec::dense(item.value().cpu());
+    add(str(item.key(), " ", t.dtype(), " ", t.sizes()));
+    if (t.numel() > 0) hash.update(raw<char>(t), t.nbytes());
+  }
+  return hash.hex();
 }
 
 void check_facts(const std::string& path, const io::Metadata& metadata, const RunFacts& facts) {
@@ -75,6 +94,7 @@ void save_checkpoint(const std::string& path, const nn::Module& model, const opt
   metadata.insert("loss_sum", str(s.loss_sum));
   metadata.insert("correct", str(s.correct));
   metadata.insert("seconds", str(s.seconds));
+  metadata.insert(kDigest, digest_of(all, metadata));
   io::save_safetensors(path, all, metadata);
 }
 
@@ -83,6 +103,9 @@ RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Opti
   const io::TensorFile file = io::load_safetensors(path);
   const std::string* format = file.metadata.find("format");
   ARGAND_CHECK(ValueError, format && *format == "argand-checkpoint-1", path, ": not a checkpoint of `argand train`");
+  const std::string* digest = file.metadata.find(kDigest);
+  ARGAND_CHECK(IoError, digest && *digest == digest_of(file.tensors, file.metadata), path,
+               ": the checkpoint is damaged: what it holds does not have the SHA-256 it gives");
   check_facts(path, file.metadata, facts);
   RunState s;
   s.epoch = number<int>(file.metadata, "epoch");

@@ -16,7 +16,7 @@ struct RunState {
   int64_t correct = 0;                // of the current epoch
   double seconds = 0;                 // spent in the current epoch
   std::vector<uint8_t> rng_at_epoch;  // the default generator's state before the current epoch's order was drawn
-  std::vector<uint8_t> rng_now;
+  std::vector<uint8_t> rng_now;       // after the last step; empty before the first of the epoch
 };
 
 // What the run was made with; a resumed run must agree.

@@ -1,6 +1,6 @@
 #include "tools/argand/image_data.h"
 
-#include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "argand/exec/invoke.h"
@@ -32,9 +32,22 @@ std::shared_ptr<const data::Dataset> make_dataset(const io::ImageSet& set) {
   });
 }
 
-ImageTask task_of(const io::ImageSet& set) {
-  const uint8_t highest = set.labels.empty() ? 0 : *std::max_element(set.labels.begin(), set.labels.end());
-  return {1, set.height, set.width, std::max<int64_t>(10, highest + 1)};
+// A damaged label must not pass for a class of its own: beyond the ten of MNIST, classes are numbered without gaps.
+ImageTask task_of(const io::Mnist& mnist) {
+  const io::ImageSet& train = mnist.train;
+  ARGAND_CHECK(ValueError, train.count > 0, "the data set has no training images");
+  std::array<bool, 257> seen{};
+  for (const uint8_t label : train.labels) seen[label] = true;
+  int64_t classes = 10;
+  while (seen[static_cast<size_t>(classes)]) ++classes;
+  const auto check = [&](const char* what, const std::vector<uint8_t>& labels) {
+    for (size_t i = 0; i < labels.size(); ++i)
+      ARGAND_CHECK(ValueError, labels[i] < classes, what, " label ", static_cast<int>(labels[i]), " at index ", i,
+                   " is out of range: expected 0 to ", classes - 1, ", for no training image has label ", classes);
+  };
+  check("training", train.labels);
+  check("test", mnist.test.labels);
+  return {1, train.height, train.width, classes};
 }
 
 std::vector<std::string> class_names(const std::string& data) {

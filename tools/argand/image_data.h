@@ -16,7 +16,8 @@ Tensor normalize_images(const Tensor& bytes);
 // The set as a data set of normalised batches: data float32 [N, 1, H, W], target int64 [N].
 std::shared_ptr<const data::Dataset> make_dataset(const io::ImageSet& set);
 
-ImageTask task_of(const io::ImageSet& set);
+// What a network for this data set must take and tell apart; ValueError for an empty set or a label out of range.
+ImageTask task_of(const io::Mnist& mnist);
 // Names of the classes where the data set is known by its folder, else empty.
 std::vector<std::string> class_names(const std::string& data);
 

@@ -3,6 +3,7 @@
 #include <png.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "argand/exec/op_info.h"
@@ -43,7 +44,8 @@ int print_info() {
   std::printf("argand      %s\n", ARGAND_VERSION);
   std::printf("compiler    %s\n", __VERSION__);
   std::printf("cpu         %d threads, %s vectors\n", get_num_threads(), vector_unit_name());
-  const std::string reason = why_no_gpu();
+  std::string reason = why_no_gpu();
+  reason.resize(std::min(reason.find(';'), reason.size()));  // the rest is advice that sends people here
   std::printf("gpu         %s\n", reason.empty() ? "in use" : ("none: " + reason).c_str());
   std::printf("operators   %zu\n", all_ops().size());
   std::printf("libraries   zlib %s, libpng %s\n", zlibVersion(), png_get_libpng_ver(nullptr));

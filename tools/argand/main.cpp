@@ -1,8 +1,10 @@
 // The `argand` command.
 #include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cmath>
 #include <cstdio>
+#include <cstring>
 
-#include "argand/base/error.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/info.h"
 #include "tools/argand/models.h"
@@ -12,6 +14,13 @@
 namespace {
 
 using argand::cli::TrainOptions;
+
+// CLI::NonNegativeNumber lets nan pass.
+std::string finite_and_not_negative(const std::string& text) {
+  double value = 0;
+  const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+  return good ? "" : "expected a finite number >= 0, got " + text;
+}
 
 void add_train(CLI::App& app, TrainOptions& o, int& status) {
   CLI::App* c = app.add_subcommand("train", "Train an image classifier");
@@ -23,12 +32,12 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   c->add_option("--batch-size", o.batch_size, "Images per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
-  c->add_option("--lr", o.lr, "Learning rate")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--lr", o.lr, "Learning rate")->check(finite_and_not_negative)->capture_default_str();
   c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")
       ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}))
       ->capture_default_str();
   c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  c->add_option("--seed", o.seed, "Of weights and order")->capture_default_str();
+  c->add_option("--seed", o.seed, "Of weights and order")->check(CLI::NonNegativeNumber)->capture_default_str();
   c->add_option("--out", o.out, "Folder for the report, the model, metrics.csv and checkpoints")->capture_default_str();
   c->add_option("--workers", o.workers, "Threads that prepare batches")
       ->check(CLI::Range(0, 64))
@@ -65,7 +74,7 @@ void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
 
 int main(int argc, char** argv) {
   CLI::App app("argand: train and use neural networks");
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);  // none is our own message below, an unknown one that of CLI11, which names it
   app.set_version_flag("--version", ARGAND_VERSION);
   int status = 0, threads = 0;
   app.add_option("--threads", threads, "CPU threads; all cores if not given")->check(CLI::Range(1, 1024));
@@ -80,14 +89,17 @@ int main(int argc, char** argv) {
   app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
   try {
     app.parse(argc, argv);
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command (train, eval, predict, info or ops)");
   } catch (const CLI::ParseError& e) {
     return app.exit(e);
-  } catch (const argand::Error& e) {
-    std::fprintf(stderr, "argand: %s\n", e.what());
-    return 1;
   } catch (const std::exception& e) {
     std::fprintf(stderr, "argand: %s\n", e.what());
     return 1;
+  }
+  // Results that did not arrive (a full disk behind a pipe or a file) must not look like success.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout)) {
+    std::fprintf(stderr, "argand: cannot write to standard output: %s\n", std::strerror(errno));
+    return status != 0 ? status : 1;
   }
   return status;
 }

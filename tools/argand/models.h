@@ -20,7 +20,15 @@ class Classifier : public nn::Module {
   virtual Tensor forward(const Tensor& images) = 0;
 };
 
+// The fully connected layer that grows with the images.
+struct DenseLayer {
+  const char* name;
+  int64_t inputs, outputs;
+};
+
 const std::vector<std::string>& architectures();
+// ValueError for an unknown name.
+DenseLayer first_dense_layer(const std::string& arch, const ImageTask& task);
 // ValueError for an unknown name or images too small for the network.  Weights are drawn from the default generator.
 std::shared_ptr<Classifier> make_classifier(const std::string& arch, const ImageTask& task);
 

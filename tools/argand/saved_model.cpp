@@ -22,6 +22,16 @@ int64_t size_fact(const std::string& path, const io::Metadata& m, const char* ke
   return v;
 }
 
+// Before a network is made: what the file says of its images must not make us allocate more than it holds weights for.
+void check_size(const std::string& path, const StateDict& tensors, const std::string& arch, const ImageTask& task) {
+  const DenseLayer dense = first_dense_layer(arch, task);
+  const Tensor* weight = tensors.find(str(dense.name, ".weight"));
+  const bool fits = weight && weight->dim() == 2 && weight->size(0) == dense.outputs && weight->size(1) == dense.inputs;
+  ARGAND_CHECK(ValueError, fits, path, ": expected ", dense.name, ".weight of shape [", dense.outputs, ", ",
+               dense.inputs, "] for ", arch, " on images of ", task.height, "x", task.width, ", got ",
+               weight ? str(weight->sizes()) : std::string("none"));
+}
+
 }  // namespace
 
 SavedModel load_model(const std::string& path) {
@@ -30,8 +40,14 @@ SavedModel load_model(const std::string& path) {
   out.task = {size_fact(path, file.metadata, "channels"), size_fact(path, file.metadata, "height"),
               size_fact(path, file.metadata, "width"), size_fact(path, file.metadata, "classes")};
   out.data = fact(path, file.metadata, "data");
-  out.model = make_classifier(fact(path, file.metadata, "arch"), out.task);
-  out.model->load_state_dict(file.tensors);
+  const std::string& arch = fact(path, file.metadata, "arch");
+  check_size(path, file.tensors, arch, out.task);
+  out.model = make_classifier(arch, out.task);
+  try {
+    out.model->load_state_dict(file.tensors);
+  } catch (const ValueError& e) {
+    throw ValueError(str(path, ": ", e.msg()));
+  }
   out.model->eval();
   return out;
 }

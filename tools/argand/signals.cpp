@@ -15,8 +15,8 @@ namespace {
 std::atomic<int> received{0};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may touch lock-free atomics only");
 
-constexpr int kSignals[] = {SIGINT, SIGTERM, SIGXFSZ};
-struct sigaction previous[3];
+constexpr int kAsk[] = {SIGINT, SIGTERM}, kIgnore[] = {SIGXFSZ, SIGPIPE};
+struct sigaction previous[4];
 bool installed = false;
 
 // Calls nothing that is not async-signal-safe: write and _exit.
@@ -35,17 +35,23 @@ StopOnSignal::StopOnSignal() {
   ARGAND_ASSERT(!installed, "one StopOnSignal at a time");
   installed = true;
   received = 0;
-  for (int i = 0; i < 3; ++i) {
+  struct sigaction* old = previous;
+  const auto handle = [&](int number, void (*handler)(int)) {
     struct sigaction action {};
-    action.sa_handler = kSignals[i] == SIGXFSZ ? SIG_IGN : on_signal;
+    action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
-    ::sigaction(kSignals[i], nullptr, &previous[i]);
-    if (previous[i].sa_handler != SIG_IGN) ::sigaction(kSignals[i], &action, nullptr);
-  }
+    ::sigaction(number, nullptr, old);
+    if (old->sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+    ++old;
+  };
+  for (const int number : kAsk) handle(number, on_signal);
+  for (const int number : kIgnore) handle(number, SIG_IGN);
 }
 
 StopOnSignal::~StopOnSignal() {
-  for (int i = 0; i < 3; ++i) ::sigaction(kSignals[i], &previous[i], nullptr);
+  const struct sigaction* old = previous;
+  for (const int number : kAsk) ::sigaction(number, old++, nullptr);
+  for (const int number : kIgnore) ::sigaction(number, old++, nullptr);
   installed = false;
 }
 

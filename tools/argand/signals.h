@@ -4,9 +4,9 @@
 
 namespace argand::cli {
 
-// While one exists, SIGINT and SIGTERM only raise a flag, and a write beyond a file size limit is an error instead of a
-// death (SIGXFSZ).  A signal that the parent had set to be ignored (nohup, a background job) stays ignored.  At most
-// one at a time.
+// While one exists, SIGINT and SIGTERM only raise a flag; a write beyond a file size limit (SIGXFSZ) or to a reader
+// that went away (SIGPIPE) is an error instead of a death.  A signal that the parent had set to be ignored (nohup, a
+// background job) stays ignored.  At most one at a time.
 class StopOnSignal {
  public:
   StopOnSignal();

@@ -62,13 +62,21 @@ TEST(StopOnSignal, WhatWasIgnoredStaysIgnored) {
             42);
 }
 
-TEST(StopOnSignal, FileSizeLimitIsNoDeath) {
-  EXPECT_EQ(in_child([] {
-              const StopOnSignal stop;
-              ::raise(SIGXFSZ);
-              return 42;
-            }),
-            42);
+TEST(StopOnSignal, FileSizeLimitAndClosedPipeAreNoDeath) {
+  for (const int number : {SIGXFSZ, SIGPIPE}) {
+    EXPECT_EQ(in_child([&] {
+                const StopOnSignal stop;
+                ::raise(number);
+                return 42;
+              }),
+              42);
+    EXPECT_EQ(in_child([&] {
+                { const StopOnSignal stop; }
+                ::raise(number);
+                return 1;
+              }),
+              1000 + number);
+  }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "argand/core/cpu_generator.h"
 #include "argand/data/data_loader.h"
+#include "argand/io/file.h"
 #include "argand/ops/functions.h"
 #include "argand/optim/adam.h"
 #include "argand/optim/rmsprop.h"
@@ -43,6 +44,12 @@ std::string today() {
   return std::string(text, std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M", &local));
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw io::FileError(str("cannot make the folder '", path, "': ", error.message()), path, error.value());
+}
+
 int64_t count_right(const Tensor& logits, const Tensor& target) {
   return logits.argmax(1).eq(target).sum().item<int64_t>();
 }
@@ -54,12 +61,12 @@ class Run {
         device_(choose_device(options.device)),
         folder_(io::find_dataset(options.data)),
         mnist_(io::load_mnist(folder_, 256)),
-        task_(task_of(mnist_.train)),
+        task_(task_of(mnist_)),
         train_(make_dataset(mnist_.train)),
         test_(make_dataset(mnist_.test)),
         loader_(train_, data::DataLoaderOptions(options.batch_size).shuffle(true).workers(options.workers)),
         metrics_(options.metrics_path()) {
-    std::filesystem::create_directories(o_.out);
+    make_folder(o_.out);
     manual_seed(o_.seed);
     model_ = make_classifier(o_.arch, task_);
     model_->to(device_);
@@ -142,7 +149,10 @@ class Run {
          value});
     progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_),
                      static_cast<double>(state_.correct) / static_cast<double>(seen_));
-    if (!std::isfinite(value)) progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
+    if (!std::isfinite(value) && warned_epoch_ != state_.epoch) {
+      warned_epoch_ = state_.epoch;
+      progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
+    }
   }
 
   void finish_epoch() {
@@ -163,18 +173,12 @@ class Run {
     state_.correct = 0;
     state_.seconds = 0;
     state_.rng_at_epoch = default_cpu_generator().state();
-    state_.rng_now.clear();
-    save();
-  }
-
-  void save() const {
-    RunState s = state_;
-    if (s.rng_now.empty()) s.rng_now = default_cpu_generator().state();
-    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, s, facts_);
+    state_.rng_now.clear();  // the order of the epoch is drawn first
+    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, state_, facts_);
   }
 
   int interrupted() {
-    save();
+    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, state_, facts_);
     write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
     progress_.print(str("stopped after step ", state_.step, "; saved ", o_.checkpoint_path(), "; go on with --resume"));
     return StopOnSignal::requested() ? 128 + StopOnSignal::signal() : 0;
@@ -232,6 +236,7 @@ class Run {
   Evaluation evaluation_;
   std::vector<StepLoss> steps_;
   int64_t seen_ = 0;
+  int warned_epoch_ = 0;  // one warning about a loss that is not finite is enough for an epoch
 };
 
 }  // namespace

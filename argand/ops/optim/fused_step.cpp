@@ -3,6 +3,7 @@
 // Formulas: SGD with momentum (Sutskever et al., 2013), Adam (Kingma and Ba, 2015), AdamW (Loshchilov and Hutter,
 // 2019), RMSprop (Hinton, 2012; centred form of Graves, 2013), as torch.optim writes them.
 #include <cmath>
+#include <optional>
 
 #include "argand/ops/define.h"
 #include "argand/ops/optim/args.h"
@@ -130,9 +131,10 @@ struct FusedAdam : Kernel<FusedAdamArgs> {
       using T = typename decltype(tag)::type;
       using M = op_math_t<T>;
       const Flat param(a.self[p]), grad(a.grads[p]), avg(a.exp_avgs[p]), avg_sq(a.exp_avg_sqs[p]);
-      const Flat max_sq(a.amsgrad ? a.max_exp_avg_sqs[p] : a.exp_avg_sqs[p]);
+      std::optional<Flat> max_sq;
+      if (a.amsgrad) max_sq.emplace(a.max_exp_avg_sqs[p]);
       T *w = param.template data<T>(), *m = avg.template data<T>(), *v = avg_sq.template data<T>(),
-        *top = max_sq.template data<T>();
+        *top = max_sq ? max_sq->template data<T>() : v;
       const T* g = grad.template data<T>();
       const M beta1 = static_cast<M>(a.beta1), beta2 = static_cast<M>(a.beta2), rest1 = static_cast<M>(1 - a.beta1),
               rest2 = static_cast<M>(1 - a.beta2);
@@ -158,7 +160,8 @@ struct FusedAdam : Kernel<FusedAdamArgs> {
         run([=](int64_t i) { step(i, std::true_type()); });
       else
         run([=](int64_t i) { step(i, std::false_type()); });
-      for (const Flat* f : {&param, &avg, &avg_sq, &max_sq}) f->write_back();
+      for (const Flat* f : {&param, &avg, &avg_sq}) f->write_back();
+      if (max_sq) max_sq->write_back();
     });
   }
 };

@@ -1,0 +1,275 @@
+#include "argand/io/safetensors.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "argand/exec/invoke.h"
+#include "argand/io/file.h"
+#include "argand/io/folder_test.h"
+#include "argand/ops/functions.h"
+
+namespace argand::io {
+namespace {
+
+using testing::content_of;
+using testing::TestFolder;
+
+std::string file_of(const std::string& header, const std::string& data = "") {
+  const uint64_t length = header.size();
+  return std::string(reinterpret_cast<const char*>(&length), 8) + header + data;
+}
+
+std::string bytes_of(const Tensor& t) {
+  const Tensor dense = t.contiguous();
+  return dense.numel() == 0 ? "" : std::string(raw<char>(dense), dense.nbytes());
+}
+
+class Safetensors : public ::testing::Test {
+ protected:
+  TensorFile load(const std::string& content) const { return load_safetensors(folder_.put("f", content)); }
+  // What is wrong with a file, without its path; empty where it loads.
+  std::string error(const std::string& content) const {
+    const std::string path = folder_.put("f", content), intro = path + ": not a valid safetensors file: ";
+    try {
+      load_safetensors(path);
+    } catch (const FileError& e) {
+      EXPECT_EQ(e.path(), path);
+      EXPECT_EQ(e.msg().compare(0, intro.size(), intro), 0) << e.msg();
+      return e.msg().substr(std::min(intro.size(), e.msg().size()));
+    }
+    return "";
+  }
+  const TestFolder folder_;
+};
+
+TEST_F(Safetensors, EveryDtypeComesBackBitForBit) {
+  StateDict saved;
+  const Tensor numbers = arange(24, kDouble).sub(12).view({2, 3, 4});
+  for (const ScalarType dtype :
+       {kBool, kByte, kChar, kShort, kInt, kLong, kHalf, kBFloat16, kFloat, kDouble, kComplexFloat})
+    saved.insert(str(dtype), numbers.to(dtype));
+  saved.insert("nan", full({3}, std::numeric_limits<float>::quiet_NaN()));
+  saved.insert("infinite", full({}, -INFINITY, kHalf));
+  saved.insert("no elements", zeros({2, 0, 3}));
+  saved.insert("transposed", numbers.select(0, 1).t());
+  saved.insert("expanded", ones({1, 2}).expand({3, 2}));
+  saved.insert("\xC3\xA9 \"quoted\" \\ \n\x01 \xF0\x9F\x99\x82", ones({2}));
+  saved.insert("", zeros({1}));
+  Metadata metadata;
+  metadata.insert("key \"1\"", "line 1\nline 2\ttab \xE2\x82\xAC");
+  metadata.insert("empty", "");
+  save_safetensors(folder_ / "f", saved, metadata);
+
+  const TensorFile loaded = load_safetensors(folder_ / "f");
+  ASSERT_EQ(loaded.tensors.size(), saved.size());
+  for (const auto& item : saved) {
+    SCOPED_TRACE(item.key());
+    const Tensor* t = loaded.tensors.find(item.key());
+    ASSERT_TRUE(t);
+    EXPECT_EQ(t->dtype(), item.value().dtype());
+    EXPECT_EQ(t->sizes().vec(), item.value().sizes().vec());
+    EXPECT_EQ(bytes_of(*t), bytes_of(item.value()));
+  }
+  ASSERT_EQ(loaded.metadata.size(), 2u);
+  for (const auto& item : metadata) EXPECT_EQ(*loaded.metadata.find(item.key()), item.value());
+}
+
+// The layout that the reference implementation writes: compact JSON, padded with spaces to a multiple of 8.
+TEST_F(Safetensors, BytesOfTheFormat) {
+  const std::string header =
+      R"({"__metadata__":{"format":"pt"},"b":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},)"
+      R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]},"s":{"dtype":"U8","shape":[],"data_offsets":[12,13]}})";
+  const std::string data = std::string("\x01\x02\xFF\xFF", 4) + std::string("\0\0\x80\x3F\0\0\0\xC0", 8) + "\x07";
+  const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
+  StateDict tensors;
+  tensors.insert("b", cat({full({1}, 0x201, kShort), full({1}, -1, kShort)}));
+  tensors.insert("a", cat({ones({1, 1}), full({1, 1}, -2)}, 1));
+  tensors.insert("s", full({}, 7, kByte));
+  Metadata metadata;
+  metadata.insert("format", "pt");
+  save_safetensors(folder_ / "mine", tensors, metadata);
+  EXPECT_EQ(content_of(folder_ / "mine"), file_of(padded, data));
+  const TensorFile loaded = load(file_of(padded, data));
+  EXPECT_EQ(bytes_of(*loaded.tensors.find("a")), bytes_of(*tensors.find("a")));
+  EXPECT_EQ(loaded.tensors.begin()->key(), "b") << "the order of the file";
+}
+
+TEST_F(Safetensors, HeadersInOtherClothes) {
+  const std::string data(4, '\1');
+  EXPECT_EQ(
+      error(file_of("{\n \"a\" :\t{ \"shape\" : [ 2 , 2 ] ,\r\n\"data_offsets\":[0,4], \"dtype\":\"U8\" } } \n", data)),
+      "");
+  EXPECT_EQ(error(file_of("{}")), "");
+  EXPECT_EQ(error(file_of(R"({"__metadata__":{}})")), "");
+  EXPECT_EQ(load(file_of(R"({"\u00e9\ud83d\ude42\/":{"dtype":"U8","shape":[4],"data_offsets":[0,4]}})", data))
+                .tensors.begin()
+                ->key(),
+            "\xC3\xA9\xF0\x9F\x99\x82/");
+  // Tensors need not stand in the order of their bytes.
+  const TensorFile swapped = load(file_of(
+      R"({"b":{"dtype":"U8","shape":[1],"data_offsets":[1,2]},"a":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}})",
+      "xy"));
+  EXPECT_EQ(bytes_of(*swapped.tensors.find("a")), "x");
+  EXPECT_EQ(bytes_of(*swapped.tensors.find("b")), "y");
+}
+
+TEST_F(Safetensors, AnyByteButZeroIsTrue) {
+  const TensorFile f =
+      load(file_of(R"({"a":{"dtype":"BOOL","shape":[4],"data_offsets":[0,4]}})", std::string("\0\1\2\xFF", 4)));
+  EXPECT_EQ(bytes_of(*f.tensors.find("a")), std::string("\0\1\1\1", 4));
+}
+
+std::string one(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+  return R"({"a":{"dtype":)" + dtype + R"(,"shape":)" + shape + R"(,"data_offsets":)" + offsets + "}}";
+}
+
+TEST_F(Safetensors, LyingHeaders) {
+  const std::string four(4, 'x'), eight(8, 'x');
+  const auto with = [&](const std::string& header, const std::string& data) { return error(file_of(header, data)); };
+  struct Case {
+    std::string header, data, says;
+  };
+  const std::string entry = R"({"dtype":"F32","shape":[1],"data_offsets":)";
+  const std::vector<Case> cases = {
+      {one("\"F32\"", "[2]", "[0,4]"), four, "does not take the 4 bytes"},
+      {one("\"F32\"", "[1]", "[0,8]"), four, "its tensors take 8 bytes and it holds 4"},
+      {one("\"F32\"", "[1]", "[0,4]"), eight, "its tensors take 4 bytes and it holds 8"},
+      {one("\"F32\"", "[1]", "[4,8]"), eight, "begins at byte 4 of the data; expected 0"},
+      {one("\"F32\"", "[1]", "[4,0]"), four, "not [begin, end]"},
+      {one("\"F32\"", "[1]", "[0]"), four, "not [begin, end]"},
+      {one("\"F32\"", "[1]", "[0,4,4]"), four, "not [begin, end]"},
+      {one("\"F32\"", "[1]", "[18446744073709551600,18446744073709551604]"), four, "a number beyond 64 bits"},
+      {one("\"F32\"", "[1]", "[0,9223372036854775807]"), four, "its tensors take"},
+      {one("\"F32\"", "[65536,65536,65536,65536]", "[0,0]"), "", "does not take the 0 bytes"},
+      {one("\"F32\"", "[4611686018427387905]", "[0,4]"), four, "does not take the 4 bytes"},
+      {one("\"F32\"", "[-1]", "[0,4]"), four, "expected a non-negative integer"},
+      {one("\"F32\"", "[1.0]", "[0,4]"), four, "expected ']'"},
+      {one("\"F32\"", "[1e0]", "[0,4]"), four, "expected ']'"},
+      {one("\"F32\"", "[01]", "[0,4]"), four, "expected a non-negative integer"},
+      {one("\"F32\"", "[\"1\"]", "[0,4]"), four, "expected a non-negative integer"},
+      {one("\"F32\"", "[true]", "[0,4]"), four, "expected a non-negative integer"},
+      {one("\"F32\"", "[18446744073709551616]", "[0,4]"), four, "a number beyond 64 bits"},
+      {one("\"F32\"", "1", "[0,4]"), four, "expected '['"},
+      {one("\"f32\"", "[1]", "[0,4]"), four, "unknown dtype 'f32'"},
+      {one("\"F128\"", "[1]", "[0,4]"), four, "unknown dtype 'F128'"},
+      {one("5", "[1]", "[0,4]"), four, "expected '\"'"},
+      {R"({"a":)" + entry + R"([0,4]},"a":)" + entry + "[0,4]}}", four, "a name that was there before: 'a'"},
+      {R"({"a":)" + entry + R"([0,4]},"\u0061":)" + entry + "[4,8]}}", eight, "a name that was there before: 'a'"},
+      {R"({"a":)" + entry + R"([0,4]},"b":)" + entry + "[0,4]}}", four, "tensor 'b' begins at byte 0"},
+      {R"({"a":)" + entry + R"([0,4]},"b":)" + entry + "[2,6]}}", eight, "tensor 'b' begins at byte 2"},
+      {R"({"a":{"dtype":"F32","dtype":"F32","shape":[1],"data_offsets":[0,4]}})", four, "repeated field 'dtype'"},
+      {R"({"a":{"dtype":"F32","shape":[1]}})", four, "lacks dtype, shape or data_offsets"},
+      {R"({"a":{}})", "", "expected '\"'"},
+      {R"({"__metadata__":{"a":"1"},"__metadata__":{"b":"1"}})", "", "a name that was there before"},
+      {R"({"__metadata__":{"a":"1","a":"2"}})", "", "a metadata key that was there before: 'a'"},
+      {R"({"__metadata__":{"a":1}})", "", "expected '\"'"},
+      {R"({"__metadata__":[]})", "", "expected '{'"},
+      {"[]", "", "expected '{'"},
+      {"null", "", "expected '{'"},
+      {" {}", "", "expected '{'"},
+      {"{},", "", "text after the end"},
+      {"{}{}", "", "text after the end"},
+      {"{\"\xFF\":1}", "", "not UTF-8"},
+      {"{\"\xC0\x80\":1}", "", "not UTF-8"},
+      {"{\"\xED\xA0\x80\":1}", "", "not UTF-8"},
+      {"{\"a\n\":1}", "", "a control character"},
+      {R"({"\ud800":1})", "", "half of a surrogate pair"},
+      {R"({"\udc00":1})", "", "half of a surrogate pair"},
+      {R"({"\u12":1})", "", "hexadecimal digit"},
+      {R"({"\x":1})", "", "an unknown escape"},
+      {"{\"" + std::string(70000, 'n') + "\":1}", "", "longer than 64 KiB"},
+  };
+  for (const Case& c : cases) {
+    const std::string said = with(c.header, c.data);
+    EXPECT_NE(said.find(c.says), std::string::npos) << c.header.substr(0, 100) << "\nsays: " << said;
+  }
+}
+
+TEST_F(Safetensors, Lengths) {
+  const std::string good = file_of("{}");
+  EXPECT_NE(error(""), "");
+  for (const uint64_t length :
+       {uint64_t{1} << 63, ~uint64_t{0}, ~uint64_t{0} - 7, uint64_t{3}, uint64_t{100'000'001}}) {
+    std::string lying = good;
+    std::memcpy(lying.data(), &length, 8);
+    EXPECT_NE(error(lying).find(str(length)), std::string::npos);
+  }
+}
+
+// Nothing recurses: a nesting of any depth is an error at its first level.
+TEST_F(Safetensors, DepthAndNumbers) {
+  std::string deep = R"({"__metadata__":)";
+  for (int i = 0; i < 1'000'000; ++i) deep += "{\"a\":";
+  EXPECT_NE(error(file_of(deep)), "");
+  EXPECT_NE(error(file_of(R"({"a":)" + std::string(1'000'000, '['))), "");
+  std::string shape = "[1";
+  for (int i = 0; i < 100; ++i) shape += ",1";
+  EXPECT_NE(error(file_of(one("\"U8\"", shape + "]", "[0,1]"), "x")).find("more than 64 numbers"), std::string::npos);
+  // Sizes whose product does not fit, although there are no elements: read, or refused, never a crash.
+  error(file_of(one("\"F32\"", "[0,4611686018427387904,4611686018427387904]", "[0,0]")));
+}
+
+// A small file with two tensors and metadata.
+std::string small() {
+  return file_of(
+      R"({"__metadata__":{"k":"v"},"a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]},"b":{"dtype":"BOOL","shape":[3],"data_offsets":[8,11]}})",
+      std::string(8, '\x3F') + std::string("\0\1\0", 3));
+}
+
+TEST_F(Safetensors, CutAtEveryByte) {
+  const std::string whole = small();
+  ASSERT_EQ(error(whole), "");
+  for (size_t size = 0; size < whole.size(); ++size) EXPECT_NE(error(whole.substr(0, size)), "") << size;
+  EXPECT_NE(error(whole + '\0'), "");
+}
+
+// Every flip is an error, or a file that says something else; in the header of a tensor only its name may change.
+TEST_F(Safetensors, EveryFlippedBit) {
+  const std::string whole = small();
+  const size_t header_end = whole.find("}}", 8) + 2;
+  for (size_t byte = 0; byte < whole.size(); ++byte) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = whole;
+      flipped[byte] = static_cast<char>(flipped[byte] ^ (1 << bit));
+      const bool loads = error(flipped).empty();
+      if (byte < 8) {
+        EXPECT_FALSE(loads) << "the length, bit " << byte * 8 + static_cast<size_t>(bit);
+      } else if (byte >= header_end) {
+        EXPECT_TRUE(loads) << "an element";
+      } else if (loads) {
+        const TensorFile f = load(flipped);
+        EXPECT_EQ(f.tensors.size(), 2u);
+      }
+    }
+  }
+}
+
+TEST_F(Safetensors, WhatCouldNotBeReadBackIsNotWritten) {
+  const std::string path = folder_.put("f", "before");
+  const auto save = [&](const std::string& name, const Tensor& t, const std::string& note) {
+    StateDict tensors;
+    tensors.insert(name, t);
+    Metadata metadata;
+    metadata.insert("note", note);
+    save_safetensors(path, tensors, metadata);
+  };
+  EXPECT_THROW(save("__metadata__", ones({1}), ""), ValueError);
+  EXPECT_THROW(save("\xFF", ones({1}), ""), ValueError);
+  EXPECT_THROW(save("a", ones({1}), "\xC3"), ValueError);
+  EXPECT_THROW(save(std::string(65537, 'a'), ones({1}), ""), ValueError);
+  EXPECT_THROW(save("a", ones({1}, kComplexDouble), ""), DtypeError);
+  EXPECT_EQ(content_of(path), "before");
+  EXPECT_EQ(folder_.files(), 1u);
+}
+
+TEST_F(Safetensors, OnlyRegularFiles) {
+  EXPECT_THROW(load_safetensors(folder_ / "missing"), FileError);
+  EXPECT_THROW(load_safetensors(folder_.path()), FileError);
+  EXPECT_THROW(load_safetensors("/dev/zero"), FileError);
+}
+
+}  // namespace
+}  // namespace argand::io

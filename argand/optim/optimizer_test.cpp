@@ -1,0 +1,208 @@
+// What optimizers promise beside their formulas: groups, states, messages.
+#include "argand/optim/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include "argand/core/grad_mode.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "argand/optim/adam.h"
+#include "argand/optim/lr_scheduler.h"
+#include "argand/optim/rmsprop.h"
+#include "argand/optim/sgd.h"
+
+namespace argand::optim {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+Tensor parameter(double value = 1, Dims sizes = {2}) { return full(sizes, value).requires_grad_(); }
+
+// What `action` throws; empty if it does not.
+template <class Action>
+std::string message(Action action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.msg();
+  }
+  return "";
+}
+
+TEST(Optimizer, InvalidHyperParameters) {
+  const std::vector<Tensor> p{parameter()};
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(-0.1)); }), "Invalid learning rate: -0.1");
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(kNan)); }), "Invalid learning rate: nan");
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(0.1).momentum(-1)); }), "Invalid momentum value: -1");
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(0.1).weight_decay(-2)); }), "Invalid weight_decay value: -2");
+  const std::string nesterov = "Nesterov momentum requires a momentum and zero dampening";
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(0.1).nesterov(true)); }), nesterov);
+  EXPECT_EQ(message([&] { SGD(p, SGDOptions(0.1).nesterov(true).momentum(0.9).dampening(0.1)); }), nesterov);
+  EXPECT_EQ(message([&] { Adam(p, AdamOptions(-1)); }), "Invalid learning rate: -1");
+  EXPECT_EQ(message([&] { Adam(p, AdamOptions().eps(-1)); }), "Invalid epsilon value: -1");
+  EXPECT_EQ(message([&] { Adam(p, AdamOptions().betas({1.0, 0.9})); }), "Invalid beta parameter at index 0: 1");
+  EXPECT_EQ(message([&] { AdamW(p, AdamWOptions().betas({0.9, -0.5})); }), "Invalid beta parameter at index 1: -0.5");
+  EXPECT_EQ(message([&] { AdamW(p, AdamWOptions().weight_decay(kNan)); }), "Invalid weight_decay value: nan");
+  EXPECT_EQ(message([&] { RMSprop(p, RMSpropOptions().alpha(-1)); }), "Invalid alpha value: -1");
+  EXPECT_EQ(message([&] { RMSprop(p, RMSpropOptions(0.1).momentum(-1)); }), "Invalid momentum value: -1");
+}
+
+TEST(Optimizer, ParameterGroups) {
+  const Tensor a = parameter(), b = parameter(), computed = a * 2;
+  SGD sgd({a}, SGDOptions(0.5).momentum(0.9));
+  EXPECT_EQ(message([&] {
+              sgd.add_param_group(OptimizerParamGroup({b, a}));
+            }),
+            "some parameters appear in more than one parameter group");
+  EXPECT_EQ(message([&] {
+              sgd.add_param_group(OptimizerParamGroup({b, b}));
+            }),
+            "a parameter group contains duplicate parameters");
+  EXPECT_EQ(message([&] { sgd.add_param_group(OptimizerParamGroup({computed})); }), "can't optimize a non-leaf Tensor");
+  EXPECT_NE(message([&] { sgd.add_param_group(OptimizerParamGroup({Tensor()})); }), "");
+  EXPECT_EQ(sgd.size(), 1u) << "a refused group leaves nothing behind";
+  EXPECT_EQ(message([&] {
+              SGD(std::vector<Tensor>{a, a}, SGDOptions(0.1));
+            }),
+            "a parameter group contains duplicate parameters");
+
+  sgd.add_param_group(OptimizerParamGroup({b}));
+  EXPECT_EQ(sgd.size(), 2u);
+  EXPECT_EQ(sgd.param_groups()[1].options().get_lr(), 0.5) << "the defaults";
+  sgd.param_groups()[1].options().set_lr(0.25);
+  EXPECT_EQ(sgd.param_groups()[0].options().get_lr(), 0.5) << "a copy of them";
+  EXPECT_NE(message([] { OptimizerParamGroup(std::vector<Tensor>{}).options(); }), "");
+}
+
+TEST(Optimizer, ParametersWithoutGradientStayAndGetNoState) {
+  const Tensor a = parameter(), b = parameter();
+  for (int kind = 0; kind < 3; ++kind) {
+    std::unique_ptr<Optimizer> o;
+    if (kind == 0) o = std::make_unique<SGD>(std::vector<Tensor>{a, b}, SGDOptions(0.1).momentum(0.9).weight_decay(1));
+    if (kind == 1) o = std::make_unique<AdamW>(std::vector<Tensor>{a, b}, AdamWOptions(0.1));
+    if (kind == 2) o = std::make_unique<RMSprop>(std::vector<Tensor>{a, b}, RMSpropOptions(0.1));
+    o->zero_grad();
+    (a * a).sum().backward();
+    o->step();
+    EXPECT_EQ(o->state().size(), 1u);
+    EXPECT_EQ(b[0].item<double>(), 1.0);
+    EXPECT_LT(a[0].item<double>(), 1.0);
+  }
+}
+
+TEST(Optimizer, ZeroGrad) {
+  Tensor a = parameter(), b = parameter();
+  SGD sgd({a, b}, SGDOptions(0.1));
+  (a * 3).sum().backward();
+  const Tensor held = a.grad();
+  sgd.zero_grad(false);
+  EXPECT_TRUE(a.grad().defined());
+  EXPECT_EQ(a.grad()[1].item<double>(), 0.0);
+  EXPECT_EQ(held[1].item<double>(), 0.0) << "in place";
+  EXPECT_FALSE(b.grad().defined());
+  (a * 3).sum().backward();
+  EXPECT_EQ(a.grad()[1].item<double>(), 3.0);
+  sgd.zero_grad();
+  EXPECT_FALSE(a.grad().defined());
+}
+
+TEST(Optimizer, ClosureRunsWithGradients) {
+  const Tensor a = parameter(3);
+  Adam adam({a}, AdamOptions(0.1));
+  const NoGradGuard off;
+  const Tensor loss = adam.step([&] {
+    adam.zero_grad();
+    Tensor l = (a * a).sum();
+    l.backward();
+    return l;
+  });
+  EXPECT_EQ(loss.item<double>(), 18.0);
+  EXPECT_NEAR(a[0].item<double>(), 2.9, 1e-6);
+  EXPECT_FALSE(adam.step().defined());
+}
+
+TEST(Optimizer, StepIsNotRecorded) {
+  const Tensor a = parameter();
+  SGD sgd({a}, SGDOptions(0.1));
+  a.mul(2).sum().backward();
+  sgd.step();
+  EXPECT_TRUE(a.is_leaf());
+  EXPECT_TRUE(a.requires_grad());
+}
+
+// A graph that needs the old value must not silently see the new one.
+TEST(Optimizer, StepBetweenForwardAndBackwardIsAnError) {
+  const Tensor a = parameter();
+  SGD sgd({a}, SGDOptions(0.1));
+  const Tensor loss = (a * a).sum();
+  a.mul(2).sum().backward();
+  sgd.step();
+  EXPECT_NE(message([&] { loss.backward(); }).find("_fused_sgd_"), std::string::npos);
+}
+
+class OptimizerState : public ::testing::Test {
+ protected:
+  OptimizerState() {
+    (a_ * b_).sum().backward();
+    adam_.step();
+  }
+  // The message of loading a changed copy of the state; everything must be as before.
+  std::string load_changed(const std::function<void(StateDict&)>& change) {
+    StateDict changed;
+    for (const auto& item : adam_.state_dict()) changed.insert(item.key(), item.value().clone());
+    change(changed);
+    const auto text = [this] {
+      std::string out;
+      for (const auto& item : adam_.state_dict())
+        out += str(item.key(), item.value().to(kDouble).sum().item<double>(), " ");
+      return out;
+    };
+    const std::string before = text(), said = message([&] { adam_.load_state_dict(changed); });
+    EXPECT_EQ(text(), before);
+    return said;
+  }
+  static void replace(StateDict& state, const std::string& key, const Tensor& value) {
+    state.erase(key);
+    state.insert(key, value);
+  }
+  const Tensor a_ = parameter(1, {2, 3}), b_ = parameter(2, {2, 3});
+  Adam adam_{{a_, b_}, AdamOptions(0.1)};
+};
+
+TEST_F(OptimizerState, Names) {
+  std::string names;
+  for (const auto& item : adam_.state_dict()) names += item.key() + " ";
+  EXPECT_EQ(names,
+            "param_groups.0.lr param_groups.0.beta1 param_groups.0.beta2 param_groups.0.eps "
+            "param_groups.0.weight_decay param_groups.0.amsgrad param_groups.0.maximize state.0.step state.0.exp_avg "
+            "state.0.exp_avg_sq state.1.step state.1.exp_avg state.1.exp_avg_sq ");
+}
+
+TEST_F(OptimizerState, WhatDoesNotFitChangesNothing) {
+  const auto has = [](const std::string& text, const char* part) { return text.find(part) != std::string::npos; };
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { s.erase("param_groups.0.eps"); }), "missing: param_groups.0.eps"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { s.insert("state.2.step", ones({})); }), "1 entries"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { replace(s, "state.1.exp_avg", zeros({3, 2})); }), "state.1.exp_avg"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { s.erase("state.1.exp_avg_sq"); }), "state.1.exp_avg_sq"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { replace(s, "param_groups.0.lr", ones({2})); }), "one number"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { replace(s, "state.0.step", full({}, kNan)); }), "state.0.step"));
+  EXPECT_TRUE(has(load_changed([](StateDict& s) { replace(s, "state.0.step", full({}, -1, kLong)); }), "state.0.step"));
+  // All that is wrong is named at once.
+  const std::string two = load_changed([](StateDict& s) {
+    s.erase("param_groups.0.eps");
+    replace(s, "state.0.exp_avg", zeros({1}));
+  });
+  EXPECT_TRUE(has(two, "param_groups.0.eps") && has(two, "state.0.exp_avg"));
+}
+
+TEST_F(OptimizerState, LoadedTensorsAreCopies) {
+  Adam other({a_, b_}, AdamOptions(0.5));
+  other.load_state_dict(adam_.state_dict());
+  a_.mutable_grad().fill_(7);
+  other.step();
+  const Tensor mine = *adam_.state_dict().find("state.0.exp_avg"), its = *other.state_dict().find("state.0.exp_avg");
+  EXPECT_NE(mine[0][0].item<double>(), its[0][0].item<double>());
+}
+
+}  // namespace
+}  // namespace argand::optim

@@ -1,0 +1,128 @@
+"""What the commands say and do when all is well."""
+import os
+import re
+import subprocess
+
+from harness import SIDE, CliTest, digest, jpeg, main, png
+
+
+class Train(CliTest):
+    def test_plain_lines_where_there_is_no_terminal(self):
+        said = self.train(self.folder / "out")
+        self.assertNotRegex(said, "[\x1b\r]")
+        lines = said.splitlines()
+        self.assertEqual(len(lines), 6, said)
+        for epoch in (1, 2):
+            self.assertRegex(lines[2 * epoch - 2], rf"^epoch {epoch}/2  96 samples .*loss \d+\.\d{{4}}  accuracy 0\.\d+$")
+            self.assertRegex(lines[2 * epoch - 1], r"^test accuracy 0\.\d{4}$")
+
+    def test_same_bits_whatever_the_threads_and_workers(self):
+        expected = None
+        for threads, workers in ((1, 0), (2, 0), (1, 1), (2, 4), (3, 2)):
+            with self.subTest(threads=threads, workers=workers):
+                out = self.folder / f"{threads}_{workers}"
+                result = self.run_cli("--threads", threads, *self.train_arguments(out, "--workers", workers, arch="cnn"))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                expected = expected or digest(out / "model.safetensors")
+                self.assertEqual(digest(out / "model.safetensors"), expected)
+
+    def test_learns_and_reports(self):
+        out = self.folder / "out"
+        self.train(out, "--lr", 0.01, epochs=10)
+        rows = (out / "metrics.csv").read_text().splitlines()
+        self.assertEqual(len(rows), 11)
+        accuracy = float(rows[-1].split(",")[4])
+        self.assertGreater(accuracy, 0.9)
+        page = (out / "report.html").read_text()
+        self.assertIn("Confusion matrix", page)
+        self.assertNotRegex(page, r'(src|href)="(?!data:)', "everything must be inside the page")
+        said = self.run_cli("eval", "--model", out / "model.safetensors")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn(f"test accuracy {accuracy:.4f}", said.stdout)
+
+    def test_a_loss_that_is_not_finite_is_said_once_an_epoch(self):
+        said = self.train(self.folder / "out", "--lr", 1e300, "--optimizer", "sgd")
+        self.assertIn(said.count("warning: the loss of step"), (1, 2), said)
+
+
+class Predict(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.train(self.folder / "out", "--lr", 0.01, epochs=10)
+        self.model = self.folder / "out" / "model.safetensors"
+
+    def predict(self, *images):
+        return self.run_cli("predict", "--model", self.model, *images)
+
+    def image(self, name, content):
+        (self.folder / name).write_bytes(content)
+        return self.folder / name
+
+    def row(self, label):
+        return [200 if p % 10 == label else 20 for p in range(SIDE * SIDE)]
+
+    def test_png(self):
+        for label in (0, 3, 9):
+            result = self.predict(self.image(f"{label}.png", png(SIDE, SIDE, self.row(label))))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            path, best, *rest = result.stdout.splitlines()
+            self.assertEqual(path, str(self.folder / f"{label}.png"))
+            self.assertRegex(best, rf"^ +\d+\.\d\d%  {label}$")
+            self.assertEqual(len(rest), 2)
+
+    def test_jpeg_and_png_of_the_same_picture_agree(self):
+        levels = [30, 220, 128, 90]
+        width = 8 * len(levels)
+        as_jpeg = self.predict(self.image("a.jpg", jpeg(levels)))
+        as_png = self.predict(self.image("a.png", png(width, 8, [levels[x // 8] for x in range(width)] * 8)))
+        self.assertEqual(as_jpeg.returncode, 0, as_jpeg.stderr)
+        self.assertEqual(as_jpeg.stdout.splitlines()[1:], as_png.stdout.splitlines()[1:])
+
+    def test_the_content_decides_and_not_the_name(self):
+        self.assertEqual(self.predict(self.image("really_a_png.jpg", png(SIDE, SIDE, self.row(1)))).returncode, 0)
+
+    def test_what_is_no_image(self):
+        whole = png(SIDE, SIDE, self.row(1))
+        photo = jpeg([1, 200])
+        for name, content in (("text.png", b"hello\n"), ("empty.png", b""), ("cut.png", whole[:-20]),
+                              ("head.png", whole[:30]), ("flipped.png", whole[:-18] + b"\x55" + whole[-17:]),
+                              ("cut.jpg", photo[:-30]), ("head.jpg", photo[:25]), ("picture.gif", b"GIF89a" + bytes(40))):
+            with self.subTest(name):
+                path = self.image(name, content)
+                self.assert_refused(self.predict(path), path)
+        self.assert_refused(self.predict(self.folder / "missing.png"), "missing.png", "No such file")
+        self.assert_refused(self.predict(self.folder), self.folder, "folder")
+
+    def test_good_ones_beside_a_bad_one(self):
+        good, bad = self.image("good.png", png(SIDE, SIDE, self.row(4))), self.image("bad.png", b"no")
+        result = self.predict(bad, good)
+        self.assert_refused(result, bad)
+        self.assertIn(str(good), result.stdout)
+
+
+class Others(CliTest):
+    def test_info_version_and_help(self):
+        said = self.run_cli("info").stdout
+        self.assertRegex(said, r"(?m)^argand +\d+\.\d+\.\d+$")
+        self.assertRegex(said, r"(?m)^cpu +\d+ threads")
+        self.assertRegex(said, r"(?m)^gpu +\S")
+        self.assertRegex(self.run_cli("--version").stdout, r"^\d+\.\d+\.\d+\n$")
+        for command in ("train", "eval", "predict", "info", "ops"):
+            self.assertIn(command, self.run_cli("--help").stdout)
+        self.assertIn("--epochs", self.run_cli("train", "--help").stdout)
+
+    def test_ops_names_what_info_counts(self):
+        count = int(re.search(r"operators +(\d+)", self.run_cli("info").stdout)[1])
+        self.assertEqual(len(self.run_cli("ops").stdout.splitlines()), count)
+
+    def test_a_reader_that_went_away_does_not_stop_the_training(self):
+        out = self.folder / "out"
+        process = subprocess.Popen(self.command(*self.train_arguments(out)), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertTrue(os.path.exists(out / "model.safetensors"))
+
+
+if __name__ == "__main__":
+    main()
