@@ -295,6 +295,8 @@ bool window_takes(const PointwiseCall& call) {
   if (thread_mode == WindowMode::kAuto && call.out->numel() < kWindowMinElements) return false;
   if (call.out->numel() == 0) return false;
   if (call.out->storage()->exposed() && !mutant(Mutant::kKeepExposed)) return false;
+  for (int i = 0; i < call.num_inputs; ++i)
+    if (call.inputs[i]->storage()->exposed() && !mutant(Mutant::kReadExposedLate)) return false;
   (*thread_window()).push(call);
   return true;
 }
