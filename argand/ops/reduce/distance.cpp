@@ -17,13 +17,20 @@ struct Dist : Composite<DistArgs> {
 };
 ARGAND_OP(Dist)
 
+namespace {
+
+// Before they are subtracted, so that unsigned integers do not wrap.
+Tensor floating(const Tensor& t) { return is_integral(t.dtype(), true) ? t.to(get_default_dtype()) : t; }
+
+}  // namespace
+
 struct PairwiseDistance : Composite<PairwiseDistanceArgs> {
   static constexpr auto schema =
       "pairwise_distance(Tensor x1, Tensor x2, float p=2, float eps=1e-06, bool keepdim=False) -> Tensor";
   static constexpr auto doc = "The p-norm of x1 - x2 + eps, broadcast, over the last dimension.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return norm(a.x1 - a.x2 + a.eps, a.p, {std::max(a.x1.dim(), a.x2.dim()) - 1}, a.keepdim);
+    return norm(floating(a.x1) - floating(a.x2) + a.eps, a.p, {std::max(a.x1.dim(), a.x2.dim()) - 1}, a.keepdim);
   }
   static void samples(S& s) {
     s.add({s->real({4, 3}), s->real({4, 3})});

@@ -29,8 +29,6 @@ Tensor share_among_equals(const Tensor& g, const Tensor& self, const Tensor& res
   return unreduce(g, self.sizes(), dim, keepdim) / equal.sum(dim, true) * equal;
 }
 
-const Dims kAllDims;
-
 }  // namespace
 
 struct Max : Kernel<MaxArgs> {
@@ -38,10 +36,10 @@ struct Max : Kernel<MaxArgs> {
   static constexpr auto doc = "The largest element, NaN if there is one; equal ones share the gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static TensorMeta infer(const Args& a) { return value_meta("max", a.self, kAllDims, false); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, kAllDims, out); }
+  static TensorMeta infer(const Args& a) { return value_meta("max", a.self, {}, false); }
+  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return share_among_equals(g, c.self, c.result(), kAllDims, false);
+    return share_among_equals(g, c.self, c.result(), {}, false);
   }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -58,10 +56,10 @@ struct Min : Kernel<MinArgs> {
   static constexpr auto doc = "The smallest element, NaN if there is one; equal ones share the gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static TensorMeta infer(const Args& a) { return value_meta("min", a.self, kAllDims, false); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, kAllDims, out); }
+  static TensorMeta infer(const Args& a) { return value_meta("min", a.self, {}, false); }
+  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return share_among_equals(g, c.self, c.result(), kAllDims, false);
+    return share_among_equals(g, c.self, c.result(), {}, false);
   }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});

@@ -13,14 +13,15 @@ struct Nansum : Kernel<NansumArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());
-    ARGAND_CHECK(DtypeError, is_floating_point(dtype) || (is_integral(a.self.dtype(), true) && !is_complex(dtype)),
-                 "nansum: not implemented from dtype ", a.self.dtype(), " to ", dtype);
+    ARGAND_CHECK(DtypeError, !is_complex(dtype), "nansum: not implemented for dtype ", dtype);
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "nansum"), a.keepdim), dtype};
   }
   static void cpu(const Args& a, Tensor& out) {
-    const bool exact = is_integral(out.dtype(), true);
-    reduce_into(out, exact ? cpu::ReduceKind::kSum : cpu::ReduceKind::kNanSum, a.self,
-                reduced_dims(a.self, a.dim, "nansum"));
+    const Dims dims = reduced_dims(a.self, a.dim, "nansum");
+    if (is_floating_point(out.dtype())) return reduce_into(out, cpu::ReduceKind::kNanSum, a.self, dims);
+    // Elements become integers before they are added, and a NaN is none.
+    const bool whole = is_integral(a.self.dtype(), true);
+    reduce_into(out, cpu::ReduceKind::kSum, whole ? a.self : a.self.masked_fill(a.self.isnan(), 0).to(kLong), dims);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim).masked_fill(c.self.isnan(), 0);
@@ -31,10 +32,11 @@ struct Nansum : Kernel<NansumArgs> {
     s.add({s->real({2, 3, 4}), Dims{0, -1}, true});
     s.add({s->real({0, 3}), Dims{0}});
     s.add({s->real({2, 3}), Dims{0}, false, kFloat});
+    s.add({s->real({2, 3}), Dims{0}, false, kLong});
     s.add({s->integer({2, 3}, -5, 6), Dims{1}});
     s.fails({s->real({2, 3}), Dims{2}},
             "nansum: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
-    s.fails({s->real({2, 3}), {}, false, kLong}, "nansum: not implemented from dtype float64 to int64");
+    s.fails({s->real({2, 3}), {}, false, kComplexDouble}, "nansum: not implemented for dtype complex128");
   }
 };
 ARGAND_OP(Nansum)

@@ -12,7 +12,7 @@ ScalarType product_dtype(const Tensor& self, const std::optional<ScalarType>& dt
 
 void multiply(const Tensor& self, IntArrayRef dims, const Tensor& out) {
   // In bool a product is `and`; an int64 product of truncated fractions would not be.
-  if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAll, self, dims);
+  if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAll, self, dims, {.as = kBool});
   reduce_into(out, cpu::ReduceKind::kProd, self, dims);
 }
 
@@ -33,7 +33,8 @@ struct Prod : Kernel<ProdArgs> {
   static TensorMeta infer(const Args& a) { return {{}, product_dtype(a.self, a.dtype)}; }
   static void cpu(const Args& a, Tensor& out) { multiply(a.self, reduced_dims(a.self, {}, "prod"), out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return g * product_of_others(c.self.reshape({-1}), 0).reshape(c.self.sizes()).conj();
+    const Tensor factors = c.self.to(g.scalar_type());  // what was multiplied
+    return g * product_of_others(factors.reshape({-1}), 0).reshape(factors.sizes()).conj();
   }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
@@ -60,7 +61,8 @@ struct ProdDim : Kernel<ProdDimArgs> {
   }
   static void cpu(const Args& a, Tensor& out) { multiply(a.self, Dims{wrap_dim(a.dim, a.self.dim(), "prod")}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim) * product_of_others(c.self, c.dim).conj();
+    return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim) *
+           product_of_others(c.self.to(g.scalar_type()), c.dim).conj();
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), 0});
