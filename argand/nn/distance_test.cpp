@@ -9,6 +9,7 @@
 
 #include "argand/nn/functional.h"
 #include "argand/nn/utils.h"
+#include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
