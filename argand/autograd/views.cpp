@@ -12,10 +12,25 @@ namespace argand::autograd {
 namespace {
 
 struct Geometry {
-  explicit Geometry(const Tensor& t) : sizes(t.impl().sizes), strides(t.impl().strides), offset(t.storage_offset()) {}
+  explicit Geometry(const Tensor& t)
+      : sizes(t.impl().sizes), strides(t.impl().strides), offset(t.storage_offset()), dtype(t.dtype()) {}
   Dims sizes, strides;
   int64_t offset;
+  ScalarType dtype;
 };
+
+// What `view` sees of the storage of `base`, whose first element is now `moved` places nearer to the storage's start.
+// The dtypes differ where complex numbers are seen as pairs of real ones, or pairs as complex numbers.
+Tensor view_of(const Tensor& base, const Geometry& view, int64_t moved = 0) {
+  if (is_complex(base.dtype()) == is_complex(view.dtype))
+    return base.as_strided(view.sizes, view.strides, view.offset - moved);
+  if (base.is_complex()) return view_as_real(base).as_strided(view.sizes, view.strides, view.offset - 2 * moved);
+  Dims sizes = view.sizes, strides = view.strides;
+  for (int64_t& s : strides) s *= 2;
+  sizes.push_back(2);
+  strides.push_back(1);
+  return view_as_complex(base.as_strided(sizes, strides, 2 * view.offset - moved));
+}
 
 class CopySlices final : public Node {
  public:
@@ -37,7 +52,7 @@ class CopySlices final : public Node {
     // base.
     Tensor whole = empty_strided_like_base(grads[0]);
     whole = whole.copy_(grads[0]);
-    const Tensor slice = whole.as_strided(view_.sizes, view_.strides, view_.offset - base_.offset);
+    const Tensor slice = view_of(whole, view_, base_.offset);
     Grads inner = write_->apply({slice.clone()});
     for (size_t i = 1; i < out.size(); ++i) out[i] = inner[i];
     if (next_edges()[0].is_valid()) {
@@ -63,7 +78,7 @@ class CopySlices final : public Node {
 // The gradient of `view`, as a function of the gradient of its base.
 intrusive_ptr<Node> view_of_base(const Tensor& view, const Tensor& base) {
   const EnableGradGuard on;
-  const Tensor again = base.as_strided(view.sizes(), view.strides(), view.storage_offset());
+  const Tensor again = view_of(base, Geometry(view));
   return autograd_meta(again).grad_fn;
 }
 

@@ -89,7 +89,7 @@ class AutogradMeta {  // made by autograd_meta(); guarded by `mutex` where threa
   // grad_fn is stale and is made again from the base's (gradient_edge in autograd/views.cpp).
   Tensor base;
   uint32_t view_version = 0;
-  bool made_without_grad = false;  // under NoGradGuard: its history never follows the base
+  bool made_without_grad = false;  // under NoGradGuard, or by a view without gradient: never follows the base's history
   std::mutex mutex;
 };
 

@@ -23,8 +23,9 @@ Tensor new_tensor(const TensorMeta& meta, const Device& device) {
   return Tensor(std::move(impl));
 }
 
-Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset) {
-  auto impl = make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, t.dtype());
+Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
+  auto impl =
+      make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
   return Tensor(std::move(impl));
 }
@@ -129,8 +130,10 @@ void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* 
 
 void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
   ViewLayout v = op.view(args);
-  out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset);
-  if (!InferenceMode::is_enabled()) mark_view(out, base);
+  out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset, v.dtype);
+  if (InferenceMode::is_enabled()) return;
+  mark_view(out, base);
+  if (!op.differentiable) autograd_meta(out).made_without_grad = true;
 }
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {

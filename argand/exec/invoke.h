@@ -28,8 +28,9 @@ inline Tensor optional_number(const std::optional<Scalar>& value) { return value
 
 // A new tensor without elements yet (Note [Lazy storage]); empty strides mean contiguous.
 Tensor new_tensor(const TensorMeta& meta, const Device& device);
-// The same elements seen through another layout; shares storage and version counter, has no history.
-Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset);
+// The same memory seen through another layout, and as another dtype if given (strides and offset count its elements);
+// shares storage and version counter, has no history.
+Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype = {});
 inline Tensor alias(const Tensor& t) { return alias(t, t.impl().sizes, t.impl().strides, t.impl().offset); }
 
 // Gives `out` the shape `sizes`, contiguous, growing its storage if needed.

@@ -23,10 +23,11 @@ struct TensorMeta {
 };
 using TensorMetas = std::vector<TensorMeta>;
 
-// A view's place in the storage of its base.
+// A view's place in the storage of its base, in elements of its dtype.
 struct ViewLayout {
   Dims sizes, strides;
   int64_t offset;
+  std::optional<ScalarType> dtype = {};  // nothing: that of the base
 };
 
 // A tensor among the arguments, and the position of its argument in the schema.

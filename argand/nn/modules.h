@@ -8,6 +8,7 @@
 #include "argand/nn/modules/container/parameterlist.h"
 #include "argand/nn/modules/container/sequential.h"
 #include "argand/nn/modules/conv.h"
+#include "argand/nn/modules/distance.h"
 #include "argand/nn/modules/dropout.h"
 #include "argand/nn/modules/linear.h"
 #include "argand/nn/modules/padding.h"

@@ -1,3 +1,4 @@
 // All of nn/utils.
 #pragma once
+#include "argand/nn/utils/clip_grad.h"
 #include "argand/nn/utils/convert_parameters.h"

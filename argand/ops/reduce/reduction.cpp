@@ -24,6 +24,20 @@ Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, const std::optio
   return unreduce(reduced, sizes, dim, keepdim).expand(sizes);
 }
 
+int64_t reduced_numel(const Tensor& self, IntArrayRef dims) {
+  int64_t n = 1;
+  for (const int64_t d : dims) n *= self.dim() == 0 ? 1 : self.sizes()[d];
+  return n;
+}
+
+Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill) {
+  if (t.numel() == 0) return t;
+  if (t.dim() == 0) return full_like(t, fill);
+  const int64_t n = t.size(dim);
+  const Tensor edge = full_like(t.narrow(dim, 0, 1), fill);
+  return later ? cat({edge, t.narrow(dim, 0, n - 1)}, dim) : cat({t.narrow(dim, 1, n - 1), edge}, dim);
+}
+
 void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
                  const ReduceOptions& options, function_ref<void(void*, int64_t)> finish) {
   const ScalarType type = options.as.value_or(accumulator_type(out.dtype()));

@@ -21,6 +21,12 @@ inline Tensor expand_reduced(const Tensor& reduced, IntArrayRef sizes, int64_t d
 // Reduced dimensions back as dimensions of size 1.
 Tensor unreduce(const Tensor& reduced, IntArrayRef sizes, const std::optional<Dims>& dim, bool keepdim);
 
+// How many elements become one: the product of the sizes of `dims`.
+int64_t reduced_numel(const Tensor& self, IntArrayRef dims);
+
+// out[k] = t[k - 1] along dim (t[k + 1] unless `later`), and `fill` where there is none; for gradients.
+Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill);
+
 // Reduces `self` over `dims` into the contiguous `out`, in accumulator_type(`as`), then converts; `as` is out's dtype
 // unless given.  `finish(values, n)` may change the values before they are converted.
 struct ReduceOptions {

@@ -84,8 +84,7 @@ struct Mean : Kernel<MeanArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "mean");
-    int64_t count = 1;
-    for (const int64_t d : dims) count *= a.self.dim() == 0 ? 1 : a.self.sizes()[d];
+    const int64_t count = reduced_numel(a.self, dims);
     const auto divide = [&](void* values, int64_t n) {
       dispatch<kFloatTypes | kComplexTypes>(op_math_type(out.dtype()), "mean", [&](auto tag) {
         using T = typename decltype(tag)::type;

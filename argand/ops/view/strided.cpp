@@ -43,18 +43,27 @@ struct AsStrided : View<AsStridedArgs> {
                  capacity, " elements");
     return {a.size, a.stride, offset};
   }
-  // Both the view and self are places in one storage: scatter into the span they cover, then read self's place.
+  // Both the view and self are places in one storage: add the gradient up in the span they cover, then read self's
+  // place. Elements of self that share an address share what arrived there evenly, as in PyTorch.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t view_offset = c.storage_offset.value_or(c.offset(kSelf));
     const int64_t first = std::min(view_offset, c.offset(kSelf));
     const int64_t last = std::max(last_address(c.size, c.stride, view_offset),
                                   last_address(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf)));
-    ARGAND_CHECK(NotImplementedError,
-                 !may_overlap_itself(c.size, c.stride) && !may_overlap_itself(c.sizes(kSelf), c.strides(kSelf)),
-                 "as_strided: the gradient of a view whose elements overlap is not implemented");
-    const Tensor span = zeros({last - first + 1}, g.options());
-    if (g.numel() > 0) span.as_strided(c.size, c.stride, view_offset - first).copy_(g);
+    Tensor span = zeros({last - first + 1}, g.options());
+    if (g.numel() > 0 && may_overlap_itself(c.size, c.stride))
+      span = span.index_add(0, addresses(c.size, c.stride, view_offset - first, span), g.reshape({-1}));
+    else if (g.numel() > 0)
+      span.as_strided(c.size, c.stride, view_offset - first).copy_(g);
+    if (may_overlap_itself(c.sizes(kSelf), c.strides(kSelf))) {
+      const Tensor places = addresses(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf) - first, span);
+      span = span / zeros_like(span).index_add(0, places, ones(places.sizes(), g.options())).clamp_min(1);
+    }
     return span.as_strided(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf) - first);
+  }
+  // Where in `span` the elements of a layout are, in row-major order.
+  static Tensor addresses(const Dims& sizes, const Dims& strides, int64_t offset, const Tensor& span) {
+    return arange(span.numel(), span.options().dtype(kLong)).as_strided(sizes, strides, offset).reshape({-1});
   }
   static int64_t last_address(const Dims& sizes, const Dims& strides, int64_t offset) {
     for (size_t i = 0; i < sizes.size(); ++i) {
@@ -65,6 +74,8 @@ struct AsStrided : View<AsStridedArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), {2, 2}, {1, 4}, 1});
+    s.add({s->real({3, 4}), {3, 5}, {2, 1}, 1});  // overlapping windows
+    s.add({s->real({3, 4}), {2, 3}, {0, 4}});     // one row twice
     s.fails({s->real({4}), {5}, {1}}, "are out of bounds for a storage of 4 elements");
   }
 };

@@ -1,0 +1,34 @@
+// Running results along the middle dimension of contiguous [outer, n, inner] tensors.
+//
+// Every line is walked from its first element to its last, so the order of operations is that of the elements, whatever
+// the number of threads; lines are spread over threads, and neighbouring ones are walked together as vectors. float32
+// accumulates in float64 and complex64 in complex128; each result is rounded once.  Integers wrap.
+#pragma once
+#include <cstdint>
+
+#include "argand/core/dtype.h"
+
+namespace argand::cpu {
+
+struct ScanShape {
+  int64_t outer, n, inner;
+};
+
+enum class ScanKind : int8_t {
+  kSum,        // float, double, int64, complex
+  kProd,       // float, double, int64, complex
+  kLogSumExp,  // log(sum(e^x)); float, double
+};
+// out[k] = in[0] (+) ... (+) in[k].
+void scan(ScanKind kind, const void* in, void* out, ScalarType type, const ScanShape& shape);
+
+// out[k] = in[k] + factor[k] * out[k - 1], or out[k + 1] if `reverse`; what lies outside counts as 0.
+// float, double, complex.
+void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse, const ScanShape& shape);
+
+// The largest (smallest) element so far and its index: the last one of equals, the last NaN if there is one.
+// Any real type.
+void scan_extreme(bool largest, const void* in, void* values, int64_t* indices, ScalarType type,
+                  const ScanShape& shape);
+
+}  // namespace argand::cpu

@@ -1,0 +1,116 @@
+#include "argand/kernels/cpu/scan.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <vector>
+
+#include "argand/runtime/cpu/thread_pool.h"
+
+namespace argand::cpu {
+namespace {
+
+constexpr float kInf = std::numeric_limits<float>::infinity();
+
+const ScanShape kShapes[] = {{1, 1, 1},   {1, 1000, 1}, {70, 33, 1},  {1, 5, 127},  {2, 9, 128},
+                             {3, 4, 129}, {1, 3, 1000}, {40, 600, 3}, {200, 90, 1}, {0, 3, 4}};
+
+std::vector<float> numbers(const ScanShape& s) {
+  std::vector<float> x(static_cast<size_t>(s.outer * s.n * s.inner));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i * 37 % 101) / 64 - 0.75F;
+  return x;
+}
+
+// visit(first element of a line) for all lines.
+template <class F>
+void for_each_line_start(const ScanShape& s, F visit) {
+  for (int64_t o = 0; o < s.outer; ++o)
+    for (int64_t j = 0; j < s.inner; ++j) visit(static_cast<size_t>(o * s.n * s.inner + j));
+}
+
+template <class T>
+std::vector<T> scanned(ScanKind kind, const std::vector<T>& x, const ScanShape& s) {
+  std::vector<T> out(x.size());
+  scan(kind, x.data(), out.data(), scalar_type_v<T>, s);
+  return out;
+}
+
+TEST(Scan, SumsInFloat64AndRoundsOnce) {
+  for (const ScanShape& s : kShapes) {
+    const auto x = numbers(s);
+    const auto got = scanned(ScanKind::kSum, x, s);
+    for_each_line_start(s, [&](size_t first) {
+      double total = 0;
+      for (int64_t k = 0; k < s.n; ++k) {
+        const size_t at = first + static_cast<size_t>(k * s.inner);
+        total += x[at];
+        ASSERT_EQ(got[at], static_cast<float>(total)) << s.outer << " " << s.n << " " << s.inner << " at " << at;
+      }
+    });
+  }
+}
+
+TEST(Scan, ProductsOfIntegersWrap) {
+  const std::vector<int64_t> x{3, -5, INT64_MAX, 2};
+  const auto got = scanned(ScanKind::kProd, x, {1, 4, 1});
+  EXPECT_EQ(got[1], -15);
+  EXPECT_EQ(got[2], static_cast<int64_t>(static_cast<uint64_t>(INT64_MAX) * static_cast<uint64_t>(-15)));
+}
+
+TEST(Scan, LogSumExpStaysFiniteAndKnowsInfinities) {
+  const auto got =
+      scanned(ScanKind::kLogSumExp, std::vector<float>{-kInf, -kInf, 1000, 1000, -2000, kInf, kInf}, {1, 7, 1});
+  EXPECT_EQ(got[1], -kInf);
+  EXPECT_EQ(got[2], 1000);
+  EXPECT_FLOAT_EQ(got[3], 1000 + std::log(2.0F));
+  EXPECT_FLOAT_EQ(got[4], got[3]);
+  EXPECT_EQ(got[6], kInf);
+  EXPECT_TRUE(std::isnan(scanned(ScanKind::kLogSumExp, std::vector<float>{NAN, 1}, {1, 2, 1})[1]));
+}
+
+TEST(Scan, LinearRecurrenceGoesBothWays) {
+  for (const ScanShape& s : kShapes) {
+    const auto x = numbers(s);
+    std::vector<float> factor(x.rbegin(), x.rend()), got(x.size());
+    for (const bool reverse : {false, true}) {
+      scan_linear(x.data(), factor.data(), got.data(), kFloat, reverse, s);
+      for_each_line_start(s, [&](size_t first) {
+        double total = 0;
+        for (int64_t k = 0; k < s.n; ++k) {
+          const size_t at = first + static_cast<size_t>((reverse ? s.n - 1 - k : k) * s.inner);
+          total = x[at] + factor[at] * total;
+          ASSERT_EQ(got[at], static_cast<float>(total)) << s.outer << " " << s.n << " " << s.inner << " at " << at;
+        }
+      });
+    }
+  }
+}
+
+TEST(Scan, ExtremesKeepTheLastOfEqualsAndTheLastNaN) {
+  const std::vector<float> x{1, 3, 3, NAN, 2, NAN, 4};
+  std::vector<float> values(7);
+  std::vector<int64_t> at(7);
+  scan_extreme(true, x.data(), values.data(), at.data(), kFloat, {1, 7, 1});
+  EXPECT_EQ(at, (std::vector<int64_t>{0, 1, 2, 3, 3, 5, 5}));
+  EXPECT_EQ(values[2], 3);
+  EXPECT_TRUE(std::isnan(values[6]));
+  scan_extreme(false, x.data(), values.data(), at.data(), kFloat, {1, 3, 1});
+  EXPECT_EQ(at[2], 0);
+}
+
+TEST(Scan, SameBitsForAnyNumberOfThreads) {
+  const int before = get_num_threads();
+  for (const ScanShape& s : kShapes) {
+    const auto x = numbers(s);
+    set_num_threads(1);
+    const auto one = scanned(ScanKind::kSum, x, s);
+    set_num_threads(4);
+    EXPECT_EQ(scanned(ScanKind::kSum, x, s), one);
+  }
+  set_num_threads(before);
+}
+
+}  // namespace
+}  // namespace argand::cpu

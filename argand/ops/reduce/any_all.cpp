@@ -1,0 +1,93 @@
+// Questions about which elements are not zero.
+#include "argand/ops/define.h"
+#include "argand/ops/reduce/args.h"
+#include "argand/ops/reduce/reduction.h"
+
+namespace argand::ops {
+namespace {
+
+// Unlike elsewhere, an empty list of dimensions reduces none.
+Dims asked_dims(const char* op, const Tensor& self, const std::optional<Dims>& dim) {
+  return wrap_dims(dim ? IntArrayRef(*dim) : IntArrayRef(), self.dim(), op, !dim.has_value());
+}
+
+// bool, but uint8 for uint8: masks of older programs.
+TensorMeta truth_meta(const char* op, const Tensor& self, const std::optional<Dims>& dim, bool keepdim) {
+  return {reduced_sizes(self.sizes(), asked_dims(op, self, dim), keepdim), self.dtype() == kByte ? kByte : kBool};
+}
+
+}  // namespace
+
+struct Any : Kernel<AnyArgs> {
+  static constexpr auto schema = "any.dims(Tensor self, int[]? dim, bool keepdim=False) -> Tensor";
+  static constexpr const char* overloads[] = {"any(Tensor self) -> Tensor"};
+  static constexpr auto doc =
+      "Whether any element over dim (all dimensions if not given) is not 0; NaN is not. uint8 gives uint8.";
+  static constexpr bool differentiable = false;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static TensorMeta infer(const Args& a) { return truth_meta("any", a.self, a.dim, a.keepdim); }
+  static void cpu(const Args& a, Tensor& out) {
+    reduce_into(out, cpu::ReduceKind::kAny, a.self, asked_dims("any", a.self, a.dim), {.as = kBool});
+  }
+  static void samples(S& s) {
+    s.add({s->boolean({2, 3})});
+    s.add({s->boolean({2, 3, 4}), Dims{0, -1}, true});
+    s.add({s->boolean({5, 2}), Dims{1}});
+    s.add({s->real({2, 3}).relu(), Dims{0}});
+    s.add({s->integer({2, 3}, 0, 2), Dims{1}});
+    s.add({s->integer({2, 3}, 0, 2), Dims{}});
+    s.add({s->boolean({}), Dims{0}});
+    s.add({s->boolean({0, 3})});
+    s.add({s->boolean({0, 3}), Dims{0}});
+    s.fails({s->boolean({2, 3}), Dims{2}},
+            "any: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  }
+};
+ARGAND_OP(Any)
+
+struct All : Kernel<AllArgs> {
+  static constexpr auto schema = "all.dims(Tensor self, int[]? dim, bool keepdim=False) -> Tensor";
+  static constexpr const char* overloads[] = {"all(Tensor self) -> Tensor"};
+  static constexpr auto doc =
+      "Whether no element over dim (all dimensions if not given) is 0; NaN is not. uint8 gives uint8.";
+  static constexpr bool differentiable = false;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static TensorMeta infer(const Args& a) { return truth_meta("all", a.self, a.dim, a.keepdim); }
+  static void cpu(const Args& a, Tensor& out) {
+    reduce_into(out, cpu::ReduceKind::kAll, a.self, asked_dims("all", a.self, a.dim), {.as = kBool});
+  }
+  static void samples(S& s) {
+    s.add({s->boolean({2, 3})});
+    s.add({s->boolean({2, 3, 4}), Dims{0, -1}, true});
+    s.add({s->real({3, 3}).relu(), Dims{0}});
+    s.add({s->integer({3, 2}, 0, 3), Dims{1}});
+    s.add({s->boolean({0, 3})});
+    s.fails({s->boolean({2, 3}), Dims{1, -1}}, "all: dim 1 appears multiple times");
+  }
+};
+ARGAND_OP(All)
+
+struct CountNonzero : Kernel<CountNonzeroArgs> {
+  static constexpr auto schema = "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor";
+  static constexpr const char* overloads[] = {"count_nonzero(Tensor self) -> Tensor"};
+  static constexpr auto doc = "How many elements over dim (all dimensions if empty) are not 0; NaN counts.";
+  static constexpr bool differentiable = false;
+  static TensorMeta infer(const Args& a) {
+    return {reduced_sizes(a.self.sizes(), wrap_dims(a.dim, a.self.dim(), "count_nonzero"), false), kLong};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    reduce_into(out, cpu::ReduceKind::kCount, a.self, wrap_dims(a.dim, a.self.dim(), "count_nonzero"));
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}).relu()});
+    s.add({s->integer({2, 3, 4}, 0, 2), {1}});
+    s.add({s->integer({2, 3, 4}, 0, 2), {0, -1}});
+    s.add({s->boolean({}), {0}});
+    s.add({s->boolean({0, 3}), {0}});
+    s.fails({s->boolean({2, 3}), {2}},
+            "count_nonzero: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  }
+};
+ARGAND_OP(CountNonzero)
+
+}  // namespace argand::ops
