@@ -1,6 +1,7 @@
 // The CPU rows of bench/RESULTS.md; bench/torch_cpu.py runs the same under the same names with PyTorch.
 #include <benchmark/benchmark.h>
 
+#include "argand/autograd/engine.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/data/data_loader.h"
 #include "argand/exec/window.h"
@@ -95,6 +96,33 @@ void softmax_rows(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(x.softmax(1));
 }
 BENCHMARK(softmax_rows)->Name("softmax/4096x1024")->Unit(benchmark::kMillisecond);
+
+void layer_norm_rows(benchmark::State& state) {
+  const Tensor x = randn({8192, 1024}), w = randn({1024}), b = randn({1024});
+  for (auto _ : state) benchmark::DoNotOptimize(layer_norm(x, {1024}, w, b));
+}
+BENCHMARK(layer_norm_rows)->Name("layer_norm/8192x1024")->Unit(benchmark::kMillisecond);
+
+void layer_norm_grad(benchmark::State& state) {
+  const Tensor x = randn({8192, 1024}).requires_grad_(), g = randn({8192, 1024});
+  const Tensor w = randn({1024}).requires_grad_(), b = randn({1024}).requires_grad_();
+  for (auto _ : state) benchmark::DoNotOptimize(autograd::grad({layer_norm(x, {1024}, w, b)}, {x, w, b}, {g}));
+}
+BENCHMARK(layer_norm_grad)->Name("layer_norm_grad/8192x1024")->Unit(benchmark::kMillisecond);
+
+void batch_norm_images(benchmark::State& state) {
+  const Tensor x = randn({32, 64, 56, 56}), w = randn({64}), b = randn({64}), mean = zeros({64}), var = ones({64});
+  for (auto _ : state) benchmark::DoNotOptimize(batch_norm(x, w, b, mean, var, true, 0.1, 1e-5, true));
+}
+BENCHMARK(batch_norm_images)->Name("batch_norm/32x64x56x56")->Unit(benchmark::kMillisecond);
+
+void batch_norm_grad(benchmark::State& state) {
+  const Tensor x = randn({32, 64, 56, 56}).requires_grad_(), g = randn({32, 64, 56, 56});
+  const Tensor w = randn({64}).requires_grad_(), b = randn({64}).requires_grad_(), mean = zeros({64}), var = ones({64});
+  for (auto _ : state)
+    benchmark::DoNotOptimize(autograd::grad({batch_norm(x, w, b, mean, var, true, 0.1, 1e-5, true)}, {x, w, b}, {g}));
+}
+BENCHMARK(batch_norm_grad)->Name("batch_norm_grad/32x64x56x56")->Unit(benchmark::kMillisecond);
 
 // One pass over 60000 shuffled samples of 784 bytes in batches of 64.
 void data_loading(benchmark::State& state) {

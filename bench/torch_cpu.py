@@ -38,6 +38,12 @@ def step(net, optimizer, loss_of):
     return work
 
 
+def gradient(f, *inputs):
+    inputs = [t.clone().requires_grad_() for t in inputs]
+    g = torch.randn_like(inputs[0])
+    return lambda: torch.autograd.grad(f(*inputs), inputs, g)
+
+
 def cnn(n):
     net = nn.Sequential(nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(16, 32, 3, padding=1), nn.ReLU(),
                         nn.MaxPool2d(2), nn.Flatten(), nn.Linear(32 * 7 * 7, 128), nn.ReLU(), nn.Linear(128, 10))
@@ -64,6 +70,12 @@ def rows():
     yield "sgemm/2048", lambda: m.mm(k)
     s = torch.randn(4096, 1024)
     yield "softmax/4096x1024", lambda: s.softmax(1)
+    r, rw, rb = torch.randn(8192, 1024), torch.randn(1024), torch.randn(1024)
+    yield "layer_norm/8192x1024", lambda: F.layer_norm(r, (1024,), rw, rb)
+    yield "layer_norm_grad/8192x1024", gradient(lambda x, w, b: F.layer_norm(x, (1024,), w, b), r, rw, rb)
+    i, iw, ib, mean, var = torch.randn(32, 64, 56, 56), torch.randn(64), torch.randn(64), torch.zeros(64), torch.ones(64)
+    yield "batch_norm/32x64x56x56", lambda: F.batch_norm(i, mean, var, iw, ib, True)
+    yield "batch_norm_grad/32x64x56x56", gradient(lambda x, w, b: F.batch_norm(x, mean, var, w, b, True), i, iw, ib)
     data = TensorDataset(torch.randint(256, (60000, 784)).to(torch.uint8), torch.randint(10, (60000,)))
     loader = DataLoader(data, batch_size=64, shuffle=True)
     yield "data/60000x784_b64", lambda: [None for _ in loader]

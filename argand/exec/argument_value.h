@@ -1,5 +1,6 @@
 // The arguments of a call as values that say their type: for tools that look at calls from outside.
 #pragma once
+#include <array>
 #include <string>
 #include <utility>
 #include <variant>
@@ -11,7 +12,7 @@ namespace argand {
 
 using ArgumentValue =
     std::variant<std::monostate, bool, int64_t, double, std::string, Scalar, ScalarType, Device, MemoryFormat, Dims,
-                 std::vector<double>, Tensor, std::vector<Tensor>, TensorOptions, Generator>;
+                 std::vector<double>, std::vector<bool>, Tensor, std::vector<Tensor>, TensorOptions, Generator>;
 // Names and values in the order of the schema; an absent optional is std::monostate.
 using ArgumentValues = std::vector<std::pair<const char*, ArgumentValue>>;
 
@@ -22,6 +23,10 @@ void add_argument(ArgumentValues& out, const char* name, const T& value) {
 template <class T>
 void add_argument(ArgumentValues& out, const char* name, const std::optional<T>& value) {
   out.emplace_back(name, value ? ArgumentValue(std::in_place_type<T>, *value) : ArgumentValue());
+}
+template <size_t N>
+void add_argument(ArgumentValues& out, const char* name, const std::array<bool, N>& value) {
+  out.emplace_back(name, std::vector<bool>(value.begin(), value.end()));
 }
 
 }  // namespace argand

@@ -112,8 +112,13 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
     versions_.emplace_back(i, t._version());
   }
   for (Tensor& out : outs) add_input(out);
-  if (op.saves_results)
-    for (Tensor& out : outs) saved_results_.emplace_back(exec::alias(out), out._version());
+  if (op.saved_results)
+    for (uint32_t i = 0; i < outs.size(); ++i) {
+      if (op.saved_results >> i & 1)
+        saved_results_.emplace_back(exec::alias(outs[i]), outs[i]._version());
+      else
+        saved_results_.emplace_back();
+    }
   if (in_place) return rebase_history(*in_place, intrusive_ptr<Node>(this));
   uint32_t nr = 0;
   for (Tensor& out : outs) {
@@ -146,14 +151,15 @@ void OpNode::check_versions() {
   TensorSlots slots;
   tensors(slots);
   for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, name());
-  for (const auto& [t, version] : saved_results_) check_saved_version(t, version, name());
+  for (const auto& [t, version] : saved_results_)
+    if (t.defined()) check_saved_version(t, version, name());
 }
 
 void OpNode::restore_results() {
   uint32_t nr = 0;
   for (const auto& saved : saved_results_) {
     Tensor t = saved.first;
-    if (GradMode::is_enabled() &&
+    if (t.defined() && GradMode::is_enabled() &&
         is_differentiable(t.dtype())) {  // for double backward the result has its history again
       t = exec::alias(t);
       AutogradMeta& meta = autograd_meta(t);
@@ -172,7 +178,7 @@ Grads OpNode::apply(Grads grads) {
     std::vector<Tensor>& results;
     ~Clear() { results.clear(); }
   } clear{results_};
-  if (op_->saves_results) restore_results();
+  if (op_->saved_results) restore_results();
   Grads out = gradient(grads);
   ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
                 next_edges().size(), " arguments");

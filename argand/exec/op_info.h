@@ -132,7 +132,7 @@ struct OpInfo {
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   int num_outputs;
   uint32_t saved_arguments;  // bit i: the gradient reads argument i
-  bool saves_results;        // the gradient reads the results
+  uint32_t saved_results;    // bit i: the gradient reads result i
   bool saves_metas;          // the gradient reads sizes or dtypes of arguments
   DtypeSet dtypes;           // what the first tensor argument may be
   ArgsInfo args;

@@ -1,6 +1,7 @@
 // All of nn/modules.
 #pragma once
 #include "argand/nn/modules/activation.h"
+#include "argand/nn/modules/batchnorm.h"
 #include "argand/nn/modules/container/any.h"
 #include "argand/nn/modules/container/moduledict.h"
 #include "argand/nn/modules/container/modulelist.h"
@@ -10,6 +11,8 @@
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/distance.h"
 #include "argand/nn/modules/dropout.h"
+#include "argand/nn/modules/instancenorm.h"
 #include "argand/nn/modules/linear.h"
+#include "argand/nn/modules/normalization.h"
 #include "argand/nn/modules/padding.h"
 #include "argand/nn/modules/pooling.h"

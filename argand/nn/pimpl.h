@@ -10,6 +10,16 @@ namespace argand::nn {
 
 struct ModuleHolderIndicator {};
 
+namespace detail {
+template <class Holder, class Contained>
+constexpr bool is_holder_of() {
+  if constexpr (std::is_base_of_v<ModuleHolderIndicator, Holder>)
+    return std::is_same_v<typename Holder::ContainedType, Contained>;
+  else
+    return false;
+}
+}  // namespace detail
+
 template <class Contained>
 class ModuleHolder : ModuleHolderIndicator {
  public:
@@ -20,8 +30,7 @@ class ModuleHolder : ModuleHolderIndicator {
   ModuleHolder(std::nullptr_t) : impl_(nullptr) {}  // empty
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
   template <class Head, class... Tail,
-            class = std::enable_if_t<!(std::is_base_of_v<ModuleHolderIndicator, std::decay_t<Head>> &&
-                                       sizeof...(Tail) == 0) &&
+            class = std::enable_if_t<!(detail::is_holder_of<std::decay_t<Head>, Contained>() && sizeof...(Tail) == 0) &&
                                      !std::is_same_v<std::decay_t<Head>, std::shared_ptr<Contained>> &&
                                      !std::is_same_v<std::decay_t<Head>, std::nullptr_t>>>
   explicit ModuleHolder(Head&& head, Tail&&... tail)

@@ -102,6 +102,9 @@ struct ToJson {
   std::string operator()(MemoryFormat v) const { return str("{\"memory_format\": \"", format_name(v), "\"}"); }
   std::string operator()(const Dims& v) const { return str("{\"ints\": ", list(v), "}"); }
   std::string operator()(const std::vector<double>& v) const { return "{\"floats\": " + array(v, number) + "}"; }
+  std::string operator()(const std::vector<bool>& v) const {
+    return "{\"bools\": " + array(v, [](bool b) { return str(b); }) + "}";
+  }
   std::string operator()(const Generator&) const { return "null"; }
   std::string operator()(const Tensor& t) const {
     if (!t.defined()) return "null";

@@ -29,11 +29,16 @@ TYPES = {
     "float[]?": ("std::optional<std::vector<double>>", "std::optional<ArrayRef<double>>", "argand::ops::to_vector({})"),
 }
 INT_LIST = re.compile(r"int\[(\d*)\](\?)?")
+BOOL_LIST = re.compile(r"bool\[(\d+)\]")
 RETURNS = {"Tensor": "Tensor", "Tensor[]": "std::vector<Tensor>", "bool": "bool", "int": "int64_t", "Scalar": "Scalar",
            "float": "double"}
 
 
 def lookup(arg_type):
+    m = BOOL_LIST.fullmatch(arg_type)
+    if m:
+        array = f"std::array<bool, {m.group(1)}>"
+        return (array, array, "{}")
     m = INT_LIST.fullmatch(arg_type)
     if not m:
         if arg_type not in TYPES:

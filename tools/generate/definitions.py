@@ -24,7 +24,7 @@ class Op:
     forms: set[str]
     doc: str = ""
     saved_arguments: set[str] = field(default_factory=set)
-    saves_results: bool = False
+    saved_results: set[int] = field(default_factory=set)
     saves_metas: bool = False
     has_gradient: bool = False
     body: str = ""
@@ -100,7 +100,7 @@ def read_op(name, kind, text, path, ops_dir):
         op.has_gradient = True
         read = set(re.findall(r"\bc\.(\w+)", grad))
         op.saved_arguments |= read & tensor_names
-        op.saves_results |= "result" in read
+        op.saved_results |= {int(i or 0) for i in re.findall(r"\bc\.result\((\d*)\)", grad)}
         op.saves_metas |= bool(read & {"sizes", "strides", "offset", "dtype", "ndim"})
     return op
 

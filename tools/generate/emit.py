@@ -40,10 +40,11 @@ def emit_args(op):
     out.append(f"  using Result = {cpp_types.result_type(s)};")
     out.append(f'  static constexpr const char* kName = "{s.name}";')
     tensor_results = len(s.returns) if all(r == "Tensor" for r in s.returns) else 0
+    results = sum(1 << i for i in op.saved_results)
     saved = sum(1 << i for i, a in enumerate(s.args) if a.name in op.saved_arguments)
     out.append(f"  static constexpr int kNumOutputs = {tensor_results}, kNumTensors = {len(tensors)}, kNumScalars = {len(scalars)};")
-    out.append(f"  static constexpr uint32_t kSavedArguments = {saved:#x};")
-    out.append(f"  static constexpr bool kSavesResults = {str(op.saves_results).lower()}, kSavesMetas = {str(op.saves_metas).lower()};")
+    out.append(f"  static constexpr uint32_t kSavedArguments = {saved:#x}, kSavedResults = {results:#x};")
+    out.append(f"  static constexpr bool kSavesMetas = {str(op.saves_metas).lower()};")
     forms = ", ".join(f"{name} = {str(value).lower()}" for name, value in form_facts(op).items())
     out.append(f"  static constexpr bool {forms};")
     for a in s.args:
@@ -206,7 +207,7 @@ class Api:
 
 def functions_header(apis):
     lines = [d for api in apis for d, _ in api.functions]
-    return (NOTE + '#pragma once\n#include "argand/core/reduction.h"\n#include "argand/core/tensor.h"\n\nnamespace argand {\n\n'
+    return (NOTE + '#pragma once\n#include <array>\n\n#include "argand/core/reduction.h"\n#include "argand/core/tensor.h"\n\nnamespace argand {\n\n'
             + "\n".join(lines) + "\n\n}  // namespace argand\n")
 
 

@@ -1,0 +1,11 @@
+#pragma once
+#include "argand/nn/options/batchnorm.h"
+
+namespace argand::nn::functional {
+
+// Normalises each channel of [N, C, ...]: with the batch's statistics in training, which then needs more than one value
+// per channel and moves running_mean and running_var (each may be undefined) in place; else with the running ones.
+Tensor batch_norm(const Tensor& input, const Tensor& running_mean, const Tensor& running_var,
+                  const BatchNormFuncOptions& options = {});
+
+}  // namespace argand::nn::functional

@@ -1,0 +1,10 @@
+#pragma once
+#include "argand/nn/options/instancenorm.h"
+
+namespace argand::nn::functional {
+
+// Normalises each channel of each sample of [N, C, ...]: with its own statistics, which needs more than one spatial
+// element, or with the running ones without use_input_stats.
+Tensor instance_norm(const Tensor& input, const InstanceNormFuncOptions& options = {});
+
+}  // namespace argand::nn::functional

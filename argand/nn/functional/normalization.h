@@ -1,0 +1,13 @@
+#pragma once
+#include "argand/nn/options/normalization.h"
+
+namespace argand::nn::functional {
+
+// Mean 0 and variance 1 over the last dimensions, whose sizes are normalized_shape; then * weight + bias.
+Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
+// The same over each group of C / num_groups channels of each sample of [N, C, ...].
+Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
+// Mean square 1 over the last dimensions; then * weight.
+Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options);
+
+}  // namespace argand::nn::functional

@@ -1,0 +1,54 @@
+// Batch normalisation, and what it shares with instance normalisation.
+#pragma once
+#include "argand/nn/options/batchnorm.h"
+#include "argand/nn/pimpl.h"
+
+namespace argand::nn {
+
+// Weights, bias and running statistics of num_features channels; Derived is the module type.
+template <class Derived, class Options>
+class NormImplBase : public Cloneable<Derived> {
+ public:
+  explicit NormImplBase(const Options& o) : options(o) { reset(); }
+  void reset() override;
+  void reset_parameters();
+  void reset_running_stats();
+
+  Options options;
+  Tensor weight, bias;               // [num_features], 1 and 0 at first; undefined unless affine
+  Tensor running_mean, running_var;  // [num_features], 0 and 1 at first; undefined unless track_running_stats
+  Tensor num_batches_tracked;        // int64
+
+ protected:
+  // "(num_features, eps=..., ...)", as pretty_print writes the options.
+  void print_options(std::ostream& stream) const;
+  // ShapeError unless the input has `least` to `most` dimensions.
+  void check_dim(const Tensor& input, int64_t least, int64_t most) const;
+};
+
+// In training: normalises each channel with the statistics of the batch, and moves the running ones by `momentum`
+// towards them (or averages over all batches).  In eval(): normalises with the running statistics, if they are tracked.
+template <size_t D, class Derived>
+class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
+ public:
+  explicit BatchNormImplBase(int64_t num_features) : BatchNormImplBase(BatchNormOptions(num_features)) {}
+  explicit BatchNormImplBase(const BatchNormOptions& options) : NormImplBase<Derived, BatchNormOptions>(options) {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+};
+
+// Of [N, C] or [N, C, L]; [N, C, H, W]; [N, C, D, H, W].
+#define ARGAND_BATCH_NORM(N)                                                     \
+  class BatchNorm##N##dImpl : public BatchNormImplBase<N, BatchNorm##N##dImpl> { \
+   public:                                                                       \
+    using BatchNormImplBase::BatchNormImplBase;                                  \
+  };                                                                             \
+  ARGAND_MODULE(BatchNorm##N##d);                                                \
+  extern template class NormImplBase<BatchNorm##N##dImpl, BatchNormOptions>;     \
+  extern template class BatchNormImplBase<N, BatchNorm##N##dImpl>
+ARGAND_BATCH_NORM(1);
+ARGAND_BATCH_NORM(2);
+ARGAND_BATCH_NORM(3);
+#undef ARGAND_BATCH_NORM
+
+}  // namespace argand::nn

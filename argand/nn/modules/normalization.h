@@ -1,0 +1,53 @@
+// Layer, group and RMS normalisation.
+#pragma once
+#include "argand/nn/options/normalization.h"
+#include "argand/nn/pimpl.h"
+
+namespace argand::nn {
+
+// Over the last dimensions, whose sizes are normalized_shape.
+class LayerNormImpl : public Cloneable<LayerNormImpl> {
+ public:
+  LayerNormImpl(std::vector<int64_t> normalized_shape) : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  explicit LayerNormImpl(LayerNormOptions options);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  LayerNormOptions options;
+  Tensor weight, bias;  // of normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
+};
+ARGAND_MODULE(LayerNorm);
+
+// Over each group of num_channels / num_groups channels of each sample of [N, C, ...].
+class GroupNormImpl : public Cloneable<GroupNormImpl> {
+ public:
+  GroupNormImpl(int64_t num_groups, int64_t num_channels) : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  explicit GroupNormImpl(const GroupNormOptions& options);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  GroupNormOptions options;
+  Tensor weight, bias;  // [num_channels], 1 and 0 at first; undefined unless affine
+};
+ARGAND_MODULE(GroupNorm);
+
+// Over the last dimensions, by their mean square alone.
+class RMSNormImpl : public Cloneable<RMSNormImpl> {
+ public:
+  RMSNormImpl(std::vector<int64_t> normalized_shape) : RMSNormImpl(RMSNormOptions(std::move(normalized_shape))) {}
+  explicit RMSNormImpl(RMSNormOptions options);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  RMSNormOptions options;
+  Tensor weight;  // of normalized_shape, 1 at first; undefined unless elementwise_affine
+};
+ARGAND_MODULE(RMSNorm);
+
+}  // namespace argand::nn

@@ -1,0 +1,70 @@
+#include "argand/nn/modules/normalization.h"
+
+#include "argand/nn/functional/normalization.h"
+#include "argand/nn/modules/values_test.h"
+
+namespace argand::nn {
+namespace {
+
+// run(nn.LayerNorm([2, 2]).double(), pattern([2, 2, 2]))
+TEST(LayerNorm, AsPyTorch) {
+  LayerNorm m(LayerNormOptions({2, 2}));
+  const RunResult r = run(m, pattern({2, 2, 2}));
+  expect_values("y", r.y,
+                {0.156528542082166, 1.1439171252493, 0.118694291583567, -0.578264271041083, -0.599998720024575,
+                 -0.299986560258043, 0.599995520086014, -0.200000639987712});
+  expect_values("dx", r.dx,
+                {-0.629363592430855, 1.64358594618653, 0.194693971643531, -1.20891632539921, -1.57598044196372,
+                 1.03199109128847, 1.16798074925219, -0.623991398576943});
+  expect_values("dweight", m->weight.grad(),
+                {-0.91306220406603, -0.0869249961797249, 2.71212095036154, 3.63917509241927});
+  expect_values("dbias", m->bias.grad(), {3, 3.5, 4, 4.5});
+  EXPECT_EQ(printed(*m), "torch::nn::LayerNorm([2, 2], eps=1e-05, elementwise_affine=true)");
+}
+
+TEST(LayerNorm, WithoutParameters) {
+  LayerNorm m(LayerNormOptions({3}).elementwise_affine(false));
+  EXPECT_TRUE(m->parameters().empty());
+  expect_values("mean", m(pattern({2, 3})).mean(OptionalIntArrayRef{1}), {0, 0}, 1e-15);
+  EXPECT_ERROR(ShapeError, "Given normalized_shape=[3], expected input with shape [*, 3], but got input of size[2, 4]",
+               m(zeros({2, 4})));
+}
+
+// run(nn.GroupNorm(2, 4).double(), pattern([1, 4, 2]))
+TEST(GroupNorm, AsPyTorch) {
+  GroupNorm m(2, 4);
+  const RunResult r = run(m, pattern({1, 4, 2}));
+  expect_values("y", r.y,
+                {0.156528542082166, -0.762611416832866, 0.3560828747507, 1.73479281312325, 0.299999360012288,
+                 -0.0999955200860142, -0.599995520086014, -0.200000639987712});
+  expect_values("dx", r.dx,
+                {-0.136974430242171, -2.06579741882853, 1.08100460570528, 1.12176724336542, 0.983985254724395,
+                 -0.0879838213996354, -0.312011058698667, -0.583990374626093});
+  expect_values("dweight", m->weight.grad(), {0, 3.1513370019944, -0.999987200245755, 3.19995904078642});
+  expect_values("dbias", m->bias.grad(), {3.5, 4.5, 3, 4});
+  EXPECT_EQ(printed(*m), "torch::nn::GroupNorm(2, 4, eps=1e-05, affine=true)");
+  EXPECT_ERROR(ValueError, "num_channels (4) must be divisible by num_groups (3)", GroupNorm(3, 4));
+}
+
+// run(nn.RMSNorm([3], eps=1e-3).double(), pattern([2, 3]))
+TEST(RMSNorm, AsPyTorch) {
+  RMSNorm m(RMSNormOptions({3}).eps(1e-3));
+  const RunResult r = run(m, pattern({2, 3}));
+  expect_values("y", r.y,
+                {0.765731469777885, 0.191432867444471, -0.191432867444471, -0.61191367241325, 0, -0.305956836206625});
+  expect_values("dx", r.dx,
+                {-0.0116181170420319, 1.83118375286529, 0.632300499627222, -0.766495958105265, 1.83574101723975,
+                 -0.763288222927861});
+  expect_values("dweight", m->weight.grad(), {2.14001909492373, 0.638109558148238, -2.37242454949333});
+  EXPECT_EQ(printed(*RMSNorm(RMSNormOptions({3}))), "torch::nn::RMSNorm([3], eps=None, elementwise_affine=true)");
+}
+
+// Statistics far from zero: E[x^2] - E[x]^2 in float would be noise.
+TEST(LayerNorm, SurvivesALargeMean) {
+  const Tensor x = pattern({4, 1000}).to(kFloat) + 30000, want = layer_norm(x.to(kDouble), {1000});
+  expect_values("y", layer_norm(x, {1000}).flatten(),
+                std::vector<double>(want.data_ptr<double>(), want.data_ptr<double>() + 4000), 2e-3);
+}
+
+}  // namespace
+}  // namespace argand::nn
