@@ -9,6 +9,8 @@
 #include "argand/nn/modules/container/sequential.h"
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/dropout.h"
+#include "argand/nn/modules/embedding.h"
 #include "argand/nn/modules/linear.h"
+#include "argand/nn/modules/loss.h"
 #include "argand/nn/modules/padding.h"
 #include "argand/nn/modules/pooling.h"

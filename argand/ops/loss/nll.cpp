@@ -123,7 +123,8 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
     return std::get<0>(nll_loss_forward(g, c.target, optional(c.weight), c.reduction, c.ignore_index));
   }
   static void samples(S& s) {
-    s.add({s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})});
+    // total_weight as nll_loss_forward gives it.
+    s.add({s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->real({}, 3, 3)});
     s.fails({s->real({3}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})},
             "nll_loss_backward: expected grad_output of shape [], got [3]");
   }

@@ -67,7 +67,7 @@ struct Histc : Kernel<HistcArgs> {
       "How many elements lie in each of `bins` equal parts of [min, max], which is the range of self if min equals "
       "max; "
       "the last part includes max. Elements outside, and NaN, are not counted.";
-  static constexpr DtypeSet dtypes = kFloatTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
@@ -78,32 +78,38 @@ struct Histc : Kernel<HistcArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const Tensor in = exec::dense(a.self);
-    dispatch<kFloatTypes>(in.dtype(), "histc", [&](auto tag) {
+    dispatch<kFloatingTypes>(in.dtype(), "histc", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const T* p = raw<T>(in);
-      T low = a.min.to<T>(), high = a.max.to<T>();
-      const int64_t n = in.numel();
-      if (low == high && n > 0) {
-        low = high = p[0];
-        for (int64_t i = 0; i < n; ++i) {
-          low = p[i] < low || std::isnan(p[i]) ? p[i] : low;
-          high = p[i] > high || std::isnan(p[i]) ? p[i] : high;
-        }
-      }
-      if (low == high) {
-        low -= 1;
-        high += 1;
-      }
-      ARGAND_CHECK(ValueError, std::isfinite(low) && std::isfinite(high), "histc: range of [", low, ", ", high,
-                   "] is not finite");
-      std::vector<int64_t> counts(static_cast<size_t>(a.bins), 0);
-      for (int64_t i = 0; i < n; ++i) {
-        if (!(p[i] >= low && p[i] <= high)) continue;
-        const auto at = static_cast<int64_t>((p[i] - low) * static_cast<T>(a.bins) / (high - low));
-        ++counts[static_cast<size_t>(std::min(at, a.bins - 1))];
-      }
-      std::transform(counts.begin(), counts.end(), raw<T>(out), [](int64_t count) { return static_cast<T>(count); });
+      const std::vector<int64_t> counts = count_parts(raw<T>(in), in.numel(), a);
+      std::transform(counts.begin(), counts.end(), raw<T>(out),
+                     [](int64_t count) { return static_cast<T>(static_cast<op_math_t<T>>(count)); });
     });
+  }
+  template <class T>
+  static std::vector<int64_t> count_parts(const T* values, int64_t n, const Args& a) {
+    using A = op_math_t<T>;
+    const auto at = [values](int64_t i) { return static_cast<A>(values[i]); };
+    A low = a.min.to<A>(), high = a.max.to<A>();
+    if (low == high && n > 0) {
+      low = high = at(0);
+      for (int64_t i = 0; i < n; ++i) {
+        low = at(i) < low || std::isnan(at(i)) ? at(i) : low;
+        high = at(i) > high || std::isnan(at(i)) ? at(i) : high;
+      }
+    }
+    if (low == high) {
+      low -= 1;
+      high += 1;
+    }
+    ARGAND_CHECK(ValueError, std::isfinite(low) && std::isfinite(high), "histc: range of [", low, ", ", high,
+                 "] is not finite");
+    std::vector<int64_t> counts(static_cast<size_t>(a.bins), 0);
+    for (int64_t i = 0; i < n; ++i) {
+      if (!(at(i) >= low && at(i) <= high)) continue;
+      const auto part = static_cast<int64_t>((at(i) - low) * static_cast<A>(a.bins) / (high - low));
+      ++counts[static_cast<size_t>(std::min(part, a.bins - 1))];
+    }
+    return counts;
   }
   static void samples(S& s) {
     s.add({s->real({5, 7}), 6});
