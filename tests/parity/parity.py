@@ -82,7 +82,8 @@ def keyword_only(schema):
 def candidates(name):
     """Callables PyTorch may have under this name, most literal first."""
     found = []
-    packet = getattr(torch.ops.aten, name, None)
+    # Argand's takes what PyTorch's Python function does: any number of dimensions.
+    packet = getattr(torch.ops.aten, {"nll_loss": "nll_loss_nd"}.get(name, name), None)
     if packet is not None:
         found.append(packet)
     for place in (torch, torch.nn.functional, torch.special, torch._C._nn, torch.Tensor):

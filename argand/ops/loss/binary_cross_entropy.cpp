@@ -62,7 +62,7 @@ struct BinaryCrossEntropyBackward : Composite<BinaryCrossEntropyBackwardArgs> {
   static constexpr auto doc = "The gradient of binary_cross_entropy for self; finite where self is 0 or 1.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    constexpr double kSmallest = 1e-12;  // PyTorch's
+    constexpr double kSmallest = 1e-12F;  // PyTorch's, a float
     check_reduction("binary_cross_entropy_backward", a.reduction);
     Tensor out = a.grad_output * ((a.self - a.target) / ((1 - a.self) * a.self).clamp_min(kSmallest));
     if (a.weight.defined()) out = out * a.weight;

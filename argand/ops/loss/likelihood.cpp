@@ -13,13 +13,14 @@ struct KlDiv : Composite<KlDivArgs> {
   static constexpr auto doc =
       "target (log(target) - self) of log-probabilities self, 0 where target is 0; with log_target, target holds "
       "logarithms, too. The mean of all, the sum, or each.";
+  static constexpr int variants = kFunction;
+  static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {
     check_reduction("kl_div", a.reduction);
     const Tensor terms =
         a.log_target ? a.target.exp() * (a.target - a.self) : xlogy(a.target, a.target) - a.target * a.self;
     return reduce_loss(terms, a.reduction);
   }
-  static constexpr int variants = kFunction;
   static void samples(S& s) {
     s.add({s->real({3, 4}, -3, 0), s->positive({3, 4})});
     s.add({s->real({3, 4}, -3, 0), s->real({3, 4}, -3, 0), Reduction::Sum, true});

@@ -11,12 +11,15 @@ namespace {
 
 // |x1 - x2 + eps| in the p-norm of the last dimension.
 Tensor distance(const Tensor& x1, const Tensor& x2, double p, double eps) {
-  const Tensor d = x1 - x2 + eps;
-  if (p == 1) return d.abs().sum(-1);
+  const Tensor d = (x1 - x2 + eps).abs();
+  if (p == 1) return d.sum(-1);
   if (p == 2) return d.square().sum(-1).sqrt();
-  if (std::isinf(p)) return std::get<0>(d.abs().max(-1));
-  return d.abs().pow(p).sum(-1).pow(1 / p);
+  if (std::isinf(p)) return std::get<0>(d.max(-1));
+  return d.pow(p).sum(-1).pow(1 / p);
 }
+
+// Differences of unsigned numbers would wrap.
+constexpr DtypeSet kSigned = kAllTypes & ~kBoolType & ~dtype_bit(kByte);
 
 // Samples: 0 and 1 as -1 and 1.
 Tensor signs(const Tensor& bits) { return bits * 2 - 1; }
@@ -68,6 +71,7 @@ struct MarginRankingLoss : Composite<MarginRankingLossArgs> {
   static constexpr auto doc =
       "max(margin - target (input1 - input2), 0) for targets of -1 and 1; the mean of all, the sum, or each.";
   static constexpr int variants = kFunction;
+  static constexpr DtypeSet dtypes = kSigned;
   static Tensor compose(const Args& a) {
     check_reduction("margin_ranking_loss", a.reduction);
     return reduce_loss((-a.target * (a.input1 - a.input2) + a.margin).clamp_min(0), a.reduction);
@@ -125,6 +129,7 @@ struct TripletMarginLoss : Composite<TripletMarginLossArgs> {
       "to which eps is added; with swap, |positive - negative| counts where it is smaller than the last. The mean of "
       "all, the sum, or each.";
   static constexpr int variants = kFunction;
+  static constexpr DtypeSet dtypes = kSigned;
   static Tensor compose(const Args& a) {
     check_reduction("triplet_margin_loss", a.reduction);
     ARGAND_CHECK(ShapeError, a.anchor.dim() == a.positive.dim() && a.anchor.dim() == a.negative.dim(),
@@ -155,6 +160,7 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
   static constexpr auto doc =
       "For each row of self ([N, C], or one row [C]) the sum over the classes c other than target of weight[target] "
       "max(margin - self[target] + self[c], 0)^p / C, with p 1 or 2; the mean of all, the sum, or each.";
+  static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_reduction("multi_margin_loss", a.reduction);

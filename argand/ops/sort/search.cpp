@@ -59,7 +59,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
       "right, or side 'right') after them. The sequence is one, or the last dimension of a tensor whose other sizes "
       "are "
       "those of self. sorter gives the order of a sequence that is not sorted.";
-  static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
+  static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
@@ -161,12 +161,12 @@ struct Isin : Composite<IsinArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     const ScalarType type = common_type(a.elements, a.test_elements);
-    const Tensor elements = a.elements.detach().to(type), tests = a.test_elements.detach().reshape({-1}).to(type);
-    const bool byte = type == kBool;  // searchsorted knows no bool
-    const Tensor x = byte ? elements.to(kByte) : elements, y = byte ? tests.to(kByte) : tests;
-    if (y.numel() == 0) return full(x.sizes(), a.invert, TensorOptions(kBool).device(x.device()));
-    const Tensor sorted = std::get<0>(argand::sort(y));
-    const Tensor at = searchsorted(sorted, x).clamp_max(y.numel() - 1), found = sorted.take(at);
+    const Device device = (a.elements.impl().wrapped_number ? a.test_elements : a.elements).device();
+    const Tensor x = a.elements.detach().to(type).to(device);
+    const Tensor tests = a.test_elements.detach().to(type).to(device).reshape({-1});
+    if (tests.numel() == 0) return full(x.sizes(), a.invert, TensorOptions(kBool).device(device));
+    const Tensor sorted = std::get<0>(argand::sort(tests));
+    const Tensor found = sorted.take(searchsorted(sorted, x).clamp_max(tests.numel() - 1));
     return a.invert ? found != x : found == x;
   }
   static void samples(S& s) {

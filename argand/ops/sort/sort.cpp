@@ -103,8 +103,8 @@ struct Topk : Kernel<TopkArgs> {
   static void samples(S& s) {
     s.add({s->apart({3, 7}), 3});
     s.add({s->apart({7, 3}), 2, 0, false});
-    s.add({s->apart({2, 140}), 2, -1, true, false});
-    s.add({s->apart({140, 3}), 2, 0, false});
+    s.add({s->apart({1, 140}), 2, -1, true, false});
+    s.add({s->apart({70, 3}), 1, 0, false});
     s.add({s->apart({3, 7}), 7});
     s.add({s->apart({3, 7}), 0});
     s.add({s->apart({}), 1});

@@ -102,8 +102,8 @@ Uniques of_elements(const Tensor& self, bool sort, bool return_inverse, bool ret
   return {flat.index_select(0, positions), return_inverse ? inverse.view(self.sizes()) : inverse, counts};
 }
 
-// Of the slices along a dimension.
-Uniques of_slices(const char* op, const Tensor& self, int64_t dim, bool sort, bool return_inverse, bool return_counts) {
+// Of the slices along a dimension; all three results in any case, as PyTorch gives them.
+Uniques of_slices(const char* op, const Tensor& self, int64_t dim, bool sort) {
   const int64_t d = wrap_dim(dim, self.dim(), op), n = size_at(self, d);
   // Without elements all slices would be equal, or there are no slices; PyTorch refuses the first.
   ARGAND_CHECK(ValueError, self.numel() > 0 || n == 0, op,
@@ -111,7 +111,7 @@ Uniques of_slices(const char* op, const Tensor& self, int64_t dim, bool sort, bo
                self.sizes());
   const int64_t width = n == 0 ? 1 : self.numel() / n;
   const Tensor slices = self.dim() == 0 ? self.reshape({1, 1}) : self.movedim(d, 0).reshape({n, width});
-  const auto [positions, inverse, counts] = _unique_rows(slices, sort, return_inverse, return_counts);
+  const auto [positions, inverse, counts] = _unique_rows(slices, sort, true, true);
   return {self.index_select(d, positions), inverse, counts};
 }
 
@@ -145,10 +145,10 @@ struct UniqueConsecutive : Composite<UniqueConsecutiveArgs> {
       "Tensor, Tensor)";
   static constexpr auto doc =
       "self (flat, or its slices along dim) with one of each run of equal neighbours, for each element its run, and "
-      "the lengths of the runs; what is not asked for is empty.";
+      "the lengths of the runs; without dim, what is not asked for is empty.";
   static Uniques compose(const Args& a) {
     if (!a.dim) return of_elements(a.self, false, a.return_inverse, a.return_counts);
-    return of_slices("unique_consecutive", a.self, *a.dim, false, a.return_inverse, a.return_counts);
+    return of_slices("unique_consecutive", a.self, *a.dim, false);
   }
   static void samples(S& s) {
     s.add({s->integer({3, 5}, 0, 2), true, true});
@@ -165,9 +165,7 @@ struct UniqueDimConsecutive : Composite<UniqueDimConsecutiveArgs> {
       "Tensor, Tensor)";
   static constexpr auto doc = "unique_consecutive along dim.";
   static constexpr int variants = kFunction;
-  static Uniques compose(const Args& a) {
-    return of_slices("unique_dim_consecutive", a.self, a.dim, false, a.return_inverse, a.return_counts);
-  }
+  static Uniques compose(const Args& a) { return of_slices("unique_dim_consecutive", a.self, a.dim, false); }
   static void samples(S& s) { s.add({s->integer({9, 2}, 0, 2), 0, true, true}); }
 };
 ARGAND_OP(UniqueDimConsecutive)
@@ -178,11 +176,9 @@ struct UniqueDim : Composite<UniqueDimArgs> {
       "(Tensor, Tensor, Tensor)";
   static constexpr auto doc =
       "The different slices of self along dim in lexicographic order, for each slice which one it is, and how many "
-      "there are of each; what is not asked for is empty.";
+      "there are of each, asked for or not.";
   static constexpr int variants = kFunction;
-  static Uniques compose(const Args& a) {
-    return of_slices("unique_dim", a.self, a.dim, true, a.return_inverse, a.return_counts);
-  }
+  static Uniques compose(const Args& a) { return of_slices("unique_dim", a.self, a.dim, true); }
   static void samples(S& s) {
     s.add({s->integer({9, 2}, 0, 2), 0, true, true, true});
     s.add({s->integer({2, 3, 9}, 0, 2), -1, true, true, true});
