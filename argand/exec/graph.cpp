@@ -122,7 +122,7 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   if (in_place) return rebase_history(*in_place, intrusive_ptr<Node>(this));
   uint32_t nr = 0;
   for (Tensor& out : outs) {
-    if (is_differentiable(out.dtype())) {
+    if (is_differentiable(out.dtype()) && !(op.constant_results >> nr & 1)) {
       AutogradMeta& meta = autograd_meta(out);
       meta.grad_fn = intrusive_ptr<Node>(this);
       meta.output_nr = nr;
@@ -159,8 +159,8 @@ void OpNode::restore_results() {
   uint32_t nr = 0;
   for (const auto& saved : saved_results_) {
     Tensor t = saved.first;
-    if (t.defined() && GradMode::is_enabled() &&
-        is_differentiable(t.dtype())) {  // for double backward the result has its history again
+    // For double backward the result has its history again.
+    if (t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) && !(op_->constant_results >> nr & 1)) {
       t = exec::alias(t);
       AutogradMeta& meta = autograd_meta(t);
       meta.grad_fn = intrusive_ptr<Node>(this);

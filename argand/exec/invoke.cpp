@@ -68,10 +68,23 @@ void check_dtype(const OpInfo& op, TensorSlots& slots) {
   if (!contains(op.dtypes, t)) throw_unsupported_dtype(op.name, t);
 }
 
-bool any_requires_grad(const OpInfo& op, TensorSlots& slots) {
+[[noreturn]] void throw_constant_requires_grad(const OpInfo& op, const void* args, int argument) {
+  ArgumentValues values;
+  op.args.values(args, values);
+  ARGAND_THROW(GradError, op.name, ": not differentiable with respect to argument '",
+               values[static_cast<size_t>(argument)].first, "', which cannot have requires_grad=True");
+}
+
+bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
   if (!GradMode::is_enabled() || !op.differentiable) return false;
-  return std::any_of(slots.begin(), slots.end(),
-                     [](const TensorSlot& s) { return s.tensor->defined() && s.tensor->requires_grad(); });
+  bool any = false;
+  for (size_t i = 0; i < slots.size(); ++i) {
+    if (!slots[i].tensor->defined() || !slots[i].tensor->requires_grad()) continue;
+    if (op.constant_arguments >> i & 1) throw_constant_requires_grad(op, args, slots[i].argument);
+    any = true;
+    if (!op.constant_arguments) break;
+  }
+  return any;
 }
 
 // ---- submitting
@@ -166,7 +179,7 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
   if (op.check) op.check(args);
-  const bool records = any_requires_grad(op, slots);
+  const bool records = any_requires_grad(op, args, slots);
   if (op.kind == OpKind::kPointwise) {
     PointwisePlan plan;
     plan_pointwise(op, args, slots, plan);
@@ -193,7 +206,7 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
   if (op.check) op.check(args);
-  const bool records = any_requires_grad(op, slots) && is_differentiable(self.dtype());
+  const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),

@@ -134,7 +134,9 @@ struct OpInfo {
   uint32_t saved_arguments;  // bit i: the gradient reads argument i
   uint32_t saved_results;    // bit i: the gradient reads result i
   bool saves_metas;          // the gradient reads sizes or dtypes of arguments
-  DtypeSet dtypes;           // what the first tensor argument may be
+  // Bit i: tensor argument i must not require a gradient; result i never does.
+  uint32_t constant_arguments, constant_results;
+  DtypeSet dtypes;  // what the first tensor argument may be
   ArgsInfo args;
   void (*check)(const void* args);  // throws what the user should see; null: nothing to check
   void (*infer)(const void* args, TensorMetas& out);

@@ -13,7 +13,9 @@
 //   ARGAND_OP(Mul)
 //
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
-//   all          schema, doc; optional: variants, dtypes, autocast, differentiable, samples(S&)
+//   all          schema, doc; optional: variants, dtypes, autocast, differentiable, constant_arguments,
+//   constant_results,
+//                samples(S&)
 //   Pointwise    ARGAND_BODY, compute, promote; or form(const Args&) -> const PointwiseInfo&, which chooses among
 //   bodies that
 //                stand in nested structs of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor?
@@ -42,6 +44,11 @@ namespace argand::ops {
 // Forms a call may take; the generator reads them from the definition's text.
 inline constexpr int kFunction = 1, kMethod = 2, kInplace = 4, kOut = 8;
 
+template <class... I>
+constexpr uint32_t bits(I... numbers) {
+  return ((uint32_t{1} << numbers) | ...);
+}
+
 template <class A>
 struct OpBase : A::Index {
   using Args = A;
@@ -51,6 +58,9 @@ struct OpBase : A::Index {
   static constexpr auto doc = "";
   static constexpr Autocast autocast = Autocast::kNone;
   static constexpr bool differentiable = true;
+  // Floating-point arguments without gradient, as bits(kWeight): GradError if one requires grad; and results, by
+  // number.
+  static constexpr uint32_t constant_arguments = 0, constant_results = 0;
   static constexpr bool starts_from_self = false;
   static constexpr bool writes_strided = false;
   static constexpr DtypeSet dtypes = kAllTypes;
@@ -216,6 +226,8 @@ constexpr OpInfo make_info() {
   info.saved_arguments = Args::kSavedArguments;
   info.saved_results = Args::kSavedResults;
   info.saves_metas = Args::kSavesMetas;
+  info.constant_arguments = Op::constant_arguments;
+  info.constant_results = Op::constant_results;
   info.dtypes = Op::dtypes;
   info.args = {tensors<Args>, scalars<Op>, values<Args>};
   if constexpr (requires(const Args& a) { Op::check(a); }) info.check = check<Op>;

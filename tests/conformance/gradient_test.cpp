@@ -24,7 +24,7 @@ Subject subject_of(const OpCase& c, AnyArgs& sample, ScalarType dtype) {
   TensorSlots slots = slots_of(*s.args, *c.op);
   for (size_t i = 0; i < slots.size(); ++i) {
     const Tensor& t = *slots[i].tensor;
-    if (!varies(t, dtype)) continue;
+    if (!varies(t, dtype) || is_constant(*c.op, *s.args, i)) continue;
     s.positions.push_back(i);
     s.inputs.push_back(t.set_requires_grad(true));
   }

@@ -327,6 +327,22 @@ bool claims(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype) 
   return contains(op.dtypes, varies(*slots[0].tensor, lead) ? dtype : slots[0].tensor->dtype());
 }
 
+bool is_constant(const OpInfo& op, AnyArgs& args, size_t slot) {
+  const auto own = args.clone();
+  TensorSlots slots = slots_of(*own, op);
+  for (size_t i = 0; i < slots.size(); ++i)
+    if (slots[i].tensor->defined() && !slots[i].tensor->impl().wrapped_number)
+      *slots[i].tensor = exec::dense_clone(*slots[i].tensor);
+  slots[slot].tensor->set_requires_grad(true);
+  try {
+    call(op, *own);
+  } catch (const GradError& e) {
+    return std::string_view(e.what()).find("not differentiable with respect to argument") != std::string_view::npos;
+  } catch (const Error&) {  // the checks that follow report it
+  }
+  return false;
+}
+
 std::vector<Array> values_in(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype) {
   std::vector<Array> out;
   TensorSlots slots = slots_of(args, op);

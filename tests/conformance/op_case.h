@@ -63,6 +63,9 @@ bool varies(const Tensor& t, ScalarType lead);
 // Whether the definition says that it takes this dtype in place of the lead.
 bool claims(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype);
 
+// Whether the op refuses a gradient for tensor `slot` (OpInfo::constant_arguments of it, or of an op it is made of).
+bool is_constant(const OpInfo& op, AnyArgs& args, size_t slot);
+
 // The values of all tensor arguments in `dtype`; and the tensors themselves, replaced by others of these values.
 std::vector<Array> values_in(const OpInfo& op, AnyArgs& args, ScalarType lead, ScalarType dtype);
 using Layouts = std::vector<Arrangement>;  // of all tensor arguments

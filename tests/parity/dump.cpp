@@ -153,7 +153,7 @@ Gradients gradients_of(const OpInfo& op, AnyArgs& sample, ScalarType dtype) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < slots.size(); ++i) {
     Tensor& t = *slots[i].tensor;
-    if (!varies(t, dtype)) continue;
+    if (!varies(t, dtype) || is_constant(op, *args, i)) continue;
     t = arranged(read(t), dtype, Arrangement::kContiguous).set_requires_grad(true);
     inputs.push_back(t);
     if (i == 0 && op.inplace_only) t = t.clone();  // a leaf must not be written

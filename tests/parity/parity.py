@@ -84,6 +84,7 @@ def keyword_only(schema):
 def candidates(name):
     """Callables PyTorch may have under this name, most literal first."""
     found = []
+    # The form with _nd takes any number of dimensions.
     for packet in (getattr(torch.ops.aten, name, None), getattr(torch.ops.aten, name + "_nd", None)):
         if packet is not None:
             found.append(packet)

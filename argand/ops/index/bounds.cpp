@@ -33,4 +33,9 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t
   return t;
 }
 
+void check_has_data(const char* op, const Tensor& t) {
+  ARGAND_CHECK(NotImplementedError, !t.is_meta(), op,
+               ": the result's shape depends on data, which a meta tensor does not have");
+}
+
 }  // namespace argand::ops

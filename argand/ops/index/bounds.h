@@ -11,6 +11,9 @@ Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t
 // DtypeError unless `index` is int32 or int64.
 void check_index_dtype(const char* op, const Tensor& index);
 
+// For results whose size depends on values: NotImplementedError for a meta tensor.
+void check_has_data(const char* op, const Tensor& t);
+
 // Size and stride of a dimension; a 0-dim tensor has one of size 1.
 inline int64_t size_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.sizes()[dim]; }
 inline int64_t stride_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.strides()[dim]; }

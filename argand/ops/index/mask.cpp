@@ -15,12 +15,6 @@ void check_mask(const char* op, const Tensor& mask) {
   ARGAND_CHECK(DtypeError, mask.dtype() == kBool, op, ": expected BoolTensor for mask, got ", mask.dtype());
 }
 
-// For results whose size depends on values.
-void check_has_data(const char* op, const Tensor& t) {
-  ARGAND_CHECK(NotImplementedError, !t.is_meta(), op,
-               ": the result's shape depends on data, which a meta tensor does not have");
-}
-
 int64_t count_true(const Tensor& mask) {
   const uint8_t* p = raw<uint8_t>(mask);
   int64_t n = 0;

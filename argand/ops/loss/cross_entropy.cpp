@@ -49,6 +49,7 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   static constexpr auto doc =
       "cross_entropy of [N, C] logits and N class indices; also log(sum(exp(self))) of each row and the sum of the "
       "targets' weights.";
+  static constexpr uint32_t constant_arguments = bits(kWeight), constant_results = bits(1, 2);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) {
@@ -81,8 +82,8 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
                                    c.ignore_index, c.label_smoothing);
   }
   static void samples(S& s) {
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2});
     s.fails({s->real({3, 5, 2}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0},
             "cross_entropy: expected input of shape [N, C], got [3, 5, 2]");
   }
@@ -96,6 +97,8 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
       "reduction, int ignore_index, float label_smoothing) -> Tensor";
   static constexpr auto doc =
       "The gradient of _cross_entropy for self; log_sum and total_weight are its other results.";
+  // log_sum depends on self; what the second gradient makes of it is in grad_self.
+  static constexpr uint32_t constant_arguments = bits(kWeight, kLogSum, kTotalWeight);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
@@ -230,14 +233,13 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5), {}, Reduction::None});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2, 0.1});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2, 0.1});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2, 0.1});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2, 0.1});
     s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Sum, -100, 0.3});
-    s.add_without_gradient(
-        {s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Mean, 1, 0.1});
+    s.add({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Mean, 1, 0.1});
     s.add({s->real({2, 4, 3}), s->integer({2, 3}, 0, 4), {}, Reduction::None});
     s.add({s->real({3, 5}), s->positive({3, 5})});
-    s.add_without_gradient({s->real({2, 4, 3}), s->positive({2, 4, 3}), s->positive({4}), Reduction::None, -100, 0.1});
+    s.add({s->real({2, 4, 3}), s->positive({2, 4, 3}), s->positive({4}), Reduction::None, -100, 0.1});
     s.add({s->real({4}), s->positive({4}), {}, Reduction::Sum});
     s.fails({s->real({3, 5}), s->integer({3}, 10, 11)}, "cross_entropy: Target 10 is out of bounds.");
     s.fails({s->real({3, 5}), s->integer({3}, -1, 0)}, "cross_entropy: Target -1 is out of bounds.");

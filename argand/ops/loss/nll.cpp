@@ -36,6 +36,7 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
       "nll_loss_forward(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index) -> (Tensor "
       "output, Tensor total_weight)";
   static constexpr auto doc = "nll_loss and the sum of the weights of the targets.";
+  static constexpr uint32_t constant_arguments = bits(kWeight), constant_results = bits(1);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) {
@@ -73,8 +74,8 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
     return nll_loss_backward(g[0], c.self, c.target, optional(c.weight), c.reduction, c.ignore_index, c.result(1));
   }
   static void samples(S& s) {
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, -100});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, -100});
   }
 };
 ARGAND_OP(NllLossForward)
@@ -85,6 +86,7 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
       "ignore_index, Tensor "
       "total_weight) -> Tensor";
   static constexpr auto doc = "The gradient of nll_loss for self.";
+  static constexpr uint32_t constant_arguments = bits(kWeight, kTotalWeight);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
@@ -121,8 +123,8 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
     return std::get<0>(nll_loss_forward(g, c.target, optional(c.weight), c.reduction, c.ignore_index));
   }
   static void samples(S& s) {
-    s.add_without_gradient(
-        {s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})});
+    // total_weight as nll_loss_forward gives it.
+    s.add({s->real({}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->real({}, 3, 3)});
     s.fails({s->real({3}), s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, s->positive({})},
             "nll_loss_backward: expected grad_output of shape [], got [3]");
   }
@@ -149,9 +151,9 @@ struct NllLoss : Composite<NllLossArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5)});
     s.add({s->real({5}), s->integer({}, 0, 5)});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2});
-    s.add_without_gradient({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2});
-    s.add_without_gradient({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Sum});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::Mean, 2});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 2});
+    s.add({s->real({2, 4, 3, 2}), s->integer({2, 3, 2}, 0, 4), s->positive({4}), Reduction::Sum});
     s.add({s->real({2, 4, 3}), s->integer({2, 3}, 0, 4), {}, Reduction::None, 1});
     s.fails({s->real({3, 5}), s->integer({3}, 10, 11)}, "nll_loss: Target 10 is out of bounds.");
     s.fails({s->real({3, 5}), s->integer({2}, 0, 5)},

@@ -1,0 +1,124 @@
+// How many elements have each value, or lie in each interval: bincount, histc.
+#include <cmath>
+
+#include "argand/ops/define.h"
+#include "argand/ops/index/bounds.h"
+#include "argand/ops/sort/args.h"
+
+namespace argand::ops {
+
+struct Bincount : Kernel<BincountArgs> {
+  static constexpr auto schema = "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor";
+  static constexpr auto doc =
+      "How often each number from 0 to the largest of self (a vector of integers) occurs, or the sum of the weights at "
+      "its places, in their order; at least minlength numbers. Sums are float32 for float32 weights, else float64.";
+  static constexpr DtypeSet dtypes = kIntTypes;
+  static constexpr bool differentiable = false;
+  static TensorMeta infer(const Args& a) {
+    check_has_data("bincount", a.self);
+    ARGAND_CHECK(ShapeError, a.self.dim() == 1,
+                 "bincount: only supports 1-d non-negative integral inputs, got an input of shape ", a.self.sizes());
+    ARGAND_CHECK(ValueError, a.minlength >= 0, "bincount: minlength should be >= 0, got ", a.minlength);
+    ARGAND_CHECK(ShapeError, !a.weights.defined() || a.weights.sizes() == a.self.sizes(),
+                 "bincount: weights should be 1-d and have the same length as input, expected ", a.self.sizes(),
+                 ", got ", a.weights.defined() ? a.weights.sizes() : IntArrayRef());
+    // How many there are only the kernel learns: it gives the result its size.
+    if (!a.weights.defined()) return {{0}, kLong};
+    ARGAND_CHECK(DtypeError, !a.weights.is_complex(), "bincount: expected real weights, got ", a.weights.dtype());
+    return {{0}, a.weights.dtype() == kFloat ? kFloat : kDouble};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor in = exec::dense_clone(a.self, kLong);
+    const int64_t* p = raw<int64_t>(in);
+    int64_t size = a.minlength;
+    for (int64_t i = 0; i < in.numel(); ++i) {
+      ARGAND_CHECK(ValueError, p[i] >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", p[i],
+                   " at position ", i);
+      size = std::max(size, p[i] + 1);
+    }
+    exec::resize_output(out, {size});
+    const Tensor weights = a.weights.defined() ? exec::dense_clone(a.weights, out.dtype()) : Tensor();
+    dispatch<kFloatTypes | dtype_bit(kLong)>(out.dtype(), "bincount", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* bins = raw<T>(out);
+      const T* w = weights.defined() ? raw<T>(weights) : nullptr;
+      std::fill(bins, bins + size, T(0));
+      for (int64_t i = 0; i < in.numel(); ++i) bins[p[i]] += w ? w[i] : T(1);
+    });
+  }
+  static void samples(S& s) {
+    s.add({s->integer({20}, 0, 6)});
+    s.add({s->integer({20}, 0, 6), {}, 9});
+    s.add({s->integer({20}, 0, 6), s->real({20})});
+    s.add({s->integer({0}, 0, 6), {}, 3});
+    s.fails({s->integer({3}, -2, -1)},
+            "bincount: only supports 1-d non-negative integral inputs, got -2 at position 0");
+    s.fails({s->integer({3, 2}, 0, 3)}, "bincount: only supports 1-d non-negative integral inputs, got an input of");
+    s.fails({s->integer({3}, 0, 3), s->real({2})}, "bincount: weights should be 1-d and have the same length as input");
+    s.fails({s->integer({3}, 0, 3), {}, -1}, "bincount: minlength should be >= 0, got -1");
+    s.fails({s->real({3})}, "bincount: not implemented for dtype float64");
+  }
+};
+ARGAND_OP(Bincount)
+
+struct Histc : Kernel<HistcArgs> {
+  static constexpr auto schema = "histc(Tensor self, int bins=100, Scalar min=0, Scalar max=0) -> Tensor";
+  static constexpr auto doc =
+      "How many elements lie in each of `bins` equal parts of [min, max], which is the range of self if min equals "
+      "max; "
+      "the last part includes max. Elements outside, and NaN, are not counted.";
+  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool differentiable = false;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ValueError, a.bins > 0, "histc: bins must be > 0, but got ", a.bins);
+    ARGAND_CHECK(ValueError, a.min.to<double>() <= a.max.to<double>(), "histc: max must be larger than min, got ",
+                 a.min.to<double>(), " and ", a.max.to<double>());
+    return {{a.bins}, a.self.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor in = exec::dense(a.self);
+    dispatch<kFloatingTypes>(in.dtype(), "histc", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const std::vector<int64_t> counts = count_parts(raw<T>(in), in.numel(), a);
+      std::transform(counts.begin(), counts.end(), raw<T>(out),
+                     [](int64_t count) { return static_cast<T>(static_cast<op_math_t<T>>(count)); });
+    });
+  }
+  template <class T>
+  static std::vector<int64_t> count_parts(const T* values, int64_t n, const Args& a) {
+    using A = op_math_t<T>;
+    const auto at = [values](int64_t i) { return static_cast<A>(values[i]); };
+    A low = a.min.to<A>(), high = a.max.to<A>();
+    if (low == high && n > 0) {
+      low = high = at(0);
+      for (int64_t i = 0; i < n; ++i) {
+        low = at(i) < low || std::isnan(at(i)) ? at(i) : low;
+        high = at(i) > high || std::isnan(at(i)) ? at(i) : high;
+      }
+    }
+    if (low == high) {
+      low -= 1;
+      high += 1;
+    }
+    ARGAND_CHECK(ValueError, std::isfinite(low) && std::isfinite(high), "histc: range of [", low, ", ", high,
+                 "] is not finite");
+    std::vector<int64_t> counts(static_cast<size_t>(a.bins), 0);
+    for (int64_t i = 0; i < n; ++i) {
+      if (!(at(i) >= low && at(i) <= high)) continue;
+      const auto part = static_cast<int64_t>((at(i) - low) * static_cast<A>(a.bins) / (high - low));
+      ++counts[static_cast<size_t>(std::min(part, a.bins - 1))];
+    }
+    return counts;
+  }
+  static void samples(S& s) {
+    s.add({s->real({5, 7}), 6});
+    s.add({s->real({40}), 4, -1, 1.5});
+    s.add({s->real({0}), 3});
+    s.fails({s->real({3}), 0}, "histc: bins must be > 0, but got 0");
+    s.fails({s->real({3}), 3, 2, 1}, "histc: max must be larger than min, got 2 and 1");
+  }
+};
+ARGAND_OP(Histc)
+
+}  // namespace argand::ops
