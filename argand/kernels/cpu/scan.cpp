@@ -5,6 +5,7 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/reduce_ops.h"
+#include "argand/kernels/cpu/scratch.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::cpu {
@@ -25,7 +26,8 @@ struct Accumulator<std::complex<float>> {
 template <class T>
 using accumulator_t = typename Accumulator<T>::type;
 
-constexpr int64_t kWidth = 128;  // columns walked together
+constexpr int64_t kWidth = 128;    // columns walked together
+constexpr int64_t kGrain = 16384;  // elements that one thread takes at a time
 
 // n rows of `width` neighbouring columns, `stride` elements from row to row; negative: from the last row to the first.
 struct Line {
@@ -36,7 +38,6 @@ struct Line {
 template <class F>
 void for_each_line(const ScanShape& s, F f) {
   if (s.outer * s.n * s.inner == 0) return;
-  constexpr int64_t kGrain = 16384;  // elements that one thread takes at a time
   const int64_t width = std::min(s.inner, kWidth), per_outer = (s.inner + width - 1) / width;
   parallel_for(0, s.outer * per_outer, std::max<int64_t>(1, kGrain / (s.n * width)), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -50,6 +51,7 @@ void for_each_line(const ScanShape& s, F f) {
 
 template <class A>
 struct LogSumExpOp {
+  static constexpr bool kCostly = true;
   static constexpr A identity() { return -std::numeric_limits<A>::infinity(); }
   ARGAND_INLINE static A combine(A a, A b) {
     const A high = MaxOp<A>::combine(a, b), low = MinOp<A>::combine(a, b);
@@ -84,12 +86,35 @@ struct ScanBody {
   }
 };
 
+// Rows of an operation worth vectorising: several are turned into columns, walked together, and turned back.  Each
+// gives the bits it gives alone.
+template <class Op, class T>
+void scan_rows(const T* in, T* out, int64_t rows, int64_t n) {
+  constexpr int64_t kTogether = 16;
+  parallel_for(0, (rows + kTogether - 1) / kTogether, std::max<int64_t>(1, kGrain / (n * kTogether)),
+               [&](int64_t begin, int64_t end) {
+                 ScratchBuffer<T> turned(n * kTogether);
+                 T* block = turned.data();
+                 for (int64_t first = begin * kTogether; first < std::min(rows, end * kTogether); first += kTogether) {
+                   const int64_t width = std::min(kTogether, rows - first);
+                   for (int64_t r = 0; r < width; ++r)
+                     for (int64_t k = 0; k < n; ++k) block[k * width + r] = in[(first + r) * n + k];
+                   on_vector_unit<ScanBody<Op, T>>(block, block, Line{n, width, width});
+                   for (int64_t r = 0; r < width; ++r)
+                     for (int64_t k = 0; k < n; ++k) out[(first + r) * n + k] = block[k * width + r];
+                 }
+               });
+}
+
 template <template <class> class Op, class T>
 void scan_with(const void* in, void* out, const ScanShape& shape) {
   const T* x = static_cast<const T*>(in);
   T* y = static_cast<T*>(out);
+  using AccOp = Op<accumulator_t<T>>;
+  if constexpr (AccOp::kCostly)
+    if (shape.inner == 1 && shape.outer > 1 && shape.n > 0) return scan_rows<AccOp>(x, y, shape.outer, shape.n);
   for_each_line(shape, [&](int64_t at, int64_t width) {
-    on_vector_unit<ScanBody<Op<accumulator_t<T>>, T>>(x + at, y + at, Line{shape.n, width, shape.inner});
+    on_vector_unit<ScanBody<AccOp, T>>(x + at, y + at, Line{shape.n, width, shape.inner});
   });
 }
 

@@ -2,9 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "argand/runtime/cpu/thread_pool.h"
@@ -68,6 +70,21 @@ TEST(Scan, LogSumExpStaysFiniteAndKnowsInfinities) {
   EXPECT_FLOAT_EQ(got[4], got[3]);
   EXPECT_EQ(got[6], kInf);
   EXPECT_TRUE(std::isnan(scanned(ScanKind::kLogSumExp, std::vector<float>{NAN, 1}, {1, 2, 1})[1]));
+}
+
+TEST(Scan, ARowGivesTheSameBitsAloneAndAmongOthers) {
+  const ScanShape all{37, 50, 1}, one{1, 50, 1};
+  const auto x = numbers(all);
+  const auto got = scanned(ScanKind::kLogSumExp, x, all);
+  for (std::ptrdiff_t r = 0; r < all.outer; ++r) {
+    const std::vector<float> row(x.begin() + r * 50, x.begin() + (r + 1) * 50);
+    const std::vector<float> alone = scanned(ScanKind::kLogSumExp, row, one);
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), got.begin() + r * 50)) << r;
+    EXPECT_NEAR(
+        alone[49],
+        std::log(std::accumulate(row.begin(), row.end(), 0.0, [](double sum, float v) { return sum + std::exp(v); })),
+        1e-6);
+  }
 }
 
 TEST(Scan, LinearRecurrenceGoesBothWays) {

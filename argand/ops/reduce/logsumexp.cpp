@@ -57,7 +57,7 @@ struct Logsumexp : Kernel<LogsumexpArgs> {
     s.add({s->real({2, 3}), {}});
     s.add({s->real({}), {0}});
     s.add({s->real({0, 3}), {1}});
-    s.add_without_gradient({s->real({0, 3}), {0}});            // -inf
+    s.add_without_gradient({s->real({0, 3}), {0}});  // -inf
     s.add({s->integer({2, 3}, -5, 6), {1}});
     s.fails({s->real({2, 3}), {2}},
             "logsumexp: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
