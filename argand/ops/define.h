@@ -29,7 +29,8 @@
 // Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once. `g`
 // is the gradient of the result (of all results, some undefined, as Grads, if there are several).  A gradient need not
 // be summed to the argument's shape or cast to its dtype: the engine does that.  What a gradient reads must stand in it
-// as c.NAME, c.result(), c.result(1), c.sizes(i) or c.dtype(i): the generator keeps for the graph exactly what it finds there.
+// as c.NAME, c.result(), c.result(1), c.sizes(i) or c.dtype(i): the generator keeps for the graph exactly what it finds
+// there.
 #pragma once
 #include "argand/exec/copy.h"
 #include "argand/exec/graph.h"

@@ -272,35 +272,26 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
     s.add({s->real({3, 2, 4}),
            s->real({3, 2, 4}),
            s->positive({2}),
-           {},
-           {},
-           s->real({2}),
-           s->positive({2}),
-           false,
-           1e-3,
-           {true, true, true}});
-    s.add({s->real({3, 2, 4}),
-           s->real({3, 2, 4}),
-           s->positive({2}),
            statistic(s->real({2})),
            statistic(s->positive({2})),
-           {},
-           {},
+           s->real({2}),
+           s->positive({2}),
            false,
            1e-3,
            {true, true, false}});
-    s.add({s->real({3, 2}),
-           s->real({3, 2}),
-           {},
-           {},
-           {},
-           s->real({2}),
-           s->positive({2}),
-           false,
-           1e-3,
-           {true, false, false}});
-    s.fails({s->real({3, 2}), s->real({3, 2}), {}, {}, {}, {}, {}, true, 1e-3, {true, true, true}},
-            "native_batch_norm_backward: expected save_mean and save_invstd, got an undefined tensor");
+    // The running statistics are no differentiable arguments.
+    s.add_without_gradient({s->real({3, 2}),
+                            s->real({3, 2}),
+                            s->positive({2}),
+                            s->real({2}),
+                            s->positive({2}),
+                            s->real({2}),
+                            s->positive({2}),
+                            false,
+                            1e-3,
+                            {true, true, true}});
+    s.fails({s->real({3}), s->real({3}), {}, {}, {}, s->real({1}), s->positive({1}), true, 1e-3, {true, true, true}},
+            "native_batch_norm_backward: expected an input of at least 2 dimensions, [N, C, ...], got [3]");
   }
 };
 ARGAND_OP(NativeBatchNormBackward)

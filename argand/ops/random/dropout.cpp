@@ -14,12 +14,13 @@ struct DropoutKind {
 
 // 1 with probability 1 - p, else 0: one for each channel of [N, C, ...], or for each element.
 Tensor draw(const DropoutKind& d, const Tensor& input, double p) {
-  if (!d.channels) return empty_like(input).bernoulli_(1 - p);
+  const TensorOptions options = input.options().dtype(to_real_type(input.dtype()));
+  if (!d.channels) return empty_like(input, options).bernoulli_(1 - p);
   ARGAND_CHECK(ShapeError, input.dim() >= 2, d.op,
                ": Feature dropout requires at least 2 dimensions in the input, got ", input.sizes());
   Dims sizes(input.sizes());
   for (size_t i = 2; i < sizes.size(); ++i) sizes[i] = 1;
-  return empty(sizes, input.options()).bernoulli_(1 - p);
+  return empty(sizes, options).bernoulli_(1 - p);
 }
 
 // What the input is multiplied by, and what is added then (undefined: nothing).
