@@ -117,8 +117,8 @@ std::string curves(const Report& report) {
   accuracy.y_low = std::max(0.0, lowest - margin);
   accuracy.y_high = std::max(accuracy.y_low + 0.01, std::min(1.0, highest + margin));
 
-  return str("<h2>Learning curves</h2>\n<div class=\"two\"><div class=\"card\">", to_svg(loss),
-             "</div>\n<div class=\"card\">", report.epochs.empty() ? "" : to_svg(accuracy), "</div></div>\n");
+  return str("<h2>Learning curves</h2>\n<div class=\"two\"><div class=\"card\">", to_svg(loss), "</div>\n",
+             report.epochs.empty() ? "" : str("<div class=\"card\">", to_svg(accuracy), "</div>"), "</div>\n");
 }
 
 // Rows are the truth, columns the prediction.  Right ones are blue by their share of the row; mistakes are orange on a

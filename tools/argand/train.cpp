@@ -20,11 +20,14 @@
 #include "tools/argand/progress.h"
 #include "tools/argand/report.h"
 #include "tools/argand/signals.h"
+#include "tools/argand/text.h"
 
 namespace argand::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr double kSaveEvery = 60;  // seconds that a crash may cost; the end of an epoch saves in any case
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
 
@@ -125,6 +128,7 @@ class Run {
       train_step(*batch);
       state_.rng_now = generator.state();
       state_.seconds = before + seconds_since(begun);
+      if (seconds_since(saved_) > kSaveEvery) save();
     }
     progress_.end_epoch();
     return true;
@@ -174,11 +178,16 @@ class Run {
     state_.seconds = 0;
     state_.rng_at_epoch = default_cpu_generator().state();
     state_.rng_now.clear();  // the order of the epoch is drawn first
+    save();
+  }
+
+  void save() {
     save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, state_, facts_);
+    saved_ = Clock::now();
   }
 
   int interrupted() {
-    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, state_, facts_);
+    save();
     write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
     progress_.print(str("stopped after step ", state_.step, "; saved ", o_.checkpoint_path(), "; go on with --resume"));
     return StopOnSignal::requested() ? 128 + StopOnSignal::signal() : 0;
@@ -193,7 +202,9 @@ class Run {
     r.subtitle = str(today(), ", ", device_, ", ", get_num_threads(), " threads");
     r.note = note;
     for (const auto& fact : facts_) r.settings.emplace_back(fact.key(), fact.value());
-    r.settings.emplace_back("parameters", str(parameter_count()));
+    r.settings.emplace_back("parameters", thousands(parameter_count()));
+    r.settings.emplace_back("training images", thousands(train_->size()));
+    r.settings.emplace_back("argand", ARGAND_VERSION);
     r.epochs = metrics_.rows();
     r.steps = steps_;
     r.confusion = evaluation_.confusion;
@@ -236,6 +247,7 @@ class Run {
   Evaluation evaluation_;
   std::vector<StepLoss> steps_;
   int64_t seen_ = 0;
+  Clock::time_point saved_ = Clock::now();
   int warned_epoch_ = 0;  // one warning about a loss that is not finite is enough for an epoch
 };
 
