@@ -22,23 +22,24 @@ AccumulateGrad::~AccumulateGrad() {
 void accumulate_grad(const Tensor& t, Tensor gradient) {
   AutogradMeta& meta = autograd_meta(t);
   const std::lock_guard lock(meta.mutex);
-  if (!meta.grad.defined()) {
+  Tensor& grad = meta.grad();
+  if (!grad.defined()) {
     // A gradient that is nobody else's, and laid out as the tensor, becomes .grad without a copy.
     const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == 1 &&
                             gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
     if (takes_over) {
-      meta.grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
+      grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
     } else if (GradMode::is_enabled()) {
-      meta.grad = gradient.clone();
+      grad = gradient.clone();
     } else {
       const NoGradGuard no_grad;
-      meta.grad =
+      grad =
           exec::dense_clone(gradient, gradient.dtype(), t.is_non_overlapping_and_dense() ? Dims(t.strides()) : Dims());
     }
   } else if (GradMode::is_enabled()) {
-    meta.grad = meta.grad + gradient;
+    grad = grad + gradient;
   } else {
-    meta.grad.add_(gradient);
+    grad.add_(gradient);
   }
 }
 
@@ -56,10 +57,10 @@ autograd::Edge gradient_edge(const Tensor& t) {
   AutogradMeta* meta = autograd_meta_or_null(t);
   if (!meta || !meta->requires_grad) return {};
   const std::lock_guard lock(meta->mutex);
-  intrusive_ptr<autograd::Node> node(meta->grad_accumulator);
+  auto node = intrusive_ptr<autograd::Node>::if_alive(meta->grad_accumulator);
   if (!node) {
     node = intrusive_ptr<autograd::Node>(new autograd::AccumulateGrad(t));
-    node->hooks() = meta->leaf_hooks;
+    for (const autograd::Node::Hook& h : meta->leaf_hooks) node->add_hook(h);
     meta->grad_accumulator = node.get();
   }
   return {std::move(node), 0};

@@ -4,6 +4,7 @@
 #include <queue>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
@@ -31,13 +32,19 @@ class Walk {
     roots_.push_back(edge.function);
     pending_gradient(edge.function.get(), edge.input_nr, std::move(gradient));
   }
-  void capture(const Edge& edge, size_t input) { captures_[edge.function.get()].push_back({input, edge.input_nr}); }
-  void limit_to(const std::vector<Node*>& targets) {
+  // The gradient of `t` is wanted as result `input`, and nothing that is not asked for so.  False: it has none.
+  bool capture(const Tensor& t, size_t input) {
+    Edge edge = gradient_edge(t);
+    if (!edge.is_valid()) return false;
     limited_ = true;
-    targets_.insert(targets.begin(), targets.end());
+    captures_[edge.function.get()].push_back({input, edge.input_nr});
+    targets_.push_back(std::move(edge.function));
+    return true;
   }
 
+  // Everything runs in the grad mode of this backward: gradients, hooks and the sums between them.
   void run(Grads& captured) {
+    const AutoGradMode mode(create_graph_);
     count_dependencies();
     if (limited_) find_needed();
     std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;
@@ -51,39 +58,40 @@ class Walk {
   }
 
  private:
+  // Also lists the nodes, each after those it leads to.
   void count_dependencies() {
-    std::vector<Node*> stack;
+    struct Visit {
+      Node* node;
+      size_t edge;
+    };
+    std::vector<Visit> path;
     std::unordered_set<Node*> seen;
-    for (const auto& root : roots_)
-      if (seen.insert(root.get()).second) stack.push_back(root.get());
-    while (!stack.empty()) {
-      Node* node = stack.back();
-      stack.pop_back();
-      order_.push_back(node);
-      for (const Edge& e : node->next_edges()) {
-        if (!e.is_valid()) continue;
-        ++dependencies_[e.function.get()];
-        if (seen.insert(e.function.get()).second) stack.push_back(e.function.get());
+    for (const auto& root : roots_) {
+      if (seen.insert(root.get()).second) path.push_back({root.get(), 0});
+      while (!path.empty()) {
+        Visit& visit = path.back();
+        if (visit.edge == visit.node->next_edges().size()) {
+          order_.push_back(visit.node);
+          path.pop_back();
+          continue;
+        }
+        Node* next = visit.node->next_edges()[visit.edge++].function.get();
+        if (!next) continue;
+        ++dependencies_[next];
+        if (seen.insert(next).second) path.push_back({next, 0});
       }
     }
   }
 
-  // Nodes from which a target can be reached; the others need not run.  Later nodes only point to earlier ones... which
-  // sequence numbers do not promise for views made again, so this sweeps until nothing changes.
+  // Nodes from which a target can be reached; the others need not run.
   void find_needed() {
-    needed_ = targets_;
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-        if (needed_.count(*it)) continue;
-        for (const Edge& e : (*it)->next_edges()) {
-          if (!e.is_valid() || !needed_.count(e.function.get())) continue;
-          needed_.insert(*it);
-          changed = true;
-          break;
-        }
-      }
-    }
+    for (const auto& target : targets_) needed_.insert(target.get());
+    for (Node* node : order_)
+      if (leads_to_needed(*node)) needed_.insert(node);
+  }
+  bool leads_to_needed(Node& node) const {
+    return std::any_of(node.next_edges().begin(), node.next_edges().end(),
+                       [&](const Edge& e) { return e.is_valid() && needed_.count(e.function.get()); });
   }
 
   Grads& inputs_of(Node* node) {
@@ -97,13 +105,13 @@ class Walk {
     if (!slot.defined()) {
       slot = std::move(gradient);
     } else {
-      const AutoGradMode mode(create_graph_);
       slot = slot + gradient;
     }
   }
 
-  void run_hooks(Node* node, Grads& grads) const {
-    for (const Node::Hook& h : node->hooks()) {
+  static void run_hooks(Node* node, Grads& grads) {
+    const std::vector<Node::Hook> hooks = node->hooks();  // a hook may add and remove hooks
+    for (const Node::Hook& h : hooks) {
       Tensor& g = grads[h.input_nr];
       if (!g.defined()) continue;
       const Tensor replaced = h.call(g);
@@ -121,9 +129,8 @@ class Walk {
       for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
     Grads out(node->next_edges().size());
     // A node that only captures is where the walk ends, unless something behind it is wanted too.
-    const bool wanted = !limited_ || is_needed_beyond(node);
+    const bool wanted = !limited_ || leads_to_needed(*node);
     if (any && wanted) {
-      const AutoGradMode mode(create_graph_);
       out = node->apply(std::move(grads));
       if (!keep_graph_) node->release_variables();
     }
@@ -137,16 +144,8 @@ class Walk {
     }
   }
 
-  bool is_needed_beyond(Node* node) const {
-    if (!needed_.count(node)) return false;
-    if (targets_.count(node) && node->next_edges().empty()) return captures_.find(node) == captures_.end();
-    return std::any_of(node->next_edges().begin(), node->next_edges().end(),
-                       [&](const Edge& e) { return e.is_valid() && needed_.count(e.function.get()); });
-  }
-
   // A gradient in the shape and dtype of the tensor it belongs to: broadcasting is summed, promotion undone.
-  Tensor fit(Tensor g, const GradMeta& meta, const Node& from) const {
-    const AutoGradMode mode(create_graph_);
+  static Tensor fit(Tensor g, const GradMeta& meta, const Node& from) {
     if (!(g.impl().sizes == meta.sizes)) {
       try {
         g = g.sum_to_size(meta.sizes);
@@ -160,12 +159,12 @@ class Walk {
 
   const bool keep_graph_, create_graph_;
   bool limited_ = false;
-  std::vector<intrusive_ptr<Node>> roots_;
+  std::vector<intrusive_ptr<Node>> roots_, targets_;
   std::vector<Node*> order_;
   std::unordered_map<Node*, int> dependencies_;
   std::unordered_map<Node*, Grads> gradients_;
   std::unordered_map<Node*, std::vector<Capture>> captures_;
-  std::unordered_set<Node*> queued_, targets_, needed_;
+  std::unordered_set<Node*> queued_, needed_;
 };
 
 Tensor root_gradient(const Tensor& root, const Tensor& given) {
@@ -198,34 +197,21 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
               TensorList inputs) {
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, roots, gradients);
-  std::vector<intrusive_ptr<Node>> keep;
-  if (!inputs.empty()) {
-    std::vector<Node*> targets;
-    for (const Tensor& t : inputs) {
-      keep.push_back(gradient_edge(t).function);
-      ARGAND_CHECK(GradError, keep.back() != nullptr, "backward: one of the inputs does not require grad");
-      targets.push_back(keep.back().get());
-    }
-    walk.limit_to(targets);
-  }
-  Grads none;
-  walk.run(none);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    ARGAND_CHECK(GradError, walk.capture(inputs[i], i), "backward: element ", i, " of inputs does not require grad");
+  Grads captured(inputs.size());
+  walk.run(captured);
+  const AutoGradMode mode(create_graph);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (captured[i].defined()) accumulate_grad(inputs[i], std::exchange(captured[i], Tensor()));
 }
 
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
            bool create_graph, bool allow_unused) {
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, outputs, grad_outputs);
-  std::vector<Node*> targets;
-  std::vector<intrusive_ptr<Node>> keep;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Edge edge = gradient_edge(inputs[i]);
-    ARGAND_CHECK(GradError, edge.is_valid(), "One of the differentiated Tensors does not require grad");
-    walk.capture(edge, i);
-    targets.push_back(edge.function.get());
-    keep.push_back(edge.function);
-  }
-  walk.limit_to(targets);
+  for (size_t i = 0; i < inputs.size(); ++i)
+    ARGAND_CHECK(GradError, walk.capture(inputs[i], i), "One of the differentiated Tensors does not require grad");
   Grads captured(inputs.size());
   walk.run(captured);
   for (const Tensor& g : captured)

@@ -8,9 +8,9 @@
 
 namespace argand::autograd {
 
-// Sums gradients of `roots` into `.grad` of the leaves (of `inputs` alone, if any are given).  An undefined gradient
-// stands for 1 and needs a root of one element.  The graph's saved tensors are freed unless `retain_graph` (default:
-// create_graph).
+// Sums gradients of `roots` into `.grad` of the leaves, or of `inputs` alone, if any are given (any tensor of the
+// graph).  An undefined gradient stands for 1 and needs a root of one element.  The graph's saved tensors are freed
+// unless `retain_graph` (default: create_graph).
 void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> retain_graph = std::nullopt,
               bool create_graph = false, TensorList inputs = {});
 

@@ -1,4 +1,6 @@
 // The methods of Tensor that are autograd's.
+#include <atomic>
+
 #include "argand/autograd/engine.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
@@ -30,11 +32,11 @@ bool Tensor::is_leaf() const {
 
 const Tensor& Tensor::grad() const {
   static const Tensor& none = *new Tensor;
-  const AutogradMeta* meta = autograd_meta_or_null(*this);
-  return meta ? meta->grad : none;
+  AutogradMeta* meta = autograd_meta_or_null(*this);
+  return meta ? meta->grad() : none;
 }
 
-Tensor& Tensor::mutable_grad() const { return autograd_meta(*this).grad; }
+Tensor& Tensor::mutable_grad() const { return autograd_meta(*this).grad(); }
 
 uint32_t Tensor::output_nr() const {
   const AutogradMeta* meta = autograd_meta_or_null(*this);
@@ -46,44 +48,47 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
   autograd::backward(*this, gradient, retain_graph, create_graph, inputs.value_or(TensorList()));
 }
 
+static unsigned next_hook_handle() {
+  static std::atomic<unsigned> next{0};
+  return next++;
+}
+
 void Tensor::retain_grad() const {
   ARGAND_CHECK(GradError, requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
   if (is_leaf() || retains_grad()) return;
-  autograd_meta(*this).retains_grad = true;
-  // Weak: the node must not own the tensor that owns it.
-  TensorImpl* impl = unsafeGetTensorImpl();
-  register_hook([impl](Tensor g) {
-    AutogradMeta& meta = *impl->autograd;
-    meta.grad = meta.grad.defined() ? meta.grad + g : g.clone();
+  AutogradMeta& meta = autograd_meta(*this);
+  meta.retained_grad = std::make_shared<Tensor>();
+  meta.retain_handle = next_hook_handle();
+  const autograd::Edge edge = gradient_edge(*this);
+  const auto keep = [weak = std::weak_ptr<Tensor>(meta.retained_grad)](const Tensor& g) {
+    if (const auto grad = weak.lock()) *grad = grad->defined() ? *grad + g : g.clone();
     return Tensor();
-  });
+  };
+  edge.function->add_hook({meta.retain_handle, edge.input_nr, keep, true});
 }
 
 bool Tensor::retains_grad() const {
   const AutogradMeta* meta = autograd_meta_or_null(*this);
-  return meta && meta->retains_grad;
+  return meta && meta->retained_grad;
 }
 
 unsigned Tensor::register_hook(std::function<Tensor(Tensor)> hook) const {
   ARGAND_CHECK(GradError, requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
-  static std::atomic<unsigned> next{0};
   AutogradMeta& meta = autograd_meta(*this);
-  const unsigned handle = next++;
+  const unsigned handle = next_hook_handle();
   const autograd::Edge edge = gradient_edge(*this);
   const autograd::Node::Hook h{handle, edge.input_nr, std::move(hook)};
-  edge.function->hooks().push_back(h);
+  edge.function->add_hook(h);
   if (is_leaf()) meta.leaf_hooks.push_back(h);
   return handle;
 }
 
 void Tensor::remove_hook(unsigned handle) const {
-  const auto remove = [&](std::vector<autograd::Node::Hook>& hooks) {
-    return std::erase_if(hooks, [&](const autograd::Node::Hook& h) { return h.handle == handle; });
-  };
   const autograd::Edge edge = gradient_edge(*this);
-  size_t removed = edge.is_valid() ? remove(edge.function->hooks()) : 0;
-  if (AutogradMeta* meta = autograd_meta_or_null(*this)) removed += remove(meta->leaf_hooks);
-  ARGAND_CHECK(IndexError, removed > 0, "remove_hook: no hook with handle ", handle);
+  bool removed = edge.is_valid() && edge.function->take_hook(handle);
+  if (AutogradMeta* meta = autograd_meta_or_null(*this))
+    removed |= std::erase_if(meta->leaf_hooks, [&](const auto& h) { return h.handle == handle; }) > 0;
+  ARGAND_CHECK(IndexError, removed, "remove_hook: no hook with handle ", handle);
 }
 
 Tensor& Tensor::detach_() {

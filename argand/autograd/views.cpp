@@ -82,6 +82,18 @@ intrusive_ptr<Node> view_of_base(const Tensor& view, const Tensor& base) {
   return autograd_meta(again).grad_fn;
 }
 
+// retain_grad() is about the value a tensor has now: its hook moves to the history it has now.
+void set_history(AutogradMeta& meta, intrusive_ptr<Node> node) {
+  if (meta.retained_grad && meta.grad_fn && node) {
+    if (auto hook = meta.grad_fn->take_hook(meta.retain_handle)) {
+      hook->input_nr = 0;
+      node->add_hook(std::move(*hook));
+    }
+  }
+  meta.grad_fn = std::move(node);
+  meta.output_nr = 0;
+}
+
 }  // namespace
 
 void rebase_history(const Tensor& self, intrusive_ptr<Node> node) {
@@ -89,15 +101,12 @@ void rebase_history(const Tensor& self, intrusive_ptr<Node> node) {
   if (meta.base.defined()) {
     const Tensor base = meta.base;
     auto slices = intrusive_ptr<Node>(new CopySlices(base, self, std::move(node)));
-    AutogradMeta& base_meta = autograd_meta(base);
-    base_meta.grad_fn = std::move(slices);
-    base_meta.output_nr = 0;
-    meta.grad_fn = view_of_base(self, base);
+    set_history(autograd_meta(base), std::move(slices));
+    set_history(meta, view_of_base(self, base));
     meta.view_version = self._version();
   } else {
-    meta.grad_fn = std::move(node);
+    set_history(meta, std::move(node));
   }
-  meta.output_nr = 0;
 }
 
 }  // namespace argand::autograd
@@ -111,8 +120,7 @@ intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
     const Tensor base = meta->base;
     const std::lock_guard lock(meta->mutex);
     if (meta->view_version != _version()) {
-      meta->grad_fn = autograd::view_of_base(*this, base);
-      meta->output_nr = 0;
+      autograd::set_history(*meta, autograd::view_of_base(*this, base));
       meta->view_version = _version();
     }
   }

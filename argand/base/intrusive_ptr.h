@@ -24,6 +24,12 @@ class RefCounted {
   template <class>
   friend class intrusive_ptr;
   void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  bool retain_if_owned() const noexcept {
+    uint32_t n = count_.load(std::memory_order_relaxed);
+    while (n != 0)
+      if (count_.compare_exchange_weak(n, n + 1, std::memory_order_acq_rel, std::memory_order_relaxed)) return true;
+    return false;
+  }
   void release() const noexcept {
     if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1) const_cast<RefCounted*>(this)->release_self();
   }
@@ -45,6 +51,13 @@ class intrusive_ptr {
   }
   template <class U>
   intrusive_ptr(intrusive_ptr<U>&& o) noexcept : p_(o.detach()) {}
+  // An owner of `*p`, or nothing if its last owner has left already.  The caller sees to it that the memory is still
+  // there: this is how a weak reference that the object clears when it is destroyed, under a lock, becomes an owner.
+  static intrusive_ptr if_alive(T* p) noexcept {
+    intrusive_ptr out;
+    if (p && static_cast<const RefCounted*>(p)->retain_if_owned()) out.p_ = p;
+    return out;
+  }
   ~intrusive_ptr() { drop(); }
   intrusive_ptr& operator=(const intrusive_ptr& o) noexcept {
     intrusive_ptr(o).swap(*this);

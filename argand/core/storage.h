@@ -4,7 +4,7 @@
 // A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued.
 // While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes
 // it first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions
-// that write it are issued at once, so the holder of the address always sees the last write.
+// that read or write it are issued at once, because the holder of the address may look at it or change it at any time.
 //
 // Note [Version counter]
 // Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the
@@ -56,6 +56,12 @@ class StorageImpl final : public RefCounted {
 
   PendingWork* pending() const { return pending_.load(std::memory_order_acquire); }
   void set_pending(PendingWork* work) { pending_.store(work, std::memory_order_release); }
+  // Makes `work` what is pending if nothing is; returns what was pending before.
+  PendingWork* claim(PendingWork* work) {
+    PendingWork* before = nullptr;
+    pending_.compare_exchange_strong(before, work, std::memory_order_acq_rel, std::memory_order_acquire);
+    return before;
+  }
   bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
   void expose() { exposed_.store(true, std::memory_order_relaxed); }
 

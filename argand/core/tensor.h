@@ -91,7 +91,7 @@ class Tensor {
   const intrusive_ptr<TensorImpl>& handle() const { return impl_; }
 
   // ---- its elements: every pending write is done first
-  // The address of element 0.  Handing it out exposes the storage: later in-place ops are issued at once.
+  // The address of element 0.  Handing it out exposes the storage: later ops on it are issued at once.
   void* data_ptr() const;
   const void* const_data_ptr() const { return data_ptr(); }
   void* mutable_data_ptr() const { return data_ptr(); }

@@ -1,5 +1,6 @@
 #include "argand/exec/graph.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cctype>
 
@@ -53,6 +54,19 @@ Node::Node() {
 uint32_t Node::add_input(const Tensor& forward_result) {
   input_metas_.emplace_back(forward_result);
   return static_cast<uint32_t>(input_metas_.size() - 1);
+}
+
+void Node::add_hook(Hook hook) {
+  const auto at = std::find_if(hooks_.begin(), hooks_.end(), [](const Hook& h) { return h.retains; });
+  hooks_.insert(hook.retains ? hooks_.end() : at, std::move(hook));
+}
+
+std::optional<Node::Hook> Node::take_hook(unsigned handle) {
+  const auto at = std::find_if(hooks_.begin(), hooks_.end(), [handle](const Hook& h) { return h.handle == handle; });
+  if (at == hooks_.end()) return std::nullopt;
+  std::optional<Hook> hook(std::move(*at));
+  hooks_.erase(at);
+  return hook;
 }
 
 // Note [Freeing a graph]
@@ -110,6 +124,9 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
       continue;
     }
     versions_.emplace_back(i, t._version());
+    // Kept without its history, which next_edges() has already: `t` may be written in place later and then lead to this
+    // node, which would own itself.
+    if (next_edges()[i].is_valid() && !t.is_leaf()) t = exec::alias(t);
   }
   for (Tensor& out : outs) add_input(out);
   if (op.saved_results)
@@ -171,14 +188,45 @@ void OpNode::restore_results() {
   }
 }
 
+// For double backward what was saved has its history again.
+void OpNode::attach_history(TensorSlots& slots) {
+  for (const auto& [i, version] : versions_) {
+    const Edge& edge = next_edges()[i];
+    Tensor& t = *slots[i].tensor;
+    if (!edge.is_valid() || autograd_meta_or_null(t)) continue;
+    t = exec::alias(t);
+    AutogradMeta& meta = autograd_meta(t);
+    meta.grad_fn = edge.function;
+    meta.output_nr = edge.input_nr;
+  }
+}
+
 Grads OpNode::apply(Grads grads) {
   const std::lock_guard lock(mutex());  // threads may run backward through a shared part of a graph
   check_versions();
-  struct Clear {
+  TensorSlots slots;
+  tensors(slots);
+  // While the gradient runs; afterwards the node must not own what leads to it.
+  struct Restore {
     std::vector<Tensor>& results;
+<<<<<<< HEAD
     ~Clear() { results.clear(); }
   } clear{results_};
   if (op_->saved_results) restore_results();
+=======
+    TensorSlots& slots;
+    std::vector<Tensor> saved;
+    ~Restore() {
+      results.clear();
+      for (size_t i = 0; i < saved.size(); ++i) *slots[i].tensor = std::move(saved[i]);
+    }
+  } restore{results_, slots, {}};
+  if (op_->saves_results) restore_results();
+  if (GradMode::is_enabled() && !versions_.empty()) {
+    for (const TensorSlot& s : slots) restore.saved.push_back(*s.tensor);
+    attach_history(slots);
+  }
+>>>>>>> proof
   Grads out = gradient(grads);
   ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
                 next_edges().size(), " arguments");

@@ -1,6 +1,7 @@
 // The graph of recorded ops: nodes, edges, and what autograd keeps for a tensor.  The engine that walks it is in
 // autograd/.
 #pragma once
+#include <memory>
 #include <mutex>
 
 #include "argand/core/grad_mode.h"
@@ -58,8 +59,11 @@ class Node : public RefCounted {
     unsigned handle;
     uint32_t input_nr;
     std::function<Tensor(Tensor)> call;
+    bool retains = false;  // is retain_grad's: runs after all others
   };
-  std::vector<Hook>& hooks() { return hooks_; }  // tensor hooks, run on this node's inputs
+  const std::vector<Hook>& hooks() const { return hooks_; }  // tensor hooks, run on this node's inputs
+  void add_hook(Hook hook);
+  std::optional<Hook> take_hook(unsigned handle);  // removes it
   std::mutex& mutex() { return mutex_; }
 
  protected:
@@ -78,11 +82,13 @@ class Node : public RefCounted {
 class AutogradMeta {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
  public:
   bool requires_grad = false;  // of a leaf
-  bool retains_grad = false;
   uint32_t output_nr = 0;
   intrusive_ptr<autograd::Node> grad_fn;
   autograd::Node* grad_accumulator = nullptr;  // weak: the accumulator owns the tensor, see autograd/accumulate.cpp
-  Tensor grad;
+  Tensor& grad() { return retained_grad ? *retained_grad : leaf_grad; }
+  Tensor leaf_grad;
+  std::shared_ptr<Tensor> retained_grad;  // after retain_grad(), whose hook knows it weakly: the graph does not own it
+  unsigned retain_handle = 0;
   std::vector<autograd::Node::Hook> leaf_hooks;
   // Note [Views in the graph]
   // A view made by an op knows its base.  When the shared storage's version has moved past `view_version`, the view's
@@ -148,6 +154,7 @@ class OpNode : public Node {
  private:
   void check_versions();
   void restore_results();
+  void attach_history(TensorSlots& slots);
 
   const OpInfo* op_ = nullptr;
   bool released_ = false;

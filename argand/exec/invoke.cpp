@@ -214,7 +214,12 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
     ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
                  " can't be cast to the desired output type ", self.dtype());
   };
-  if (records && (op.saved_arguments >> slots[0].argument & 1)) *slots[0].tensor = value_before_write(self);
+  if (records) {
+    // A gradient reads what the op read, so whatever shares memory with `self` is kept as it was.
+    for (const TensorSlot& s : slots)
+      if (s.tensor->defined() && (op.saved_arguments >> s.argument & 1) && s.tensor->is_alias_of(self))
+        *s.tensor = value_before_write(*s.tensor);
+  }
   if (op.kind == OpKind::kPointwise) {
     PointwisePlan plan;
     plan_pointwise(op, args, slots, plan);

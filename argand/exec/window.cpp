@@ -152,10 +152,14 @@ class Window final : public PendingWork {
 
   void push(const PointwiseCall& call) {
     Instr instr = make_instr(call);
-    if (!mutant(Mutant::kNoForeignFlush)) claim(instr);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (mutant(Mutant::kNoForeignFlush)) mark(instr, this);
+    while (PendingWork* other = claim(instr)) {
+      lock.unlock();  // two windows that wait for each other would wait for ever
+      other->flush();
+      lock.lock();
+    }
     pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
-    mark(instr, this);
     instrs_.push_back(std::move(instr));
     ++stats_.instructions;
     if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= kWindowBytes) flush_locked();
@@ -175,14 +179,21 @@ class Window final : public PendingWork {
     std::copy(call.scalars, call.scalars + kMaxScalars, instr.scalars);
     return instr;
   }
-  // What waits in another thread's window on the same storages happened before: it is issued first.
-  void claim(const Instr& instr) {
-    const auto take = [this](const Operand& o) {
-      PendingWork* work = o.storage->pending();
-      if (work && work != this) work->flush();
+  // Marks the storages of the instruction as pending here.  What waits on them in another thread's window happened
+  // before, or reads them just now as this does: then nothing is marked, and that window is returned, to be flushed.  A
+  // storage is pending in one window only, so that a write after all of them finds every reader.
+  PendingWork* claim(const Instr& instr) {
+    SmallVector<StorageImpl*, kMaxInputs + 1> fresh;
+    const auto take = [&](const Operand& o) -> PendingWork* {
+      PendingWork* before = o.storage->claim(this);
+      if (!before) fresh.push_back(o.storage.get());
+      return before == this ? nullptr : before;
     };
-    take(instr.out);
-    for (const Operand& o : instr.ins) take(o);
+    PendingWork* other = take(instr.out);
+    for (size_t i = 0; i < instr.ins.size() && !other; ++i) other = take(instr.ins[i]);
+    if (other)
+      for (StorageImpl* s : fresh) s->set_pending(nullptr);
+    return other;
   }
   static void mark(const Instr& instr, PendingWork* work) {
     instr.out.storage->set_pending(work);
@@ -240,6 +251,7 @@ class Window final : public PendingWork {
 class ThreadWindow {
  public:
   ThreadWindow() {
+    cpu::run_tiles({.sizes = {1}, .values = {}, .steps = {}});  // what issuing keeps per thread now outlives the window
     const std::lock_guard lock(mutex());
     if (idle().empty()) {
       window_ = new Window;

@@ -3,8 +3,8 @@
 // together: a contiguous run of instructions of one shape becomes one group, which the tile interpreter runs block by
 // block in cache; a temporary that only instructions of the group own never gets memory.  Results are the same bits as
 // running each instruction at once.  Everything else flushes first: `StorageImpl::data()` of any storage an instruction
-// reads or writes, from whatever thread, an op that is not pointwise, kWindowInstructions or kWindowBytes.  What reads or
-// writes exposed memory never waits: its owner may read or overwrite it between any two calls.
+// reads or writes, from whatever thread, an op that is not pointwise, kWindowInstructions or kWindowBytes.  What reads
+// or writes exposed memory never waits: its owner may read or overwrite it between any two calls.
 //
 // Note [Alias rule]
 // An instruction may join a group iff every storage it shares with a member (read after write, write after read, write
