@@ -209,11 +209,6 @@ Grads OpNode::apply(Grads grads) {
   // While the gradient runs; afterwards the node must not own what leads to it.
   struct Restore {
     std::vector<Tensor>& results;
-<<<<<<< HEAD
-    ~Clear() { results.clear(); }
-  } clear{results_};
-  if (op_->saved_results) restore_results();
-=======
     TensorSlots& slots;
     std::vector<Tensor> saved;
     ~Restore() {
@@ -221,12 +216,11 @@ Grads OpNode::apply(Grads grads) {
       for (size_t i = 0; i < saved.size(); ++i) *slots[i].tensor = std::move(saved[i]);
     }
   } restore{results_, slots, {}};
-  if (op_->saves_results) restore_results();
+  if (op_->saved_results) restore_results();
   if (GradMode::is_enabled() && !versions_.empty()) {
     for (const TensorSlot& s : slots) restore.saved.push_back(*s.tensor);
     attach_history(slots);
   }
->>>>>>> proof
   Grads out = gradient(grads);
   ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
                 next_edges().size(), " arguments");
