@@ -16,7 +16,8 @@
 #define ARGAND_VECTORIZE _Pragma("GCC ivdep")
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Under a sanitizer once is enough: the copies read and write the same addresses, and compiling them takes minutes.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(ARGAND_SANITIZED)
 #define ARGAND_COMPILE_AVX2 __attribute__((target("avx2,fma,f16c,bmi,bmi2")))
 #define ARGAND_COMPILE_AVX512_FEATURES "avx2,fma,f16c,bmi,bmi2,avx512f,avx512bw,avx512dq,avx512vl,avx512cd"
 #if defined(__clang__)  // has no option for the preferred width
