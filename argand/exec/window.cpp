@@ -153,7 +153,6 @@ class Window final : public PendingWork {
   void push(const PointwiseCall& call) {
     Instr instr = make_instr(call);
     std::unique_lock lock(mutex_);
-    if (mutant(Mutant::kNoForeignFlush)) mark(instr, this);
     while (PendingWork* other = claim(instr)) {
       lock.unlock();  // two windows that wait for each other would wait for ever
       other->flush();
@@ -185,6 +184,7 @@ class Window final : public PendingWork {
   PendingWork* claim(const Instr& instr) {
     SmallVector<StorageImpl*, kMaxInputs + 1> fresh;
     const auto take = [&](const Operand& o) -> PendingWork* {
+      if (mutant(Mutant::kNoForeignFlush)) o.storage->set_pending(nullptr);
       PendingWork* before = o.storage->claim(this);
       if (!before) fresh.push_back(o.storage.get());
       return before == this ? nullptr : before;
@@ -195,9 +195,12 @@ class Window final : public PendingWork {
       for (StorageImpl* s : fresh) s->set_pending(nullptr);
     return other;
   }
-  static void mark(const Instr& instr, PendingWork* work) {
-    instr.out.storage->set_pending(work);
-    for (const Operand& o : instr.ins) o.storage->set_pending(work);
+  void unmark(const Operand& o) {
+    if (o.storage && o.storage->pending() == this) o.storage->set_pending(nullptr);
+  }
+  void unmark(const Instr& instr) {
+    unmark(instr.out);
+    for (const Operand& o : instr.ins) unmark(o);
   }
 
   void flush_locked() {
@@ -208,12 +211,12 @@ class Window final : public PendingWork {
     pending_bytes_ = 0;
     // However issuing ends, nothing of this window may stay marked.
     struct Unmark {
+      Window& window;
       std::vector<Instr>& instrs;
       ~Unmark() {
-        for (const Instr& i : instrs)
-          if (i.info) mark(i, nullptr);
+        for (const Instr& i : instrs) window.unmark(i);
       }
-    } unmark{instrs};
+    } at_end{*this, instrs};
     for (size_t first = 0; first < instrs.size();) {
       size_t last = first + 1;
       while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
@@ -223,22 +226,22 @@ class Window final : public PendingWork {
       for (; first < last; ++first) release(instrs[first], instrs, last);
     }
   }
-  // A storage stays marked while a later instruction of the window uses it.
-  static void release(Instr& instr, const std::vector<Instr>& all, size_t next) {
+  // A storage stays marked while a later instruction of the window uses it.  Once unmarked it may be claimed by another
+  // window at any moment, so only this window's own mark is ever taken away.
+  void release(Instr& instr, const std::vector<Instr>& all, size_t next) {
     const auto used_later = [&](const StorageImpl* s) {
       return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), [&](const Instr& i) {
         return i.out.storage.get() == s ||
                std::any_of(i.ins.begin(), i.ins.end(), [&](const Operand& o) { return o.storage.get() == s; });
       });
     };
-    const auto unmark = [&](Operand& o) {
-      if (o.storage && !used_later(o.storage.get())) o.storage->set_pending(nullptr);
+    const auto leave = [&](Operand& o) {
+      if (!used_later(o.storage.get())) unmark(o);
       o.storage.reset();
     };
-    unmark(instr.out);
-    for (Operand& o : instr.ins) unmark(o);
+    leave(instr.out);
+    for (Operand& o : instr.ins) leave(o);
     instr.ins.clear();
-    instr.info = nullptr;
   }
 
   std::mutex mutex_;

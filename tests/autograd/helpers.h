@@ -23,9 +23,12 @@ std::string message_of(F f) {
   return "";
 }
 
-#define EXPECT_MESSAGE(text, ...)                                           \
-  EXPECT_NE(message_of([&] { __VA_ARGS__; }).find(text), std::string::npos) \
-      << "the message was: " << message_of([&] { __VA_ARGS__; })
+inline testing::AssertionResult says(const std::string& message, const std::string& text) {
+  if (message.find(text) != std::string::npos) return testing::AssertionSuccess();
+  return testing::AssertionFailure() << "the message was: " << message;
+}
+// The statement throws an Error that says `text`.
+#define EXPECT_MESSAGE(text, ...) EXPECT_TRUE(says(message_of([&] { __VA_ARGS__; }), text))
 
 inline Tensor leaf(IntArrayRef sizes, double value) { return full(sizes, value, kDouble).requires_grad_(); }
 

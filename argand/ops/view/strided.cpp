@@ -43,17 +43,22 @@ struct AsStrided : View<AsStridedArgs> {
                  capacity, " elements");
     return {a.size, a.stride, offset};
   }
-  // Both the view and self are places in one storage: scatter into the span they cover, then read self's place.
+  // Both the view and self are places in one storage: scatter into the span they cover (adding where elements of the
+  // view are the same place), then read self's place.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t view_offset = c.storage_offset.value_or(c.offset(kSelf));
     const int64_t first = std::min(view_offset, c.offset(kSelf));
     const int64_t last = std::max(last_address(c.size, c.stride, view_offset),
                                   last_address(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf)));
-    ARGAND_CHECK(NotImplementedError,
-                 !may_overlap_itself(c.size, c.stride) && !may_overlap_itself(c.sizes(kSelf), c.strides(kSelf)),
-                 "as_strided: the gradient of a view whose elements overlap is not implemented");
-    const Tensor span = zeros({last - first + 1}, g.options());
-    if (g.numel() > 0) span.as_strided(c.size, c.stride, view_offset - first).copy_(g);
+    ARGAND_CHECK(NotImplementedError, !may_overlap_itself(c.sizes(kSelf), c.strides(kSelf)),
+                 "as_strided: the gradient for a tensor whose own elements overlap is not implemented");
+    Tensor span = zeros({last - first + 1}, g.options());
+    if (may_overlap_itself(c.size, c.stride)) {
+      const Tensor places = arange(last - first + 1, kLong).as_strided(c.size, c.stride, view_offset - first);
+      span = span.index_add(0, places.reshape({-1}), g.reshape({-1}));
+    } else if (g.numel() > 0) {
+      span.as_strided(c.size, c.stride, view_offset - first).copy_(g);
+    }
     return span.as_strided(c.sizes(kSelf), c.strides(kSelf), c.offset(kSelf) - first);
   }
   static int64_t last_address(const Dims& sizes, const Dims& strides, int64_t offset) {
@@ -65,6 +70,8 @@ struct AsStrided : View<AsStridedArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), {2, 2}, {1, 4}, 1});
+    s.add({s->real({5}), {3, 2}, {1, 2}, 0});
+    s.add({s->real({2}), {3, 2}, {0, 1}});
     s.fails({s->real({4}), {5}, {1}}, "are out of bounds for a storage of 4 elements");
   }
 };
