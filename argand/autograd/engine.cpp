@@ -115,7 +115,10 @@ class Walk {
       Tensor& g = grads[h.input_nr];
       if (!g.defined()) continue;
       const Tensor replaced = h.call(g);
-      if (replaced.defined()) g = replaced;
+      if (!replaced.defined()) continue;
+      ARGAND_CHECK(GradError, replaced.sizes() == g.sizes(), "a hook on a result of ", node->name(),
+                   " changed the shape of its gradient from ", g.sizes(), " to ", replaced.sizes());
+      g = replaced;
     }
   }
 

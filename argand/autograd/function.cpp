@@ -82,13 +82,16 @@ Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, siz
   return result;
 }
 
+void FunctionNode::connect(const variable_list& inputs) {
+  for (const Tensor& t : inputs) next_edges().push_back(t.defined() ? gradient_edge(t) : Edge{});
+}
+
 void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs,
                           bool records) {
   for (const Tensor& t : ctx_.dirty_)
     ARGAND_CHECK(GradError, contains(outputs, t), name(), ": a tensor marked dirty must be a result of forward");
   if (records) {
     is_tensor_ = std::move(is_tensor);
-    for (const Tensor& t : inputs) next_edges().push_back(t.defined() ? gradient_edge(t) : Edge{});
     const variable_list before = outputs;
     for (Tensor& out : outputs) {
       if (out.defined())

@@ -71,6 +71,8 @@ class FunctionNode : public Node {
   Grads apply(Grads grads) final;
   void release_variables() final;
 
+  // Before forward, which may change inputs in place: where their gradients go.
+  void connect(const variable_list& inputs);
   // Links `outputs` to this node if any input requires grad (and grad mode is on); `is_tensor` has one entry per
   // argument.
   void record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs, bool records);
@@ -101,6 +103,7 @@ class Function {
     (collect(args, inputs, is_tensor), ...);
     bool records = false;
     for (const Tensor& t : inputs) records |= GradMode::is_enabled() && t.defined() && t.requires_grad();
+    if (records) node->connect(inputs);
     variable_list outputs;
     {
       const NoGradGuard no_grad;

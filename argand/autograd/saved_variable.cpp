@@ -23,11 +23,7 @@ Tensor SavedVariable::unpack(const intrusive_ptr<Node>& owner) const {
   if (!data_.defined()) return {};
   check_saved_version(data_, version_, owner->name());
   if (!is_output_ || !is_differentiable(data_.dtype())) return data_;
-  const Tensor t = exec::alias(data_);
-  AutogradMeta& meta = autograd_meta(t);
-  meta.grad_fn = owner;
-  meta.output_nr = output_nr_;
-  return t;
+  return owner->with_history(data_, output_nr_);
 }
 
 }  // namespace argand::autograd

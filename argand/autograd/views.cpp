@@ -41,9 +41,17 @@ class CopySlices final : public Node {
     next_edges() =
         write_->next_edges();  // the writer's first argument was the view: its gradient goes to the base instead
     next_edges()[0] = gradient_edge(base);
+    write_->set_owner(this);
   }
+  ~CopySlices() override { write_->set_owner(nullptr); }
   std::string name() const override { return "CopySlices"; }
   void release_variables() override { write_->release_variables(); }
+
+  // What was written is a view of the base after the write, whose history this node is.
+  Tensor with_history(const Tensor& result, uint32_t) override {
+    const Tensor base = Node::with_history(exec::alias(result, base_.sizes, base_.strides, base_.offset), 0);
+    return base.as_strided(view_.sizes, view_.strides, view_.offset);
+  }
 
   Grads apply(Grads grads) override {
     Grads out(next_edges().size());

@@ -56,6 +56,15 @@ uint32_t Node::add_input(const Tensor& forward_result) {
   return static_cast<uint32_t>(input_metas_.size() - 1);
 }
 
+Tensor Node::with_history(const Tensor& result, uint32_t nr) {
+  if (owner_) return owner_->with_history(result, nr);
+  Tensor t = exec::alias(result);
+  AutogradMeta& meta = autograd_meta(t);
+  meta.grad_fn = intrusive_ptr<Node>(this);
+  meta.output_nr = nr;
+  return t;
+}
+
 void Node::add_hook(Hook hook) {
   const auto at = std::find_if(hooks_.begin(), hooks_.end(), [](const Hook& h) { return h.retains; });
   hooks_.insert(hook.retains ? hooks_.end() : at, std::move(hook));
@@ -116,6 +125,9 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
     next_edges().push_back(defined ? gradient_edge(*s.tensor) : Edge{});
     if (op.saves_metas) tensor_metas_.push_back(defined ? ArgumentMeta(*s.tensor) : ArgumentMeta());
   }
+  // Only now: for a view of `in_place`, the edge asked for above leads to what the op read, and one asked for later to
+  // what it wrote.
+  if (in_place) in_place->storage()->bump_version(op.name);
   for (uint32_t i = 0; i < slots.size(); ++i) {
     Tensor& t = *slots[i].tensor;
     if (!t.defined()) continue;
@@ -174,16 +186,10 @@ void OpNode::check_versions() {
 
 void OpNode::restore_results() {
   uint32_t nr = 0;
-  for (const auto& saved : saved_results_) {
-    Tensor t = saved.first;
-    // For double backward the result has its history again.
-    if (t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) && !(op_->constant_results >> nr & 1)) {
-      t = exec::alias(t);
-      AutogradMeta& meta = autograd_meta(t);
-      meta.grad_fn = intrusive_ptr<Node>(this);
-      meta.output_nr = nr;
-    }
-    results_.push_back(std::move(t));
+  for (const auto& [t, version] : saved_results_) {
+    const bool differentiates = t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) &&
+                                !(op_->constant_results >> nr & 1);
+    results_.push_back(differentiates ? with_history(t, nr) : t);
     ++nr;
   }
 }

@@ -64,6 +64,10 @@ class Node : public RefCounted {
   const std::vector<Hook>& hooks() const { return hooks_; }  // tensor hooks, run on this node's inputs
   void add_hook(Hook hook);
   std::optional<Hook> take_hook(unsigned handle);  // removes it
+  // Result `nr` of this node, kept without history, as a tensor with history: for double backward.
+  virtual Tensor with_history(const Tensor& result, uint32_t nr);
+  // This node runs as part of `owner` and is no node of the graph itself; `owner` outlives it.
+  void set_owner(Node* owner) { owner_ = owner; }
   std::mutex& mutex() { return mutex_; }
 
  protected:
@@ -74,6 +78,7 @@ class Node : public RefCounted {
   std::vector<Edge> next_edges_;
   std::vector<GradMeta> input_metas_;
   std::vector<Hook> hooks_;
+  Node* owner_ = nullptr;
   std::mutex mutex_;
 };
 

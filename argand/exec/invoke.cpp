@@ -239,10 +239,11 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
       copy_elements(self, out);
     }
   }
-  self.storage()->bump_version(op.name);
   if (records) {
     Tensor out = self;
     record(op, args, {&out, 1}, &self);
+  } else {
+    self.storage()->bump_version(op.name);
   }
 }
 
