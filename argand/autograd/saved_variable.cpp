@@ -6,11 +6,11 @@ namespace argand::autograd {
 
 SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_output) {
   if (!t.defined()) return;
-  // A leaf is kept as it is.  Anything else is kept apart from its handle, which may be written in place later and then
-  // lead to the node that keeps this.
-  const bool is_leaf = t.is_leaf();
-  data_ = is_output || !is_leaf ? exec::alias(t) : t;
-  if (!is_output && !is_leaf) {
+  // Kept apart from its handle, which may be written in place later and then lead to the node that keeps this.  A leaf
+  // that requires grad cannot.
+  const bool leaf = t.is_leaf() && t.requires_grad();
+  data_ = is_output || !leaf ? exec::alias(t) : t;
+  if (!is_output && t.requires_grad() && !leaf) {
     AutogradMeta& meta = autograd_meta(data_);
     meta.grad_fn = t.grad_fn();
     meta.output_nr = t.output_nr();

@@ -50,7 +50,7 @@ class CopySlices final : public Node {
   // What was written is a view of the base after the write, whose history this node is.
   Tensor with_history(const Tensor& result, uint32_t) override {
     const Tensor base = Node::with_history(exec::alias(result, base_.sizes, base_.strides, base_.offset), 0);
-    return base.as_strided(view_.sizes, view_.strides, view_.offset);
+    return view_of(base, view_);
   }
 
   Grads apply(Grads grads) override {

@@ -136,9 +136,10 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
       continue;
     }
     versions_.emplace_back(i, t._version());
-    // Kept without its history, which next_edges() has already: `t` may be written in place later and then lead to this
-    // node, which would own itself.
-    if (next_edges()[i].is_valid() && !t.is_leaf()) t = exec::alias(t);
+    // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
+    // to this node, which would own itself.  A leaf that requires grad cannot.
+    const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
+    if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
   }
   for (Tensor& out : outs) add_input(out);
   if (op.saved_results)
@@ -187,8 +188,8 @@ void OpNode::check_versions() {
 void OpNode::restore_results() {
   uint32_t nr = 0;
   for (const auto& [t, version] : saved_results_) {
-    const bool differentiates = t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) &&
-                                !(op_->constant_results >> nr & 1);
+    const bool differentiates =
+        t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) && !(op_->constant_results >> nr & 1);
     results_.push_back(differentiates ? with_history(t, nr) : t);
     ++nr;
   }

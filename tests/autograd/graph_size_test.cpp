@@ -75,7 +75,7 @@ TEST(GraphSize, Comb) {
   Tensor spine = x, sum = other * 1.0;
   for (int i = 0; i < kNodes / 8; ++i) {
     spine = spine * 1.0;
-    sum = spine.view({1}).view({}) + sum;
+    sum = spine.view({1}).view(IntArrayRef()) + sum;
   }
   Tensor g;
   EXPECT_LT(seconds_of([&] { g = grad({sum}, {x})[0]; }), kBound);
