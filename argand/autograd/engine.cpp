@@ -110,7 +110,7 @@ class Walk {
   }
 
   static void run_hooks(Node* node, Grads& grads) {
-    const std::vector<Node::Hook> hooks = node->hooks();  // a hook may add and remove hooks
+    const std::vector<Node::Hook> hooks(node->hooks().begin(), node->hooks().end());  // a hook may add and remove hooks
     for (const Node::Hook& h : hooks) {
       Tensor& g = grads[h.input_nr];
       if (!g.defined()) continue;
