@@ -17,9 +17,17 @@ int64_t numel_of(IntArrayRef sizes) {
   return zero ? 0 : n;
 }
 
+// The stride of the dimension outside one of this stride and size; sizes without elements may ask for any.
+static int64_t outer_stride(int64_t stride, int64_t size, IntArrayRef sizes) {
+  int64_t outer;
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &outer), "the strides of ",
+               sizes, " do not fit 64 bits");
+  return outer;
+}
+
 Dims contiguous_strides(IntArrayRef sizes) {
   Dims strides(sizes.size(), 1);
-  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<int64_t>(sizes[i], 1);
+  for (size_t i = sizes.size(); i-- > 1;) strides[i - 1] = outer_stride(strides[i], sizes[i], sizes);
   return strides;
 }
 
@@ -37,7 +45,7 @@ static Dims strides_in_order(IntArrayRef sizes, const Dims& order) {
   int64_t step = 1;
   for (size_t i = order.size(); i-- > 0;) {
     strides[order[i]] = step;
-    step *= std::max<int64_t>(sizes[order[i]], 1);
+    if (i > 0) step = outer_stride(step, sizes[order[i]], sizes);
   }
   return strides;
 }

@@ -79,12 +79,12 @@ Tensor read_tensor(const InputFile& file, int64_t header_bytes, const TensorEntr
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
   bool overflow = false, zero = false;
-  for (const int64_t s : entry.shape) {
+  for (const int64_t s : entry.shape) {  // sizes beside a 0 make strides: they must fit, too
     zero |= s == 0;
-    overflow |= __builtin_mul_overflow(bytes, s, &bytes);
+    overflow |= __builtin_mul_overflow(bytes, std::max<int64_t>(s, 1), &bytes);
   }
   if (zero) bytes = 0;
-  require((!overflow || zero) && bytes == entry.end - entry.begin, file.path(), "tensor '", entry.name, "' of shape ",
+  require(!overflow && bytes == entry.end - entry.begin, file.path(), "tensor '", entry.name, "' of shape ",
           IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin,
           " bytes it is given");
   const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
