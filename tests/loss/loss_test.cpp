@@ -204,6 +204,24 @@ TEST_F(Loss, NothingLeftToAverageIsNaN) {
 }
 
 // One logit towers above the rest: no overflow, no loss of the small ones.
+// None at all, and rows on both sides of the length up to which they are taken together.
+TEST_F(Loss, AnyNumberOfClasses) {
+  const Tensor none = zeros({2, 0}, kDouble).requires_grad_();
+  const Tensor ignored = cross_entropy_loss(none, full({2}, -100, kLong), {}, Reduction::Sum);
+  EXPECT_EQ(ignored.item<double>(), 0);
+  ignored.backward();
+  EXPECT_EQ(none.grad().sizes(), IntArrayRef({2, 0}));
+  EXPECT_EQ(cross_entropy_loss(zeros({0, 0}, kDouble), zeros({0}, kLong), {}, Reduction::None).numel(), 0);
+  EXPECT_THROW(cross_entropy_loss(none, zeros({2}, kLong)), IndexError);
+  for (const int64_t classes : {1, 2, 63, 64, 65, 2049}) {
+    const Tensor a = pattern({50, classes}, 7, 101, -3, 0.06).requires_grad_(), b = a.detach().clone().requires_grad_();
+    const Tensor t = arange(50, kLong).remainder(classes);
+    cross_entropy_loss(a, t).backward();
+    nll_loss(b.log_softmax(1), t).backward();
+    EXPECT_TRUE(allclose(a.grad(), b.grad(), 1e-12, 1e-15)) << classes << " classes";
+  }
+}
+
 TEST_F(Loss, LargeLogits) {
   const Tensor logits = zeros({1, 3});
   logits.data_ptr<float>()[1] = 1e30f;

@@ -72,6 +72,10 @@ struct GradientBody {
 
 // Rows too short to fill vectors: exponentials and logarithms are taken of many at once.
 constexpr int64_t kShortRow = 64, kShortElements = 2048;
+// (Without classes there is nothing to take: all targets are ignored.)
+int64_t rows_together(const CrossEntropy& c) {
+  return c.classes >= 1 && c.classes <= kShortRow ? kShortElements / c.classes : 1;
+}
 
 template <class A>
 struct ShortRowsBody {
@@ -129,8 +133,8 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
   A *losses = static_cast<A*>(losses_out), *weights = static_cast<A*>(weights_out),
     *log_sums = static_cast<A*>(log_sums_out);
-  const bool is_short = c.classes <= kShortRow;
-  const int64_t together = is_short ? kShortElements / c.classes : 1;
+  const int64_t together = rows_together(c);
+  const bool is_short = together > 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
     ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
     A work[kShortElements], tops[kShortElements];
@@ -176,8 +180,8 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
   const A *log_sums = static_cast<const A*>(log_sums_in), *scales = static_cast<const A*>(scales_in);
-  const bool is_short = c.classes <= kShortRow;
-  const int64_t together = is_short ? kShortElements / c.classes : 1;
+  const int64_t together = rows_together(c);
+  const bool is_short = together > 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
     ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
     for (int64_t first = begin; first < end; first += together) {
