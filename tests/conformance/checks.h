@@ -12,6 +12,7 @@ void check_gradient(const OpCase& c);
 void check_error_samples(const OpCase& c);
 void check_unsupported_dtypes(const OpCase& c);
 void check_wrong_tensors(const OpCase& c);
+void check_without_elements(const OpCase& c);
 void check_meta(const OpCase& c);
 void check_threads(const OpCase& c);
 

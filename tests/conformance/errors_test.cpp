@@ -2,6 +2,11 @@
 // shape. Whatever comes in, a typed error or a result comes out.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
+#include "argand/autograd/engine.h"
+#include "argand/ops/functions.h"
 #include "tests/conformance/checks.h"
 
 namespace argand::conformance {
@@ -103,8 +108,53 @@ void check_wrong_tensors(const OpCase& c) {
   }
 }
 
-static const bool registered = register_tests("ErrorSamples", check_error_samples) &&
-                               register_tests("Dtypes", check_unsupported_dtypes) &&
-                               register_tests("WrongTensors", check_wrong_tensors);
+// A call whose tensors all have no elements along the dimensions of one size, and its gradient: a result or a typed
+// error, but no division by a number of elements.
+static void without_elements(const OpCase& c, const AnyArgs& sample, int64_t size, bool differentiates) {
+  const auto args = sample.clone();
+  TensorSlots slots = slots_of(*args, *c.op);
+  for (size_t k = 0; k < slots.size(); ++k) {
+    Tensor& t = *slots[k].tensor;
+    if (!t.defined()) continue;
+    Dims sizes = t.impl().sizes;
+    std::replace(sizes.begin(), sizes.end(), size, int64_t{0});
+    t = filled(sizes, t.dtype(), 0);
+    if (differentiates && is_differentiable(t.dtype()) && !is_constant(*c.op, *sample.clone(), k)) t.requires_grad_();
+  }
+  try {
+    std::vector<Tensor> roots, gradients;
+    for (const Tensor& t : call(*c.op, *args)) {
+      if (!t.defined()) continue;
+      read(t);
+      if (t.requires_grad()) roots.push_back(t), gradients.push_back(ones_like(t));
+    }
+    if (differentiates && !roots.empty()) autograd::backward(roots, gradients);
+  } catch (const InternalError& e) {
+    ADD_FAILURE() << "a user's mistake ended in: " << e.what();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()), "");
+  }
+}
+
+void check_without_elements(const OpCase& c) {
+  const std::vector<Sample> samples = samples_of(*c.op);
+  for (size_t i = 0; i < samples.size(); ++i) {
+    if (!samples[i].error.empty()) continue;
+    const AnyArgs& sample = *samples[i].args;
+    std::set<int64_t> sizes;
+    const auto original = sample.clone();
+    for (const TensorSlot& s : slots_of(*original, *c.op))
+      if (s.tensor->defined()) sizes.insert(s.tensor->sizes().begin(), s.tensor->sizes().end());
+    for (const int64_t size : sizes)
+      for (const bool differentiates : {false, true}) {
+        SCOPED_TRACE(str("op=", c.name, " sample=", i, " without elements where there were ", size));
+        without_elements(c, sample, size, differentiates && !c.op->inplace_only);
+      }
+  }
+}
+
+static const bool registered =
+    register_tests("ErrorSamples", check_error_samples) && register_tests("WithoutElements", check_without_elements) &&
+    register_tests("Dtypes", check_unsupported_dtypes) && register_tests("WrongTensors", check_wrong_tensors);
 
 }  // namespace argand::conformance

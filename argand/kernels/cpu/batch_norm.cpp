@@ -175,16 +175,17 @@ void column_products(const ChannelPass& c, const T* g, const T* x, const op_math
   using A = op_math_t<T>;
   const int64_t w = c.channels, step = std::max<int64_t>(64, c.n / 4096), blocks = (c.n + step - 1) / step;
   ScratchBuffer<A, 8192> parts(blocks * 2 * w);
-  parallel_for(0, blocks, std::max<int64_t>(1, kNormGrain / (step * w)), [&](int64_t begin, int64_t end) {
-    ScratchBuffer<A, 8192> gs(run_scratch<T, A>(w)), xs(run_scratch<T, A>(w));
-    for (int64_t k = begin; k < end; ++k) {
-      A *s = parts.data() + k * 2 * w, *p = s + w;
-      std::fill(s, s + 2 * w, A(0));
-      for (int64_t i = k * step; i < std::min(c.n, (k + 1) * step); ++i)
-        on_vector_unit<ColumnProductsBody<A>>(load_run(g + i * w, w, gs.data()), load_run(x + i * w, w, xs.data()),
-                                              center, s, p, w);
-    }
-  });
+  parallel_for(0, blocks, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, step * w)),
+               [&](int64_t begin, int64_t end) {
+                 ScratchBuffer<A, 8192> gs(run_scratch<T, A>(w)), xs(run_scratch<T, A>(w));
+                 for (int64_t k = begin; k < end; ++k) {
+                   A *s = parts.data() + k * 2 * w, *p = s + w;
+                   std::fill(s, s + 2 * w, A(0));
+                   for (int64_t i = k * step; i < std::min(c.n, (k + 1) * step); ++i)
+                     on_vector_unit<ColumnProductsBody<A>>(load_run(g + i * w, w, gs.data()),
+                                                           load_run(x + i * w, w, xs.data()), center, s, p, w);
+                 }
+               });
   add_parts(parts.data(), blocks, 2 * w, w, sum);
   add_parts(parts.data() + w, blocks, 2 * w, w, product);
 }

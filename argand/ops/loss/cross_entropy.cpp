@@ -226,7 +226,7 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     }
     if (a.reduction == Reduction::None) return -terms.sum(dim);
     if (a.reduction == Reduction::Sum) return -terms.sum();
-    const int64_t rows = a.self.numel() / classes;
+    const int64_t rows = numel_of(reduced_sizes(a.self.sizes(), Dims{dim}, false));
     return -(terms.sum() / static_cast<double>(rows));
   }
   static void samples(S& s) {
