@@ -1,6 +1,6 @@
 #include "argand/kernels/cpu/batch_norm.h"
 
-#include "argand/kernels/cpu/norm_loops.h"
+#include "argand/kernels/cpu/row_loops.h"
 
 // A plane is the `inner` elements of one channel of one sample: plane p belongs to channel p % channels.  Where inner
 // is 1, planes are single numbers, and loops run along the channels instead.

@@ -11,9 +11,8 @@
 namespace argand::cpu {
 namespace {
 
-constexpr int64_t kSlabBytes =
-    160 << 10;                   // of unfolded input at a time: stays in the second-level cache beside x and gy
-constexpr int64_t kDepth = 384;  // rows of the unfolded matrix at a time: theirs of a tile stay in the first
+constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
+constexpr int64_t kDepth = 384;            // rows of the unfolded matrix at a time: theirs of a tile stay in the first
 constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
 constexpr int64_t kMostParts = 16;
 

@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "argand/core/dispatch.h"
-#include "argand/kernels/cpu/reduce_loops.h"
-#include "argand/kernels/cpu/tile.h"
+#include "argand/kernels/cpu/row_loops.h"
 
 namespace argand::cpu {
 namespace {
@@ -22,22 +21,14 @@ struct Weights {
   A operator[](int64_t c) const { return of_class ? of_class[c] : A(1); }
 };
 
-template <class Op, class A>
-ARGAND_INLINE A reduce_row(const A* x, int64_t n, A center) {
-  Tree<Op> total;
-  for (int64_t i = 0; i < n; i += kReduceBlock)
-    total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
-  return total.finish();
-}
-
 template <class A>
 struct LogSumBody {
   struct Result {
     A top, log_sum;  // of exp(x - top)
   };
   ARGAND_INLINE static Result run(const A* x, int64_t n) {
-    const A top = reduce_row<MaxOp<A>>(x, n, A{});
-    return {top, math::log(reduce_row<CenteredExpOp<A>>(x, n, top))};
+    const A top = reduce_run<MaxOp<A>>(x, n, A{});
+    return {top, math::log(reduce_run<CenteredExpOp<A>>(x, n, top))};
   }
 };
 
@@ -109,17 +100,6 @@ struct ShortSoftmaxBody {
   }
 };
 
-template <class T, class A>
-const A* load_rows(const CrossEntropy& c, int64_t row, int64_t rows, A* buffer) {
-  const T* from = static_cast<const T*>(c.logits) + row * c.classes;
-  if constexpr (std::is_same_v<T, A>) {
-    return from;
-  } else {
-    convert_elements(from, scalar_type_v<T>, buffer, kFloat, rows * c.classes);
-    return buffer;
-  }
-}
-
 template <class F>
 void for_rows(const CrossEntropy& c, F&& f) {
   constexpr int64_t kGrain = 16384;
@@ -136,11 +116,11 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
   const int64_t together = rows_together(c);
   const bool is_short = together > 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
-    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
+    ScratchBuffer<A, 4096> buffer(run_scratch<T, A>(together * c.classes));
     A work[kShortElements], tops[kShortElements];
     for (int64_t first = begin; first < end; first += together) {
       const int64_t rows = std::min(together, end - first);
-      const A* block = load_rows<T>(c, first, rows, buffer.data());
+      const A* block = load_run(static_cast<const T*>(c.logits) + first * c.classes, rows * c.classes, buffer.data());
       if (is_short) on_vector_unit<ShortRowsBody<A>>(block, rows, c.classes, work, tops, log_sums + first);
       for (int64_t i = first; i < first + rows; ++i) {
         const int64_t t = c.targets[i];
@@ -162,7 +142,7 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
           if (w.of_class)
             for (int64_t j = 0; j < c.classes; ++j) weighted += w[j] * (x[j] - top);
           else
-            weighted = reduce_row<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
+            weighted = reduce_run<SumOp<A>>(x, c.classes, A{}) - static_cast<A>(c.classes) * top;
           loss += uniform * (w.total * log_sum - weighted);
         }
         losses[i] = loss;
@@ -183,13 +163,12 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
   const int64_t together = rows_together(c);
   const bool is_short = together > 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
-    ScratchBuffer<A, 4096> buffer(std::is_same_v<T, A> ? 0 : together * c.classes);
+    ScratchBuffer<A, 4096> buffer(run_scratch<T, A>(together * c.classes));
     for (int64_t first = begin; first < end; first += together) {
       const int64_t rows = std::min(together, end - first);
       T* out = static_cast<T*>(out_any) + first * c.classes;
-      const A* x = load_rows<T>(c, first, rows, buffer.data());
-      A* to = buffer.data();
-      if constexpr (std::is_same_v<T, A>) to = out;
+      const A* x = load_run(static_cast<const T*>(c.logits) + first * c.classes, rows * c.classes, buffer.data());
+      A* to = place_run(out, buffer.data());
       if (is_short) on_vector_unit<ShortSoftmaxBody<A>>(x, log_sums + first, rows, c.classes, to);
       for (int64_t i = first; i < first + rows; ++i, x += c.classes, to += c.classes) {
         const int64_t t = c.targets[i];
@@ -207,8 +186,7 @@ void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales
           on_vector_unit<GradientBody<A>>(&row);
         }
       }
-      if constexpr (!std::is_same_v<T, A>)
-        convert_elements(buffer.data(), kFloat, out, scalar_type_v<T>, rows * c.classes);
+      store_run(buffer.data(), out, rows * c.classes);
     }
   });
 }

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "argand/kernels/cpu/norm_loops.h"
+#include "argand/kernels/cpu/row_loops.h"
 
 namespace argand::cpu {
 namespace {

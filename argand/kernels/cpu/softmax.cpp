@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "argand/core/dispatch.h"
-#include "argand/kernels/cpu/reduce_loops.h"
-#include "argand/kernels/cpu/tile.h"
+#include "argand/kernels/cpu/row_loops.h"
 
 namespace argand::cpu {
 namespace {
@@ -17,14 +16,6 @@ struct Line {
   int64_t n, width, stride;
 };
 
-template <class Op, class A>
-ARGAND_INLINE A reduce_row(const A* x, int64_t n, A center) {
-  Tree<Op> total;
-  for (int64_t i = 0; i < n; i += kReduceBlock)
-    total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
-  return total.finish();
-}
-
 // ---- one column: contiguous
 
 template <class A, bool kLog>
@@ -33,15 +24,15 @@ struct ForwardRow {
     const A* x = line->in;
     A* y = line->out;
     const int64_t n = line->n;
-    const A top = reduce_row<MaxOp<A>>(x, n, A{});
+    const A top = reduce_run<MaxOp<A>>(x, n, A{});
     if constexpr (kLog) {
-      const A shift = math::log(reduce_row<CenteredExpOp<A>>(x, n, top));
+      const A shift = math::log(reduce_run<CenteredExpOp<A>>(x, n, top));
       ARGAND_VECTORIZE
       for (int64_t i = 0; i < n; ++i) y[i] = x[i] - top - shift;
     } else {
       ARGAND_VECTORIZE
       for (int64_t i = 0; i < n; ++i) y[i] = math::exp(x[i] - top);
-      const A factor = 1 / reduce_row<SumOp<A>>(y, n, A{});
+      const A factor = 1 / reduce_run<SumOp<A>>(y, n, A{});
       ARGAND_VECTORIZE
       for (int64_t i = 0; i < n; ++i) y[i] = y[i] * factor;
     }
@@ -67,7 +58,7 @@ struct BackwardRow {
     const A *g = line->in, *y = line->result;
     A* out = line->out;
     const int64_t n = line->n;
-    const A sum = kLog ? reduce_row<SumOp<A>>(g, n, A{}) : dot_row(g, y, n);
+    const A sum = kLog ? reduce_run<SumOp<A>>(g, n, A{}) : dot_row(g, y, n);
     ARGAND_VECTORIZE
     for (int64_t i = 0; i < n; ++i) out[i] = kLog ? g[i] - math::exp(y[i]) * sum : (g[i] - sum) * y[i];
   }

@@ -1,7 +1,5 @@
 #include "argand/nn/functional/embedding.h"
 
-#include <cmath>
-
 #include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -17,7 +15,7 @@ void renormalize(const Tensor& weight, const Tensor& input, double max_norm, dou
   const Tensor used = std::get<0>(unique(input.reshape({-1})));
   if (used.numel() == 0) return;
   const Tensor rows = weight.index_select(0, used);
-  const Tensor norms = std::isinf(p) ? std::get<0>(rows.abs().max(1, true)) : rows.abs().pow(p).sum(1, true).pow(1 / p);
+  const Tensor norms = rows.norm(p, {1}, true);
   weight.index_copy_(0, used.to(kLong), rows * where(norms > max_norm, max_norm / (norms + kEps), 1.0));
 }
 

@@ -4,10 +4,13 @@
 #include <numbers>
 
 #include "argand/ops/functions.h"
+#include "argand/ops/loss/target.h"
 #include "argand/ops/operators.h"
 
 namespace argand::nn::functional {
 namespace {
+
+using ops::optional;
 
 int64_t number_of(enumtype::kNone) { return Reduction::None; }
 int64_t number_of(enumtype::kMean) { return Reduction::Mean; }
@@ -16,13 +19,6 @@ int64_t number_of(enumtype::kBatchMean) { return Reduction::Sum; }
 template <class Variant>
 int64_t reduction_of(const Variant& v) {
   return std::visit([](auto e) { return number_of(e); }, v);
-}
-
-std::optional<Tensor> optional(const Tensor& t) { return t.defined() ? std::optional<Tensor>(t) : std::nullopt; }
-
-Tensor reduced(const Tensor& losses, const LossReduction& reduction) {
-  const int64_t r = reduction_of(reduction);
-  return r == Reduction::Mean ? losses.mean() : r == Reduction::Sum ? losses.sum() : losses;
 }
 
 // One variance for each element, or one for all of the last dimension.
@@ -79,13 +75,13 @@ Tensor poisson_nll_loss(const Tensor& input, const Tensor& target, const Poisson
 Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor& var,
                          const GaussianNLLLossFuncOptions& o) {
   const Tensor given = variance_for(input, var);
-  ARGAND_CHECK(ValueError, given.numel() == 0 || !(given.detach() < 0).sum().is_nonzero(),
+  ARGAND_CHECK(ValueError, !(given.detach() < 0).any().is_nonzero(),
                "gaussian_nll_loss: var has negative entry/entries");
   // The value is no lower than eps; the gradient is that of `given`, as PyTorch's.
   const Tensor v = given + (given.clamp_min(o.eps()) - given).detach();
   Tensor losses = 0.5 * (v.log() + (input - target).square() / v);
   if (o.full()) losses = losses + 0.5 * std::log(2 * std::numbers::pi);
-  return reduced(losses, o.reduction());
+  return ops::reduce_loss(losses, reduction_of(o.reduction()));
 }
 Tensor soft_margin_loss(const Tensor& input, const Tensor& target, const SoftMarginLossFuncOptions& o) {
   return argand::soft_margin_loss(input, target, reduction_of(o.reduction()));
@@ -112,13 +108,12 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                          const TripletMarginWithDistanceLossFuncOptions& o) {
   const auto distance = [&](const Tensor& x, const Tensor& y) {
-    constexpr double kEps = 1e-6;  // keeps the gradient finite where x and y are equal
-    return o.distance_function() ? (*o.distance_function())(x, y) : (x - y + kEps).square().sum(-1).sqrt();
+    return o.distance_function() ? (*o.distance_function())(x, y) : argand::pairwise_distance(x, y);
   };
   const Tensor near = distance(anchor, positive);
   Tensor far = distance(anchor, negative);
   if (o.swap()) far = minimum(far, distance(positive, negative));
-  return reduced((near - far + o.margin()).clamp_min(0), o.reduction());
+  return ops::reduce_loss((near - far + o.margin()).clamp_min(0), reduction_of(o.reduction()));
 }
 
 }  // namespace argand::nn::functional

@@ -1,22 +1,11 @@
 // Losses that stop at a margin: soft_margin_loss, hinge_embedding_loss, margin_ranking_loss, cosine_embedding_loss,
 // triplet_margin_loss, multi_margin_loss.
-#include <cmath>
-
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
 
 namespace argand::ops {
 namespace {
-
-// |x1 - x2 + eps| in the p-norm of the last dimension.
-Tensor distance(const Tensor& x1, const Tensor& x2, double p, double eps) {
-  const Tensor d = (x1 - x2 + eps).abs();
-  if (p == 1) return d.sum(-1);
-  if (p == 2) return d.square().sum(-1).sqrt();
-  if (std::isinf(p)) return std::get<0>(d.max(-1));
-  return d.pow(p).sum(-1).pow(1 / p);
-}
 
 // Differences of unsigned numbers would wrap.
 constexpr DtypeSet kSigned = kAllTypes & ~kBoolType & ~dtype_bit(kByte);
@@ -137,9 +126,9 @@ struct TripletMarginLoss : Composite<TripletMarginLossArgs> {
                  "of dimensions, but got: anchor ",
                  a.anchor.dim(), "D, positive ", a.positive.dim(), "D, and negative ", a.negative.dim(), "D inputs");
     ARGAND_CHECK(ValueError, a.p > 0, "triplet_margin_loss: expected p > 0, got ", a.p);
-    const Tensor near = distance(a.anchor, a.positive, a.p, a.eps);
-    Tensor far = distance(a.anchor, a.negative, a.p, a.eps);
-    if (a.swap) far = minimum(far, distance(a.positive, a.negative, a.p, a.eps));
+    const Tensor near = pairwise_distance(a.anchor, a.positive, a.p, a.eps);
+    Tensor far = pairwise_distance(a.anchor, a.negative, a.p, a.eps);
+    if (a.swap) far = minimum(far, pairwise_distance(a.positive, a.negative, a.p, a.eps));
     return reduce_loss((a.margin + near - far).clamp_min(0), a.reduction);
   }
   static void samples(S& s) {

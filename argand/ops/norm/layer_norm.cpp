@@ -1,19 +1,10 @@
 // layer_norm, and the op with statistics and its backward that it is made of.
-#include "argand/kernels/cpu/row_norm.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/normalized_shape.h"
 #include "argand/ops/norm/parameters.h"
 
 namespace argand::ops {
-namespace {
-
-cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight) {
-  const RowSplit s(input.sizes(), normalized_shape);
-  return {input.dtype(), s.rows, 1, s.n, 1, true, data_or_null(weight)};
-}
-
-}  // namespace
 
 struct NativeLayerNorm : Kernel<NativeLayerNormArgs> {
   static constexpr auto schema =
@@ -34,8 +25,8 @@ struct NativeLayerNorm : Kernel<NativeLayerNormArgs> {
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, type), b = parameter_in(a.bias, type);
-    cpu::row_norm(row_call(x, a.normalized_shape, w), x.impl().data(), data_or_null(b), a.eps, outs[0].impl().data(),
-                  outs[1].impl().data(), outs[2].impl().data());
+    cpu::row_norm(row_call(x, a.normalized_shape, w, true), x.impl().data(), data_or_null(b), a.eps,
+                  outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -86,9 +77,9 @@ struct NativeLayerNormBackward : Kernel<NativeLayerNormBackwardArgs> {
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, type),
                  mean = parameter_in(a.mean, type), rstd = parameter_in(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
-    cpu::row_norm_backward(row_call(x, a.normalized_shape, w), g.impl().data(), x.impl().data(), mean.impl().data(),
-                           rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(),
-                           db.data());
+    cpu::row_norm_backward(row_call(x, a.normalized_shape, w, true), g.impl().data(), x.impl().data(),
+                           mean.impl().data(), rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr,
+                           dw.data(), db.data());
     dw.finish();
     db.finish();
   }

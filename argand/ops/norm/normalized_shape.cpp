@@ -40,6 +40,11 @@ Dims statistics_sizes(IntArrayRef sizes, IntArrayRef normalized_shape) {
   return out;
 }
 
+cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered) {
+  const RowSplit s(input.sizes(), normalized_shape);
+  return {input.dtype(), s.rows, 1, s.n, 1, centered, data_or_null(weight)};
+}
+
 NormShape layer_norm_shape(IntArrayRef sizes, IntArrayRef normalized_shape) {
   const RowSplit s(sizes, normalized_shape);
   return {{s.rows, s.n}, {s.rows, 1}, {1, s.n}, {1}, {0}};

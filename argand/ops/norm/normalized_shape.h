@@ -1,5 +1,6 @@
 // What normalisations over the last dimensions (layer norm, RMS norm) share.
 #pragma once
+#include "argand/kernels/cpu/row_norm.h"
 #include "argand/ops/norm/gradient.h"
 
 namespace argand::ops {
@@ -15,6 +16,8 @@ void check_normalized_shape(const char* op, const Tensor& input, IntArrayRef nor
                             const Tensor& bias);
 // The input's sizes with 1 for the normalised ones.
 Dims statistics_sizes(IntArrayRef sizes, IntArrayRef normalized_shape);
+// The call that normalises such rows; `centered`: layer norm, else RMS norm.
+cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight, bool centered);
 NormShape layer_norm_shape(IntArrayRef sizes, IntArrayRef normalized_shape);
 
 }  // namespace argand::ops

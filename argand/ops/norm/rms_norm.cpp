@@ -1,7 +1,6 @@
 // rms_norm, and the op with statistics and its backward that it is made of.
 #include <limits>
 
-#include "argand/kernels/cpu/row_norm.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/normalized_shape.h"
@@ -9,11 +8,6 @@
 
 namespace argand::ops {
 namespace {
-
-cpu::RowNorm row_call(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight) {
-  const RowSplit s(input.sizes(), normalized_shape);
-  return {input.dtype(), s.rows, 1, s.n, 1, false, data_or_null(weight)};
-}
 
 double eps_or_default(const std::optional<double>& eps, ScalarType input) {
   if (eps) return *eps;
@@ -38,7 +32,7 @@ struct FusedRmsNorm : Kernel<FusedRmsNormArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, op_math_type(x.dtype()));
-    cpu::row_norm(row_call(x, a.normalized_shape, w), x.impl().data(), nullptr, eps_or_default(a.eps, x.dtype()),
+    cpu::row_norm(row_call(x, a.normalized_shape, w, false), x.impl().data(), nullptr, eps_or_default(a.eps, x.dtype()),
                   outs[0].impl().data(), nullptr, outs[1].impl().data());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
@@ -84,7 +78,7 @@ struct FusedRmsNormBackward : Kernel<FusedRmsNormBackwardArgs> {
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, type),
                  rstd = parameter_in(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type);
-    cpu::row_norm_backward(row_call(x, a.normalized_shape, w), g.impl().data(), x.impl().data(), nullptr,
+    cpu::row_norm_backward(row_call(x, a.normalized_shape, w, false), g.impl().data(), x.impl().data(), nullptr,
                            rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), nullptr);
     dw.finish();
   }

@@ -1,4 +1,5 @@
-// Sums over runs of contiguous elements that the normalisations are made of, and rows of any floating type.
+// Sums over runs of contiguous elements that normalisations, softmax and losses are made of, and runs of any floating
+// type.
 // All sums follow Note [Order of a reduction].
 #pragma once
 #include <algorithm>
@@ -14,7 +15,7 @@ inline constexpr int64_t kNormGrain = 32768;  // elements that one thread takes 
 
 template <class Op, class A>
 ARGAND_INLINE A reduce_run(const A* x, int64_t n, A center) {
-  if (n <= kReduceBlock) return n == 0 ? A(0) : reduce_block(Op{}, x, n, center);
+  if (n <= kReduceBlock) return n == 0 ? Op::identity() : reduce_block(Op{}, x, n, center);
   Tree<Op> total;
   for (int64_t i = 0; i < n; i += kReduceBlock)
     total.push(reduce_block(Op{}, x + i, std::min(kReduceBlock, n - i), center));
