@@ -1,5 +1,6 @@
 // How many elements have each value, or lie in each interval: bincount, histc.
 #include <cmath>
+#include <limits>
 
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
@@ -34,6 +35,8 @@ struct Bincount : Kernel<BincountArgs> {
     for (int64_t i = 0; i < in.numel(); ++i) {
       ARGAND_CHECK(ValueError, p[i] >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", p[i],
                    " at position ", i);
+      ARGAND_CHECK(ValueError, p[i] < std::numeric_limits<int64_t>::max(), "bincount: ", p[i], " at position ", i,
+                   " asks for more bins than there are numbers");
       size = std::max(size, p[i] + 1);
     }
     exec::resize_output(out, {size});
@@ -55,6 +58,8 @@ struct Bincount : Kernel<BincountArgs> {
             "bincount: only supports 1-d non-negative integral inputs, got -2 at position 0");
     s.fails({s->integer({3, 2}, 0, 3)}, "bincount: only supports 1-d non-negative integral inputs, got an input of");
     s.fails({s->integer({3}, 0, 3), s->real({2})}, "bincount: weights should be 1-d and have the same length as input");
+    s.fails({full({1}, std::numeric_limits<int64_t>::max(), kLong)},
+            "bincount: 9223372036854775807 at position 0 asks");
     s.fails({s->integer({3}, 0, 3), {}, -1}, "bincount: minlength should be >= 0, got -1");
     s.fails({s->real({3})}, "bincount: not implemented for dtype float64");
   }
@@ -85,6 +90,12 @@ struct Histc : Kernel<HistcArgs> {
                      [](int64_t count) { return static_cast<T>(static_cast<op_math_t<T>>(count)); });
     });
   }
+  // Of x in [low, high].  Where the product or a difference overflows, in halves and in another order.
+  template <class A>
+  static int64_t part_of(A x, A low, A high, int64_t bins) {
+    const A n = static_cast<A>(bins), place = (x - low) * n / (high - low);
+    return static_cast<int64_t>(std::isfinite(place) ? place : (x / 2 - low / 2) / (high / 2 - low / 2) * n);
+  }
   template <class T>
   static std::vector<int64_t> count_parts(const T* values, int64_t n, const Args& a) {
     using A = op_math_t<T>;
@@ -106,8 +117,7 @@ struct Histc : Kernel<HistcArgs> {
     std::vector<int64_t> counts(static_cast<size_t>(a.bins), 0);
     for (int64_t i = 0; i < n; ++i) {
       if (!(at(i) >= low && at(i) <= high)) continue;
-      const auto part = static_cast<int64_t>((at(i) - low) * static_cast<A>(a.bins) / (high - low));
-      ++counts[static_cast<size_t>(std::min(part, a.bins - 1))];
+      ++counts[static_cast<size_t>(std::min(part_of(at(i), low, high, a.bins), a.bins - 1))];
     }
     return counts;
   }
@@ -115,6 +125,7 @@ struct Histc : Kernel<HistcArgs> {
     s.add({s->real({5, 7}), 6});
     s.add({s->real({40}), 4, -1, 1.5});
     s.add({s->real({0}), 3});
+    s.add({full({3}, 3e38, kDouble) * s->integer({3}, -1, 2), 10});  // differences overflow in float32
     s.fails({s->real({3}), 0}, "histc: bins must be > 0, but got 0");
     s.fails({s->real({3}), 3, 2, 1}, "histc: max must be larger than min, got 2 and 1");
   }
