@@ -1,0 +1,228 @@
+#include "argand/runtime/cuda/block_pool.h"
+
+#include <algorithm>
+
+namespace argand::cuda {
+namespace {
+
+size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+size_t offset(const Block* block) { return static_cast<size_t>(block->address - block->range->base); }
+
+// The part of an unmapped block that has to be mapped if everything below `end` is needed.
+size_t missing_bytes(const Block* block, const std::byte* end, size_t page_size) {
+  return round_up(static_cast<size_t>(std::min<const std::byte*>(end, block->end()) - block->address), page_size);
+}
+
+}  // namespace
+
+bool MemoryBudget::map(void* at, size_t nbytes) noexcept {
+  if (nbytes > limit || reserved > limit - nbytes || !device.map(at, nbytes)) return false;
+  reserved += nbytes;
+  return true;
+}
+
+void MemoryBudget::unmap(void* at, size_t nbytes) noexcept {
+  device.unmap(at, nbytes);
+  reserved -= nbytes;
+}
+
+BlockPool::BlockPool(MemoryBudget& budget, PoolKey key, size_t page_size, size_t range_size)
+    : budget_(budget), key_(key), page_size_(page_size), range_size_(round_up(range_size, page_size)) {}
+
+BlockPool::~BlockPool() {
+  for (AddressRange& range : ranges_) {
+    // Page by page: blocks in use, whose holders outlive the allocator, may end anywhere in one.
+    std::byte* unmapped_end = range.base;
+    for (const Block* block = range.first; block != nullptr; block = block->next) {
+      if (block->state == BlockState::kUnmapped) {
+        unmapped_end = block->end();
+        continue;
+      }
+      for (; unmapped_end < block->end(); unmapped_end += page_size_) budget_.unmap(unmapped_end, page_size_);
+    }
+    budget_.device.release(range.base, range.size);
+  }
+}
+
+size_t BlockPool::mapped_ranges() const {
+  return static_cast<size_t>(
+      std::count_if(ranges_.begin(), ranges_.end(), [](const AddressRange& range) { return range.mapped != 0; }));
+}
+
+Block* BlockPool::take(size_t nbytes) {
+  const auto fit = free_.lower_bound(nbytes);
+  if (fit == free_.end()) return nullptr;
+  Block* block = *fit;
+  remove_free(block);
+  if (block->size > nbytes) insert_free(split(block, nbytes));
+  block->state = BlockState::kActive;
+  return block;
+}
+
+void BlockPool::give_back(Block* block) noexcept { make_free(block); }
+
+// Free and unmapped blocks between two that are in use make a gap.  Of the gaps that are large enough we take the one
+// where the least has to be mapped, and fill it from its start.
+BlockPool::Gap BlockPool::best_gap(size_t nbytes) const {
+  Gap best{nullptr, SIZE_MAX};
+  for (Block* unmapped : unmapped_) {
+    Block* first = unmapped;
+    if (first->prev != nullptr && !first->prev->in_use()) {
+      first = first->prev;
+      if (first->prev != nullptr && !first->prev->in_use()) continue;  // this gap was seen at a lower unmapped block
+    }
+    const std::byte* end = first->address + nbytes;
+    size_t missing = 0;
+    for (Block* block = first; block != nullptr && !block->in_use(); block = block->next) {
+      if (block->state == BlockState::kUnmapped) missing += missing_bytes(block, end, page_size_);
+      if (block->end() < end) continue;
+      if (missing < best.missing) best = {first, missing};
+      break;
+    }
+  }
+  return best;
+}
+
+bool BlockPool::add_range(size_t nbytes) {
+  const size_t size = std::max(range_size_, round_up(nbytes, page_size_));
+  void* base = budget_.device.reserve(size);
+  if (base == nullptr) return false;
+  Block* block = new_block();
+  AddressRange& range = ranges_.emplace_back(AddressRange{static_cast<std::byte*>(base), size, block});
+  block->range = &range;
+  block->address = range.base;
+  block->size = size;
+  block->state = BlockState::kUnmapped;
+  unmapped_.insert(block);
+  return true;
+}
+
+bool BlockPool::grow(size_t nbytes) {
+  Gap gap = best_gap(nbytes);
+  if (gap.first == nullptr) {
+    if (!add_range(nbytes)) return false;
+    gap = best_gap(nbytes);
+  }
+  const std::byte* end = gap.first->address + nbytes;
+  std::vector<std::byte*> pages;
+  for (Block* block = gap.first; block != nullptr && block->address < end; block = block->next) {
+    if (block->state != BlockState::kUnmapped) continue;
+    const size_t missing = missing_bytes(block, end, page_size_);
+    for (size_t at = 0; at < missing; at += page_size_) {
+      std::byte* page = block->address + at;
+      if (!budget_.map(page, page_size_)) {
+        for (std::byte* mapped : pages) budget_.unmap(mapped, page_size_);
+        return false;
+      }
+      pages.push_back(page);
+    }
+  }
+  AddressRange& range = *gap.first->range;
+  range.mapped += gap.missing;
+  mapped_bytes_ += gap.missing;
+  // From above, as blocks merge into the one below them.
+  std::vector<Block*> filled;
+  for (Block* block = gap.first; block != nullptr && block->address < end; block = block->next)
+    if (block->state == BlockState::kUnmapped) filled.push_back(block);
+  for (auto it = filled.rbegin(); it != filled.rend(); ++it) {
+    Block* block = *it;
+    const size_t missing = missing_bytes(block, end, page_size_);
+    unmapped_.erase(block);
+    if (missing < block->size) unmapped_.insert(split(block, missing));
+    make_free(block);
+  }
+  return true;
+}
+
+void BlockPool::trim() {
+  const std::vector<Block*> blocks(free_.begin(), free_.end());
+  for (Block* block : blocks) {
+    const size_t first = round_up(offset(block), page_size_);
+    const size_t last = (offset(block) + block->size) / page_size_ * page_size_;
+    if (first >= last) continue;
+    remove_free(block);
+    if (first > offset(block)) {
+      Block* head = block;
+      block = split(head, first - offset(head));
+      insert_free(head);
+    }
+    if (block->size > last - first) insert_free(split(block, last - first));
+    make_unmapped(block);
+  }
+}
+
+void BlockPool::make_free(Block* block) noexcept {
+  block->state = BlockState::kInactive;
+  if (block->next != nullptr && block->next->state == BlockState::kInactive) {
+    remove_free(block->next);
+    absorb_next(block);
+  }
+  if (block->prev != nullptr && block->prev->state == BlockState::kInactive) {
+    block = block->prev;
+    remove_free(block);
+    absorb_next(block);
+  }
+  insert_free(block);
+}
+
+void BlockPool::make_unmapped(Block* block) {
+  for (size_t at = 0; at < block->size; at += page_size_) budget_.unmap(block->address + at, page_size_);
+  block->range->mapped -= block->size;
+  mapped_bytes_ -= block->size;
+  block->state = BlockState::kUnmapped;
+  if (block->next != nullptr && block->next->state == BlockState::kUnmapped) {
+    unmapped_.erase(block->next);
+    absorb_next(block);
+  }
+  if (block->prev != nullptr && block->prev->state == BlockState::kUnmapped) {
+    absorb_next(block->prev);
+  } else {
+    unmapped_.insert(block);
+  }
+}
+
+Block* BlockPool::new_block() {
+  if (spare_ != nullptr) {
+    Block* block = spare_;
+    spare_ = block->next;
+    block->next = nullptr;
+    return block;
+  }
+  Block& block = blocks_.emplace_back();
+  block.pool = this;
+  FreeBlocks set{&block};
+  block.node = set.extract(set.begin());
+  return &block;
+}
+
+// Cuts a block that is in no set to `nbytes`; returns the rest, in the same state.
+Block* BlockPool::split(Block* block, size_t nbytes) {
+  Block* rest = new_block();
+  rest->range = block->range;
+  rest->address = block->address + nbytes;
+  rest->size = block->size - nbytes;
+  rest->state = block->state;
+  rest->prev = block;
+  rest->next = block->next;
+  if (rest->next != nullptr) rest->next->prev = rest;
+  block->next = rest;
+  block->size = nbytes;
+  return rest;
+}
+
+void BlockPool::absorb_next(Block* block) noexcept {
+  Block* next = block->next;
+  block->size += next->size;
+  block->next = next->next;
+  if (block->next != nullptr) block->next->prev = block;
+  next->prev = nullptr;
+  next->next = spare_;
+  spare_ = next;
+}
+
+void BlockPool::insert_free(Block* block) noexcept { free_.insert(std::move(block->node)); }
+
+void BlockPool::remove_free(Block* block) noexcept { block->node = free_.extract(free_.find(block)); }
+
+}  // namespace argand::cuda

@@ -1,0 +1,182 @@
+#include "argand/runtime/cuda/memory_report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <utility>
+
+#include "argand/base/str.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr size_t kTopHolders = 10;
+
+std::string right(const std::string& text, size_t width) {
+  return text.size() < width ? std::string(width - text.size(), ' ') + text : text;
+}
+
+std::string left(const std::string& text, size_t width) {
+  return text.size() < width ? text + std::string(width - text.size(), ' ') : text;
+}
+
+struct HolderTotal {
+  std::string op;
+  std::string shape;
+  size_t bytes = 0;
+  size_t count = 0;
+};
+
+// Grouped by op and shape, the largest first.
+std::vector<HolderTotal> holder_totals(const MemorySnapshot& snapshot) {
+  std::map<std::pair<std::string, std::string>, HolderTotal> groups;
+  for (const SegmentInfo& segment : snapshot.segments) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state == BlockState::kInactive) continue;
+      HolderTotal& total = groups[{block.op, block.shape}];
+      total.bytes += block.size;
+      ++total.count;
+    }
+  }
+  std::vector<HolderTotal> totals;
+  for (auto& [key, total] : groups) totals.push_back({key.first, key.second, total.bytes, total.count});
+  std::stable_sort(totals.begin(), totals.end(),
+                   [](const HolderTotal& a, const HolderTotal& b) { return a.bytes > b.bytes; });
+  return totals;
+}
+
+std::string holder_table(const MemorySnapshot& snapshot) {
+  const std::vector<HolderTotal> totals = holder_totals(snapshot);
+  if (totals.empty()) return "\nnothing is allocated";
+  std::string out = str("\n", right("bytes", 12), right("blocks", 10), "  held by");
+  for (size_t i = 0; i < std::min(totals.size(), kTopHolders); ++i) {
+    const HolderTotal& t = totals[i];
+    out += str("\n", right(bytes_text(t.bytes), 12), right(str(t.count), 10), "  ", t.op);
+    if (!t.shape.empty()) out += str(" ", t.shape);
+  }
+  if (totals.size() > kTopHolders) {
+    HolderTotal rest;
+    for (size_t i = kTopHolders; i < totals.size(); ++i) {
+      rest.bytes += totals[i].bytes;
+      rest.count += totals[i].count;
+    }
+    out += str("\n", right(bytes_text(rest.bytes), 12), right(str(rest.count), 10), "  others");
+  }
+  return out;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + '"';
+}
+
+const char* state_name(BlockState state) {
+  switch (state) {
+    case BlockState::kUnmapped:
+      return "unmapped";
+    case BlockState::kInactive:
+      return "inactive";
+    case BlockState::kActive:
+      return "active_allocated";
+    case BlockState::kAwaitingStream:
+      return "active_awaiting_free";
+  }
+  return "";
+}
+
+std::string block_json(const BlockInfo& block) {
+  std::string out =
+      str("{\"address\": ", block.address, ", \"size\": ", block.size, ", \"requested_size\": ", block.requested_size,
+          ", \"state\": \"", state_name(block.state), "\"");
+  if (block.state != BlockState::kInactive)
+    out +=
+        str(", \"sequence\": ", block.sequence, ", \"op\": ", quoted(block.op), ", \"shape\": ", quoted(block.shape));
+  return out + "}";
+}
+
+}  // namespace
+
+std::string bytes_text(size_t nbytes) {
+  if (nbytes < 1024) return str(nbytes, " bytes");
+  const char* unit = "KMGTPE";
+  double value = static_cast<double>(nbytes) / 1024;
+  for (; value >= 1024; value /= 1024) ++unit;
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.2f %ciB", value, *unit);
+  return text;
+}
+
+std::string op_text(const Holder& holder) { return holder.op != nullptr ? holder.op : "(no op)"; }
+
+std::string shape_text(const Holder& holder) {
+  if (holder.dtype == nullptr) return "";
+  std::string out = "[";
+  for (int i = 0; i < std::min<int>(holder.ndim, Holder::kMaxDims); ++i)
+    out += str(i == 0 ? "" : ", ", holder.sizes[i]);
+  if (holder.ndim > Holder::kMaxDims) out += ", ...";
+  return out + str("] ", holder.dtype);
+}
+
+std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot) {
+  std::string out = str(op_text(error.holder), ": out of memory on ", error.device, ": tried to allocate ",
+                        bytes_text(error.requested));
+  if (const std::string shape = shape_text(error.holder); !shape.empty()) out += str(" for ", shape);
+  out += str("; the device has ", bytes_text(error.capacity), ", of which ", bytes_text(error.free),
+             " are free; this process holds ", bytes_text(error.allocated), " in tensors and ",
+             bytes_text(error.reserved - error.allocated), " reserved but free");
+  if (error.limit < error.capacity) out += str("; set_memory_fraction limits it to ", bytes_text(error.limit));
+  return out + holder_table(snapshot);
+}
+
+std::string memory_summary_text(const std::string& device, const MemoryStats& stats) {
+  constexpr size_t kName = 24, kColumn = 14;
+  std::string out = str("memory of ", device, ": ", stats.num_ooms, " out of memory, ", stats.num_alloc_retries,
+                        " retries\n", left("", kName), right("current", kColumn), right("peak", kColumn),
+                        right("allocated", kColumn), right("freed", kColumn), "\n");
+  const auto row = [&](const char* name, Counter PoolStats::*member, bool is_bytes) {
+    const auto line = [&](const char* label, const Counter& c) {
+      out += left(label, kName);
+      for (const int64_t value : {c.current, c.peak, c.allocated, c.freed})
+        out += right(is_bytes ? bytes_text(static_cast<size_t>(value)) : str(value), kColumn);
+      out += "\n";
+    };
+    line(name, stats.all.*member);
+    line("  small blocks", stats.small.*member);
+    line("  large blocks", stats.large.*member);
+  };
+  row("allocated memory", &PoolStats::allocated_bytes, true);
+  row("requested memory", &PoolStats::requested_bytes, true);
+  row("active memory", &PoolStats::active_bytes, true);
+  row("reserved memory", &PoolStats::reserved_bytes, true);
+  row("allocations", &PoolStats::allocation, false);
+  row("active blocks", &PoolStats::active, false);
+  row("segments", &PoolStats::segment, false);
+  return out;
+}
+
+std::string snapshot_json_text(const MemorySnapshot& snapshot) {
+  std::string out = "{\"segments\": [";
+  for (size_t i = 0; i < snapshot.segments.size(); ++i) {
+    const SegmentInfo& s = snapshot.segments[i];
+    out += str(i == 0 ? "" : ",", "\n  {\"address\": ", s.address, ", \"address_bytes\": ", s.address_bytes,
+               ", \"reserved_bytes\": ", s.reserved_bytes, ", \"segment_type\": \"", s.is_small ? "small" : "large",
+               "\", \"pool\": ", s.pool, ", \"stream\": ", reinterpret_cast<uintptr_t>(s.stream), ", \"blocks\": [");
+    for (size_t j = 0; j < s.blocks.size(); ++j) out += str(j == 0 ? "\n    " : ",\n    ", block_json(s.blocks[j]));
+    out += "]}";
+  }
+  return out + "]}\n";
+}
+
+}  // namespace argand::cuda
