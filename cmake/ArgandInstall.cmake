@@ -1,6 +1,9 @@
 # `cmake --install` gives find_package(argand) with the target argand::argand.
 include(CMakePackageConfigHelpers)
 
+if(TARGET argand_cuda)
+  install(TARGETS argand_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(TARGETS argand EXPORT argand LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET argand_cli)
   install(TARGETS argand_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})

@@ -10,6 +10,7 @@ function(argand_layer folder)
   foreach(sub IN LISTS arg_EXCEPT)
     list(FILTER sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/argand/${folder}/${sub}/")
   endforeach()
+  list(FILTER sources EXCLUDE REGEX "/cuda/")  # cmake/ArgandCuda.cmake has them
   set(tests ${sources})
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")

@@ -120,6 +120,7 @@ void Tensor::set_data(const Tensor& t) const {
 
 Scalar Tensor::item() const {
   ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  if (!is_cpu()) return data().cpu().item();
   return dispatch<kAllTypes>(dtype(), "item",
                              [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
 }

@@ -14,6 +14,10 @@ class Allocator {
   // Takes back what `allocate(nbytes)` gave.  Never throws.
   virtual void deallocate(void* data, size_t nbytes) noexcept = 0;
   virtual Device device() const = 0;
+  // Work of the calling thread's current stream uses the block.  Called only once Storage's `side_streams` is set.
+  virtual void used(void* /*data*/) {}
+  // Host memory that devices copy from and to without staging.
+  virtual bool pinned() const { return false; }
 };
 
 }  // namespace argand

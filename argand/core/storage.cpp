@@ -17,6 +17,10 @@ StorageImpl::~StorageImpl() {
 
 void StorageImpl::allocate() { data_ = allocator_->allocate(nbytes_); }
 
+void StorageImpl::note_use() {
+  if (data_ && allocator_) allocator_->used(data_);
+}
+
 void StorageImpl::resize(size_t nbytes) {
   ARGAND_CHECK(ValueError, allocator_ != nullptr,
                "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");

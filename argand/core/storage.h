@@ -48,9 +48,15 @@ class StorageImpl final : public RefCounted {
   // The same without flushing: for the code that issues the pending instructions.
   void* issued_data() {
     if (!data_ && nbytes_ > 0) allocate();
+    if (side_streams.load(std::memory_order_relaxed)) [[unlikely]]
+      note_use();
     return data_;
   }
   bool allocated() const { return data_ != nullptr; }
+  bool pinned() const { return allocator_ && allocator_->pinned(); }
+  // Set once any thread works on another stream than the default one.  From then on every look at an address tells the
+  // allocator which stream uses the block, so that nobody has to call record_stream().
+  static inline constinit std::atomic<bool> side_streams{false};
   // Grows or shrinks, keeping the common prefix of the bytes.  ValueError for borrowed memory.
   void resize(size_t nbytes);
 
@@ -74,6 +80,7 @@ class StorageImpl final : public RefCounted {
 
  private:
   void allocate();
+  void note_use();
 
   void* data_ = nullptr;
   size_t nbytes_ = 0;

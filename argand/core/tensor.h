@@ -176,6 +176,8 @@ class Tensor {
   Tensor cuda() const;
 
 #include "argand/core/tensor_methods.inc"
+  // A list in braces is a shape, the empty one too, which would also be a dtype.
+  Tensor view(std::initializer_list<int64_t> size) const { return view(IntArrayRef(size)); }
 
   TensorImpl& impl() const {
     if (!impl_) [[unlikely]]

@@ -4,6 +4,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/exec/pointwise.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::exec {
 namespace {
@@ -14,17 +15,35 @@ void identity(void* out, const void* const* ins, const void*, int64_t n) {
 }
 
 // An instruction, not an op: nobody calls it by name.
-constexpr PointwiseInfo kIdentity = {1,
-                                     0,
-                                     Promote::kDefault,
-                                     "x",
-                                     {identity<float>, identity<double>, identity<int64_t>, identity<bool>,
-                                      identity<std::complex<float>>, identity<std::complex<double>>}};
+constexpr PointwiseInfo kIdentity = {{1,
+                                      0,
+                                      "copy",
+                                      "(x)",
+                                      "x",
+                                      {identity<float>, identity<double>, identity<int64_t>, identity<bool>,
+                                       identity<std::complex<float>>, identity<std::complex<double>>}},
+                                     Promote::kDefault};
+
+// As dense bytes of one dtype: the smaller of the two, so that less travels.
+void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blocking) {
+  const ScalarType type = from.itemsize() <= to.itemsize() ? from.dtype() : to.dtype();
+  const Tensor source = dense(from, type);
+  const bool direct = to.is_contiguous() && to.dtype() == type && to.sizes() == from.sizes();
+  const Tensor target = direct ? to : new_tensor({source.impl().sizes, type}, to.device());
+  const Device& device = from.is_cuda() ? from.device() : to.device();
+  backend_of(device.type())
+      .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
+            non_blocking);
+  if (!direct) copy_elements(to, target);
+}
+
 }  // namespace
 
-void copy_elements(const Tensor& to, const Tensor& from) {
+void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking) {
   if (to.numel() == 0 || to.is_meta()) return;
   ARGAND_CHECK(NotImplementedError, !from.is_meta(), "Cannot copy out of meta tensor; no data!");
+  const bool is_number = from.is_cpu() && from.numel() == 1;
+  if (!(to.device() == from.device()) && !is_number) return copy_between_devices(to, from, non_blocking);
   PointwiseCall call{&kIdentity, compute_type(to.dtype()), 1, {&from}, {}, &to};
   submit_pointwise(call);
 }

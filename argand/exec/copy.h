@@ -5,13 +5,18 @@
 namespace argand::exec {
 
 // to[i] = from[i], where `from` broadcasts to the shape of `to` and is converted to its dtype.  May wait in the window.
-// An overlapping copy behaves as if the source were copied first.  Records nothing.
-void copy_elements(const Tensor& to, const Tensor& from);
+// An overlapping copy behaves as if the source were copied first.  Between devices it is issued at once, on the current
+// streams of both, and waits for host memory to be free again unless that is pinned and `non_blocking` is given.
+// Records nothing.
+void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking = false);
 
 // A contiguous (or `strides`) copy in the given dtype, without history.
 Tensor dense_clone(const Tensor& t, ScalarType dtype, Dims strides = {});
 inline Tensor dense_clone(const Tensor& t) { return dense_clone(t, t.dtype()); }
-// `t` itself when it is contiguous.
-inline Tensor dense(const Tensor& t) { return t.is_contiguous() ? t : dense_clone(t); }
+// `t` itself when it is contiguous (and of the dtype); undefined stays undefined.
+inline Tensor dense(const Tensor& t) { return !t.defined() || t.is_contiguous() ? t : dense_clone(t); }
+inline Tensor dense(const Tensor& t, ScalarType dtype) {
+  return !t.defined() || t.dtype() == dtype ? dense(t) : dense_clone(t, dtype);
+}
 
 }  // namespace argand::exec

@@ -3,9 +3,12 @@
 #include <algorithm>
 
 #include "argand/exec/copy.h"
+#include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/pointwise.h"
+#include "argand/kernels/blocks.h"
 #include "argand/runtime/backend.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 
@@ -54,6 +57,7 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
   }
   if (!lead) return kCPU;
   const Device device = lead->device();
+  if (op.crosses_devices) return device;
   for (const TensorSlot& s : slots) {
     if (!s.tensor->defined() || s.tensor->device() == device || (s.tensor->dim() == 0 && s.tensor->is_cpu())) continue;
     ARGAND_THROW(DeviceError, op.name, ": expected all tensors on one device, got ", device, " and ",
@@ -89,18 +93,18 @@ bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
 
 // ---- submitting
 
-using Kernel = void (*)(const void*, std::span<Tensor>);
-
-Kernel kernel_for(const OpInfo& op, const Device& device) {
-  const Kernel kernel = op.kernels[static_cast<int>(device.type())];
-  ARGAND_CHECK(NotImplementedError, kernel != nullptr, op.name, ": there is no kernel for device ", device);
-  return kernel;
-}
-
-void run_kernel(const OpInfo& op, const Device& device, const void* args, std::span<Tensor> outs) {
+void run_kernel(const OpInfo& op, const Device& device, void* args, std::span<Tensor> outs) {
   if (device.is_meta()) return;
   const NoGradGuard no_grad;
-  kernel_for(op, device)(args, outs);
+  const CurrentOp current(op.name);
+  const DeviceScope on_device(device);
+  if (const auto kernel = op.kernels[static_cast<int>(device.type())]) {
+    try {
+      return kernel(args, outs);
+    } catch (const NotOnDevice&) {
+    }
+  }
+  run_on_cpu(op, args, outs);
 }
 
 struct PointwisePlan {

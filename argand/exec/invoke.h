@@ -39,10 +39,12 @@ void resize_output(const Tensor& out, IntArrayRef sizes);
 }  // namespace argand::exec
 
 namespace argand {
-// Typed address of element 0 for kernels: pending writes are done, the storage is not exposed.
+// Typed address of element 0 for kernels of the CPU: pending writes are done, the storage is not exposed.
 template <class T>
 T* raw(const Tensor& t) {
-  ARGAND_CHECK(NotImplementedError, !t.is_meta(), "a meta tensor has no data to look at");
+  ARGAND_CHECK(
+      NotImplementedError, t.is_cpu(),
+      t.is_meta() ? "a meta tensor has no data to look at" : "this op looks at its data, which must be on the CPU");
   return static_cast<T*>(t.impl().data());
 }
 }  // namespace argand

@@ -8,7 +8,7 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/exec/argument_value.h"
-#include "argand/kernels/cpu/tile.h"
+#include "argand/kernels/program.h"
 
 namespace argand {
 
@@ -74,32 +74,8 @@ enum class Promote : int8_t {
   kCompareFloat,  // computes as kCompare, integers in float64 (isclose)
 };
 
-// Which compute types a body is compiled for.  float16 and bfloat16 compute in float32, all integers in int64.
-inline constexpr int kNumComputeTypes = 6;
-constexpr int compute_index(ScalarType t) {
-  switch (t) {
-    case kFloat:
-      return 0;
-    case kDouble:
-      return 1;
-    case kBool:
-      return 3;
-    case kComplexFloat:
-      return 4;
-    case kComplexDouble:
-      return 5;
-    default:
-      return 2;
-  }
-}
-constexpr ScalarType compute_type(ScalarType t) { return is_integral(t) ? kLong : op_math_type(t); }
-
-struct PointwiseInfo {
-  int num_inputs;   // operand tensors: the first so many of those given
-  int num_scalars;  // scalar attributes, passed to the body after the operands
+struct PointwiseInfo : PointwiseBody {
   Promote promote;
-  const char* body;  // the body's text, for the fuser
-  cpu::LoopFn loops[kNumComputeTypes];
 };
 
 enum class OpKind : int8_t { kPointwise, kKernel, kView, kComposite };
@@ -130,6 +106,7 @@ struct OpInfo {
   bool random;                // draws from a generator
   bool starts_from_self;      // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
+  bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
   int num_outputs;
   uint32_t saved_arguments;  // bit i: the gradient reads argument i
   uint32_t saved_results;    // bit i: the gradient reads result i

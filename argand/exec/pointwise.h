@@ -4,8 +4,8 @@
 
 namespace argand::exec {
 
-inline constexpr int kMaxInputs = cpu::kMaxStepInputs;
-inline constexpr int kMaxScalars = cpu::kMaxStepParams;
+inline constexpr int kMaxInputs = kMaxStepInputs;
+inline constexpr int kMaxScalars = kMaxStepScalars;
 
 // dtype of a result of these operands: tensors with dimensions decide, then 0-dim tensors, then wrapped numbers, each
 // only if its kind (bool < integer < float < complex) is higher than what decided before.  As torch.result_type.

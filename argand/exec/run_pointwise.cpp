@@ -1,9 +1,12 @@
 // Running one pointwise call at once, and the choice between that and waiting in the window.
 #include <algorithm>
 
+#include "argand/exec/copy.h"
+#include "argand/exec/place.h"
+#include "argand/exec/program_runner.h"
 #include "argand/exec/window.h"
 #include "argand/kernels/cpu/gather.h"
-#include "argand/runtime/backend.h"
+#include "argand/kernels/cpu/tile.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::exec {
@@ -29,13 +32,6 @@ bool partly_overlaps(const Tensor& out, const Tensor& in) {
   const bool same_place = out.storage_offset() == in.storage_offset() && out.dtype() == in.dtype() &&
                           out.sizes() == in.sizes() && out.strides() == in.strides();
   return !same_place;
-}
-
-Tensor dense_copy(const Tensor& t) {
-  auto storage = make_intrusive<StorageImpl>(t.nbytes(), allocator_for(t.device()));
-  cpu::gather(t.impl().data(), t.sizes(), t.strides(), t.itemsize(), 0, t.numel(), storage->data());
-  return Tensor(
-      make_intrusive<TensorImpl>(std::move(storage), t.impl().sizes, contiguous_strides(t.sizes()), 0, t.dtype()));
 }
 
 // ---- the path of contiguous tensors: no plan, no allocation
@@ -128,33 +124,35 @@ class ContiguousRun {
 
 // ---- the general path
 
-void run_strided(const PointwiseCall& call) {
+void run_program(const PointwiseCall& call) {
   const Tensor& out = *call.out;
-  cpu::TileProgram p;
+  PointwiseProgram p;
   p.sizes = out.impl().sizes;
-  cpu::TileStep step;
+  ProgramStep step;
+  step.body = call.info;
   step.compute = call.compute;
-  step.loop = call.info->loops[compute_index(call.compute)];
-  pack_scalars(call.scalars, call.info->num_scalars, call.compute, step.params);
+  pack_scalars(call.scalars, call.info->num_scalars, call.compute, step.scalars);
   for (int i = 0; i < call.num_inputs; ++i) {
     const Tensor& in = *call.inputs[i];
     step.ins.push_back(i);
-    p.values.push_back(
-        {in.dtype(), in.impl().data(), expanded_strides(in.sizes(), in.strides(), out.sizes()), true, false});
+    p.values.push_back({in.dtype(), in.impl().data(), expanded_strides(in.sizes(), in.strides(), out.sizes()), true,
+                        false, in.is_cpu() && !out.is_cpu()});
   }
   step.out = call.num_inputs;
   p.values.push_back({out.dtype(), out.impl().data(), out.impl().strides, false, true});
   p.steps.push_back(step);
-  cpu::run_tiles(std::move(p));
+  const PlaceScope scope{Place(out.device())};
+  program_runner(out.device().type())(std::move(p));
 }
 
 void run_now(const PointwiseCall& call) {
   if (call.out->numel() == 0) return;
+  if (!call.out->is_cpu()) return run_program(call);
   ContiguousRun run;
   if (run.prepare(call))
     run.run();
   else
-    run_strided(call);
+    run_program(call);
 }
 
 }  // namespace
@@ -164,7 +162,7 @@ void submit_pointwise(const PointwiseCall& given) {
   Tensor copies[kMaxInputs];
   for (int i = 0; i < call.num_inputs; ++i) {
     if (!partly_overlaps(*call.out, *call.inputs[i])) continue;
-    copies[i] = dense_copy(*call.inputs[i]);
+    copies[i] = dense_clone(*call.inputs[i]);
     call.inputs[i] = &copies[i];
   }
   if (!window_takes(call)) run_now(call);

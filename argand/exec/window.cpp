@@ -4,6 +4,9 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "argand/exec/place.h"
+#include "argand/exec/program_runner.h"
+
 namespace argand::exec {
 
 void pack_scalars(const Scalar* scalars, int n, ScalarType compute, char* params) {
@@ -31,6 +34,7 @@ struct Operand {
 };
 
 struct Instr {
+  Place place;
   const PointwiseInfo* info;
   ScalarType compute;
   Dims sizes;
@@ -43,15 +47,7 @@ Operand make_operand(const Tensor& t, const Dims& sizes) {
   return {t.storage(), expanded_strides(t.sizes(), t.strides(), sizes), t.storage_offset(), t.dtype()};
 }
 
-// ---- from a group of instructions to a tile program
-
-cpu::TileStep make_step(const PointwiseInfo& info, ScalarType compute, const Scalar* scalars) {
-  cpu::TileStep step;
-  step.compute = compute;
-  step.loop = info.loops[compute_index(compute)];
-  pack_scalars(scalars, info.num_scalars, compute, step.params);
-  return step;
-}
+// ---- from a group of instructions to a program
 
 class GroupBuilder {
  public:
@@ -62,10 +58,13 @@ class GroupBuilder {
     }
   }
 
-  cpu::TileProgram build(WindowStats& stats) {
+  PointwiseProgram build(WindowStats& stats) {
     program_.sizes = group_.front().sizes;
     for (const Instr& i : group_) {
-      cpu::TileStep step = make_step(*i.info, i.compute, i.scalars);
+      ProgramStep step;
+      step.body = i.info;
+      step.compute = i.compute;
+      pack_scalars(i.scalars, i.info->num_scalars, i.compute, step.scalars);
       for (const Operand& o : i.ins) step.ins.push_back(read(o));
       step.out = write(i.out);
       program_.steps.push_back(step);
@@ -82,7 +81,8 @@ class GroupBuilder {
   };
 
   int add(const Operand& o) {
-    program_.values.push_back({.dtype = o.dtype, .memory = nullptr, .strides = o.strides});
+    const bool number = o.storage->device().is_cpu() && !group_.front().place.device.is_cpu();
+    program_.values.push_back({.dtype = o.dtype, .memory = nullptr, .strides = o.strides, .number = number});
     return static_cast<int>(program_.values.size()) - 1;
   }
   int read(const Operand& o) {
@@ -122,7 +122,7 @@ class GroupBuilder {
   }
 
   std::span<Instr> group_;
-  cpu::TileProgram program_;
+  PointwiseProgram program_;
   std::unordered_map<StorageImpl*, uint32_t> owned_;
   std::unordered_multimap<StorageImpl*, Known> known_;
 };
@@ -130,7 +130,7 @@ class GroupBuilder {
 // Note [Alias rule]
 bool may_join(std::span<const Instr> group, const Instr& next) {
   const auto clash = [](const Operand& a, const Operand& b) { return a.storage == b.storage && !a.same_layout(b); };
-  if (!(group.front().sizes == next.sizes)) return false;
+  if (!(group.front().sizes == next.sizes) || !(group.front().place == next.place)) return false;
   for (const Instr& member : group) {
     if (!mutant(Mutant::kNoWriteAfterWrite) && clash(member.out, next.out)) return false;
     for (const Operand& in : next.ins)
@@ -171,7 +171,12 @@ class Window final : public PendingWork {
 
  private:
   static Instr make_instr(const PointwiseCall& call) {
-    Instr instr{call.info, call.compute, Dims(call.out->sizes()), {}, make_operand(*call.out, Dims(call.out->sizes())),
+    Instr instr{Place(call.out->device()),
+                call.info,
+                call.compute,
+                Dims(call.out->sizes()),
+                {},
+                make_operand(*call.out, Dims(call.out->sizes())),
                 {}};
     instr.ins.reserve(static_cast<size_t>(call.num_inputs));
     for (int i = 0; i < call.num_inputs; ++i) instr.ins.push_back(make_operand(*call.inputs[i], instr.sizes));
@@ -220,7 +225,9 @@ class Window final : public PendingWork {
     for (size_t first = 0; first < instrs.size();) {
       size_t last = first + 1;
       while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
-      cpu::run_tiles(GroupBuilder({&instrs[first], last - first}).build(stats_));
+      const Place& place = instrs[first].place;
+      const PlaceScope scope(place);
+      program_runner(place.device.type())(GroupBuilder({&instrs[first], last - first}).build(stats_));
       ++stats_.groups;
       // Their references go now, so that later groups see who still owns what.
       for (; first < last; ++first) release(instrs[first], instrs, last);
@@ -254,7 +261,8 @@ class Window final : public PendingWork {
 class ThreadWindow {
  public:
   ThreadWindow() {
-    cpu::run_tiles({.sizes = {1}, .values = {}, .steps = {}});  // what issuing keeps per thread now outlives the window
+    program_runner(kCPU)(
+        {.sizes = {1}, .values = {}, .steps = {}});  // what issuing keeps per thread now outlives the window
     const std::lock_guard lock(mutex());
     if (idle().empty()) {
       window_ = new Window;
@@ -307,7 +315,7 @@ void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_rela
 
 bool window_takes(const PointwiseCall& call) {
   if (thread_mode == WindowMode::kEager) return false;
-  if (thread_mode == WindowMode::kAuto && call.out->numel() < kWindowMinElements) return false;
+  if (thread_mode == WindowMode::kAuto && call.out->is_cpu() && call.out->numel() < kWindowMinElements) return false;
   if (call.out->numel() == 0) return false;
   if (call.out->storage()->exposed() && !mutant(Mutant::kKeepExposed)) return false;
   for (int i = 0; i < call.num_inputs; ++i)

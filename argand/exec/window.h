@@ -1,10 +1,11 @@
 // Note [Issue window]
-// Pointwise instructions on large CPU tensors may wait in a short in-order window, one per thread, and are issued
-// together: a contiguous run of instructions of one shape becomes one group, which the tile interpreter runs block by
-// block in cache; a temporary that only instructions of the group own never gets memory.  Results are the same bits as
-// running each instruction at once.  Everything else flushes first: `StorageImpl::data()` of any storage an instruction
-// reads or writes, from whatever thread, an op that is not pointwise, kWindowInstructions or kWindowBytes.  What reads
-// or writes exposed memory never waits: its owner may read or overwrite it between any two calls.
+// Pointwise instructions on GPUs, and on large CPU tensors, may wait in a short in-order window, one per thread, and
+// are issued together: a contiguous run of instructions of one shape and place becomes one group, which the tile
+// interpreter runs block by block in cache and a GPU as one kernel; a temporary that only instructions of the group own
+// never gets memory.  Results are the same bits as running each instruction at once.  Everything else flushes first:
+// `StorageImpl::data()` of any storage an instruction reads or writes, from whatever thread, an op that is not
+// pointwise, kWindowInstructions or kWindowBytes.  What reads or writes exposed memory never waits: its owner may read
+// or overwrite it between any two calls.
 //
 // Note [Alias rule]
 // An instruction may join a group iff every storage it shares with a member (read after write, write after read, write
@@ -17,7 +18,7 @@
 
 namespace argand::exec {
 
-inline constexpr int64_t kWindowMinElements = 16384;  // smaller calls run at once: bench/window_bench.cpp
+inline constexpr int64_t kWindowMinElements = 16384;  // smaller CPU calls run at once: bench/window_bench.cpp
 inline constexpr size_t kWindowInstructions = 64;
 inline constexpr int64_t kWindowBytes = int64_t{256} << 20;  // of results not yet allocated
 

@@ -13,17 +13,18 @@
 //   ARGAND_OP(Mul)
 //
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
-//   all          schema, doc; optional: variants, dtypes, autocast, differentiable, constant_arguments,
-//   constant_results,
+//   all          schema, doc;
+//                optional: variants, dtypes, autocast, differentiable, constant_arguments, constant_results,
 //                samples(S&)
-//   Pointwise    ARGAND_BODY, compute, promote; or form(const Args&) -> const PointwiseInfo&, which chooses among
-//   bodies that
-//                stand in nested structs of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor?
-//                operands optional: check(const Args&), which throws what the user did wrong; scalars(const Args&,
-//                Scalar*) and num_scalars, if the body's scalars are not simply the numbers among the arguments
-//   Kernel       infer(const Args&) -> TensorMeta or TensorMetas; cpu(const Args&, Tensor& out | std::span<Tensor>
-//   outs);
-//                optional starts_from_self, writes_strided
+//   Pointwise    ARGAND_BODY, compute, promote;
+//                or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that stand in nested structs
+//                of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands;
+//                optional: check(const Args&), which throws what the user did wrong; scalars(const Args&, Scalar*) and
+//                num_scalars, if the body's scalars are not simply the numbers among the arguments
+//   Kernel       infer(const Args&) -> TensorMeta or TensorMetas;
+//                cpu(const Args&, Tensor& out | std::span<Tensor> outs), whose CUDA kernel stands in cuda/ beside it
+//                (ops/cuda_kernel.h), or run(...) of the same form, written in exec's tools and ops alone: for every
+//                device; optional: starts_from_self, writes_strided, crosses_devices
 //   View         view(const Args&) -> ViewLayout
 //   Composite    compose(const Args&) -> what the schema returns
 // Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once. `g`
@@ -64,6 +65,7 @@ struct OpBase : A::Index {
   static constexpr uint32_t constant_arguments = 0, constant_results = 0;
   static constexpr bool starts_from_self = false;
   static constexpr bool writes_strided = false;
+  static constexpr bool crosses_devices = false;
   static constexpr DtypeSet dtypes = kAllTypes;
 };
 template <class A>
@@ -177,9 +179,17 @@ ViewLayout view(const void* args) {
   return Op::view(*static_cast<const typename Op::Args*>(args));
 }
 template <class Op>
-void cpu(const void* args, std::span<Tensor> outs) {
+constexpr bool kRunsAnywhere = requires {
+  &Op::run;
+};
+template <class Op>
+void kernel(const void* args, std::span<Tensor> outs) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
-  if constexpr (requires { Op::cpu(a, outs[0]); })
+  if constexpr (requires { Op::run(a, outs[0]); })
+    Op::run(a, outs[0]);
+  else if constexpr (requires { Op::run(a, outs); })
+    Op::run(a, outs);
+  else if constexpr (requires { Op::cpu(a, outs[0]); })
     Op::cpu(a, outs[0]);
   else
     Op::cpu(a, outs);
@@ -219,6 +229,7 @@ constexpr OpInfo make_info() {
   info.differentiable = Op::differentiable;
   info.starts_from_self = Op::starts_from_self;
   info.writes_strided = Op::writes_strided;
+  info.crosses_devices = Op::crosses_devices;
   info.inplace_only = Args::kInplaceOnly;
   info.has_inplace = Args::kHasInplace;
   info.has_out = Args::kHasOut;
@@ -242,7 +253,8 @@ constexpr OpInfo make_info() {
   }
   if constexpr (Op::kind == OpKind::kKernel) {
     info.infer = infer<Op>;
-    info.kernels[static_cast<int>(kCPU)] = cpu<Op>;
+    info.kernels[static_cast<int>(kCPU)] = kernel<Op>;
+    if constexpr (kRunsAnywhere<Op>) info.kernels[static_cast<int>(kCUDA)] = kernel<Op>;
   }
   if constexpr (Op::kind == OpKind::kView) info.view = view<Op>;
   if constexpr (Op::kind == OpKind::kComposite) {

@@ -86,11 +86,13 @@ constexpr cpu::LoopFn loop_or_null() {
 
 template <class Op>
 inline constexpr PointwiseInfo kPointwiseInfo = {
-    num_inputs<Op>(),
-    num_scalars<Op>(),
-    Op::promote,
-    Op::body_text,
-    {loop_or_null<Op, kFloat>(), loop_or_null<Op, kDouble>(), loop_or_null<Op, kLong>(), loop_or_null<Op, kBool>(),
-     loop_or_null<Op, kComplexFloat>(), loop_or_null<Op, kComplexDouble>()}};
+    {num_inputs<Op>(),
+     num_scalars<Op>(),
+     Op::Args::kName,
+     Op::body_params,
+     Op::body_text,
+     {loop_or_null<Op, kFloat>(), loop_or_null<Op, kDouble>(), loop_or_null<Op, kLong>(), loop_or_null<Op, kBool>(),
+      loop_or_null<Op, kComplexFloat>(), loop_or_null<Op, kComplexDouble>()}},
+    Op::promote};
 
 }  // namespace argand::ops::detail

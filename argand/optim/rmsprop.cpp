@@ -36,14 +36,14 @@ Tensor RMSprop::step(LossClosure closure) {
       if (o.centered() && !state.grad_avg().defined()) state.grad_avg(zeros_like(p));
       state.step(state.step() + 1);
       params.push_back(p);
-      grads.push_back(o.maximize() ? p.grad().neg() : p.grad());
+      grads.push_back(p.grad());
       squares.push_back(state.square_avg());
       if (o.centered()) means.push_back(state.grad_avg());
       if (o.momentum() > 0) buffers.push_back(state.momentum_buffer());
     }
     if (!params.empty())
       _fused_rmsprop_(params, grads, squares, means, buffers, o.lr(), o.alpha(), o.eps(), o.weight_decay(),
-                      o.momentum(), o.centered());
+                      o.momentum(), o.centered(), o.maximize());
   }
   return loss;
 }

@@ -1,7 +1,9 @@
 #include "argand/runtime/backend.h"
 
+#include <dlfcn.h>
+
 #include <atomic>
-#include <cstring>
+#include <filesystem>
 
 #include "argand/base/error.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
@@ -36,22 +38,61 @@ Allocator& meta_allocator() {
 
 constinit std::atomic<Backend*> backends[kNumDeviceTypes] = {};
 
+// ---- finding the CUDA backend: a library beside this one
+
+std::string library_beside_this_one() {
+  Dl_info info;
+  if (!dladdr(reinterpret_cast<void*>(&register_backend), &info)) return "libargand_cuda.so";
+  return (std::filesystem::path(info.dli_fname).parent_path() / "libargand_cuda.so").string();
+}
+
+// Loads it; the reason if there is none afterwards.  The library's entry point registers the backend, or says why not.
+std::string load_cuda() {
+  const std::string path = library_beside_this_one();
+  if (!std::filesystem::exists(path))
+    return "this build of Argand has no CUDA backend (" + path +
+           " does not exist); build with the CUDA toolkit, or use device 'cpu'";
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library) return str("the CUDA backend could not be loaded: ", dlerror());
+  using Start = const char* (*)();
+  const auto start = reinterpret_cast<Start>(dlsym(library, "argand_cuda_start"));
+  if (!start) return path + " is not a CUDA backend of this version of Argand";
+  const char* reason = start();
+  return reason ? reason : "";
+}
+
 }  // namespace
 
 void register_backend(DeviceType type, Backend& backend) { backends[static_cast<int>(type)].store(&backend); }
 
+Backend* find_backend(DeviceType type, std::string* why) {
+  if (Backend* b = backends[static_cast<int>(type)].load(std::memory_order_acquire)) return b;
+  if (type == kCUDA) {
+    static std::string& reason = *new std::string(load_cuda());
+    if (Backend* b = backends[static_cast<int>(type)].load(std::memory_order_acquire)) return b;
+    if (why) *why = reason;
+  } else if (why) {
+    *why = str("device '", device_type_name(type), "' has no backend");
+  }
+  return nullptr;
+}
+
 Backend& backend_of(DeviceType type) {
-  Backend* b = backends[static_cast<int>(type)].load();
-  ARGAND_CHECK(
-      DeviceError, b != nullptr, "no ", device_type_name(type),
-      " backend is loaded; `argand info` tells why. Use device 'cpu', or install the backend library and a driver");
+  std::string why;
+  Backend* b = find_backend(type, &why);
+  ARGAND_CHECK(DeviceError, b != nullptr, "no ", device_type_name(type), " device: ", why);
   return *b;
+}
+
+Device with_index(const Device& device) {
+  if (!device.is_cuda() || device.has_index()) return device;
+  return Device(device.type(), backend_of(device.type()).current_device());
 }
 
 Allocator& allocator_for(const Device& device) {
   if (device.is_cpu()) return cpu_allocator();
   if (device.is_meta()) return meta_allocator();
-  return backend_of(device.type()).allocator(device.index());
+  return backend_of(device.type()).allocator(with_index(device).index());
 }
 
 }  // namespace argand

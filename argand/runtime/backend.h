@@ -1,23 +1,96 @@
-// What a kind of device offers.  A backend registers itself when its library is loaded; `core` and `exec` know it only
-// here.
+// What a kind of device offers.  A backend registers itself when its library is loaded; `core`, `exec` and the ops know
+// it only here.  All work is in order on a stream; only what says "waits" waits for the device.
 #pragma once
+#include <string>
+
 #include "argand/core/allocator.h"
 
 namespace argand {
 
+// A queue of work of one device; handle null is its default stream.  (For CUDA, handle is the cudaStream_t.)
+struct StreamRef {
+  DeviceIndex device = 0;
+  void* handle = nullptr;
+  friend bool operator==(const StreamRef& a, const StreamRef& b) {
+    return a.device == b.device && a.handle == b.handle;
+  }
+};
+using EventHandle = void*;
+
+struct DeviceProperties {
+  std::string name;
+  int major = 0, minor = 0;  // compute capability
+  size_t total_memory = 0;   // bytes
+  int multi_processor_count = 0, max_threads_per_multi_processor = 0, warp_size = 0;
+  size_t shared_memory_per_multiprocessor = 0, shared_memory_per_block_optin = 0, L2_cache_size = 0;  // bytes
+  bool is_integrated = false;
+};
+
 class Backend {
  public:
   virtual ~Backend() = default;
-  virtual Allocator& allocator(DeviceIndex index) = 0;
+
+  // ---- devices
   virtual int device_count() = 0;
-  // Copies bytes from or to the host; returns when the host memory may be used again.
-  virtual void copy_to_host(void* host, const void* device, size_t nbytes) = 0;
-  virtual void copy_from_host(void* device, const void* host, size_t nbytes) = 0;
+  virtual DeviceIndex current_device() = 0;  // of the calling thread
+  virtual void set_device(DeviceIndex index) = 0;
+  virtual DeviceProperties properties(DeviceIndex index) = 0;
+  virtual bool can_access_peer(DeviceIndex from, DeviceIndex to) = 0;
+  virtual void synchronize(DeviceIndex index) = 0;  // waits for all streams; throws what kernels reported
+  // Lines "name: version", for people.
+  virtual std::string versions() = 0;
+
+  // ---- memory
+  virtual Allocator& allocator(DeviceIndex index) = 0;  // for work on the calling thread's current stream
+  virtual Allocator& pinned_allocator() = 0;            // host memory that the device copies at full speed
+  virtual void empty_cache() = 0;
+  // Copies bytes, in order on the current stream of the device (of both, between two); host memory that is not pinned
+  // is free to be used again on return, and pinned memory too unless `non_blocking`.
+  virtual void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
+                    bool non_blocking) = 0;
+
+  // ---- streams and events
+  virtual StreamRef current_stream(DeviceIndex device) = 0;  // of the calling thread
+  virtual void set_current_stream(const StreamRef& stream) = 0;
+  virtual StreamRef stream_from_pool(DeviceIndex device, int priority) = 0;  // lower numbers go first
+  virtual bool query(const StreamRef& stream) = 0;
+  virtual void synchronize(const StreamRef& stream) = 0;  // waits; throws what kernels reported
+  virtual EventHandle make_event(DeviceIndex device, bool timing) = 0;
+  virtual void destroy_event(EventHandle event) noexcept = 0;
+  virtual void record(EventHandle event, const StreamRef& stream) = 0;
+  virtual void wait(const StreamRef& stream, EventHandle event) = 0;
+  virtual bool query(EventHandle event) = 0;
+  virtual void synchronize(EventHandle event) = 0;                     // waits
+  virtual float elapsed_time(EventHandle start, EventHandle end) = 0;  // milliseconds
 };
 
 void register_backend(DeviceType type, Backend& backend);
-// DeviceError with a sentence on what to do when there is none.
+// Null when there is none; `why`, if given, then says why and what to do.  Loads the backend's library on first use.
+Backend* find_backend(DeviceType type, std::string* why = nullptr);
+// DeviceError with that sentence when there is none.
 Backend& backend_of(DeviceType type);
 Allocator& allocator_for(const Device& device);
+// With an index: that of the current device where `device` has none.
+Device with_index(const Device& device);
+
+// Makes a device the calling thread's current one for a scope; a CPU device changes nothing.
+class DeviceScope {
+ public:
+  explicit DeviceScope(const Device& device) {
+    if (!device.is_cuda() || !device.has_index()) return;
+    backend_ = &backend_of(device.type());
+    before_ = backend_->current_device();
+    if (before_ != device.index()) backend_->set_device(device.index());
+  }
+  ~DeviceScope() {
+    if (backend_ && backend_->current_device() != before_) backend_->set_device(before_);
+  }
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  Backend* backend_ = nullptr;
+  DeviceIndex before_ = 0;
+};
 
 }  // namespace argand

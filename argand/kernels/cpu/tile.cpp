@@ -1,7 +1,6 @@
 #include "argand/kernels/cpu/tile.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "argand/core/shape.h"
 #include "argand/kernels/cpu/gather.h"
@@ -10,42 +9,6 @@
 
 namespace argand::cpu {
 namespace {
-
-// ---- simplifying the iteration space
-
-// Orders dimensions so that the first stored value is walked in memory order, then merges neighbours that every
-// operand walks as one.
-void collapse(TileProgram& p) {
-  const auto lead = std::find_if(p.values.begin(), p.values.end(), [](const TileValue& v) { return v.store; });
-  const size_t ndim = p.sizes.size();
-  Dims order(ndim);
-  std::iota(order.begin(), order.end(), 0);
-  if (lead != p.values.end()) {
-    const Dims& by = lead->strides;
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return by[a] > by[b]; });
-  }
-  Dims sizes;
-  std::vector<Dims> strides(p.values.size());
-  for (const int64_t d : order) {
-    if (p.sizes[d] == 1) continue;
-    bool merges = !sizes.empty();
-    for (size_t v = 0; v < p.values.size() && merges; ++v)
-      merges = !p.values[v].memory || strides[v].back() == p.values[v].strides[d] * p.sizes[d];
-    if (merges)
-      sizes.back() *= p.sizes[d];
-    else
-      sizes.push_back(p.sizes[d]);
-    for (size_t v = 0; v < p.values.size(); ++v) {
-      if (!p.values[v].memory) continue;
-      if (merges)
-        strides[v].back() = p.values[v].strides[d];
-      else
-        strides[v].push_back(p.values[v].strides[d]);
-    }
-  }
-  for (size_t v = 0; v < p.values.size(); ++v) p.values[v].strides = strides[v];
-  p.sizes = sizes;
-}
 
 // ---- planning: which buffer holds what, when
 
@@ -67,7 +30,7 @@ struct StepPlan {
 };
 
 struct Plan {
-  TileProgram program;
+  PointwiseProgram program;
   std::vector<Access> access;
   std::vector<int> buffer_of;  // per value; -1: memory itself
   std::vector<Conversion> conversions;
@@ -76,7 +39,7 @@ struct Plan {
   int buffers = 0;
 };
 
-Access access_of(const TileValue& v, const Dims& sizes) {
+Access access_of(const ProgramValue& v, const Dims& sizes) {
   if (!v.memory) return Access::kCache;
   if (std::all_of(v.strides.begin(), v.strides.end(), [](int64_t s) { return s == 0; }) && !v.store)
     return Access::kConstant;
@@ -102,7 +65,7 @@ class BufferPool {
 
 class Planner {
  public:
-  explicit Planner(TileProgram program) {
+  explicit Planner(PointwiseProgram program) {
     plan_.program = std::move(program);
     const auto& p = plan_.program;
     last_use_.assign(p.values.size(), -1);
@@ -131,7 +94,7 @@ class Planner {
 
  private:
   void plan_step(int s) {
-    const TileStep& step = plan_.program.steps[s];
+    const ProgramStep& step = plan_.program.steps[s];
     StepPlan& sp = plan_.steps.emplace_back();
     SmallVector<int, kMaxStepInputs> temporary;
     for (const int v : step.ins) {
@@ -145,7 +108,7 @@ class Planner {
       sp.in_conversions.push_back(conversion);
     }
     const int out = step.out;
-    const TileValue& value = plan_.program.values[out];
+    const ProgramValue& value = plan_.program.values[out];
     if (plan_.access[out] != Access::kDirect) plan_.buffer_of[out] = pool_.take();
     if (value.dtype != step.compute) {
       sp.out_conversion = static_cast<int>(plan_.conversions.size());
@@ -213,7 +176,7 @@ class Runner {
     for (const Action& a : plan_.actions) {
       switch (a.kind) {
         case Action::kGather: {
-          const TileValue& v = p_.values[a.index];
+          const ProgramValue& v = p_.values[a.index];
           gather(v.memory, p_.sizes, v.strides, element_size(v.dtype), first, n, value(a.index, first));
           break;
         }
@@ -231,7 +194,7 @@ class Runner {
           loop(a.index, first, n);
           break;
         case Action::kScatter: {
-          const TileValue& v = p_.values[a.index];
+          const ProgramValue& v = p_.values[a.index];
           scatter(v.memory, p_.sizes, v.strides, element_size(v.dtype), first, n, value(a.index, first));
           break;
         }
@@ -241,7 +204,7 @@ class Runner {
 
  private:
   void loop(int s, int64_t first, int64_t n) {
-    const TileStep& step = p_.steps[s];
+    const ProgramStep& step = p_.steps[s];
     const StepPlan& sp = plan_.steps[s];
     const void* ins[kMaxStepInputs];
     for (size_t i = 0; i < step.ins.size(); ++i) {
@@ -249,7 +212,7 @@ class Runner {
       ins[i] = c >= 0 ? buffer(plan_.conversions[c].buffer) : value(step.ins[i], first);
     }
     void* out = sp.out_conversion >= 0 ? buffer(plan_.conversions[sp.out_conversion].buffer) : value(step.out, first);
-    step.loop(out, ins, step.params, n);
+    step.body->loops[compute_index(step.compute)](out, ins, step.scalars, n);
   }
   char* buffer(int b) const { return buffers_ + b * kBufferBytes; }
   void* value(int v, int64_t first) const {
@@ -258,13 +221,13 @@ class Runner {
   }
 
   const Plan& plan_;
-  const TileProgram& p_;
+  const PointwiseProgram& p_;
   char* buffers_;
 };
 
 }  // namespace
 
-void run_tiles(TileProgram program) {
+void run_tiles(PointwiseProgram program) {
   int64_t n = 1;
   for (const int64_t s : program.sizes) n *= s;
   if (n == 0) return;

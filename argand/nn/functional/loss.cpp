@@ -5,6 +5,7 @@
 
 #include "argand/ops/functions.h"
 #include "argand/ops/loss/target.h"
+#include "argand/ops/maybe.h"
 #include "argand/ops/operators.h"
 
 namespace argand::nn::functional {

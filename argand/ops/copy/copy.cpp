@@ -1,6 +1,7 @@
 // Copies and conversions: copy_, clone, contiguous, to, detach.
 #include "argand/ops/copy/args.h"
 #include "argand/ops/define.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::ops {
 
@@ -8,12 +9,12 @@ struct CopyInplace : Kernel<CopyInplaceArgs> {
   static constexpr auto schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
   static constexpr auto doc =
       "Writes src, broadcast and converted, into self. Overlapping memory behaves as if src were copied first.";
-  static constexpr bool starts_from_self = true, writes_strided = true;
+  static constexpr bool starts_from_self = true, writes_strided = true, crosses_devices = true;
   static TensorMeta infer(const Args& a) {
     const Dims sizes = broadcast_shapes(a.self.sizes(), a.src.sizes(), "copy_");
     return {sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.src); }
+  static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.src, a.non_blocking); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static Tensor grad_src(const Ctx&, const Tensor& g) { return g; }
   static void samples(S& s) {
@@ -39,7 +40,7 @@ struct Clone : Kernel<CloneArgs> {
     meta.strides = strides_of_copy(a.self, a.memory_format);
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
+  static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
@@ -68,7 +69,7 @@ struct ToCopy : Kernel<ToCopyArgs> {
     meta.strides = strides_of_copy(a.self, a.memory_format);
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) { exec::copy_elements(out, a.self); }
+  static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.self, a.non_blocking); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
@@ -88,7 +89,7 @@ struct To : Composite<ToArgs> {
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
-    const bool same_device = !a.options.has_device() || a.options.device().type() == a.self.device().type();
+    const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
     const bool same_format =
         !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
     if (same_dtype && same_device && same_format && !a.copy) return a.self;

@@ -27,7 +27,7 @@ struct Empty : Kernel<EmptyArgs> {
   static TensorMeta infer(const Args& a) {
     return meta_of(a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options, a.options.dtype());
   }
-  static void cpu(const Args&, Tensor&) {}
+  static void run(const Args&, Tensor&) {}
 };
 ARGAND_OP(Empty)
 
@@ -39,7 +39,7 @@ struct Full : Kernel<FullArgs> {
   static TensorMeta infer(const Args& a) {
     return meta_of(a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value)));
   }
-  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
+  static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) {
     s.add({{2, 3}, 1.5});
     s.add({{}, 2});
@@ -78,7 +78,7 @@ struct EmptyLike : Kernel<EmptyLikeArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
-  static void cpu(const Args&, Tensor&) {}
+  static void run(const Args&, Tensor&) {}
 };
 ARGAND_OP(EmptyLike)
 
@@ -91,7 +91,7 @@ struct FullLike : Kernel<FullLikeArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
-  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
+  static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
 };
 ARGAND_OP(FullLike)
@@ -125,7 +125,7 @@ struct Fill : Kernel<FillArgs> {
   static constexpr auto doc = "Sets every element to value.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) { fill_elements(out, a.value); }
+  static void run(const Args& a, Tensor& out) { fill_elements(out, a.value); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
 };

@@ -67,7 +67,7 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
     meta.strides = a.stride;
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     int64_t span = numel_of(a.size) == 0 ? 0 : 1;
     for (size_t i = 0; i < a.size.size() && span > 0; ++i) {
       int64_t reach;

@@ -11,7 +11,7 @@ void check_index_dtype(const char* op, const Tensor& index) {
 }
 
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
-  Tensor t = index.dtype() == kLong ? exec::dense(index) : exec::dense_clone(index, kLong);
+  Tensor t = exec::dense(index, kLong);
   const int64_t* p = raw<int64_t>(t);
   const int64_t n = t.numel();
   const int64_t least = wrap ? -bound : 0;

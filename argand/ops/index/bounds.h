@@ -1,6 +1,7 @@
 // Index tensors, checked before anything is written.
 #pragma once
 #include "argand/core/tensor.h"
+#include "argand/ops/dim_split.h"
 
 namespace argand::ops {
 
@@ -17,20 +18,5 @@ void check_has_data(const char* op, const Tensor& t);
 // Size and stride of a dimension; a 0-dim tensor has one of size 1.
 inline int64_t size_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.sizes()[dim]; }
 inline int64_t stride_at(const Tensor& t, int64_t dim) { return t.dim() == 0 ? 1 : t.strides()[dim]; }
-
-// A contiguous tensor of these sizes as [before dim, dim, after dim].
-struct Around {
-  Around(IntArrayRef sizes, int64_t dim) {
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      if (static_cast<int64_t>(d) < dim)
-        before *= sizes[d];
-      else if (static_cast<int64_t>(d) == dim)
-        size = sizes[d];
-      else
-        after *= sizes[d];
-    }
-  }
-  int64_t before = 1, size = 1, after = 1;
-};
 
 }  // namespace argand::ops

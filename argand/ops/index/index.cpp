@@ -153,11 +153,11 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
       const T* from = raw<T>(values);
       T* to = raw<T>(out);
       if (plan.indexed.size() == 1 && plan.inner_is_block && out.is_contiguous()) {
-        const Around around(out.sizes(), plan.indexed[0]);
+        const DimSplit split(out.sizes(), plan.indexed[0]);
         std::vector<int64_t> rows(plan.pick);
-        for (int64_t& r : rows) r /= around.after;
-        return cpu::add_rows(to, {around.before, around.size, around.after}, rows.data(),
-                             static_cast<int64_t>(rows.size()), from);
+        for (int64_t& r : rows) r /= split.inner;
+        return cpu::add_rows(to, {split.outer, split.size, split.inner}, rows.data(), static_cast<int64_t>(rows.size()),
+                             from);
       }
       for (const int64_t outer : plan.outer) {
         for (const int64_t pick : plan.pick) {

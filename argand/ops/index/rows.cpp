@@ -30,8 +30,8 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
 }
 
 cpu::RowBlock block_of(const Tensor& t, int64_t dim) {
-  const Around a(t.sizes(), dim);
-  return {a.before, a.size, a.after};
+  const DimSplit a(t.sizes(), dim);
+  return {a.outer, a.size, a.inner};
 }
 
 }  // namespace
@@ -168,14 +168,14 @@ struct IndexFill : Kernel<IndexFillArgs> {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_fill");
     const Tensor index = checked_index("index_fill", a.index, size_at(out, dim), dim);
     if (out.numel() == 0) return;
-    const Around around(out.sizes(), dim);
-    const Tensor row = exec::new_tensor({{around.after}, out.dtype()}, kCPU);
+    const DimSplit split(out.sizes(), dim);
+    const Tensor row = exec::new_tensor({{split.inner}, out.dtype()}, kCPU);
     exec::copy_elements(row, a.value);
     const int64_t zero = 0;
-    for (int64_t o = 0; o < around.before; ++o) {
-      char* at = static_cast<char*>(out.impl().data()) + o * around.size * around.after * out.itemsize();
+    for (int64_t o = 0; o < split.outer; ++o) {
+      char* at = static_cast<char*>(out.impl().data()) + o * split.size * split.inner * out.itemsize();
       for (int64_t k = 0; k < index.numel(); ++k)
-        cpu::put_rows(at + raw<int64_t>(index)[k] * around.after * out.itemsize(), {1, 1, around.after}, out.itemsize(),
+        cpu::put_rows(at + raw<int64_t>(index)[k] * split.inner * out.itemsize(), {1, 1, split.inner}, out.itemsize(),
                       &zero, 1, row.impl().data());
     }
   }

@@ -36,8 +36,7 @@ void join(const std::vector<Tensor>& parts, const Dims& extents, int64_t dim, co
   int64_t done = 0;
   for (size_t i = 0; i < parts.size(); ++i) {
     if (parts[i].numel() == 0) continue;
-    const Tensor part =
-        parts[i].dtype() == out.dtype() ? exec::dense(parts[i]) : exec::dense_clone(parts[i], out.dtype());
+    const Tensor part = exec::dense(parts[i], out.dtype());
     const char* from = static_cast<const char*>(part.impl().data());
     const int64_t bytes = extents[i] * inner * out.itemsize();
     char* to = base + done;
@@ -90,11 +89,11 @@ struct Cat : Kernel<CatArgs> {
       meta.strides = strides_of(meta.sizes, first.suggest_memory_format());
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "cat");
     Dims extents;
     for (const Tensor& t : a.tensors) extents.push_back(is_skipped(t) ? 0 : t.sizes()[dim]);
-    if (out.is_contiguous()) return join(a.tensors, extents, dim, out);
+    if (out.is_cpu() && out.is_contiguous()) return join(a.tensors, extents, dim, out);
     int64_t done = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       if (a.tensors[i].numel() == 0) continue;
@@ -151,8 +150,11 @@ struct Stack : Kernel<StackArgs> {
     meta.sizes.insert(meta.sizes.begin() + dim, static_cast<int64_t>(a.tensors.size()));
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
-    join(a.tensors, Dims(a.tensors.size(), 1), wrap_dim(a.dim, out.dim(), "stack"), out);
+  static void run(const Args& a, Tensor& out) {
+    const int64_t dim = wrap_dim(a.dim, out.dim(), "stack");
+    if (out.is_cpu()) return join(a.tensors, Dims(a.tensors.size(), 1), dim, out);
+    for (size_t i = 0; i < a.tensors.size(); ++i)
+      exec::copy_elements(out.select(dim, static_cast<int64_t>(i)), a.tensors[i]);
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());

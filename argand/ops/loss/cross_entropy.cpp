@@ -5,6 +5,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
+#include "argand/ops/maybe.h"
 
 namespace argand::ops {
 namespace {
@@ -17,10 +18,7 @@ struct CallTensors {
               int64_t ignore_index, double smoothing)
       : logits(exec::dense(self)),
         targets(class_indices(op, target, self.sizes()[1], ignore_index)),
-        weight(class_weight) {
-    const ScalarType type = op_math_type(self.dtype());
-    if (weight.defined() && (weight.dtype() != type || !weight.is_contiguous()))
-      weight = exec::dense_clone(weight, type);
+        weight(exec::dense(class_weight, op_math_type(self.dtype()))) {
     call = {
         self.dtype(),    logits.impl().data(), raw<int64_t>(targets), weight.defined() ? weight.impl().data() : nullptr,
         self.sizes()[0], self.sizes()[1],      ignore_index,          smoothing};
@@ -113,9 +111,7 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
     dispatch<kFloatTypes>(a.log_sum.dtype(), "cross_entropy", [&](auto tag) {
       using A = typename decltype(tag)::type;
       const bool each = a.reduction == Reduction::None;
-      const Tensor g = each && (a.grad_output.dtype() != a.log_sum.dtype() || !a.grad_output.is_contiguous())
-                           ? exec::dense_clone(a.grad_output, a.log_sum.dtype())
-                           : a.grad_output;
+      const Tensor g = each ? exec::dense(a.grad_output, a.log_sum.dtype()) : a.grad_output;
       A one = 0;
       if (!each) {
         dispatch<kFloatingTypes>(g.dtype(), "cross_entropy",

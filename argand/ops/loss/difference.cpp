@@ -27,7 +27,7 @@ TensorMeta gradient_meta(const char* op, const Tensor& grad, const Tensor& self,
 
 // A tensor as contiguous elements of the given shape and dtype.
 Tensor operand(const Tensor& t, IntArrayRef sizes, ScalarType dtype) {
-  if (t.sizes() == sizes) return t.dtype() == dtype ? exec::dense(t) : exec::dense_clone(t, dtype);
+  if (t.sizes() == sizes) return exec::dense(t, dtype);
   return exec::dense_clone(t.expand(sizes), dtype);
 }
 

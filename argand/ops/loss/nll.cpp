@@ -3,6 +3,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
+#include "argand/ops/maybe.h"
 #include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {

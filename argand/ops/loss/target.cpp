@@ -36,7 +36,7 @@ void check_class_targets(const char* op, const Tensor& self, const Tensor& targe
 }
 
 Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int64_t ignore_index) {
-  const Tensor t = target.dtype() == kLong ? exec::dense(target) : exec::dense_clone(target, kLong);
+  const Tensor t = exec::dense(target, kLong);
   const int64_t* p = raw<int64_t>(t);
   const int64_t bad = cpu::find_bad_target(p, t.numel(), classes, ignore_index);
   ARGAND_CHECK(IndexError, bad < 0, op, ": Target ", p[bad], " is out of bounds. Expected a class index in [0, ",

@@ -18,9 +18,6 @@ Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int6
 // Where the class dimension of such a `self` is.
 inline int64_t class_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
 
-// Tensors that may be missing: undefined in an argument struct, nothing in a call.
-inline std::optional<Tensor> optional(const Tensor& t) { return t.defined() ? std::optional<Tensor>(t) : std::nullopt; }
-
 template <class A>
 A sum_of(const A* x, int64_t n) {
   A total{};

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/parameters.h"
@@ -86,8 +87,8 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     dispatch<kFloatTypes>(op_math_type(a.input.dtype()), "native_batch_norm", [&](auto tag) {
       using A = typename decltype(tag)::type;
       const Channels channels(a.input.sizes());
-      const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, scalar_type_v<A>),
-                   b = parameter_in(a.bias, scalar_type_v<A>);
+      const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, scalar_type_v<A>),
+                   b = exec::dense(a.bias, scalar_type_v<A>);
       const cpu::ChannelPass pass = channels.pass(x.dtype());
       A *mean = raw<A>(outs[1]), *invstd = raw<A>(outs[2]);
       if (a.training)
@@ -191,10 +192,10 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       constexpr ScalarType kType = scalar_type_v<A>;
       const Channels channels(a.input.sizes());
       const cpu::ChannelPass pass = channels.pass(a.input.dtype());
-      const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, kType);
-      Tensor mean = parameter_in(a.save_mean, kType), invstd = parameter_in(a.save_invstd, kType);
+      const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, kType);
+      Tensor mean = exec::dense(a.save_mean, kType), invstd = exec::dense(a.save_invstd, kType);
       if (uses_running(a)) {
-        mean = parameter_in(a.running_mean, kType);
+        mean = exec::dense(a.running_mean, kType);
         invstd = exec::dense_clone(a.running_var, kType);
         invert(raw<A>(invstd), channels.c, a.eps);
       }

@@ -1,5 +1,7 @@
 #include "argand/ops/norm/gradient.h"
 
+#include "argand/ops/maybe.h"
+
 namespace argand::ops {
 namespace {
 
@@ -12,11 +14,6 @@ double count_over(const NormShape& shape) {
 }
 
 }  // namespace
-
-Tensor add_defined(const Tensor& a, const Tensor& b) {
-  if (!a.defined()) return b;
-  return b.defined() ? a + b : a;
-}
 
 // With L = <u, grad_x> + <v, grad_weight> + <s, grad_bias>:
 //   dL/dh = rstd * (u - E[u] - z E[u z]), as backward is symmetric in h and u

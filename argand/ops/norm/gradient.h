@@ -36,7 +36,4 @@ NormGradients norm_backward_gradient(const NormShape& shape, const NormTensors& 
 Tensor norm_statistics_gradient(const NormShape& shape, const Tensor& input, const Tensor& mean, const Tensor& rstd,
                                 const Tensor& grad_mean, const Tensor& grad_rstd, IntArrayRef sizes);
 
-// a + b, where either may be undefined.
-Tensor add_defined(const Tensor& a, const Tensor& b);
-
 }  // namespace argand::ops

@@ -1,5 +1,6 @@
 // group_norm, and the op with statistics and its backward that it is made of.
 #include "argand/kernels/cpu/row_norm.h"
+#include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/parameters.h"
@@ -66,7 +67,7 @@ struct NativeGroupNorm : Kernel<NativeGroupNormArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
-    const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, type), b = parameter_in(a.bias, type);
+    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, type), b = exec::dense(a.bias, type);
     cpu::row_norm(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), x.impl().data(), data_or_null(b), a.eps,
                   outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
   }
@@ -120,8 +121,8 @@ struct NativeGroupNormBackward : Kernel<NativeGroupNormBackwardArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
-    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, type),
-                 mean = parameter_in(a.mean, type), rstd = parameter_in(a.rstd, type);
+    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
+                 mean = exec::dense(a.mean, type), rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
     cpu::row_norm_backward(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), g.impl().data(), x.impl().data(),
                            mean.impl().data(), rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr,

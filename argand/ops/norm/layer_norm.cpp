@@ -1,4 +1,5 @@
 // layer_norm, and the op with statistics and its backward that it is made of.
+#include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/normalized_shape.h"
@@ -24,7 +25,7 @@ struct NativeLayerNorm : Kernel<NativeLayerNormArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
-    const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, type), b = parameter_in(a.bias, type);
+    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, type), b = exec::dense(a.bias, type);
     cpu::row_norm(row_call(x, a.normalized_shape, w, true), x.impl().data(), data_or_null(b), a.eps,
                   outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
   }
@@ -74,8 +75,8 @@ struct NativeLayerNormBackward : Kernel<NativeLayerNormBackwardArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
-    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, type),
-                 mean = parameter_in(a.mean, type), rstd = parameter_in(a.rstd, type);
+    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
+                 mean = exec::dense(a.mean, type), rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
     cpu::row_norm_backward(row_call(x, a.normalized_shape, w, true), g.impl().data(), x.impl().data(),
                            mean.impl().data(), rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr,

@@ -32,10 +32,6 @@ void check_statistic(const char* op, const char* name, const Tensor& t, IntArray
                t.dtype());
 }
 
-Tensor parameter_in(const Tensor& t, ScalarType type) {
-  return !t.defined() || (t.dtype() == type && t.is_contiguous()) ? t : exec::dense_clone(t, type);
-}
-
 StagedResult::StagedResult(const Tensor& out, bool wanted, ScalarType type) : out_(out) {
   if (wanted) staged_ = out.dtype() == type ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
 }

@@ -14,8 +14,6 @@ void check_grad_out(const char* op, const Tensor& grad_out, const Tensor& input)
 // Statistics that a backward gets: floating point, of these sizes.
 void check_statistic(const char* op, const char* name, const Tensor& t, IntArrayRef sizes);
 
-// Contiguous and of dtype `type`; undefined stays undefined.
-Tensor parameter_in(const Tensor& t, ScalarType type);
 inline void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data() : nullptr; }
 
 // A result that a kernel computes in `type`; undefined where it is not wanted.  finish() converts it to its own dtype.

@@ -1,6 +1,7 @@
 // rms_norm, and the op with statistics and its backward that it is made of.
 #include <limits>
 
+#include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
 #include "argand/ops/norm/normalized_shape.h"
@@ -31,7 +32,7 @@ struct FusedRmsNorm : Kernel<FusedRmsNormArgs> {
             {statistics_sizes(a.input.sizes(), a.normalized_shape), op_math_type(a.input.dtype())}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor x = exec::dense(a.input), w = parameter_in(a.weight, op_math_type(x.dtype()));
+    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, op_math_type(x.dtype()));
     cpu::row_norm(row_call(x, a.normalized_shape, w, false), x.impl().data(), nullptr, eps_or_default(a.eps, x.dtype()),
                   outs[0].impl().data(), nullptr, outs[1].impl().data());
   }
@@ -75,8 +76,8 @@ struct FusedRmsNormBackward : Kernel<FusedRmsNormBackwardArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
-    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = parameter_in(a.weight, type),
-                 rstd = parameter_in(a.rstd, type);
+    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
+                 rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type);
     cpu::row_norm_backward(row_call(x, a.normalized_shape, w, false), g.impl().data(), x.impl().data(), nullptr,
                            rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), nullptr);

@@ -1,6 +1,5 @@
 // softmax, log_softmax, softmin, and the gradients of the first two as ops of their own.
-#include "argand/kernels/cpu/softmax.h"
-
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/reduce/reduction.h"
@@ -21,8 +20,8 @@ cpu::SoftmaxShape shape_of(const Tensor& t, int64_t dim) {
 }
 
 void run_softmax(bool log, const Tensor& self, int64_t dim, const Tensor& out) {
-  const Tensor in = self.dtype() == out.dtype() ? exec::dense(self) : exec::dense_clone(self, out.dtype());
-  cpu::softmax(log, in.impl().data(), out.impl().data(), out.dtype(), shape_of(in, dim));
+  const Tensor in = exec::dense(self, out.dtype());
+  blocks::softmax.on(out.device())(log, in.impl().data(), out.impl().data(), out.dtype(), shape_of(in, dim));
 }
 
 TensorMeta backward_meta(const char* op, const Tensor& grad, const Tensor& output, int64_t dim,
@@ -38,12 +37,10 @@ TensorMeta backward_meta(const char* op, const Tensor& grad, const Tensor& outpu
 void run_backward(bool log, const Tensor& grad, const Tensor& output, int64_t dim, const Tensor& out) {
   // In the wider of the dtypes of gradient and input.
   const ScalarType type = promote_types(grad.dtype(), out.dtype());
-  const auto in_type = [type](const Tensor& t) {
-    return t.dtype() == type ? exec::dense(t) : exec::dense_clone(t, type);
-  };
-  const Tensor g = in_type(grad), y = in_type(output);
+  const Tensor g = exec::dense(grad, type), y = exec::dense(output, type);
   const Tensor to = out.dtype() == type ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
-  cpu::softmax_backward(log, g.impl().data(), y.impl().data(), to.impl().data(), type, shape_of(g, dim));
+  blocks::softmax_backward.on(out.device())(log, g.impl().data(), y.impl().data(), to.impl().data(), type,
+                                            shape_of(g, dim));
   if (!to.is_same(out)) exec::copy_elements(out, to);
 }
 
@@ -59,7 +56,7 @@ struct SoftmaxForward : Kernel<SoftmaxForwardArgs> {
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return softmax_meta("softmax", a.self, a.dim, a.half_to_float); }
-  static void cpu(const Args& a, Tensor& out) { run_softmax(false, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_softmax(false, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf));
   }
@@ -79,7 +76,7 @@ struct SoftmaxBackward : Kernel<SoftmaxBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return backward_meta("_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype);
   }
-  static void cpu(const Args& a, Tensor& out) { run_backward(false, a.grad_output, a.output, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_backward(false, a.grad_output, a.output, a.dim, out); }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _softmax_backward_data(g.to(c.output.options()), c.output, c.dim, c.output.dtype());
   }
@@ -103,7 +100,7 @@ struct LogSoftmaxForward : Kernel<LogSoftmaxForwardArgs> {
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return softmax_meta("log_softmax", a.self, a.dim, a.half_to_float); }
-  static void cpu(const Args& a, Tensor& out) { run_softmax(true, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_softmax(true, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _log_softmax_backward_data(g, c.result(), c.dim, c.dtype(kSelf));
   }
@@ -123,7 +120,7 @@ struct LogSoftmaxBackward : Kernel<LogSoftmaxBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return backward_meta("_log_softmax_backward_data", a.grad_output, a.output, a.dim, a.input_dtype);
   }
-  static void cpu(const Args& a, Tensor& out) { run_backward(true, a.grad_output, a.output, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_backward(true, a.grad_output, a.output, a.dim, out); }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return g - (g * c.output.exp()).sum(c.dim, true); }
   static Tensor grad_output(const Ctx& c, const Tensor& g) {
     return -(g * c.output.exp() * c.grad_output.sum(c.dim, true));

@@ -171,7 +171,7 @@ struct FusedRmsprop : Kernel<FusedRmspropArgs> {
   static constexpr auto schema =
       "_fused_rmsprop_(Tensor[] self, Tensor[] grads, Tensor[] square_avgs, Tensor[] grad_avgs, Tensor[] "
       "momentum_buffers, *, float lr, "
-      "float alpha, float eps, float weight_decay, float momentum, bool centered) -> ()";
+      "float alpha, float eps, float weight_decay, float momentum, bool centered, bool maximize) -> ()";
   static constexpr auto doc =
       "A step of RMSprop on every tensor of self, in place; grad_avgs is used if centered, momentum_buffers if "
       "momentum > 0.";
@@ -197,9 +197,10 @@ struct FusedRmsprop : Kernel<FusedRmspropArgs> {
       const M lr = static_cast<M>(a.lr), alpha = static_cast<M>(a.alpha), rest = static_cast<M>(1 - a.alpha),
               eps = static_cast<M>(a.eps);
       const M decay = static_cast<M>(a.weight_decay), momentum = static_cast<M>(a.momentum);
+      const M sign = a.maximize ? M(-1) : M(1);
       const bool centered = a.centered, has_momentum = a.momentum > 0;
       run([=](int64_t i) {
-        const M x = static_cast<M>(w[i]), d = static_cast<M>(g[i]) + decay * x;
+        const M x = static_cast<M>(w[i]), d = sign * static_cast<M>(g[i]) + decay * x;
         const M si = alpha * static_cast<M>(s[i]) + rest * d * d;
         s[i] = static_cast<T>(si);
         M variance = si;

@@ -13,7 +13,7 @@ Tensor on_cpu(const Tensor& t) { return t.is_cpu() ? t : t.to(Device(kCPU)); }
 Tensor dense_as(const Tensor& t, const Dims& sizes, ScalarType dtype) {
   const Tensor x = on_cpu(t);
   const Tensor wide = exec::alias(x, sizes, expanded_strides(x.sizes(), x.strides(), sizes), x.storage_offset());
-  return wide.dtype() == dtype ? exec::dense(wide) : exec::dense_clone(wide, dtype);
+  return exec::dense(wide, dtype);
 }
 
 bool has_nan(double v) { return std::isnan(v); }

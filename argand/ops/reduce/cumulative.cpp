@@ -17,11 +17,6 @@ cpu::ScanShape scan_shape(const Tensor& t, int64_t dim) {
   return {s.outer, s.size, s.inner};
 }
 
-// Contiguous and of `type`.
-Tensor dense_as(const Tensor& t, ScalarType type) {
-  return t.dtype() == type ? exec::dense(t) : exec::dense_clone(t, type);
-}
-
 // run(contiguous tensor of the compute type), whose values become those of `out`.
 template <class F>
 void through_compute_type(const Tensor& out, F run) {
@@ -34,9 +29,9 @@ void through_compute_type(const Tensor& out, F run) {
 
 void run_scan(cpu::ScanKind kind, const Tensor& self, int64_t dim, const Tensor& out) {
   // Elements are converted to the result's dtype first, as PyTorch does: 0.5 as an integer is 0.
-  const Tensor in = dense_as(self, out.dtype());
+  const Tensor in = exec::dense(self, out.dtype());
   through_compute_type(out, [&](const Tensor& to) {
-    cpu::scan(kind, dense_as(in, to.dtype()).impl().data(), to.impl().data(), to.dtype(), scan_shape(in, dim));
+    cpu::scan(kind, exec::dense(in, to.dtype()).impl().data(), to.impl().data(), to.dtype(), scan_shape(in, dim));
   });
 }
 
@@ -150,7 +145,7 @@ struct LinearScan : Kernel<LinearScanArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     through_compute_type(out, [&](const Tensor& to) {
-      const Tensor in = dense_as(a.self, to.dtype()), factor = dense_as(a.factor, to.dtype());
+      const Tensor in = exec::dense(a.self, to.dtype()), factor = exec::dense(a.factor, to.dtype());
       cpu::scan_linear(in.impl().data(), factor.impl().data(), to.impl().data(), to.dtype(), a.reverse,
                        scan_shape(in, a.dim));
     });

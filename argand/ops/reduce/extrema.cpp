@@ -29,13 +29,6 @@ void extreme_with_index(bool largest, const char* op, const Tensor& self, int64_
   });
 }
 
-// The gradient of chosen elements, in the places they were chosen from.
-Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim) {
-  const Dims one{dim};
-  return zeros(sizes, g.options())
-      .scatter_add(dim, unreduce(index, sizes, one, keepdim), unreduce(g, sizes, one, keepdim));
-}
-
 TensorMeta arg_meta(const char* op, const Tensor& self, const std::optional<int64_t>& dim, bool keepdim) {
   if (!dim) {
     ARGAND_CHECK(IndexError, self.numel() > 0, op,

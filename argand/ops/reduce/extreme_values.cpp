@@ -21,14 +21,6 @@ void extreme_value(cpu::ReduceKind kind, const Tensor& self, const Dims& dim, co
   reduce_into(out, kind, self, wrap_dims(dim, self.dim(), "max"));
 }
 
-// The gradient of an extreme, shared evenly by the elements that equal it.
-Tensor share_among_equals(const Tensor& g, const Tensor& self, const Tensor& result, const Dims& dim, bool keepdim) {
-  if (self.numel() == 0) return zeros_like(self);
-  const Tensor value = unreduce(result, self.sizes(), dim, keepdim);
-  const Tensor equal = where(value.isnan(), self.isnan(), self == value);
-  return unreduce(g, self.sizes(), dim, keepdim) / equal.sum(dim, true) * equal;
-}
-
 }  // namespace
 
 struct Max : Kernel<MaxArgs> {
@@ -38,9 +30,7 @@ struct Max : Kernel<MaxArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("max", a.self, {}, false); }
   static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return share_among_equals(g, c.self, c.result(), {}, false);
-  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->apart({})});
@@ -58,9 +48,7 @@ struct Min : Kernel<MinArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("min", a.self, {}, false); }
   static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return share_among_equals(g, c.self, c.result(), {}, false);
-  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->integer({4, 5}, 0, 3)});

@@ -6,6 +6,7 @@
 #include "argand/kernels/cpu/scratch.h"
 #include "argand/kernels/cpu/tile.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
 
 namespace argand::ops {
 
@@ -60,6 +61,18 @@ void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims) {
   for (const int64_t d : dims)
     ARGAND_CHECK(IndexError, self.dim() == 0 || self.sizes()[d] > 0, op, ": Expected reduction dim ", d,
                  " to have non-zero size.");
+}
+
+Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim) {
+  return zeros(sizes, g.options())
+      .scatter(dim, unreduce(index, sizes, Dims{dim}, keepdim), unreduce(g, sizes, Dims{dim}, keepdim));
+}
+
+Tensor share_among_equals(const Tensor& g, const Tensor& self, const Tensor& result, const Dims& dim, bool keepdim) {
+  if (self.numel() == 0) return zeros_like(self);
+  const Tensor value = unreduce(result, self.sizes(), dim, keepdim);
+  const Tensor equal = where(value.isnan(), self.isnan(), self == value);
+  return unreduce(g, self.sizes(), dim, keepdim) / equal.sum(dim, true) * equal;
 }
 
 }  // namespace argand::ops

@@ -3,6 +3,7 @@
 #include "argand/base/function_ref.h"
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/reduce.h"
+#include "argand/ops/dim_split.h"
 
 namespace argand::ops {
 
@@ -41,13 +42,10 @@ void reduce_into(
 // ValueError if there is no element to choose from: `op`: ....
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims);
 
-// Sizes around one dimension of a contiguous tensor.
-struct DimSplit {
-  int64_t outer = 1, size = 1, inner = 1;
-  DimSplit(IntArrayRef sizes, int64_t dim) {
-    for (size_t d = 0; d < sizes.size(); ++d)
-      (static_cast<int64_t>(d) < dim ? outer : static_cast<int64_t>(d) > dim ? inner : size) *= sizes[d];
-  }
-};
+// The gradient of elements chosen along `dim`, in the places they were chosen from.
+Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim);
+// The gradient of a value chosen from the elements along `dim` (none: of all), shared evenly by those that equal it.
+Tensor share_among_equals(const Tensor& g, const Tensor& self, const Tensor& result, const Dims& dim = {},
+                          bool keepdim = false);
 
 }  // namespace argand::ops

@@ -1,6 +1,7 @@
 // Variance and standard deviation, alone or with the mean.  Two passes: the second adds squared distances from the
 // mean.
 #include "argand/ops/define.h"
+#include "argand/ops/maybe.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
 
@@ -95,8 +96,6 @@ Tensor mean_gradient(const Tensor& g, const Tensor& self, const std::optional<Di
   const auto count = static_cast<double>(reduced_numel(self, reduced_dims(self, dim, "mean")));
   return expand_reduced(g / count, self.sizes(), dim, keepdim);
 }
-
-Tensor add_defined(const Tensor& a, const Tensor& b) { return !a.defined() ? b : !b.defined() ? a : a + b; }
 
 }  // namespace
 

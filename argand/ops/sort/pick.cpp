@@ -21,8 +21,8 @@ TensorMetas pick_metas(const char* op, const Tensor& self, int64_t dim, bool kee
 
 void run_pick(Pick what, int64_t nth, const Tensor& self, int64_t dim, std::span<Tensor> outs) {
   const Tensor in = exec::dense(self);
-  const Around around(in.sizes(), wrap_dim(dim, in.dim(), "pick"));
-  cpu::pick({in.impl().data(), in.dtype(), around.before, around.size, around.after}, what, nth, outs[0].impl().data(),
+  const DimSplit split(in.sizes(), wrap_dim(dim, in.dim(), "pick"));
+  cpu::pick({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, what, nth, outs[0].impl().data(),
             raw<int64_t>(outs[1]));
 }
 
@@ -38,18 +38,6 @@ void run_pick_of_all(Pick what, const Tensor& self, const Tensor& out) {
   const Tensor in = exec::dense(self);
   int64_t index = 0;
   cpu::pick({in.impl().data(), in.dtype(), 1, in.numel(), 1}, what, 0, out.impl().data(), &index);
-}
-
-// The gradient of picked elements, in their places.
-Tensor put_back(const Tensor& g, const Tensor& index, IntArrayRef sizes, int64_t dim, bool keepdim) {
-  const Dims one{dim};
-  return zeros(sizes, g.options()).scatter(dim, unreduce(index, sizes, one, keepdim), unreduce(g, sizes, one, keepdim));
-}
-
-// The gradient of a value found among all: shared evenly by the elements that are equal to it.
-Tensor shared_evenly(const Tensor& g, const Tensor& self, const Tensor& value) {
-  const Tensor mask = (self == value).logical_or(self.isnan().logical_and(value.isnan()));
-  return mask * (g / mask.sum());
 }
 
 }  // namespace
@@ -93,7 +81,7 @@ struct Median : Kernel<MedianArgs> {
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static TensorMeta infer(const Args& a) { return pick_of_all_meta("median", a.self); }
   static void cpu(const Args& a, Tensor& out) { run_pick_of_all(Pick::kMedian, a.self, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return shared_evenly(g, c.self, c.result()); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->apart({7})});
@@ -110,7 +98,7 @@ struct Nanmedian : Kernel<NanmedianArgs> {
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static TensorMeta infer(const Args& a) { return pick_of_all_meta("nanmedian", a.self); }
   static void cpu(const Args& a, Tensor& out) { run_pick_of_all(Pick::kNanMedian, a.self, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return shared_evenly(g, c.self, c.result()); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->apart({7})});

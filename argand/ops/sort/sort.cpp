@@ -10,8 +10,8 @@ namespace {
 
 void run_sort(const Tensor& self, int64_t dim, int64_t count, bool descending, std::span<Tensor> outs) {
   const Tensor in = exec::dense(self);
-  const Around around(in.sizes(), dim);
-  cpu::sort_first({in.impl().data(), in.dtype(), around.before, around.size, around.after}, count, descending,
+  const DimSplit split(in.sizes(), dim);
+  cpu::sort_first({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, count, descending,
                   outs[0].impl().data(), raw<int64_t>(outs[1]));
 }
 

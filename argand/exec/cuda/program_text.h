@@ -1,0 +1,45 @@
+// A pointwise program as the text of one CUDA kernel.
+//
+// The text says ops, wiring, dtypes and how each operand is walked; sizes, strides, addresses and numbers are the
+// kernel's arguments.  So a program compiles once per form: a learning rate that changes, or another batch, compiles
+// nothing.
+#pragma once
+#include <string>
+
+#include "argand/kernels/program.h"
+
+namespace argand::exec {
+
+// How a kernel reads or writes a value.
+enum class Walk : uint8_t {
+  kRegister,  // not at all
+  kNumber,    // an argument
+  kLinear,    // element i of the program is element i of the memory
+  kStrided,   // by strides
+};
+
+// What a kernel's text depends on beside the program's bodies and dtypes.
+struct KernelForm {
+  int width;                      // elements a thread handles at a time, neighbours along the last dimension
+  int ndim;                       // dimensions that must be told apart; 0: all values are linear
+  bool wide;                      // 64-bit indices
+  std::vector<Walk> walk;         // per value
+  std::vector<bool> inner_moves;  // strided: whether the last stride is 1 (else 0; with width 1 anything)
+};
+// `program` is collapsed.
+KernelForm form_of(const PointwiseProgram& program);
+
+// Bytes that differ between programs whose kernels differ; quicker than the text.
+std::string kernel_key(const PointwiseProgram& program, const KernelForm& form);
+
+inline constexpr const char* kKernelName = "pointwise";
+inline constexpr int kKernelThreads = 256;
+std::string kernel_text(const PointwiseProgram& program, const KernelForm& form);
+
+// The one argument of the kernel, as bytes.
+std::vector<char> kernel_arguments(const PointwiseProgram& program, const KernelForm& form);
+
+// Whether a device computes with this type at all.
+bool has_device_type(ScalarType t);
+
+}  // namespace argand::exec

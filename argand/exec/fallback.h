@@ -1,0 +1,11 @@
+// Ops without a kernel for a device run on the CPU: the tensors go there and the results come back.
+#pragma once
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+// Runs the op's CPU kernel on copies of the tensors among the arguments and of `outs`; what it wrote returns, results
+// whose shape depends on values get theirs.  Warns once per op.
+void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs);
+
+}  // namespace argand::exec

@@ -1,0 +1,14 @@
+// Who runs pointwise programs on each kind of device: the tile interpreter on the CPU; a backend registers its own.
+#pragma once
+#include "argand/core/device.h"
+#include "argand/kernels/program.h"
+
+namespace argand::exec {
+
+// Issues the program on the current stream of the current device.
+using ProgramRunner = void (*)(PointwiseProgram program);
+
+void register_program_runner(DeviceType type, ProgramRunner runner);
+ProgramRunner program_runner(DeviceType type);
+
+}  // namespace argand::exec

@@ -1,0 +1,8 @@
+#include "argand/kernels/blocks.h"
+
+namespace argand::blocks {
+
+constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
+constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
+
+}  // namespace argand::blocks

@@ -1,0 +1,44 @@
+// The building blocks that kernels of ops are made of, each with an implementation per device: an op whose `run` uses
+// blocks alone runs everywhere.
+//
+//   blocks::softmax.on(device)(log, in, out, type, shape);
+//
+// All addresses in a call are memory of that device.  A GPU's block is issued on the current stream of the current
+// device and returns before it has run.  The CUDA library registers its own where they are defined (kernels/cuda/).
+#pragma once
+#include <atomic>
+#include <exception>
+
+#include "argand/core/device.h"
+#include "argand/kernels/cpu/softmax.h"
+
+namespace argand {
+
+// Thrown by a block that a device has not, or not for this call, before it has done anything: the op then runs on the
+// CPU (exec/fallback.h).
+struct NotOnDevice final : std::exception {
+  const char* what() const noexcept override { return "this device has no such kernel"; }
+};
+
+template <class Function>
+class Block {
+ public:
+  constexpr explicit Block(Function* cpu) : functions_{cpu} {}
+  Function& on(const Device& device) const {
+    Function* f = functions_[static_cast<int>(device.type())].load(std::memory_order_relaxed);
+    if (!f) throw NotOnDevice();
+    return *f;
+  }
+  void set(DeviceType type, Function& f) { functions_[static_cast<int>(type)].store(&f); }
+
+ private:
+  std::atomic<Function*> functions_[kNumDeviceTypes];
+};
+
+namespace blocks {
+
+extern Block<decltype(cpu::softmax)> softmax;
+extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+
+}  // namespace blocks
+}  // namespace argand

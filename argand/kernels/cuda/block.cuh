@@ -1,0 +1,49 @@
+// Reductions over the threads of a warp and of a block.  The order is that of the threads: the same bits every time.
+#pragma once
+
+namespace argand {
+
+inline constexpr int kWarp = 32;
+
+// All threads of the warp get the result.
+template <class T, class F>
+__device__ __forceinline__ T warp_reduce(T x, F f) {
+#pragma unroll
+  for (int step = kWarp / 2; step > 0; step /= 2) x = f(x, __shfl_xor_sync(0xffffffffu, x, step));
+  return x;
+}
+
+// All threads of the block get the result; blockDim.x is a multiple of the warp.  `identity` changes nothing.
+template <class T, class F>
+__device__ __forceinline__ T block_reduce(T x, F f, T identity) {
+  __shared__ T partial[kWarp];
+  x = warp_reduce(x, f);
+  if (threadIdx.x % kWarp == 0) partial[threadIdx.x / kWarp] = x;
+  __syncthreads();
+  x = threadIdx.x % kWarp < blockDim.x / kWarp ? partial[threadIdx.x % kWarp] : identity;
+  x = warp_reduce(x, f);
+  __syncthreads();  // `partial` may be used again
+  return x;
+}
+
+struct Add {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return a + b;
+  }
+};
+// A NaN in either operand is the result.
+struct Max {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return math::max(a, b);
+  }
+};
+struct Min {
+  template <class T>
+  __device__ __forceinline__ T operator()(T a, T b) const {
+    return math::min(a, b);
+  }
+};
+
+}  // namespace argand

@@ -1,0 +1,150 @@
+// The CUDA backend as the rest of the library sees it, and its registration.
+#include "argand/runtime/cuda/backend.h"
+
+#include <nvrtc.h>
+
+#include "argand/base/error.h"
+#include "argand/runtime/backend.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/streams.h"
+
+namespace argand::cuda {
+namespace {
+
+std::string version_text(int v) { return str(v / 1000, ".", v % 1000 / 10); }
+
+cudaEvent_t as_event(EventHandle e) { return static_cast<cudaEvent_t>(e); }
+cudaStream_t as_stream(const StreamRef& s) { return static_cast<cudaStream_t>(s.handle); }
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int count) : count_(count) {}
+
+  // ---- devices
+  int device_count() override { return count_; }
+  DeviceIndex current_device() override {
+    int device = 0;
+    ARGAND_CUDA(cudaGetDevice(&device));
+    return static_cast<DeviceIndex>(device);
+  }
+  void set_device(DeviceIndex index) override { ARGAND_CUDA(cudaSetDevice(index)); }
+  DeviceProperties properties(DeviceIndex index) override {
+    cudaDeviceProp p{};
+    ARGAND_CUDA(cudaGetDeviceProperties(&p, index));
+    DeviceProperties out;
+    out.name = p.name;
+    out.major = p.major;
+    out.minor = p.minor;
+    out.total_memory = p.totalGlobalMem;
+    out.multi_processor_count = p.multiProcessorCount;
+    out.max_threads_per_multi_processor = p.maxThreadsPerMultiProcessor;
+    out.warp_size = p.warpSize;
+    out.shared_memory_per_multiprocessor = p.sharedMemPerMultiprocessor;
+    out.shared_memory_per_block_optin = p.sharedMemPerBlockOptin;
+    out.L2_cache_size = static_cast<size_t>(p.l2CacheSize);
+    out.is_integrated = p.integrated != 0;
+    return out;
+  }
+  bool can_access_peer(DeviceIndex from, DeviceIndex to) override { return cuda::can_access_peer(from, to); }
+  void synchronize(DeviceIndex index) override {
+    const DeviceScope on(Device(kCUDA, index));
+    ARGAND_CUDA(cudaDeviceSynchronize());
+  }
+  std::string versions() override {
+    int driver = 0, runtime = 0, major = 0, minor = 0;
+    ARGAND_CUDA(cudaDriverGetVersion(&driver));
+    ARGAND_CUDA(cudaRuntimeGetVersion(&runtime));
+    nvrtcVersion(&major, &minor);
+    return str("CUDA: ", version_text(runtime), "\ndriver supports CUDA: ", version_text(driver), "\nNVRTC: ", major,
+               ".", minor, "\n");
+  }
+
+  // ---- memory
+  Allocator& allocator(DeviceIndex index) override {
+    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
+                 ": this machine has ", count_);
+    return device_allocator(index);
+  }
+  Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
+  void empty_cache() override { empty_caches(); }
+  void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
+            bool non_blocking) override {
+    cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
+  }
+
+  // ---- streams and events
+  StreamRef current_stream(DeviceIndex device) override { return {device, cuda::current_stream(device)}; }
+  void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
+  StreamRef stream_from_pool(DeviceIndex device, int priority) override {
+    return cuda::stream_from_pool(device, priority);
+  }
+  bool query(const StreamRef& stream) override {
+    const DeviceScope on(Device(kCUDA, stream.device));
+    return done(cudaStreamQuery(as_stream(stream)), "cudaStreamQuery");
+  }
+  void synchronize(const StreamRef& stream) override {
+    const DeviceScope on(Device(kCUDA, stream.device));
+    ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
+  }
+  EventHandle make_event(DeviceIndex device, bool timing) override {
+    const DeviceScope on(Device(kCUDA, device));
+    cudaEvent_t event = nullptr;
+    ARGAND_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
+    return event;
+  }
+  void destroy_event(EventHandle event) noexcept override { cudaEventDestroy(as_event(event)); }
+  void record(EventHandle event, const StreamRef& stream) override {
+    const DeviceScope on(Device(kCUDA, stream.device));
+    ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
+  }
+  void wait(const StreamRef& stream, EventHandle event) override {
+    const DeviceScope on(Device(kCUDA, stream.device));
+    ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
+  }
+  bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
+  void synchronize(EventHandle event) override { ARGAND_CUDA(cudaEventSynchronize(as_event(event))); }
+  float elapsed_time(EventHandle start, EventHandle end) override {
+    float ms = 0;
+    ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
+    return ms;
+  }
+
+ private:
+  static bool done(cudaError_t e, const char* call) {
+    if (e == cudaErrorNotReady) return false;
+    if (e != cudaSuccess) throw_cuda_error(e, call);
+    return true;
+  }
+  int count_;
+};
+
+// Why there is no device, and what to do; null if there is one.
+const char* reason_for(cudaError_t error) {
+  switch (error) {
+    case cudaSuccess:
+      return nullptr;
+    case cudaErrorInsufficientDriver:
+      return "the NVIDIA driver is missing or older than this build needs (CUDA 13: driver 580 or newer); install or "
+             "update it";
+    case cudaErrorNoDevice:
+      return "no GPU is visible; check `nvidia-smi` and CUDA_VISIBLE_DEVICES";
+    default: {
+      static const std::string& text = *new std::string(str("the NVIDIA driver reports: ", cudaGetErrorString(error)));
+      return text.c_str();
+    }
+  }
+}
+
+}  // namespace
+
+const char* register_cuda_backend() {
+  int count = 0;
+  if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
+  register_backend(kCUDA, *new CudaBackend(count));
+  return nullptr;
+}
+
+}  // namespace argand::cuda

@@ -1,0 +1,26 @@
+// Launching kernels on the current stream.
+#pragma once
+#include "argand/runtime/cuda/compiler.h"
+
+namespace argand::cuda {
+
+struct Grid {
+  unsigned blocks = 1, threads = 256;
+  unsigned blocks_y = 1, blocks_z = 1;
+  size_t shared_memory = 0;  // dynamic, bytes
+};
+
+// `args` are addresses of the kernel's arguments.  Without blocks nothing is launched.
+void launch_with(const Kernel& kernel, const Grid& grid, void** args);
+
+// launch(kernel, {blocks, threads}, a, b, c): the types must be exactly those of the kernel's parameters.
+template <class... Args>
+void launch(const Kernel& kernel, const Grid& grid, Args... args) {
+  void* pointers[] = {&args...};
+  launch_with(kernel, grid, pointers);
+}
+
+// Of the current device.
+int multi_processor_count();
+
+}  // namespace argand::cuda

@@ -1,0 +1,50 @@
+#include "argand/runtime/cuda/streams.h"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "argand/core/storage.h"
+#include "argand/runtime/cuda/check.h"
+
+namespace argand::cuda {
+namespace {
+thread_local cudaStream_t current[kMaxDevices] = {};
+
+constexpr size_t kPoolSize = 32;
+struct Pool {
+  std::vector<cudaStream_t> streams;
+  size_t next = 0;
+};
+}  // namespace
+
+cudaStream_t current_stream(int device) {
+  if (device < 0) ARGAND_CUDA(cudaGetDevice(&device));
+  return current[device];
+}
+
+void set_current_stream(const StreamRef& stream) {
+  if (stream.handle) StorageImpl::side_streams.store(true, std::memory_order_relaxed);
+  current[stream.device] = static_cast<cudaStream_t>(stream.handle);
+}
+
+StreamRef stream_from_pool(DeviceIndex device, int priority) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& pools = *new std::map<std::pair<int, int>, Pool>;
+  const DeviceScope on(Device(kCUDA, device));
+  int least = 0, greatest = 0;
+  ARGAND_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  priority = std::clamp(priority, greatest, least);
+  const std::lock_guard lock(mutex);
+  Pool& pool = pools[{device, priority}];
+  if (pool.streams.size() < kPoolSize) {
+    cudaStream_t stream = nullptr;
+    ARGAND_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+    pool.streams.push_back(stream);
+    return {device, stream};
+  }
+  return {device, pool.streams[pool.next++ % kPoolSize]};
+}
+
+}  // namespace argand::cuda

@@ -1,0 +1,17 @@
+// The current stream of each thread and device, and the pools that streams come from.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include "argand/runtime/backend.h"
+
+namespace argand::cuda {
+
+inline constexpr int kMaxDevices = 64;
+
+// The calling thread's current stream on a device (-1: the current device).
+cudaStream_t current_stream(int device = -1);
+void set_current_stream(const StreamRef& stream);
+// Streams of a pool of 32 per device and priority, in turn; made when first asked for.
+StreamRef stream_from_pool(DeviceIndex device, int priority);
+
+}  // namespace argand::cuda

@@ -1,0 +1,41 @@
+// Memory of one device through the driver's virtual memory functions (cuMemAddressReserve, cuMemCreate, cuMemMap).
+#pragma once
+#include <cuda.h>
+
+#include <unordered_map>
+
+#include "argand/runtime/cuda/device_memory.h"
+
+namespace argand::cuda {
+
+class VirtualMemory final : public DeviceMemory {
+ public:
+  explicit VirtualMemory(int device);
+
+  size_t granularity() noexcept override { return granularity_; }
+  size_t total_bytes() noexcept override;
+  size_t free_bytes() noexcept override;
+  void* reserve(size_t nbytes) noexcept override;
+  void release(void* base, size_t nbytes) noexcept override;
+  bool map(void* at, size_t nbytes) noexcept override;
+  void unmap(void* at, size_t nbytes) noexcept override;
+  void synchronize() noexcept override;
+  void fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept override;
+  bool read(void* host, const void* at, size_t nbytes) noexcept override;
+
+  void* record_event(StreamHandle stream) noexcept override;
+  bool event_done(void* event) noexcept override;
+  void wait_event(void* event) noexcept override;
+  void drop_event(void* event) noexcept override;
+
+ private:
+  // Maps for this device and those that can reach it, so that copies between devices need nothing more.
+  bool set_access(CUdeviceptr at, size_t nbytes) noexcept;
+
+  int device_;
+  size_t granularity_ = 0;
+  CUmemAllocationProp properties_{};
+  std::unordered_map<void*, CUmemGenericAllocationHandle> mapped_;
+};
+
+}  // namespace argand::cuda

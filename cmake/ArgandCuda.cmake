@@ -1,0 +1,27 @@
+# libargand_cuda: the CUDA backend, which libargand loads at run time.  Its kernels are texts that NVRTC compiles where
+# they run, so building it needs the toolkit's headers and libraries but compiles no device code.
+
+# Sources stand in folders named cuda, next to what they extend.
+file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/*/cuda/*.cpp)
+set(cuda_tests ${cuda_sources})
+list(FILTER cuda_sources EXCLUDE REGEX "_test\\.cpp$")
+list(FILTER cuda_tests INCLUDE REGEX "_test\\.cpp$")
+
+file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/argand/*.cuh)
+# The mathematics that bodies of pointwise ops are written in.
+foreach(name math math/base math/basic math/activation math/bessel math/composite math/logic math/device)
+  list(APPEND cuda_headers argand/kernels/${name}.h)
+endforeach()
+set(embedded ${ARGAND_GENERATED_DIR}/argand/runtime/cuda/embedded.cpp)
+list(TRANSFORM cuda_headers PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE cuda_header_files)
+add_custom_command(OUTPUT ${embedded}
+  COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/generate/embed.py --out ${embedded} ${cuda_headers}
+  DEPENDS ${cuda_header_files} ${PROJECT_SOURCE_DIR}/tools/generate/embed.py
+  WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Embedding the headers of CUDA kernels" VERBATIM)
+
+add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
+target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc)
+if(cuda_tests AND ARGAND_BUILD_TESTS)
+  argand_tests(argand_cuda_test ${cuda_tests})
+  target_link_libraries(argand_cuda_test PRIVATE argand_cuda CUDA::cudart_static)
+endif()
