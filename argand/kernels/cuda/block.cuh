@@ -1,5 +1,6 @@
 // Reductions over the threads of a warp and of a block.  The order is that of the threads: the same bits every time.
 #pragma once
+#include "argand/kernels/math.h"
 
 namespace argand {
 
