@@ -261,6 +261,37 @@ TEST_F(CachingAllocatorTest, TheGapWithTheLeastToMapIsFilled) {
   EXPECT_EQ(allocate(40 * kMiB), a);
 }
 
+TEST_F(CachingAllocatorTest, OfEqualGapsTheLowestIsFilled) {
+  std::byte* a = allocate(40 * kMiB);
+  std::byte* b = allocate(20 * kMiB);
+  deallocate(a);
+  allocator.empty_cache();  // 40 MiB without memory, b, addresses without memory
+  EXPECT_EQ(allocate(30 * kMiB), a);
+  deallocate(b);
+}
+
+TEST_F(CachingAllocatorTest, AGapMayBeFilledFromItsMiddle) {
+  std::byte* a = allocate(40 * kMiB);
+  std::byte* b = allocate(40 * kMiB);
+  deallocate(a);
+  allocator.empty_cache();
+  deallocate(b);  // 40 MiB without memory, 40 MiB free, addresses without memory
+  EXPECT_EQ(allocate(45 * kMiB), b);
+  EXPECT_EQ(device.mapped(), 60 * kMiB);
+  EXPECT_EQ(allocate(40 * kMiB), a);
+}
+
+TEST_F(CachingAllocatorTest, TheDestructorWaitsAndTakesBackWhatIsHeld) {
+  FakeDevice other(100 * kMiB);
+  {
+    CachingAllocator short_lived(other, "cuda:1");
+    other.streams.issue(kMain);
+    EXPECT_NE(short_lived.allocate(25 * kMiB, kMain), nullptr);
+    short_lived.deallocate(short_lived.allocate(25 * kMiB, kMain));
+  }
+  EXPECT_EQ(other.log, std::vector<std::string>{"synchronize"});
+}
+
 TEST_F(CachingAllocatorTest, FragmentedAddressesAreNoLimit) {
   // Two blocks hold the ends of the first range; what is between them is too short.
   std::byte* a = allocate(50 * kMiB);
@@ -515,6 +546,9 @@ TEST_F(CachingAllocatorTest, TheMemoryOfAGraphStaysUntilItIsReleased) {
   EXPECT_EQ(device.mapped(), 20 * kMiB);
   b[0] = std::byte{1};  // held by a caller
   deallocate(b);
+  const size_t ranges = device.ranges();
+  allocator.empty_cache();
+  EXPECT_EQ(device.ranges(), ranges - 1);  // nobody can come back to the addresses of a graph
   EXPECT_NE(allocate(100 * kMiB), nullptr);
 }
 
@@ -629,12 +663,17 @@ TEST_F(GuardTest, BlocksFromBeforeAndAfterMix) {
 }
 
 TEST_F(GuardTest, AGraphIsLeftAlone) {
+  std::byte* shared = allocate(600);
+  device.capturing = true;
   allocator.begin_pool(7, kMain);
   std::byte* a = allocate(600);
   EXPECT_EQ(a[0], std::byte{0});
   deallocate(a);
   EXPECT_EQ(a[0], std::byte{0});
+  allocator.check_guards();
+  deallocate(shared);
   allocator.end_pool(7, kMain);
+  device.capturing = false;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -29,6 +30,7 @@ class FakeStreams {
   void issue(StreamHandle s) {
     const std::lock_guard lock(mutex_);
     ++work_[s].issued;
+    ++issued_;
   }
   void complete(StreamHandle s) {
     const std::lock_guard lock(mutex_);
@@ -37,6 +39,16 @@ class FakeStreams {
   void complete_all() {
     const std::lock_guard lock(mutex_);
     for (auto& [s, work] : work_) work.done = work.issued;
+  }
+
+  // How much work was issued on all streams together, and whether all of it is done.
+  int issued() {
+    const std::lock_guard lock(mutex_);
+    return issued_;
+  }
+  bool idle() {
+    const std::lock_guard lock(mutex_);
+    return std::all_of(work_.begin(), work_.end(), [](const auto& w) { return w.second.done == w.second.issued; });
   }
 
   void* record(StreamHandle s) {
@@ -80,6 +92,7 @@ class FakeStreams {
   }
   std::mutex mutex_;
   std::map<StreamHandle, Work> work_;
+  int issued_ = 0;
   std::set<Event*> events_;
 };
 
@@ -96,6 +109,7 @@ class FakeDevice final : public DeviceMemory {
   bool capturing = false;        // nothing may be recorded, asked for or waited for
 
   size_t mapped() const { return mapped_; }
+  size_t ranges() const { return ranges_.size(); }
   // Which range an address is in, and where: the same in every run.
   std::pair<size_t, size_t> place(const void* data) const {
     const auto* at = static_cast<const std::byte*>(data);
@@ -142,15 +156,17 @@ class FakeDevice final : public DeviceMemory {
     place(page + nbytes - 1);
     const auto next = pages_.lower_bound(page);
     EXPECT_TRUE(next == pages_.end() || next->first >= page + nbytes) << "mapped twice";
-    EXPECT_TRUE(next == pages_.begin() || std::prev(next)->first + std::prev(next)->second <= page) << "mapped twice";
+    EXPECT_TRUE(next == pages_.begin() || std::prev(next)->first + std::prev(next)->second.size <= page)
+        << "mapped twice";
     EXPECT_EQ(mprotect(at, nbytes, PROT_READ | PROT_WRITE), 0);
-    pages_[page] = nbytes;
+    pages_[page] = {nbytes, streams.issued()};
     mapped_ += nbytes;
     return true;
   }
   void unmap(void* at, size_t nbytes) noexcept override {
     const auto it = pages_.find(static_cast<std::byte*>(at));
-    ASSERT_TRUE(it != pages_.end() && it->second == nbytes) << "unmap of what no map() gave";
+    ASSERT_TRUE(it != pages_.end() && it->second.size == nbytes) << "unmap of what no map() gave";
+    EXPECT_TRUE(streams.idle() || streams.issued() == it->second.issued) << "unmapped while work may use it";
     madvise(at, nbytes, MADV_DONTNEED);
     EXPECT_EQ(mprotect(at, nbytes, PROT_NONE), 0);
     pages_.erase(it);
@@ -177,7 +193,10 @@ class FakeDevice final : public DeviceMemory {
     log.push_back("synchronize");
     streams.complete_all();
   }
-  void fill(void* at, uint8_t value, size_t nbytes, StreamHandle) noexcept override { std::memset(at, value, nbytes); }
+  void fill(void* at, uint8_t value, size_t nbytes, StreamHandle) noexcept override {
+    EXPECT_FALSE(capturing);
+    std::memset(at, value, nbytes);
+  }
   bool read(void* host, const void* at, size_t nbytes) noexcept override {
     EXPECT_FALSE(capturing);
     std::memcpy(host, at, nbytes);
@@ -195,11 +214,15 @@ class FakeDevice final : public DeviceMemory {
     size_t size;
     size_t number;
   };
+  struct Page {
+    size_t size;
+    int issued;  // work of the streams when it was mapped
+  };
   const size_t capacity_;
   size_t mapped_ = 0;
   size_t reserved_ = 0;
   std::vector<Range> ranges_;
-  std::map<std::byte*, size_t> pages_;
+  std::map<std::byte*, Page> pages_;
 };
 
 }  // namespace argand::cuda::testing
