@@ -62,16 +62,13 @@ Block* BlockPool::take(size_t nbytes) {
 
 void BlockPool::give_back(Block* block) noexcept { make_free(block); }
 
-// Free and unmapped blocks between two that are in use make a gap.  Of the gaps that are large enough we take the one
-// where the least has to be mapped, and fill it from its start.
+// Free and unmapped blocks side by side make a gap.  A request may begin at an unmapped block, or at the free one below
+// it; of these places we take the one where the least has to be mapped, the lowest of equal ones.
 BlockPool::Gap BlockPool::best_gap(size_t nbytes) const {
   Gap best{nullptr, SIZE_MAX};
   for (Block* unmapped : unmapped_) {
-    Block* first = unmapped;
-    if (first->prev != nullptr && !first->prev->in_use()) {
-      first = first->prev;
-      if (first->prev != nullptr && !first->prev->in_use()) continue;  // this gap was seen at a lower unmapped block
-    }
+    Block* prev = unmapped->prev;
+    Block* first = prev != nullptr && prev->state == BlockState::kInactive ? prev : unmapped;
     const std::byte* end = first->address + nbytes;
     size_t missing = 0;
     for (Block* block = first; block != nullptr && !block->in_use(); block = block->next) {
