@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Runs the CPU benchmarks beside PyTorch, in one go, and prints a table of ratios.
+"""Runs the benchmarks of one kind of device beside PyTorch, in one go, and prints a table of ratios.
 
-Usage: run.py --build build/release [--threads N]     (with the Python that has torch; `./dev bench` sees to both)
+Usage: run.py --build build/release [--threads N] [--device cpu|cuda]
+(with the Python that has torch; `./dev bench` sees to both)
 """
 import argparse
 import json
@@ -15,14 +16,16 @@ HERE = Path(__file__).resolve().parent
 UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
-def run_argand(build, threads):
-    command = [str(build / "bin" / "bench_cpu"), "--benchmark_format=json", "--benchmark_repetitions=3",
+def run_argand(build, device, threads):
+    command = [str(build / "bin" / f"bench_{device}"), "--benchmark_format=json", "--benchmark_repetitions=3",
                "--benchmark_report_aggregates_only=true", "--benchmark_min_time=0.3"]
     out = subprocess.run(command, check=True, capture_output=True, text=True, env={**os.environ, "ARGAND_NUM_THREADS": str(threads)})
     rows = {}
     for b in json.loads(out.stdout)["benchmarks"]:
         if b.get("aggregate_name") == "median":
-            rows[b["run_name"]] = b["real_time"] * UNITS[b["time_unit"]]
+            # "name/min_time:0.200/manual_time": what follows the name says how it was measured.
+            name = "/".join(part for part in b["run_name"].split("/") if ":" not in part and part != "manual_time")
+            rows[name] = b["real_time"] * UNITS[b["time_unit"]]
     return rows
 
 
@@ -37,10 +40,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, default=Path("build/release"))
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
     options = parser.parse_args()
-    peer = json.loads(subprocess.run([sys.executable, str(HERE / "torch_cpu.py"), str(options.threads)], check=True, capture_output=True, text=True).stdout)
-    ours = run_argand(options.build, options.threads)
-    print(f"{platform.processor() or platform.machine()}, {options.threads} threads, PyTorch {peer['version']}; medians\n")
+    peer_command = [sys.executable, str(HERE / f"torch_{options.device}.py"), str(options.threads)]
+    peer = json.loads(subprocess.run(peer_command, check=True, capture_output=True, text=True).stdout)
+    ours = run_argand(options.build, options.device, options.threads)
+    where = peer.get("device") or f"{platform.processor() or platform.machine()}, {options.threads} threads"
+    print(f"{where}, PyTorch {peer['version']}; medians\n")
     print("| row | Argand | PyTorch | PyTorch / Argand |\n|---|---|---|---|")
     for name, theirs in peer["seconds"].items():
         if name in ours:

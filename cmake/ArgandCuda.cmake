@@ -12,7 +12,7 @@ file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} 
 foreach(name math math/base math/basic math/activation math/bessel math/composite math/logic math/device)
   list(APPEND cuda_headers argand/kernels/${name}.h)
 endforeach()
-set(embedded ${ARGAND_GENERATED_DIR}/argand/runtime/cuda/embedded.cpp)
+set(embedded ${PROJECT_BINARY_DIR}/cuda/embedded.cpp)  # apart from what generate.py writes
 list(TRANSFORM cuda_headers PREPEND ${PROJECT_SOURCE_DIR}/ OUTPUT_VARIABLE cuda_header_files)
 add_custom_command(OUTPUT ${embedded}
   COMMAND ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tools/generate/embed.py --out ${embedded} ${cuda_headers}

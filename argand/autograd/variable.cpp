@@ -2,6 +2,8 @@
 #include <atomic>
 
 #include "argand/autograd/engine.h"
+#include "argand/exec/copy.h"
+#include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -130,7 +132,24 @@ Tensor Tensor::operator~() const { return bitwise_not(); }
 Tensor Tensor::operator!() const { return logical_not(); }
 Tensor Tensor::toType(ScalarType t) const { return to(t); }
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
-Tensor Tensor::cuda() const { return to(Device(kCUDA)); }
+Tensor Tensor::cuda(std::optional<DeviceIndex> device, bool non_blocking) const {
+  return to(Device(kCUDA, device.value_or(-1)), non_blocking);
+}
+bool Tensor::is_pinned() const { return impl().storage->pinned(); }
+Tensor Tensor::pin_memory() const {
+  ARGAND_CHECK(DeviceError, is_cpu(), "pin_memory: only CPU tensors can be pinned, this one is on ", device());
+  if (is_pinned()) return *this;
+  const Dims strides = is_non_overlapping_and_dense() ? impl().strides : contiguous_strides(sizes());
+  auto storage = make_intrusive<StorageImpl>(nbytes(), backend_of(kCUDA).pinned_allocator());
+  const Tensor out(make_intrusive<TensorImpl>(std::move(storage), impl().sizes, strides, 0, dtype()));
+  exec::copy_elements(out, *this);
+  return out;
+}
+void Tensor::record_stream(const cuda::Stream& stream) const {
+  const cuda::StreamGuard on(stream);
+  StorageImpl::side_streams.store(true);
+  impl().data();
+}
 Tensor& Tensor::operator+=(const Tensor& o) { return add_(o); }
 Tensor& Tensor::operator+=(const Scalar& o) { return add_(o); }
 Tensor& Tensor::operator-=(const Tensor& o) { return sub_(o); }

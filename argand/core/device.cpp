@@ -6,6 +6,13 @@
 
 namespace argand {
 
+namespace {
+thread_local Device standard = kCPU;
+}
+
+Device default_device() { return standard; }
+void set_default_device(const Device& device) { standard = device; }
+
 const char* device_type_name(DeviceType type) {
   constexpr const char* names[] = {"cpu", "cuda", "meta"};
   return names[static_cast<int>(type)];

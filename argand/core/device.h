@@ -37,6 +37,10 @@ struct Device {
   DeviceIndex index_;
 };
 
+// Where factory functions put tensors when nothing else is said; of the calling thread.  "cpu" at first.
+Device default_device();
+void set_default_device(const Device& device);
+
 const char* device_type_name(DeviceType type);
 // A template, so that text is not taken for a device.
 template <class D, std::enable_if_t<std::is_same_v<D, Device>, int> = 0>

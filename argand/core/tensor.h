@@ -20,6 +20,9 @@ using TensorList = ArrayRef<Tensor>;
 namespace autograd {
 class Node;
 }
+namespace cuda {
+class Stream;
+}
 namespace indexing {
 class TensorIndex;
 }
@@ -173,7 +176,12 @@ class Tensor {
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value);
   Tensor toType(ScalarType t) const;
   Tensor cpu() const;
-  Tensor cuda() const;
+  Tensor cuda(std::optional<DeviceIndex> device = {}, bool non_blocking = false) const;
+  // On the CPU in page-locked memory, which devices copy from without waiting (`to(device, non_blocking)`).
+  Tensor pin_memory() const;
+  bool is_pinned() const;
+  // Says that work of the stream uses the memory.  Never needed: the allocator notices by itself.
+  void record_stream(const cuda::Stream& stream) const;
 
 #include "argand/core/tensor_methods.inc"
   // A list in braces is a shape, the empty one too, which would also be a dtype.

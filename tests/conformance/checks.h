@@ -15,5 +15,6 @@ void check_wrong_tensors(const OpCase& c);
 void check_without_elements(const OpCase& c);
 void check_meta(const OpCase& c);
 void check_threads(const OpCase& c);
+void check_kernels(const OpCase& c);
 
 }  // namespace argand::conformance

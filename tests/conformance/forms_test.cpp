@@ -104,7 +104,7 @@ void check_out(const OpCase& c) {
     if (base.dtype != kFloat && base.dtype != base.lead) return;
     std::vector<Tensor> empty, sliced, wider;
     for (const Tensor& r : base.results) {
-      empty.push_back(exec::new_tensor({Dims{0}, r.dtype()}, kCPU));
+      empty.push_back(exec::new_tensor({Dims{0}, r.dtype()}, test_device()));
       const Array zeros{r.impl().sizes, Values(static_cast<size_t>(r.numel()))};
       const bool can_slice = applies(Arrangement::kSliced, r.impl().sizes);
       sliced.push_back(arranged(zeros, r.dtype(), can_slice ? Arrangement::kSliced : Arrangement::kContiguous));

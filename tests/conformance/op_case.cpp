@@ -10,6 +10,7 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::conformance {
 namespace {
@@ -71,9 +72,41 @@ std::vector<Sample> samples_of(const OpInfo& op) {
   return std::move(sink.samples());
 }
 
+// ---- the device under test
+
+namespace {
+Device under_test = [] {
+  const char* text = std::getenv("ARGAND_TEST_DEVICE");
+  return with_index(Device(text && *text ? text : "cpu"));
+}();
+}
+const Device& test_device() { return under_test; }
+OnDevice::OnDevice(const Device& device) : before_(under_test), default_before_(default_device()) {
+  under_test = device;
+  set_default_device(device);
+}
+OnDevice::~OnDevice() {
+  under_test = before_;
+  set_default_device(default_before_);
+}
+
 // ---- values
 
 namespace {
+
+// The bytes of one storage in another of the same size.
+void copy_bytes(const Tensor& to, const Tensor& from) {
+  const auto bytes = [](const Tensor& t) {
+    return exec::alias(t, {static_cast<int64_t>(t.storage()->nbytes())}, {1}, 0, kByte);
+  };
+  exec::copy_elements(bytes(to), bytes(from));
+}
+// A tensor on `device` with the bytes and the layout of another.
+Tensor mirror(const Tensor& t, const Device& device) {
+  const Tensor base = exec::new_tensor({Dims{static_cast<int64_t>(t.storage()->nbytes())}, kByte}, device);
+  copy_bytes(base, t);
+  return exec::alias(base, t.impl().sizes, t.impl().strides, t.storage_offset(), t.dtype());
+}
 
 // Calls f(address of element) in row-major order.
 template <class F>
@@ -117,6 +150,7 @@ T narrow(std::complex<double> v) {
 }  // namespace
 
 Array read(const Tensor& t) {
+  if (t.is_cuda()) return read(mirror(t, kCPU));
   Array out{t.impl().sizes, {}};
   out.values.reserve(static_cast<size_t>(t.numel()));
   dispatch<kAllTypes>(t.dtype(), "read", [&](auto tag) {
@@ -127,6 +161,11 @@ Array read(const Tensor& t) {
 }
 
 void write(const Tensor& t, const Values& values) {
+  if (t.is_cuda()) {
+    const Tensor host = mirror(t, kCPU);
+    write(host, values);
+    return copy_bytes(t, host);
+  }
   size_t i = 0;
   dispatch<kAllTypes>(t.dtype(), "write", [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -282,12 +321,16 @@ Place place_for(const Dims& sizes, Arrangement a) {
 
 Tensor arranged(const Array& array, ScalarType dtype, Arrangement a) {
   const Place p = place_for(array.sizes, a);
-  const Tensor base = exec::new_tensor({Dims{p.capacity}, dtype}, kCPU);
+  const Tensor base = exec::new_tensor({Dims{p.capacity}, dtype}, test_device());
   // NaN in every floating type, and a byte that is a valid bool in none.
-  if (p.capacity > 0) std::memset(base.impl().data(), 0xFF, base.nbytes());
+  if (!base.is_cpu())
+    exec::copy_elements(exec::alias(base, {static_cast<int64_t>(base.nbytes())}, {1}, 0, kByte),
+                        exec::wrapped_number(0xFF));
+  else if (p.capacity > 0)
+    std::memset(base.impl().data(), 0xFF, base.nbytes());
   const Tensor t = exec::alias(base, array.sizes, p.strides, p.offset);
   if (exec::window_mode() == exec::WindowMode::kAlways && a != Arrangement::kExpanded) {
-    const Tensor source = exec::new_tensor({array.sizes, dtype}, kCPU);
+    const Tensor source = exec::new_tensor({array.sizes, dtype}, test_device());
     write(source, array.values);
     exec::copy_elements(t, source);
   } else {
@@ -297,6 +340,7 @@ Tensor arranged(const Array& array, ScalarType dtype, Arrangement a) {
 }
 
 std::vector<char> bytes_of(const Tensor& t) {
+  if (t.is_cuda()) return bytes_of(mirror(t, kCPU));
   const char* p = static_cast<const char*>(t.storage()->data());
   return p ? std::vector<char>(p, p + t.storage()->nbytes()) : std::vector<char>();
 }
@@ -369,6 +413,7 @@ static void seed(const OpInfo& op) {
   if (op.random) manual_seed(20240607);
 }
 std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
+  const OnDevice factories(test_device());
   seed(op);
   return exec::call(op, args.get());
 }

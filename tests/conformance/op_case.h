@@ -21,6 +21,21 @@ const std::vector<OpCase>& op_cases();
 // Fresh samples of an op, the same on every call.
 std::vector<Sample> samples_of(const OpInfo& op);
 
+// ---- the device under test: $ARGAND_TEST_DEVICE, "cpu" without it
+
+const Device& test_device();  // where arranged() puts tensors
+// Another one for a scope, for factory functions too.
+class OnDevice {
+ public:
+  explicit OnDevice(const Device& device);
+  ~OnDevice();
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  Device before_, default_before_;
+};
+
 // ---- values, apart from how they are stored
 
 using Values = std::vector<std::complex<double>>;  // in row-major order

@@ -31,6 +31,10 @@ const char* device_type(ScalarType t) {
       return "double";
     case kBool:
       return "bool";
+    case kComplexFloat:
+      return "Complex<float>";
+    case kComplexDouble:
+      return "Complex<double>";
     default:
       return nullptr;
   }
@@ -95,6 +99,14 @@ KernelForm form_of(const PointwiseProgram& p) {
   }
   f.ndim = strided ? static_cast<int>(p.sizes.size()) : 0;
   f.wide = largest >= (int64_t{1} << 31) - 16;
+  if (strided && numel_of(p.sizes) < kSpecialElements && f.ndim <= kMostDims) {
+    f.ndim = kAnyDims;
+    f.width = 1;
+    for (Walk& w : f.walk)
+      if (w == Walk::kLinear) w = Walk::kStrided;
+    f.inner_moves.assign(p.values.size(), false);
+    return f;
+  }
   f.width = width_of(p, f);
   for (size_t v = 0; v < p.values.size(); ++v)
     f.inner_moves.push_back(f.walk[v] == Walk::kStrided && p.values[v].strides.back() != 0);
@@ -132,6 +144,10 @@ class TextOf {
 
   std::string make() {
     add("#include \"argand/kernels/cuda/index.cuh\"\n#include \"argand/kernels/cuda/types.cuh\"\n");
+    bool complex = false;
+    for (const ProgramValue& v : p_.values) complex |= is_complex(v.dtype);
+    for (const ProgramStep& s : p_.steps) complex |= is_complex(s.compute);
+    if (complex) add("#include \"argand/kernels/cuda/complex.cuh\"\n");
     bodies();
     arguments();
     kernel();
@@ -163,17 +179,18 @@ class TextOf {
   void arguments() {
     add("namespace argand {\nstruct Arguments {\n  ", index(), " n;\n");
     if (!f_.wide) add("  unsigned unused;\n");
-    for (int d = 0; d < f_.ndim; ++d) add("  FastDiv size", d, ";\n");
+    if (f_.ndim == kAnyDims) add("  long long ndim;\n");
+    if (f_.ndim != 0) add("  FastDiv size[", dims(), "];\n");
     for (size_t v = 0; v < p_.values.size(); ++v) {
       if (!is_bound(f_.walk[v])) continue;
       add("  ", type(v), "* p", v, ";\n");
-      for (int d = 0; d < f_.ndim && f_.walk[v] == Walk::kStrided; ++d) add("  long long stride", v, "_", d, ";\n");
+      if (f_.walk[v] == Walk::kStrided) add("  long long stride", v, "[", dims(), "];\n");
     }
     for (size_t v = 0; v < p_.values.size(); ++v)
-      if (f_.walk[v] == Walk::kNumber) add("  alignas(8) ", type(v), " number", v, ";\n");
+      if (f_.walk[v] == Walk::kNumber) add("  alignas(16) ", type(v), " number", v, ";\n");
     for (size_t s = 0; s < p_.steps.size(); ++s)
       for (int k = 0; k < p_.steps[s].body->num_scalars; ++k)
-        add("  alignas(8) ", device_type(p_.steps[s].compute), " scalar", s, "_", k, ";\n");
+        add("  alignas(16) ", device_type(p_.steps[s].compute), " scalar", s, "_", k, ";\n");
     add("};\n");
   }
 
@@ -202,16 +219,18 @@ class TextOf {
     add("    I rest = at;\n");
     for (size_t v = 0; v < p_.values.size(); ++v)
       if (f_.walk[v] == Walk::kStrided) add("    I o", v, " = 0;\n");
-    for (int d = f_.ndim - 1; d >= 0; --d) {
-      if (d > 0)
-        add("    { const I q = split(rest, a.size", d, "); const I place = rest; rest = q;\n");
-      else
-        add("    { const I place = rest;\n");
-      for (size_t v = 0; v < p_.values.size(); ++v)
-        if (f_.walk[v] == Walk::kStrided) add("      o", v, " += place * I(a.stride", v, "_", d, ");\n");
-      add("    }\n");
-    }
+    if (f_.ndim == kAnyDims)
+      add("#pragma unroll 1\n    for (int d = int(a.ndim) - 1; d > 0; --d) {\n");
+    else
+      add("#pragma unroll\n    for (int d = ", f_.ndim - 1, "; d > 0; --d) {\n");
+    add("      const I q = split(rest, a.size[d]), place = rest;\n      rest = q;\n");
+    for (size_t v = 0; v < p_.values.size(); ++v)
+      if (f_.walk[v] == Walk::kStrided) add("      o", v, " += place * I(a.stride", v, "[d]);\n");
+    add("    }\n");
+    for (size_t v = 0; v < p_.values.size(); ++v)
+      if (f_.walk[v] == Walk::kStrided) add("    o", v, " += rest * I(a.stride", v, "[0]);\n");
   }
+  int dims() const { return f_.ndim == kAnyDims ? kMostDims : f_.ndim; }
 
   void load(size_t v) {
     if (f_.walk[v] == Walk::kNumber) return;
@@ -286,24 +305,35 @@ std::vector<char> kernel_arguments(const PointwiseProgram& p, const KernelForm& 
     out.resize(at + (n + 7) / 8 * 8);
     std::memcpy(out.data() + at, from, n);
   };
+  const auto add_number = [&](const void* from, ScalarType type) {
+    out.resize((out.size() + 15) / 16 * 16);
+    add(from, static_cast<size_t>(element_size(type)));
+  };
   const int64_t n = numel_of(p.sizes);
   add(&n, sizeof(n));
-  for (int d = 0; d < f.ndim; ++d) {
-    ARGAND_CHECK(ShapeError, p.sizes[d] < (int64_t{1} << 31), "a dimension of ", p.sizes[d],
+  const auto ndim = static_cast<int64_t>(p.sizes.size());
+  const int64_t room = f.ndim == kAnyDims ? kMostDims : f.ndim;
+  if (f.ndim == kAnyDims) add(&ndim, sizeof(ndim));
+  for (int64_t d = 0; d < room; ++d) {
+    const int64_t size = d < ndim ? p.sizes[d] : 1;
+    ARGAND_CHECK(ShapeError, size < (int64_t{1} << 31), "a dimension of ", size,
                  " elements beside strided operands is not supported on a GPU");
-    const FastDiv div(static_cast<uint32_t>(p.sizes[d]));
+    const FastDiv div(static_cast<uint32_t>(size));
     add(&div, sizeof(div));
   }
   for (size_t v = 0; v < p.values.size(); ++v) {
     if (!is_bound(f.walk[v])) continue;
     add(&p.values[v].memory, sizeof(void*));
-    for (int d = 0; d < f.ndim && f.walk[v] == Walk::kStrided; ++d) add(&p.values[v].strides[d], sizeof(int64_t));
+    for (int64_t d = 0; d < room && f.walk[v] == Walk::kStrided; ++d) {
+      const int64_t stride = d < ndim ? p.values[v].strides[d] : 0;
+      add(&stride, sizeof(stride));
+    }
   }
   for (size_t v = 0; v < p.values.size(); ++v)
-    if (f.walk[v] == Walk::kNumber) add(p.values[v].memory, static_cast<size_t>(element_size(p.values[v].dtype)));
+    if (f.walk[v] == Walk::kNumber) add_number(p.values[v].memory, p.values[v].dtype);
   for (const ProgramStep& s : p.steps) {
     const auto size = static_cast<size_t>(element_size(s.compute));
-    for (int k = 0; k < s.body->num_scalars; ++k) add(s.scalars + static_cast<size_t>(k) * size, size);
+    for (int k = 0; k < s.body->num_scalars; ++k) add_number(s.scalars + static_cast<size_t>(k) * size, s.compute);
   }
   return out;
 }

@@ -21,11 +21,17 @@ enum class Walk : uint8_t {
 // What a kernel's text depends on beside the program's bodies and dtypes.
 struct KernelForm {
   int width;                      // elements a thread handles at a time, neighbours along the last dimension
-  int ndim;                       // dimensions that must be told apart; 0: all values are linear
+  int ndim;                       // dimensions to tell apart; 0: all values are linear; kAnyDims: given at the launch
   bool wide;                      // 64-bit indices
   std::vector<Walk> walk;         // per value
   std::vector<bool> inner_moves;  // strided: whether the last stride is 1 (else 0; with width 1 anything)
 };
+inline constexpr int kAnyDims = -1, kMostDims = 8;
+
+// Programs of fewer elements whose operands are strided share one kernel for all numbers of dimensions and kinds of
+// strides: compiling one for each would take longer than it saves.
+inline constexpr int64_t kSpecialElements = 1 << 18;
+
 // `program` is collapsed.
 KernelForm form_of(const PointwiseProgram& program);
 

@@ -26,7 +26,7 @@ cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
   const std::lock_guard lock(mutex);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
-  return known[key] = cuda::compile(kernel_text(p, form), kKernelName);
+  return known[key] = cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName);
 }
 
 // The name of the group in messages: of its one op, or of the last of several.

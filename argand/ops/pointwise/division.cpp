@@ -7,9 +7,9 @@
 namespace argand::ops {
 namespace {
 
-// Integers have no quotient by 0: found before anything is computed.
+// Integers have no quotient by 0: found before anything is computed.  On a GPU nothing waits for that: it is 0 there.
 void check_integer_divisor(const char* op, const Tensor& self, const Tensor& other) {
-  if (!is_integral(self.dtype(), true) || !is_integral(other.dtype(), true) || other.is_meta()) return;
+  if (!is_integral(self.dtype(), true) || !is_integral(other.dtype(), true) || !other.is_cpu()) return;
   const Tensor divisor = exec::dense(other);
   const bool zero = dispatch<kIntTypes | kBoolType>(other.dtype(), op, [&](auto tag) {
     using T = typename decltype(tag)::type;

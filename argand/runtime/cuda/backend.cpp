@@ -7,6 +7,7 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/streams.h"
@@ -141,6 +142,10 @@ const char* reason_for(cudaError_t error) {
 }  // namespace
 
 const char* register_cuda_backend() {
+  if (dry_run()) {
+    register_backend(kCUDA, dry_run_backend());
+    return nullptr;
+  }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
   register_backend(kCUDA, *new CudaBackend(count));

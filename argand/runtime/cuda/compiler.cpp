@@ -14,6 +14,7 @@
 #include "argand/base/error.h"
 #include "argand/base/sha256.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/embedded.h"
 
 namespace argand::cuda {
@@ -105,6 +106,7 @@ const void* load(const Compiled& c) {
 }
 
 std::string arch_of_current_device() {
+  if (dry_run()) return "sm_90";
   int device = 0, major = 0, minor = 0;
   ARGAND_CUDA(cudaGetDevice(&device));
   ARGAND_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
@@ -162,11 +164,12 @@ Kernel compile(const std::string& source, const std::string& name) {
     compiled.code = compile_only(source, name, arch, &compiled.lowered_name);
     if (!path.empty()) write_cached(path, compiled);
   }
-  kernel.function_ = load(compiled);
+  kernel.function_ = dry_run() ? &known : load(compiled);
   return kernel;
 }
 
 void Kernel::allow_shared_memory(size_t nbytes) const {
+  if (dry_run()) return;
   ARGAND_CUDA(cudaFuncSetAttribute(function_, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(nbytes)));
 }
 

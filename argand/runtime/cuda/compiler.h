@@ -18,9 +18,9 @@ class Kernel {
   const void* function_ = nullptr;
 };
 
-// The kernel `name` (an extern "C" name or a template instance, "softmax<float, 4>") of `source`, which may include the
-// headers of the library that are meant for devices.  Slow the first time on a machine; later a load from disk.
-// Keep what it returns: the call itself takes a microsecond.
+// The kernel `name` (with its namespace: "argand::pointwise", "argand::softmax<float, 4>") of `source`, which may
+// include the headers of the library that are meant for devices.  Slow the first time on a machine; later a load from
+// disk. Keep what it returns: the call itself takes a microsecond.
 //   The disk cache is $ARGAND_CACHE_DIR/kernels, or ~/.cache/argand/kernels; without a writable folder kernels are
 // compiled in each process.
 Kernel compile(const std::string& source, const std::string& name);

@@ -7,6 +7,7 @@
 
 #include "argand/core/storage.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 
 namespace argand::cuda {
 namespace {
@@ -20,6 +21,7 @@ struct Pool {
 }  // namespace
 
 cudaStream_t current_stream(int device) {
+  if (dry_run()) return nullptr;
   if (device < 0) ARGAND_CUDA(cudaGetDevice(&device));
   return current[device];
 }

@@ -1,0 +1,219 @@
+// The GPU rows of bench/RESULTS.md; bench/torch_cuda.py runs the same under the same names with PyTorch.
+// Each iteration issues the work `repeats` times and waits once, so that the time is that of a loop that never waits.
+#include "argand/exec/cuda.h"
+
+#include <benchmark/benchmark.h>
+
+#include "argand/core/cpu_generator.h"
+#include "argand/exec/window.h"
+#include "argand/nn/modules/conv.h"
+#include "argand/nn/modules/linear.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "argand/optim/adam.h"
+#include "argand/optim/sgd.h"
+
+namespace argand {
+namespace {
+
+template <class Work>
+void measure(benchmark::State& state, int repeats, Work work) {
+  for (int i = 0; i < 20; ++i) work();  // compiles kernels, fills caches
+  cuda::synchronize();
+  for (auto _ : state) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int i = 0; i < repeats; ++i) work();
+    cuda::synchronize();
+    state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats);
+  }
+}
+#define ARGAND_ROW(function, name) \
+  BENCHMARK(function)->Name(name)->UseManualTime()->MinTime(0.2)->Unit(benchmark::kMicrosecond)
+
+Tensor random(IntArrayRef sizes) { return randn(sizes).cuda(); }
+
+void op_mul(benchmark::State& state) {
+  const Tensor x = random({8}), y = random({8});
+  measure(state, 1000, [&] {
+    const Tensor z = x * y;
+    exec::flush();
+  });
+}
+ARGAND_ROW(op_mul, "op/mul8");
+
+void op_mul_window(benchmark::State& state) {
+  const Tensor x = random({8}), y = random({8});
+  measure(state, 1000, [&] { const Tensor z = x * y; });
+}
+ARGAND_ROW(op_mul_window, "op/mul8_windowed");
+
+void linear_step(benchmark::State& state) {
+  manual_seed(0);
+  nn::Linear net(10, 1);
+  net->to(Device(kCUDA));
+  optim::SGD optimizer(net->parameters(), optim::SGDOptions(0.01));
+  const Tensor x = random({32, 10}), y = random({32, 1});
+  measure(state, 100, [&] {
+    optimizer.zero_grad();
+    mse_loss(net(x), y).backward();
+    optimizer.step();
+  });
+}
+ARGAND_ROW(linear_step, "step/linear_10_1_b32");
+
+void mlp_step(benchmark::State& state) {
+  manual_seed(0);
+  nn::Linear a(64, 32), b(32, 10);
+  a->to(Device(kCUDA));
+  b->to(Device(kCUDA));
+  std::vector<Tensor> parameters = a->parameters();
+  for (const Tensor& p : b->parameters()) parameters.push_back(p);
+  optim::Adam optimizer(parameters);
+  const Tensor x = random({64, 64}), y = randint(10, {64}).cuda();
+  measure(state, 100, [&] {
+    optimizer.zero_grad();
+    cross_entropy_loss(b(a(x).relu()), y).backward();
+    optimizer.step();
+  });
+}
+ARGAND_ROW(mlp_step, "step/mlp_64_32_10_b64");
+
+void cnn_step(benchmark::State& state) {
+  manual_seed(0);
+  const int64_t n = state.range(0);
+  nn::Conv2d c1(nn::Conv2dOptions(3, 16, 3).padding(1)), c2(nn::Conv2dOptions(16, 32, 3).padding(1));
+  nn::Linear f1(32 * 7 * 7, 128), f2(128, 10);
+  c1->to(Device(kCUDA));
+  c2->to(Device(kCUDA));
+  f1->to(Device(kCUDA));
+  f2->to(Device(kCUDA));
+  std::vector<Tensor> parameters;
+  for (const auto& list : {c1->parameters(), c2->parameters(), f1->parameters(), f2->parameters()})
+    parameters.insert(parameters.end(), list.begin(), list.end());
+  optim::Adam optimizer(parameters);
+  const Tensor x = random({n, 3, 28, 28}), y = randint(10, {n}).cuda();
+  measure(state, 20, [&] {
+    optimizer.zero_grad();
+    Tensor h = max_pool2d(c1(x).relu(), 2);
+    h = max_pool2d(c2(h).relu(), 2);
+    cross_entropy_loss(f2(f1(h.flatten(1)).relu()), y).backward();
+    optimizer.step();
+  });
+}
+ARGAND_ROW(cnn_step, "step/cnn")->Arg(64)->Arg(4096);
+
+void chain(benchmark::State& state) {
+  const Tensor x = random({64 << 20}), y = random({64 << 20});
+  measure(state, 10, [&] {
+    const Tensor z = ((x * y + x) * 2.0 - y).relu() * x;
+    exec::flush();
+  });
+}
+ARGAND_ROW(chain, "chain/64M");
+
+// f(x) for a matrix of 8192 x 8192.
+template <class F>
+void matrix(benchmark::State& state, F f) {
+  const Tensor x = random({8192, 8192});
+  measure(state, 10, [&] {
+    const Tensor y = f(x);
+    exec::flush();
+  });
+}
+void softmax_rows(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.softmax(1); });
+}
+ARGAND_ROW(softmax_rows, "softmax/8192x8192");
+void layer_norm_rows(benchmark::State& state) {
+  const Tensor w = random({8192}), b = random({8192});
+  matrix(state, [&](const Tensor& x) { return layer_norm(x, {8192}, w, b); });
+}
+ARGAND_ROW(layer_norm_rows, "layer_norm/8192x8192");
+void transpose(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.t().contiguous(); });
+}
+ARGAND_ROW(transpose, "transpose/8192x8192");
+void sum_all(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.sum(); });
+}
+ARGAND_ROW(sum_all, "sum/whole");
+void sum_columns(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.sum(0); });
+}
+ARGAND_ROW(sum_columns, "sum/dim0");
+void sum_rows(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.sum(1); });
+}
+ARGAND_ROW(sum_rows, "sum/dim1");
+void cumsum_rows(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return x.cumsum(1); });
+}
+ARGAND_ROW(cumsum_rows, "cumsum/dim1");
+
+void cross_entropy_step(benchmark::State& state) {
+  const Tensor x = random({8192, 50304}).to(kBFloat16).requires_grad_(), y = randint(50304, {8192}).cuda();
+  measure(state, 5, [&] {
+    x.mutable_grad() = Tensor();
+    cross_entropy_loss(x, y).backward();
+  });
+}
+ARGAND_ROW(cross_entropy_step, "cross_entropy/8192x50304_bf16");
+
+void matmul(benchmark::State& state, ScalarType type) {
+  const Tensor a = random({8192, 8192}).to(type), b = random({8192, 8192}).to(type);
+  measure(state, 5, [&] { a.mm(b); });
+}
+void matmul_bf16(benchmark::State& state) { matmul(state, kBFloat16); }
+void matmul_fp32(benchmark::State& state) { matmul(state, kFloat); }
+ARGAND_ROW(matmul_bf16, "matmul/8192_bf16");
+ARGAND_ROW(matmul_fp32, "matmul/8192_fp32");
+
+void embedding_rows(benchmark::State& state) {
+  const Tensor table = random({50304, 768}), index = randint(50304, {8192}).cuda();
+  measure(state, 50, [&] { embedding(table, index); });
+}
+ARGAND_ROW(embedding_rows, "embedding/8192_of_50304x768");
+
+// The shapes of ResNet-50's parameters, roughly: 25.6 M elements in 161 tensors.
+void adam_step(benchmark::State& state) {
+  std::vector<Tensor> parameters;
+  const int64_t widths[] = {64, 128, 256, 512}, depths[] = {3, 4, 6, 3};
+  const auto add = [&](IntArrayRef sizes) {
+    parameters.push_back(random(sizes).requires_grad_());
+    parameters.back().mutable_grad() = random(sizes);
+  };
+  add({64, 3, 7, 7});
+  int64_t in = 64;
+  for (int stage = 0; stage < 4; ++stage)
+    for (int64_t block = 0; block < depths[stage]; ++block) {
+      const int64_t w = widths[stage];
+      add({w, in, 1, 1});
+      add({w, w, 3, 3});
+      add({4 * w, w, 1, 1});
+      if (block == 0) add({4 * w, in, 1, 1});
+      for (const int64_t c : {w, w, 4 * w})
+        for (int i = 0; i < 2; ++i) add({c});
+      in = 4 * w;
+    }
+  add({1000, 2048});
+  add({1000});
+  optim::Adam optimizer(parameters);
+  measure(state, 20, [&] { optimizer.step(); });
+}
+ARGAND_ROW(adam_step, "adam/resnet50");
+
+void to_device(benchmark::State& state) {
+  const Tensor x = randn({256 << 20});
+  measure(state, 1, [&] { x.cuda(); });
+}
+ARGAND_ROW(to_device, "copy/pageable_1GiB");
+void to_device_pinned(benchmark::State& state) {
+  const Tensor x = randn({256 << 20}).pin_memory();
+  measure(state, 1, [&] { x.cuda(); });
+}
+ARGAND_ROW(to_device_pinned, "copy/pinned_1GiB");
+
+}  // namespace
+}  // namespace argand
+
+BENCHMARK_MAIN();
