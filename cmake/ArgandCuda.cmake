@@ -20,7 +20,8 @@ add_custom_command(OUTPUT ${embedded}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Embedding the headers of CUDA kernels" VERBATIM)
 
 add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
-target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc)
+target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc
+  CUDA::cublasLt)
 if(cuda_tests AND ARGAND_BUILD_TESTS)
   argand_tests(argand_cuda_test ${cuda_tests})
   target_link_libraries(argand_cuda_test PRIVATE argand_cuda CUDA::cudart_static)
