@@ -24,8 +24,8 @@ target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUD
   CUDA::cublasLt)
 # Convolutions; without it they run on our own kernels.
 find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
-find_library(ARGAND_CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT}
-  PATH_SUFFIXES lib lib64)
+find_library(ARGAND_CUDNN_LIBRARY cudnn
+  HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
 mark_as_advanced(ARGAND_CUDNN_INCLUDE ARGAND_CUDNN_LIBRARY)
 if(ARGAND_CUDNN_INCLUDE AND ARGAND_CUDNN_LIBRARY)
   target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUDNN_INCLUDE})
