@@ -10,6 +10,9 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/cpu/conv.h"
+#include "argand/kernels/cpu/matrix_product.h"
+#include "argand/kernels/cpu/pool.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -39,6 +42,18 @@ namespace blocks {
 
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+
+extern Block<decltype(cpu::matrix_product)> matrix_product;
+extern Block<decltype(cpu::conv_forward)> conv_forward;
+extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
+extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
+extern Block<decltype(cpu::max_pool)> max_pool;
+extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;
+extern Block<decltype(cpu::avg_pool)> avg_pool;
+extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
+extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
+extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
+extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
 
 }  // namespace blocks
 }  // namespace argand

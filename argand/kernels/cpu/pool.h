@@ -21,7 +21,8 @@ struct PoolShape {
 // y = max over each window, indices = its position within the input plane (the first of equals; the last NaN wins over
 // all).
 void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices);
-// grad_x = sum of grad_y at `indices`, zero elsewhere.
+// grad_x = sum of grad_y at `indices`, zero elsewhere.  The shape has the windows of the pooling, kernel[0] being 0 for
+// adaptive ones: a GPU looks for an element in those that contain it.
 void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x);
 
 // How many elements an average divides by: those of the window, with or without the padding it covers, or a given

@@ -41,7 +41,8 @@ const Kernel& kernel(const char* header, const std::string& name) {
   const std::lock_guard lock(mutex);
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
-  const std::string source = str("#include \"", header, "\"\n");
+  // Types and constants among the arguments of the instance are named as in namespace argand.
+  const std::string source = str("#include \"", header, "\"\nusing namespace argand;\n");
   return known[name] = compile(source, "argand::" + name);
 }
 

@@ -2,6 +2,7 @@
 //
 // y = conv(x, w), gx = input_grad(gy, w) and gw = weight_grad(gy, x) are bilinear, and the gradient of each is the
 // other two: so gradients of any order exist, and a transposed convolution is input_grad under another name.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/conv/args.h"
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/define.h"
@@ -44,11 +45,11 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     }
     return {conv_output_sizes(s, a.weight.sizes().size() - 2), a.input.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight),
                  b = a.bias.defined() ? exec::dense(a.bias) : Tensor();
-    cpu::conv_forward(shape(a), out.dtype(), x.impl().data(), w.impl().data(), b.defined() ? b.impl().data() : nullptr,
-                      out.impl().data());
+    blocks::conv_forward.on(out.device())(shape(a), out.dtype(), x.impl().data(), w.impl().data(),
+                                          b.defined() ? b.impl().data() : nullptr, out.impl().data());
   }
   static Tensor grad_input(const Ctx& c, const Tensor& g) {
     return _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
@@ -98,9 +99,10 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
                  "_conv_input_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.input_size, a.grad_output.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output), w = exec::dense(a.weight);
-    cpu::conv_input_grad(shape(a), out.dtype(), g.impl().data(), w.impl().data(), out.impl().data());
+    blocks::conv_input_grad.on(out.device())(shape(a), out.dtype(), g.impl().data(), w.impl().data(),
+                                             out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _convolution_nd(g, c.weight.conj(), {}, c.stride, c.padding, c.dilation, c.groups);
@@ -134,9 +136,10 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
                  "_conv_weight_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.weight_size, a.grad_output.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output), x = exec::dense(a.input);
-    cpu::conv_weight_grad(shape(a), out.dtype(), g.impl().data(), x.impl().data(), out.impl().data());
+    blocks::conv_weight_grad.on(out.device())(shape(a), out.dtype(), g.impl().data(), x.impl().data(),
+                                              out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _convolution_nd(c.input.conj(), g, {}, c.stride, c.padding, c.dilation, c.groups);

@@ -83,7 +83,7 @@ struct Linear : Kernel<LinearArgs> {
     }
     return {with_last(a.input.sizes().slice(0, a.input.sizes().size() - 1), a.weight.sizes()[0]), a.input.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t in = a.weight.sizes()[1], features = a.weight.sizes()[0];
     const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
     const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides()[1], a.weight.strides()[0]},

@@ -45,7 +45,7 @@ struct Mm : Kernel<MmArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return {check_mm("mm", "self", a.self, "mat2", a.mat2), a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) { product(a.self, a.mat2, out); }
+  static void run(const Args& a, Tensor& out) { product(a.self, a.mat2, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.mm(c.mat2.t().conj()); }
   static Tensor grad_mat2(const Ctx& c, const Tensor& g) { return c.self.t().conj().mm(g); }
   static void samples(S& s) {
@@ -67,7 +67,7 @@ struct Bmm : Kernel<BmmArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return {check_bmm("bmm", a.self, a.mat2), a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) { batched_product(a.self, a.mat2, out); }
+  static void run(const Args& a, Tensor& out) { batched_product(a.self, a.mat2, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.bmm(c.mat2.transpose(1, 2).conj()); }
   static Tensor grad_mat2(const Ctx& c, const Tensor& g) { return c.self.transpose(1, 2).conj().bmm(g); }
   static void samples(S& s) {
@@ -93,7 +93,7 @@ struct Addmm : Kernel<AddmmArgs> {
                  a.self.sizes(), " does not broadcast to ", sizes);
     return {sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     load_addend(a.self, a.beta, out);
     product(a.mat1, a.mat2, out, a.alpha, a.beta);
   }
@@ -124,7 +124,7 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
                  a.self.sizes(), " does not broadcast to ", sizes);
     return {sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     load_addend(a.self, a.beta, out);
     batched_product(a.batch1, a.batch2, out, a.alpha, a.beta);
   }

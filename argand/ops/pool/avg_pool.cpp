@@ -1,4 +1,5 @@
 // Average pooling, fixed and adaptive windows.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pool/args.h"
 #include "argand/ops/pool/pool_shape.h"
@@ -33,10 +34,11 @@ struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
     return {pooled_sizes(a.self, shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode), a.kernel_size.size()),
             a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor x = exec::dense(a.self);
-    cpu::avg_pool(shape(x, a.kernel_size, a.stride, a.padding, a.ceil_mode), x.dtype(),
-                  divisor(a.count_include_pad, a.divisor_override), x.impl().data(), out.impl().data());
+    blocks::avg_pool.on(out.device())(shape(x, a.kernel_size, a.stride, a.padding, a.ceil_mode), x.dtype(),
+                                      divisor(a.count_include_pad, a.divisor_override), x.impl().data(),
+                                      out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _avg_pool_nd_backward(g, c.sizes(kSelf), c.kernel_size, c.stride, c.padding, c.ceil_mode,
@@ -66,10 +68,10 @@ struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
     return AvgPoolNd::shape(input_like(a.grad_output, a.input_size), a.kernel_size, a.stride, a.padding, a.ceil_mode);
   }
   static TensorMeta infer(const Args& a) { return {a.input_size, a.grad_output.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output);
-    cpu::avg_pool_backward(shape(a), out.dtype(), divisor(a.count_include_pad, a.divisor_override), g.impl().data(),
-                           out.impl().data());
+    blocks::avg_pool_backward.on(out.device())(shape(a), out.dtype(), divisor(a.count_include_pad, a.divisor_override),
+                                               g.impl().data(), out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _avg_pool_nd(g, c.kernel_size, c.stride, c.padding, c.ceil_mode, c.count_include_pad, c.divisor_override);
@@ -86,10 +88,10 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
     return {pooled_sizes(a.self, adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size), a.output_size.size()),
             a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor x = exec::dense(a.self);
-    cpu::adaptive_avg_pool(adaptive_pool_shape("adaptive_avg_pool", x, a.output_size), x.dtype(), x.impl().data(),
-                           out.impl().data());
+    blocks::adaptive_avg_pool.on(out.device())(adaptive_pool_shape("adaptive_avg_pool", x, a.output_size), x.dtype(),
+                                               x.impl().data(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _adaptive_avg_pool_nd_backward(g, c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
@@ -113,11 +115,12 @@ struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.input_size, a.grad_output.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output);
     const auto output_size = g.sizes().slice(g.sizes().size() - static_cast<size_t>(a.spatial));
-    cpu::adaptive_avg_pool_backward(adaptive_pool_shape("adaptive_avg_pool", input_like(g, a.input_size), output_size),
-                                    out.dtype(), g.impl().data(), out.impl().data());
+    blocks::adaptive_avg_pool_backward.on(out.device())(
+        adaptive_pool_shape("adaptive_avg_pool", input_like(g, a.input_size), output_size), out.dtype(),
+        g.impl().data(), out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Dims& sizes = c.sizes(kGradOutput);

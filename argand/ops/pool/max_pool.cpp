@@ -1,10 +1,13 @@
 // Max pooling, fixed and adaptive windows.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pool/args.h"
 #include "argand/ops/pool/pool_shape.h"
 
 namespace argand::ops {
 namespace {
+
+int64_t* positions(const Tensor& indices) { return static_cast<int64_t*>(indices.impl().data()); }
 
 // The gradient of a pooled result at each position it was taken from: planes are flattened for gather.
 Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial) {
@@ -33,12 +36,13 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     const Dims sizes = pooled_sizes(a.self, shape(a), a.kernel_size.size());
     return {{sizes, a.self.dtype()}, {sizes, kLong}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.self);
-    cpu::max_pool(shape(a), x.dtype(), x.impl().data(), outs[0].impl().data(), raw<int64_t>(outs[1]));
+    blocks::max_pool.on(x.device())(shape(a), x.dtype(), x.impl().data(), outs[0].impl().data(), positions(outs[1]));
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
-    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.kernel_size.size()));
+    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.kernel_size.size()),
+                              c.kernel_size, c.stride, c.padding, c.dilation);
   }
   static void samples(S& s) {
     s.add({s->apart({2, 3, 6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false});
@@ -56,25 +60,41 @@ ARGAND_OP(MaxPoolNd)
 
 struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
   static constexpr auto schema =
-      "_max_pool_backward(Tensor grad_output, Tensor indices, int[] input_size, int spatial) -> Tensor";
-  static constexpr auto doc = "Adds each gradient at the position its maximum was taken from.";
+      "_max_pool_backward(Tensor grad_output, Tensor indices, int[] input_size, int spatial, int[] kernel_size, int[] "
+      "stride, int[] padding, int[] dilation) -> Tensor";
+  static constexpr auto doc =
+      "Adds each gradient at the position its maximum was taken from. The windows are those of the pooling; without "
+      "kernel_size, adaptive ones.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == a.indices.sizes(),
                  "_max_pool_backward: expected indices of shape ", a.grad_output.sizes(), ", got ", a.indices.sizes());
+    const auto spatial = static_cast<size_t>(a.spatial), given = a.kernel_size.size();
+    ARGAND_CHECK(ValueError,
+                 given == 0 || (given == spatial && a.padding.size() == spatial && a.dilation.size() == spatial &&
+                                (a.stride.empty() || a.stride.size() == spatial)),
+                 "_max_pool_backward: expected windows of ", a.spatial, " dimensions, got kernel_size ", a.kernel_size,
+                 ", stride ", a.stride, ", padding ", a.padding, ", dilation ", a.dilation);
     return {a.input_size, a.grad_output.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor g = exec::dense(a.grad_output), at = exec::dense(a.indices);
     cpu::PoolShape s;
-    const auto lead = a.input_size.size() - static_cast<size_t>(a.spatial);
+    const auto spatial = static_cast<size_t>(a.spatial), lead = a.input_size.size() - spatial;
     s.planes = numel_of(IntArrayRef(a.input_size).slice(0, lead));
-    for (size_t i = 0; i < static_cast<size_t>(a.spatial); ++i) {
-      s.in[3 - static_cast<size_t>(a.spatial) + i] = a.input_size[lead + i];
-      s.out[3 - static_cast<size_t>(a.spatial) + i] = g.sizes()[lead + i];
+    s.kernel[0] = a.kernel_size.empty() ? 0 : 1;
+    for (size_t i = 0; i < spatial; ++i) {
+      const size_t d = 3 - spatial + i;
+      s.in[d] = a.input_size[lead + i];
+      s.out[d] = g.sizes()[lead + i];
+      if (a.kernel_size.empty()) continue;
+      s.kernel[d] = a.kernel_size[i];
+      s.stride[d] = a.stride.empty() ? a.kernel_size[i] : a.stride[i];
+      s.padding[d] = a.padding[i];
+      s.dilation[d] = a.dilation[i];
     }
-    cpu::max_pool_backward(s, out.dtype(), g.impl().data(), raw<int64_t>(at), out.impl().data());
+    blocks::max_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), positions(at), out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return take_at(g, c.indices, c.spatial); }
 };
@@ -90,13 +110,14 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
         pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
     return {{sizes, a.self.dtype()}, {sizes, kLong}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.self);
-    cpu::adaptive_max_pool(adaptive_pool_shape("adaptive_max_pool", x, a.output_size), x.dtype(), x.impl().data(),
-                           outs[0].impl().data(), raw<int64_t>(outs[1]));
+    blocks::adaptive_max_pool.on(x.device())(adaptive_pool_shape("adaptive_max_pool", x, a.output_size), x.dtype(),
+                                             x.impl().data(), outs[0].impl().data(), positions(outs[1]));
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
-    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
+    return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()), {}, {}, {},
+                              {});
   }
   static void samples(S& s) {
     s.add({s->apart({2, 3, 7, 5}), {3, 2}});

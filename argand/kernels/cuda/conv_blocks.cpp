@@ -1,0 +1,37 @@
+// Which kernels a convolution runs on: cuDNN's where it has an engine, else our own.
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/conv.h"
+#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/cudnn.h"
+
+namespace argand::cuda {
+namespace {
+
+// Of an empty product nothing is left but zeros and the bias, which the own kernels write.
+bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y) {
+  device_type_name(dtype);  // NotOnDevice for complex numbers
+  if (s.n == 0 || s.c == 0 || s.o == 0) return false;
+  return cudnn_convolution(
+      {kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation, x, w, y});
+}
+
+void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
+  if (!by_library(ConvKind::kForward, s, dtype, x, w, y)) return own::conv_forward(s, dtype, x, w, bias, y);
+  if (bias) own::add_channel_bias(s, dtype, bias, y);
+}
+void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+  if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
+}
+void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+  if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
+}
+
+const bool registered = [] {
+  blocks::conv_forward.set(kCUDA, conv_forward);
+  blocks::conv_input_grad.set(kCUDA, conv_input_grad);
+  blocks::conv_weight_grad.set(kCUDA, conv_weight_grad);
+  return true;
+}();
+
+}  // namespace
+}  // namespace argand::cuda

@@ -1,0 +1,94 @@
+// The own kernels, which cuDNN's hide from the tests of the ops, and cuDNN's, against the CPU.
+#include "argand/kernels/cuda/conv.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "argand/base/str.h"
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/device_array.h"
+
+namespace argand::cuda {
+namespace {
+
+class Convolution : public OnDevice {
+ protected:
+  int64_t random(int64_t least, int64_t most) {
+    return std::uniform_int_distribution<int64_t>(least, most)(generator_);
+  }
+
+  cpu::ConvShape random_shape(int spatial) {
+    cpu::ConvShape s;
+    s.groups = random(1, 3);
+    s.n = random(1, 3);
+    s.c = s.groups * random(1, 9);
+    s.o = s.groups * random(1, 40);
+    for (auto d = static_cast<size_t>(3 - spatial); d < 3; ++d) {
+      s.kernel[d] = random(1, 3);
+      s.stride[d] = random(1, 3);
+      s.padding[d] = random(0, 2);
+      s.dilation[d] = random(1, 3);
+      const int64_t reach = s.dilation[d] * (s.kernel[d] - 1) + 1;
+      s.in[d] = std::max<int64_t>(1, reach - 2 * s.padding[d]) + random(0, 12);
+      s.out[d] = (s.in[d] + 2 * s.padding[d] - reach) / s.stride[d] + 1;
+    }
+    return s;
+  }
+
+  template <class T>
+  std::vector<T> random_values(int64_t n) {
+    std::uniform_real_distribution<T> uniform(-1, 1);
+    std::vector<T> out(static_cast<size_t>(n));
+    for (T& x : out) x = uniform(generator_);
+    return out;
+  }
+
+  template <class T>
+  static void expect_near(const std::vector<T>& expected, const std::vector<T>& got, double tolerance,
+                          const std::string& what) {
+    double worst = 0;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      const double error = std::fabs(double(expected[i]) - double(got[i]));
+      if (!(error <= worst)) worst = error;  // a NaN is the worst
+    }
+    EXPECT_LE(worst, tolerance) << what;
+  }
+
+  template <class T>
+  void compare(ScalarType dtype, double tolerance, bool own_kernels) {
+    for (int i = 0; i < 24; ++i) {
+      const cpu::ConvShape s = random_shape(1 + i % 3);
+      const auto x = random_values<T>(s.n * s.c * s.in_size()),
+                 w = random_values<T>(s.o * (s.c / s.groups) * s.kernel_size()),
+                 gy = random_values<T>(s.n * s.o * s.out_size()), bias = random_values<T>(s.o);
+      auto y = gy, gx = x, gw = w;
+      const DeviceArray<T> dx(x), dw(w), dgy(gy), dbias(bias), dy(y), dgx(gx), dgw(gw);
+      cpu::conv_forward(s, dtype, x.data(), w.data(), bias.data(), y.data());
+      cpu::conv_input_grad(s, dtype, gy.data(), w.data(), gx.data());
+      cpu::conv_weight_grad(s, dtype, gy.data(), x.data(), gw.data());
+      const Device device(kCUDA);
+      (own_kernels ? own::conv_forward : blocks::conv_forward.on(device))(s, dtype, dx.data(), dw.data(), dbias.data(),
+                                                                          dy.data());
+      (own_kernels ? own::conv_input_grad : blocks::conv_input_grad.on(device))(s, dtype, dgy.data(), dw.data(),
+                                                                                dgx.data());
+      (own_kernels ? own::conv_weight_grad : blocks::conv_weight_grad.on(device))(s, dtype, dgy.data(), dx.data(),
+                                                                                  dgw.data());
+      const std::string what = str("shape ", i, " of ", 1 + i % 3, " dimensions");
+      expect_near(y, dy.values(), tolerance, what + ", forward");
+      expect_near(gx, dgx.values(), tolerance, what + ", input gradient");
+      expect_near(gw, dgw.values(), tolerance, what + ", weight gradient");
+    }
+  }
+
+ private:
+  std::mt19937 generator_{1};
+};
+
+TEST_F(Convolution, OwnKernelsInFloat) { compare<float>(kFloat, 1e-3, true); }
+TEST_F(Convolution, OwnKernelsInDouble) { compare<double>(kDouble, 1e-11, true); }
+TEST_F(Convolution, BlocksInFloat) { compare<float>(kFloat, 1e-3, false); }
+TEST_F(Convolution, BlocksInDouble) { compare<double>(kDouble, 1e-11, false); }
+
+}  // namespace
+}  // namespace argand::cuda

@@ -1,0 +1,62 @@
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/kernel_source.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr const char* kHeader = "argand/kernels/cuda/pool.cuh";
+constexpr unsigned kThreads = 256;
+constexpr int64_t kWarp = 32;
+constexpr const char *kFixed = "FixedWindows", *kAdaptive = "AdaptiveWindows";
+
+template <class... Args>
+void launch_pool(const char* name, ScalarType type, const char* windows, int64_t threads, Args... args) {
+  launch(kernel(kHeader, instance(name, type, windows)), {blocks_for(threads, kThreads), kThreads}, args...);
+}
+
+void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  launch_pool("max_pool", dtype, kFixed, s.planes * s.out_size(), x, y, indices, s);
+}
+void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  launch_pool("max_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, indices, s);
+}
+void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices,
+                       void* grad_x) {
+  launch_pool("max_pool_backward", dtype, s.kernel[0] > 0 ? kFixed : kAdaptive, s.planes * s.in_size(), grad_y, indices,
+              grad_x, s);
+}
+
+void avg_pool(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor, const void* x, void* y) {
+  launch_pool("avg_pool", dtype, kFixed, s.planes * s.out_size(), x, y, s, divisor);
+}
+void avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor,
+                       const void* grad_y, void* grad_x) {
+  launch_pool("avg_pool_backward", dtype, kFixed, s.planes * s.in_size(), grad_y, grad_x, s, divisor);
+}
+
+// Adaptive windows never reach outside: what they cover counts.
+constexpr cpu::AverageDivisor kCovered{.count_padding = false, .fixed = 0};
+
+void adaptive_avg_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y) {
+  if (s.out_size() == 1)
+    return launch(kernel(kHeader, instance("average_planes", dtype)),
+                  {blocks_for(s.planes, kThreads / kWarp), kThreads}, x, y, s.planes, s.in_size());
+  launch_pool("avg_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, s, kCovered);
+}
+void adaptive_avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
+  launch_pool("avg_pool_backward", dtype, kAdaptive, s.planes * s.in_size(), grad_y, grad_x, s, kCovered);
+}
+
+const bool registered = [] {
+  blocks::max_pool.set(kCUDA, max_pool);
+  blocks::max_pool_backward.set(kCUDA, max_pool_backward);
+  blocks::adaptive_max_pool.set(kCUDA, adaptive_max_pool);
+  blocks::avg_pool.set(kCUDA, avg_pool);
+  blocks::avg_pool_backward.set(kCUDA, avg_pool_backward);
+  blocks::adaptive_avg_pool.set(kCUDA, adaptive_avg_pool);
+  blocks::adaptive_avg_pool_backward.set(kCUDA, adaptive_avg_pool_backward);
+  return true;
+}();
+
+}  // namespace
+}  // namespace argand::cuda

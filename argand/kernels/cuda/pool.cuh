@@ -1,0 +1,196 @@
+// Pooling of contiguous planes: a thread for each result.  Gradients are gathered: each input element adds what the
+// windows that contain it give, in the order of the windows.
+#pragma once
+#include "argand/kernels/cuda/block.cuh"
+#include "argand/kernels/cuda/types.cuh"
+
+namespace argand {
+
+// cpu::PoolShape
+struct PoolShape {
+  int64_t planes;
+  int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+  __device__ __forceinline__ int64_t in_size() const { return in[0] * in[1] * in[2]; }
+  __device__ __forceinline__ int64_t out_size() const { return out[0] * out[1] * out[2]; }
+};
+// cpu::AverageDivisor
+struct AverageDivisor {
+  bool count_padding;
+  int64_t fixed;
+};
+
+// 32 bits, several times faster, where they are enough.  No number is negative.
+__device__ __forceinline__ int64_t quotient(int64_t n, int64_t d) {
+  return (n | d) >> 32 ? n / d : static_cast<unsigned>(n) / static_cast<unsigned>(d);
+}
+__device__ __forceinline__ int64_t quotient_up(int64_t n, int64_t d) { return quotient(n + d - 1, d); }
+
+// Positions [begin, end) in steps of `step` along one dimension.
+struct Range {
+  int64_t begin, end, step;
+};
+
+struct FixedWindows {
+  // What output o covers.
+  static __device__ __forceinline__ Range covered(const PoolShape& s, int d, int64_t o) {
+    int64_t begin = o * s.stride[d] - s.padding[d];
+    int64_t end = begin + (s.kernel[d] - 1) * s.dilation[d] + 1;
+    if (end > s.in[d]) end = s.in[d];
+    if (begin < 0) begin += quotient_up(-begin, s.dilation[d]) * s.dilation[d];
+    return {begin, end, s.dilation[d]};
+  }
+  // The outputs that cover input i, if contains() agrees.
+  static __device__ __forceinline__ Range covering(const PoolShape& s, int d, int64_t i) {
+    const int64_t last = i + s.padding[d], first = last - (s.kernel[d] - 1) * s.dilation[d];
+    const int64_t end = quotient(last, s.stride[d]) + 1;
+    return {first <= 0 ? 0 : quotient_up(first, s.stride[d]), end < s.out[d] ? end : s.out[d], 1};
+  }
+  static __device__ __forceinline__ bool contains(const PoolShape& s, int d, int64_t o, int64_t i) {
+    const int64_t from_begin = i + s.padding[d] - o * s.stride[d];
+    return s.dilation[d] == 1 || from_begin == quotient(from_begin, s.dilation[d]) * s.dilation[d];
+  }
+};
+struct AdaptiveWindows {
+  static __device__ __forceinline__ Range covered(const PoolShape& s, int d, int64_t o) {
+    return {quotient(o * s.in[d], s.out[d]), quotient_up((o + 1) * s.in[d], s.out[d]), 1};
+  }
+  // From floor(o in / out) <= i < ceil((o + 1) in / out).
+  static __device__ __forceinline__ Range covering(const PoolShape& s, int d, int64_t i) {
+    return {quotient(i * s.out[d], s.in[d]), quotient_up((i + 1) * s.out[d], s.in[d]), 1};
+  }
+  static __device__ __forceinline__ bool contains(const PoolShape&, int, int64_t, int64_t) { return true; }
+};
+
+// Where element i of [planes, size] stands.
+struct PlanePosition {
+  int64_t plane, at[3];
+  __device__ __forceinline__ PlanePosition(int64_t i, const int64_t (&size)[3]) {
+    int64_t q = quotient(i, size[2]);
+    at[2] = i - q * size[2];
+    const int64_t r = quotient(q, size[1]);
+    at[1] = q - r * size[1];
+    plane = quotient(r, size[0]);
+    at[0] = r - plane * size[0];
+  }
+};
+
+__device__ __forceinline__ int64_t thread_number() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
+
+// visit(position in the input plane) for the window of output o.
+template <class Windows, class F>
+__device__ __forceinline__ void for_each_covered(const PoolShape& s, const int64_t (&o)[3], F visit) {
+  const Range rz = Windows::covered(s, 0, o[0]), ry = Windows::covered(s, 1, o[1]), rx = Windows::covered(s, 2, o[2]);
+  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
+    for (int64_t y = ry.begin; y < ry.end; y += ry.step)
+      for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
+}
+
+// visit(output) for the outputs, z, y and x, whose window contains input i.
+template <class Windows, class F>
+__device__ __forceinline__ void for_each_covering(const PoolShape& s, const int64_t (&i)[3], F visit) {
+  const Range rz = Windows::covering(s, 0, i[0]), ry = Windows::covering(s, 1, i[1]),
+              rx = Windows::covering(s, 2, i[2]);
+  for (int64_t z = rz.begin; z < rz.end; ++z) {
+    if (!Windows::contains(s, 0, z, i[0])) continue;
+    for (int64_t y = ry.begin; y < ry.end; ++y) {
+      if (!Windows::contains(s, 1, y, i[1])) continue;
+      for (int64_t x = rx.begin; x < rx.end; ++x)
+        if (Windows::contains(s, 2, x, i[2])) visit(z, y, x);
+    }
+  }
+}
+
+// The first of equal elements wins, and the last NaN.
+template <class T, class Windows>
+__global__ void max_pool(const T* x, T* y, int64_t* indices, PoolShape s) {
+  using A = op_math_t<T>;
+  const int64_t i = thread_number();
+  if (i >= s.planes * s.out_size()) return;
+  const PlanePosition p(i, s.out);
+  x += p.plane * s.in_size();
+  int64_t best = -1;
+  A value{};
+  for_each_covered<Windows>(s, p.at, [&](int64_t at) {
+    const A c = convert<A>(x[at]);
+    if (best >= 0 && !(c > value) && c == c) return;
+    value = c;
+    best = at;
+  });
+  y[i] = convert<T>(value);
+  indices[i] = best;
+}
+
+template <class T, class Windows>
+__global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* grad_x, PoolShape s) {
+  using A = op_math_t<T>;
+  const int64_t i = thread_number();
+  if (i >= s.planes * s.in_size()) return;
+  const PlanePosition p(i, s.in);
+  const int64_t mine = i - p.plane * s.in_size(), outputs = p.plane * s.out_size();
+  A sum = 0;
+  for_each_covering<Windows>(s, p.at, [&](int64_t oz, int64_t oy, int64_t ox) {
+    const int64_t o = outputs + (oz * s.out[1] + oy) * s.out[2] + ox;
+    if (indices[o] == mine) sum += convert<A>(grad_y[o]);
+  });
+  grad_x[i] = convert<T>(sum);
+}
+
+// Elements the average of a window is divided by.
+template <class Windows>
+__device__ __forceinline__ int64_t divisor_of(const PoolShape& s, const AverageDivisor& d, int64_t oz, int64_t oy,
+                                              int64_t ox) {
+  if (d.fixed) return d.fixed;
+  const int64_t o[3] = {oz, oy, ox};
+  int64_t n = 1;
+  for (int k = 0; k < 3; ++k) {
+    if (d.count_padding) {
+      const int64_t begin = o[k] * s.stride[k] - s.padding[k], limit = s.in[k] + s.padding[k];
+      n *= (begin + s.kernel[k] < limit ? begin + s.kernel[k] : limit) - begin;
+    } else {
+      const Range r = Windows::covered(s, k, o[k]);
+      n *= r.end - r.begin;
+    }
+  }
+  return n;
+}
+
+template <class T, class Windows>
+__global__ void avg_pool(const T* x, T* y, PoolShape s, AverageDivisor d) {
+  using A = op_math_t<T>;
+  const int64_t i = thread_number();
+  if (i >= s.planes * s.out_size()) return;
+  const PlanePosition p(i, s.out);
+  x += p.plane * s.in_size();
+  A sum = 0;
+  for_each_covered<Windows>(s, p.at, [&](int64_t at) { sum += convert<A>(x[at]); });
+  y[i] = convert<T>(sum / static_cast<A>(divisor_of<Windows>(s, d, p.at[0], p.at[1], p.at[2])));
+}
+
+template <class T, class Windows>
+__global__ void avg_pool_backward(const T* grad_y, T* grad_x, PoolShape s, AverageDivisor d) {
+  using A = op_math_t<T>;
+  const int64_t i = thread_number();
+  if (i >= s.planes * s.in_size()) return;
+  const PlanePosition p(i, s.in);
+  grad_y += p.plane * s.out_size();
+  A sum = 0;
+  for_each_covering<Windows>(s, p.at, [&](int64_t oz, int64_t oy, int64_t ox) {
+    const A g = convert<A>(grad_y[(oz * s.out[1] + oy) * s.out[2] + ox]);
+    sum += g / static_cast<A>(divisor_of<Windows>(s, d, oz, oy, ox));
+  });
+  grad_x[i] = convert<T>(sum);
+}
+
+// One output for each plane: a warp reads it.
+template <class T>
+__global__ void average_planes(const T* x, T* y, int64_t planes, int64_t size) {
+  using A = op_math_t<T>;
+  const int64_t plane = int64_t{blockIdx.x} * (blockDim.x / kWarp) + threadIdx.x / kWarp;
+  if (plane >= planes) return;
+  A sum = 0;
+  for (int64_t i = threadIdx.x % kWarp; i < size; i += kWarp) sum += convert<A>(x[plane * size + i]);
+  sum = warp_reduce(sum, Add());
+  if (threadIdx.x % kWarp == 0) y[plane] = convert<T>(sum / static_cast<A>(size));
+}
+
+}  // namespace argand

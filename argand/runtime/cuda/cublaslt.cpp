@@ -1,0 +1,239 @@
+#include "argand/runtime/cuda/cublaslt.h"
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <complex>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+
+#include "argand/base/error.h"
+#include "argand/base/hash.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/current_op.h"
+
+namespace argand::cuda {
+namespace {
+
+// What NVIDIA advises for Hopper.
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;
+constexpr size_t kMaxPlans = 4096;  // then all are forgotten: programs whose shapes never repeat stay small
+
+void check(cublasStatus_t status, const char* call) {
+  ARGAND_CHECK(DeviceError, status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: ", call, ": ", cublasLtGetStatusString(status));
+}
+#define ARGAND_CUBLASLT(call) check(call, #call)
+
+struct Types {
+  cudaDataType_t element, scale;
+  cublasComputeType_t compute;
+};
+Types types_of(ScalarType t) {
+  switch (t) {
+    case kHalf:
+      return {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kBFloat16:
+      return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kFloat:
+      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+    case kDouble:
+      return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
+    case kComplexFloat:
+      return {CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
+    case kComplexDouble:
+      return {CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
+    default:
+      ARGAND_THROW(DtypeError, "cuBLASLt: no matrix product of ", t);
+  }
+}
+
+// A number in the form that a product of `type` reads it in.
+struct ScaleFactor {
+  ScaleFactor(const Scalar& s, ScalarType type) {
+    switch (type) {
+      case kDouble:
+        value.d = s.to<double>();
+        break;
+      case kComplexFloat:
+        value.cf = s.to<std::complex<float>>();
+        break;
+      case kComplexDouble:
+        value.cd = s.to<std::complex<double>>();
+        break;
+      default:
+        value.f = s.to<float>();
+    }
+  }
+  union Value {
+    Value() : cd() {}
+    float f;
+    double d;
+    std::complex<float> cf;
+    std::complex<double> cd;
+  } value;
+};
+
+// Up to what matters to kernels.
+uint32_t alignment(const void* p) {
+  const auto address = reinterpret_cast<uintptr_t>(p);
+  return static_cast<uint32_t>(std::min<uintptr_t>(address & (~address + 1), 16));
+}
+
+using Key = std::array<int64_t, 18>;
+struct KeyHash {
+  size_t operator()(const Key& key) const { return hash_bytes(key.data(), sizeof key); }
+};
+Key key_of(const LtProduct& p) {
+  return {static_cast<int64_t>(p.dtype),
+          p.m,
+          p.n,
+          p.k,
+          p.batch,
+          p.a.transposed,
+          p.a.leading,
+          p.a.batch_stride,
+          p.b.transposed,
+          p.b.leading,
+          p.b.batch_stride,
+          p.c_leading,
+          p.c_batch_stride,
+          p.bias != nullptr,
+          alignment(p.a.data),
+          alignment(p.b.data),
+          alignment(p.c),
+          p.bias ? alignment(p.bias) : 0};
+}
+
+// The library is column-major: C^T = B^T A^T, so its A is our B.  These structs hold no addresses of their own and may
+// be copied.
+struct Plan {
+  bool exists = false;
+  cublasLtMatmulDescOpaque_t product;
+  cublasLtMatrixLayoutOpaque_t a, b, c;
+  cublasLtMatmulAlgo_t algorithm;
+};
+
+template <class T>
+void set(cublasLtMatmulDescOpaque_t& d, cublasLtMatmulDescAttributes_t what, const T& value) {
+  ARGAND_CUBLASLT(cublasLtMatmulDescSetAttribute(&d, what, &value, sizeof value));
+}
+template <class T>
+void set(cublasLtMatmulPreferenceOpaque_t& d, cublasLtMatmulPreferenceAttributes_t what, const T& value) {
+  ARGAND_CUBLASLT(cublasLtMatmulPreferenceSetAttribute(&d, what, &value, sizeof value));
+}
+
+// `rows` x `columns` in our order; stored the other way round if transposed.
+cublasLtMatrixLayoutOpaque_t layout(cudaDataType_t type, int64_t rows, int64_t columns, const LtMatrix& m, int batch) {
+  if (m.transposed) std::swap(rows, columns);
+  cublasLtMatrixLayoutOpaque_t out;
+  ARGAND_CUBLASLT(
+      cublasLtMatrixLayoutInit(&out, type, static_cast<uint64_t>(columns), static_cast<uint64_t>(rows), m.leading));
+  if (batch > 1) {
+    const int32_t count = batch;
+    ARGAND_CUBLASLT(cublasLtMatrixLayoutSetAttribute(&out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+    ARGAND_CUBLASLT(cublasLtMatrixLayoutSetAttribute(&out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.batch_stride,
+                                                     sizeof m.batch_stride));
+  }
+  return out;
+}
+
+Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
+  const Types types = types_of(p.dtype);
+  Plan plan;
+  ARGAND_CUBLASLT(cublasLtMatmulDescInit(&plan.product, types.compute, types.scale));
+  set(plan.product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  set(plan.product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
+  if (p.bias) {
+    set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+    set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  }
+  plan.a = layout(types.element, p.k, p.n, p.b, p.batch);
+  plan.b = layout(types.element, p.m, p.k, p.a, p.batch);
+  plan.c = layout(types.element, p.m, p.n, {p.c, false, p.c_leading, p.c_batch_stride}, p.batch);
+
+  cublasLtMatmulPreferenceOpaque_t preference;
+  ARGAND_CUBLASLT(cublasLtMatmulPreferenceInit(&preference));
+  set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
+  // Parts of a sum, if it is split, are added in order and in the type it is computed in.
+  set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, alignment(p.b.data));
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, alignment(p.a.data));
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, alignment(p.c));
+  set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(p.c));
+  cublasLtMatmulHeuristicResult_t result{};
+  int found = 0;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle, &plan.product, &plan.a, &plan.b, &plan.c,
+                                                               &plan.c, &preference, 1, &result, &found);
+  // Both are the library's way to say that it has none.
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return plan;
+  check(status, "cublasLtMatmulAlgoGetHeuristic");
+  plan.exists = found > 0 && result.state == CUBLAS_STATUS_SUCCESS;
+  plan.algorithm = result.algo;
+  return plan;
+}
+
+// Of one device; lives as long as the process, because nothing of CUDA may be called when static objects go.
+class Library {
+ public:
+  explicit Library(int device) : device_(device) { ARGAND_CUBLASLT(cublasLtCreate(&handle_)); }
+
+  cublasLtHandle_t handle() const { return handle_; }
+
+  Plan plan(const LtProduct& p) {
+    const Key key = key_of(p);
+    const std::lock_guard lock(mutex_);
+    const auto known = plans_.find(key);
+    if (known != plans_.end()) return known->second;
+    if (plans_.size() == kMaxPlans) plans_.clear();
+    return plans_[key] = make_plan(handle_, p);
+  }
+
+  // Products of one stream run in order and share it.
+  void* workspace(cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    void*& workspace = workspaces_[stream];
+    if (!workspace) workspace = caching_allocator(device_).allocate(kWorkspaceBytes, stream);
+    return workspace;
+  }
+
+ private:
+  const int device_;
+  cublasLtHandle_t handle_ = nullptr;
+  std::mutex mutex_;
+  std::unordered_map<Key, Plan, KeyHash> plans_;
+  std::map<cudaStream_t, void*> workspaces_;
+};
+
+Library& library() {
+  static constinit std::atomic<Library*> libraries[kMaxDevices] = {};
+  static std::mutex& mutex = *new std::mutex;
+  int device = 0;
+  ARGAND_CUDA(cudaGetDevice(&device));
+  if (Library* known = libraries[device].load(std::memory_order_acquire)) return *known;
+  const std::lock_guard lock(mutex);
+  if (!libraries[device].load()) libraries[device].store(new Library(device));
+  return *libraries[device].load();
+}
+
+}  // namespace
+
+bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta) {
+  Library& lib = library();
+  Plan plan = lib.plan(p);
+  if (!plan.exists) return false;
+  if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  const ScaleFactor a(alpha, p.dtype), b(beta, p.dtype);
+  const cudaStream_t stream = current_stream();
+  void* workspace = lib.workspace(stream);
+  note_launch(current_op());
+  ARGAND_CUBLASLT(cublasLtMatmul(lib.handle(), &plan.product, &a.value, p.b.data, &plan.a, p.a.data, &plan.b, &b.value,
+                                 p.c, &plan.c, p.c, &plan.c, &plan.algorithm, workspace, kWorkspaceBytes, stream));
+  return true;
+}
+
+}  // namespace argand::cuda

@@ -1,0 +1,36 @@
+// Matrix products by cuBLASLt on the current stream of the current device.
+//
+// The kernel for a product depends on its element type, sizes, leading dimensions, the alignment of its addresses and
+// on whether it has a bias, and on nothing else: the same call gives the same bits.  float32 is computed in float32.
+#pragma once
+#include <cstdint>
+
+#include "argand/core/scalar.h"
+
+namespace argand::cuda {
+
+// Row-major, or (transposed) column-major: successive rows or columns lie `leading` elements apart, their own elements
+// side by side.
+struct LtMatrix {
+  const void* data;
+  bool transposed;
+  int64_t leading;
+  int64_t batch_stride = 0;
+};
+
+struct LtProduct {
+  ScalarType dtype;  // floating point or complex
+  int64_t m, n, k;   // none is 0
+  LtMatrix a;        // [m, k]
+  LtMatrix b;        // [k, n]
+  void* c;           // [m, n] row-major
+  int64_t c_leading;
+  int batch = 1;
+  int64_t c_batch_stride = 0;
+  const void* bias = nullptr;  // [n], added to every row
+};
+
+// C = alpha A B + beta C (+ bias); false, and nothing is done, if the library has no kernel for it.
+bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta);
+
+}  // namespace argand::cuda

@@ -1,0 +1,29 @@
+// Convolution by cuDNN's graph API on the current stream of the current device.
+//
+// The engine is the first one that cuDNN's heuristics offer for the problem and that is deterministic and computes in
+// the precision asked for: float32 products are not rounded to TF32.  So the same call gives the same bits.  A library
+// built without cuDNN has none.
+#pragma once
+#include <array>
+#include <cstdint>
+
+#include "argand/core/dtype.h"
+
+namespace argand::cuda {
+
+enum class ConvKind { kForward, kInputGrad, kWeightGrad };
+
+// Contiguous x [n, c, in], w [o, c / groups, kernel], y [n, o, out]; fewer than three spatial dimensions have leading
+// sizes of one.  One of the addresses is that of the result, for kInputGrad x and so on; the other two are read.
+struct ConvProblem {
+  ConvKind kind;
+  ScalarType dtype;
+  int64_t n, c, o, groups;
+  std::array<int64_t, 3> in, out, kernel, stride, padding, dilation;
+  const void *x, *w, *y;
+};
+
+// False, and nothing is done, if there is no engine for it.
+bool cudnn_convolution(const ConvProblem& p);
+
+}  // namespace argand::cuda
