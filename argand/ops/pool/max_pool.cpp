@@ -54,6 +54,7 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false},
             "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
     s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false}, "max_pool: the output would be empty");
+    s.fails({s->apart({1, 1, 1}), {2, 2}, {}, {2, 2}, {3, 3}, false}, "max_pool: a window covers no element");
   }
 };
 ARGAND_OP(MaxPoolNd)

@@ -27,6 +27,13 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
   return out;
 }
 
+// Whether each window covers an element: a dilated one may step from the left padding over the whole input.
+bool windows_cover(int64_t in, int64_t out, int64_t stride, int64_t padding, int64_t dilation) {
+  for (int64_t begin = -padding, o = 0; o < out && begin < 0 && dilation > in; ++o, begin += stride)
+    if (begin + (-begin + dilation - 1) / dilation * dilation >= in) return false;
+  return true;
+}
+
 }  // namespace
 
 cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o) {
@@ -53,6 +60,9 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
     s.out[d] = output_size(s.in[d], s.kernel[d], s.stride[d], s.padding[d], s.dilation[d], o.ceil_mode);
     ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": the output would be empty: input ", input.sizes(), ", kernel ",
                  o.kernel);
+    ARGAND_CHECK(ValueError, windows_cover(s.in[d], s.out[d], s.stride[d], s.padding[d], s.dilation[d]), op,
+                 ": a window covers no element: input ", input.sizes(), ", kernel ", o.kernel, ", padding ", o.padding,
+                 ", dilation ", o.dilation);
   }
   return s;
 }

@@ -13,6 +13,7 @@
 #include "argand/base/error.h"
 #include "argand/base/hash.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
@@ -223,6 +224,7 @@ Library& library() {
 }  // namespace
 
 bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta) {
+  if (dry_run()) return false;
   Library& lib = library();
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;

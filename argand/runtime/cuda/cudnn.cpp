@@ -15,6 +15,7 @@
 #include "argand/base/error.h"
 #include "argand/base/hash.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
@@ -361,7 +362,7 @@ Library& library() {
 
 }  // namespace
 
-bool cudnn_convolution(const ConvProblem& p) { return library().run(p); }
+bool cudnn_convolution(const ConvProblem& p) { return !dry_run() && library().run(p); }
 
 }  // namespace argand::cuda
 

@@ -1,28 +1,23 @@
 // Memory for the work that a block issues on the current stream.
 #pragma once
-#include "argand/runtime/cuda/check.h"
-#include "argand/runtime/cuda/memory.h"
-#include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::cuda {
 
 // Gone at the end of the scope: the stream runs in order, so what uses the bytes next comes after this scope's work.
 class Scratch {
  public:
-  explicit Scratch(size_t nbytes) {
-    int device = 0;
-    ARGAND_CUDA(cudaGetDevice(&device));
-    allocator_ = &caching_allocator(device);
-    data_ = allocator_->allocate(nbytes, current_stream());
-  }
-  ~Scratch() { allocator_->deallocate(data_); }
+  explicit Scratch(size_t nbytes)
+      : allocator_(allocator_for(kCUDA)), nbytes_(nbytes), data_(allocator_.allocate(nbytes)) {}
+  ~Scratch() { allocator_.deallocate(data_, nbytes_); }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   void* data() const { return data_; }
 
  private:
-  CachingAllocator* allocator_;
+  Allocator& allocator_;
+  size_t nbytes_;
   void* data_;
 };
 
