@@ -2,6 +2,7 @@
 
 namespace argand::blocks {
 
+constinit Block<decltype(cpu::reduce)> reduce(cpu::reduce);
 constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
 constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
 

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/cpu/reduce.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -37,6 +38,7 @@ class Block {
 
 namespace blocks {
 
+extern Block<decltype(cpu::reduce)> reduce;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 
