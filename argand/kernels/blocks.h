@@ -10,7 +10,9 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/cpu/arg_reduce.h"
 #include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/cpu/scan.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -38,7 +40,11 @@ class Block {
 
 namespace blocks {
 
+extern Block<decltype(cpu::arg_extreme)> arg_extreme;
 extern Block<decltype(cpu::reduce)> reduce;
+extern Block<decltype(cpu::scan)> scan;
+extern Block<decltype(cpu::scan_extreme)> scan_extreme;
+extern Block<decltype(cpu::scan_linear)> scan_linear;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 

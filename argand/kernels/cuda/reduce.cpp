@@ -217,6 +217,21 @@ void reduce_chunks(const Reduction& r, const void* in, int64_t outer, int64_t n,
   launch_rows(into_partial(r, store), in, layout, chunks, width);
 }
 
+ScalarType extreme_type(ScalarType t) { return is_integral(t, true) ? kLong : op_math_type(t); }
+
+Reduction extreme_reduction(ScalarType in, bool largest, bool first, std::string store, const void* store_object) {
+  const ScalarType type = extreme_type(in);
+  Reduction r;
+  r.in = device_type_name(in);
+  r.in_size = element_size(in);
+  r.op = instance("ExtremeOp", type, largest, first);
+  r.acc = instance("Extreme", type);
+  r.acc_size = 16;
+  r.store = std::move(store);
+  r.store_object = store_object;
+  return r;
+}
+
 namespace {
 
 const char* op_name(cpu::ReduceKind kind) {

@@ -31,4 +31,9 @@ struct Chunks {
 void reduce_chunks(const Reduction& reduction, const void* in, int64_t outer, int64_t n, int64_t inner,
                    const Chunks& chunks, void* out);
 
+// The type in which elements of a real type are compared: float, double or int64.
+ScalarType extreme_type(ScalarType t);
+// The largest or smallest element with its index: the first of equal ones or the last.
+Reduction extreme_reduction(ScalarType in, bool largest, bool first, std::string store, const void* store_object);
+
 }  // namespace argand::cuda

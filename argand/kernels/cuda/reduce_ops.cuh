@@ -133,35 +133,23 @@ struct Extreme {
   int64_t index;
 };
 
-template <class A, bool kLargest>
-struct ExtremeOp : ReduceOp<A> {
+// Of equal elements the first or the last; NaNs count as equal, and beyond all numbers.
+template <class A, bool kLargest, bool kFirst>
+struct ExtremeOp {
   using Acc = Extreme<A>;
-  static constexpr bool kIndexed = true;
-  static __device__ __forceinline__ Acc map(A x, int64_t index) { return {x, index}; }
-  static __device__ __forceinline__ bool beyond(A a, A b) { return kLargest ? a > b : a < b; }
-};
-// The first of equal elements; the first NaN if there is one.
-template <class A, bool kLargest>
-struct FirstExtremeOp : ExtremeOp<A, kLargest> {
-  using Acc = Extreme<A>;
+  using Value = A;
+  static constexpr bool kCentered = false, kThroughBool = false, kIndexed = true;
+  double parameter;
+  // Any element is preferred to it.
   static __device__ __forceinline__ Acc identity() {
-    return {kLargest ? kLowest<A> : kHighest<A>, kHighest<int64_t>};  // any element is before it
+    return {kLargest ? kLowest<A> : kHighest<A>, kFirst ? kHighest<int64_t> : -1};
   }
+  static __device__ __forceinline__ Acc map(A x, int64_t index) { return {x, index}; }
   static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
     const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
     const bool equal = a.value == b.value || (a_nan && b_nan);
-    const bool better = a_nan ? false : b_nan || ExtremeOp<A, kLargest>::beyond(b.value, a.value);
-    return (equal ? b.index < a.index : better) ? b : a;
-  }
-};
-// The last of equal elements so far, the last NaN; `b` stands after `a`.
-template <class A, bool kLargest>
-struct RunningExtremeOp : ExtremeOp<A, kLargest> {
-  using Acc = Extreme<A>;
-  static __device__ __forceinline__ Acc identity() { return {kLargest ? kLowest<A> : kHighest<A>, 0}; }
-  static __device__ __forceinline__ Acc combine(Acc a, Acc b) {
-    const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
-    return b_nan || (!a_nan && !ExtremeOp<A, kLargest>::beyond(a.value, b.value)) ? b : a;
+    const bool beyond = !a_nan && (b_nan || (kLargest ? b.value > a.value : b.value < a.value));
+    return (equal ? (kFirst ? b.index < a.index : b.index > a.index) : beyond) ? b : a;
   }
 };
 
