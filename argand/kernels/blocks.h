@@ -11,6 +11,9 @@
 
 #include "argand/core/device.h"
 #include "argand/kernels/cpu/arg_reduce.h"
+#include "argand/kernels/cpu/cross_entropy.h"
+#include "argand/kernels/cpu/nll_loss.h"
+#include "argand/kernels/cpu/pair_loss.h"
 #include "argand/kernels/cpu/reduce.h"
 #include "argand/kernels/cpu/scan.h"
 #include "argand/kernels/cpu/softmax.h"
@@ -41,12 +44,21 @@ class Block {
 namespace blocks {
 
 extern Block<decltype(cpu::arg_extreme)> arg_extreme;
+extern Block<decltype(cpu::cross_entropy)> cross_entropy;
+extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
+extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
+extern Block<decltype(cpu::nll_loss)> nll_loss;
+extern Block<decltype(cpu::nll_loss_backward)> nll_loss_backward;
+extern Block<decltype(cpu::pair_loss)> pair_loss;
+extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
+extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
 extern Block<decltype(cpu::reduce)> reduce;
 extern Block<decltype(cpu::scan)> scan;
 extern Block<decltype(cpu::scan_extreme)> scan_extreme;
 extern Block<decltype(cpu::scan_linear)> scan_linear;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<decltype(cpu::total_loss)> total_loss;
 
 }  // namespace blocks
 }  // namespace argand
