@@ -217,6 +217,33 @@ void reduce_chunks(const Reduction& r, const void* in, int64_t outer, int64_t n,
   launch_rows(into_partial(r, store), in, layout, chunks, width);
 }
 
+namespace {
+
+int finish_bits(cpu::ReduceFinish finish) {
+  using cpu::ReduceFinish;
+  switch (finish) {
+    case ReduceFinish::kDivide:
+      return FinishArguments::kDivide;
+    case ReduceFinish::kDivideSqrt:
+      return FinishArguments::kDivide | FinishArguments::kSqrt;
+    case ReduceFinish::kSqrt:
+      return FinishArguments::kSqrt;
+    case ReduceFinish::kLogPlusCenter:
+      return FinishArguments::kLogPlusCenter;
+    case ReduceFinish::kZeroIfInfinite:
+      return FinishArguments::kZeroIfInfinite;
+    case ReduceFinish::kNone:
+    case ReduceFinish::kPower:
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+FinishedStore::FinishedStore(void* to, cpu::ReduceFinish what, double number, const void* center)
+    : out(to), finish{center, number, finish_bits(what)} {}
+
 ScalarType extreme_type(ScalarType t) { return is_integral(t, true) ? kLong : op_math_type(t); }
 
 Reduction extreme_reduction(ScalarType in, bool largest, bool first, std::string store, const void* store_object) {
@@ -271,36 +298,11 @@ const char* op_name(cpu::ReduceKind kind) {
   throw NotOnDevice();
 }
 
-int finish_bits(cpu::ReduceFinish finish) {
-  using cpu::ReduceFinish;
-  switch (finish) {
-    case ReduceFinish::kDivide:
-      return FinishArguments::kDivide;
-    case ReduceFinish::kDivideSqrt:
-      return FinishArguments::kDivide | FinishArguments::kSqrt;
-    case ReduceFinish::kSqrt:
-      return FinishArguments::kSqrt;
-    case ReduceFinish::kLogPlusCenter:
-      return FinishArguments::kLogPlusCenter;
-    case ReduceFinish::kZeroIfInfinite:
-      return FinishArguments::kZeroIfInfinite;
-    case ReduceFinish::kNone:
-    case ReduceFinish::kPower:
-      break;
-  }
-  return 0;
-}
-
-struct FinishedStore {
-  void* out;
-  FinishArguments finish;
-};
-
 void reduce(const cpu::ReduceCall& c, const Layout& layout) {
   const bool is_bool = c.type == kBool;  // any and all count in 32 bits
   const std::string acc = is_bool ? "unsigned" : device_type_name(c.type);
   const ScalarType out_type = c.out_type == ScalarType::Undefined ? c.type : c.out_type;
-  const FinishedStore store{c.out, {c.center, c.number, finish_bits(c.finish)}};
+  const FinishedStore store(c.out, c.finish, c.number, c.center);
   Reduction r;
   r.in = device_type_name(c.in_type);
   r.in_size = element_size(c.in_type);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/cuda/reduce_shape.cuh"
 
 namespace argand::cuda {
 
@@ -17,6 +18,13 @@ struct Reduction {
   const void* store_object;  // of that type
   const void* center = nullptr;
   double parameter = 0;
+};
+
+// The host's StoreFinished.
+struct FinishedStore {
+  void* out;
+  FinishArguments finish;
+  FinishedStore(void* to, cpu::ReduceFinish what, double number, const void* center = nullptr);
 };
 
 // Stores every result once, whatever number of launches that takes.
