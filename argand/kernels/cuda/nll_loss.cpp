@@ -34,7 +34,7 @@ void total_loss(const cpu::TotalLoss& c) {
   const int64_t nbytes = chunks * element_size(c.type);
   const Scratch sums(2 * nbytes);
   if (chunks > 0) {
-    void *loss_sums = sums.data(), *weight_sums = static_cast<char*>(sums.data()) + nbytes;
+    void *loss_sums = sums.as<void>(), *weight_sums = sums.as<char>() + nbytes;
     launch(kernel(kHeader, instance("sum_losses", c.type)), {blocks_for(chunks, 1), kThreads}, losses, weights,
            loss_sums, weight_sums, c.n, kStep);
     losses = loss_sums;

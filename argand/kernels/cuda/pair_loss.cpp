@@ -14,13 +14,13 @@ constexpr int kThreads = 256;
 const char* loss_name(cpu::PairLossKind kind) {
   switch (kind) {
     case cpu::PairLossKind::kSquare:
-      return "Square";
+      return "argand::Square";
     case cpu::PairLossKind::kAbs:
-      return "Abs";
+      return "argand::Abs";
     case cpu::PairLossKind::kSmoothL1:
-      return "SmoothL1";
+      return "argand::SmoothL1";
     case cpu::PairLossKind::kHuber:
-      return "Huber";
+      return "argand::Huber";
   }
   throw NotOnDevice();
 }
@@ -59,15 +59,15 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
   if (c.n <= kOneBlock) {
     const FinishedStore finished(out, mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone,
                                  static_cast<double>(c.n));
-    return launch_sums(instance("StoreFinished", type, c.type), &finished, kOneBlock, 1);
+    return launch_sums(instance("argand::StoreFinished", type, c.type), &finished, kOneBlock, 1);
   }
   const int64_t blocks = std::max(std::min((c.n + kSmallestChunk - 1) / kSmallestChunk, kBlocks),
                                   (c.n + kLargestChunk - 1) / kLargestChunk);
   const int64_t step = ((c.n + blocks - 1) / blocks + 15) / 16 * 16, chunks = (c.n + step - 1) / step;
   const Scratch partial(chunks * element_size(type));
-  void* const to_partial = partial.data();
-  launch_sums(instance("StorePartial", type), &to_partial, step, chunks);
-  cpu::ReduceCall total{cpu::ReduceKind::kSum, partial.data(), type, type, out};
+  void* const to_partial = partial.as<void>();
+  launch_sums(instance("argand::StorePartial", type), &to_partial, step, chunks);
+  cpu::ReduceCall total{cpu::ReduceKind::kSum, partial.as<void>(), type, type, out};
   total.finish = mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone;
   total.number = static_cast<double>(c.n);
   total.out_type = c.type;

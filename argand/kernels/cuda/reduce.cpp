@@ -163,7 +163,7 @@ struct PartialStore {
 };
 Reduction into_partial(const Reduction& r, const PartialStore& store) {
   Reduction p = r;
-  p.store = "StorePartial<" + r.acc + ">";
+  p.store = "argand::StorePartial<" + r.acc + ">";
   p.store_object = &store;
   return p;
 }
@@ -172,7 +172,7 @@ Reduction merge_of(const Reduction& r) {
   Reduction m = r;
   m.in = r.acc;
   m.in_size = r.acc_size;
-  m.op = "Merge<" + r.op + ">";
+  m.op = "argand::Merge<" + r.op + ">";
   return m;
 }
 
@@ -188,22 +188,22 @@ void reduce_with(const Reduction& r, const void* in, const Layout& l) {
     chunks.step = ceil_div(chunks.step, width) * width;
     chunks.count = ceil_div(l.reduced_numel, chunks.step);
     const Scratch partial(results * chunks.count * r.acc_size);
-    const PartialStore store{partial.data()};
+    const PartialStore store{partial.as<void>()};
     launch_rows(into_partial(r, store), in, l, chunks, width);
     const Layout rest({results, chunks.count}, {chunks.count, 1}, {1});
-    return launch_rows(merge_of(r), partial.data(), rest, {chunks.count, 1}, 1);
+    return launch_rows(merge_of(r), partial.as<void>(), rest, {chunks.count, 1}, 1);
   }
   const ColumnPlan plan = plan_columns(r, in, l, kWarp);
   const Chunks chunks = chunks_of_columns(plan);
   if (chunks.count == 1) return launch_columns(r, in, l, plan, chunks);
   const Scratch partial(results * chunks.count * r.acc_size);
-  const PartialStore store{partial.data()};
+  const PartialStore store{partial.as<void>()};
   launch_columns(into_partial(r, store), in, l, plan, chunks);
   // One result alone would be a row.
   const Layout rest({chunks.count, results}, {results, 1}, {0});
   const Reduction merge = merge_of(r);
-  if (!rest.by_columns) return launch_rows(merge, partial.data(), rest, {chunks.count, 1}, 1);
-  launch_columns(merge, partial.data(), rest, plan_columns(merge, partial.data(), rest, 8), {chunks.count, 1});
+  if (!rest.by_columns) return launch_rows(merge, partial.as<void>(), rest, {chunks.count, 1}, 1);
+  launch_columns(merge, partial.as<void>(), rest, plan_columns(merge, partial.as<void>(), rest, 8), {chunks.count, 1});
 }
 
 void reduce_chunks(const Reduction& r, const void* in, int64_t outer, int64_t n, int64_t inner, const Chunks& chunks,
@@ -251,8 +251,8 @@ Reduction extreme_reduction(ScalarType in, bool largest, bool first, std::string
   Reduction r;
   r.in = device_type_name(in);
   r.in_size = element_size(in);
-  r.op = instance("ExtremeOp", type, largest, first);
-  r.acc = instance("Extreme", type);
+  r.op = instance("argand::ExtremeOp", type, largest, first);
+  r.acc = instance("argand::Extreme", type);
   r.acc_size = 16;
   r.store = std::move(store);
   r.store_object = store_object;
@@ -265,35 +265,35 @@ const char* op_name(cpu::ReduceKind kind) {
   using cpu::ReduceKind;
   switch (kind) {
     case ReduceKind::kSum:
-      return "SumOp";
+      return "argand::SumOp";
     case ReduceKind::kNanSum:
-      return "NanSumOp";
+      return "argand::NanSumOp";
     case ReduceKind::kProd:
-      return "ProdOp";
+      return "argand::ProdOp";
     case ReduceKind::kMax:
-      return "MaxOp";
+      return "argand::MaxOp";
     case ReduceKind::kMin:
-      return "MinOp";
+      return "argand::MinOp";
     case ReduceKind::kAny:
-      return "AnyOp";
+      return "argand::AnyOp";
     case ReduceKind::kAll:
-      return "AllOp";
+      return "argand::AllOp";
     case ReduceKind::kCount:
-      return "CountOp";
+      return "argand::CountOp";
     case ReduceKind::kSumAbs:
-      return "SumAbsOp";
+      return "argand::SumAbsOp";
     case ReduceKind::kSumSquares:
-      return "SumSquaresOp";
+      return "argand::SumSquaresOp";
     case ReduceKind::kMaxAbs:
-      return "MaxAbsOp";
+      return "argand::MaxAbsOp";
     case ReduceKind::kMinAbs:
-      return "MinAbsOp";
+      return "argand::MinAbsOp";
     case ReduceKind::kSumPowers:
-      return "SumPowersOp";
+      return "argand::SumPowersOp";
     case ReduceKind::kCenteredSquares:
-      return "CenteredSquaresOp";
+      return "argand::CenteredSquaresOp";
     case ReduceKind::kCenteredExp:
-      return "CenteredExpOp";
+      return "argand::CenteredExpOp";
   }
   throw NotOnDevice();
 }
@@ -309,8 +309,8 @@ void reduce(const cpu::ReduceCall& c, const Layout& layout) {
   r.op = instance(op_name(c.kind), acc.c_str());
   r.acc = acc;
   r.acc_size = is_bool ? 4 : element_size(c.type);
-  r.store = c.finish == cpu::ReduceFinish::kPower ? instance("StoreFinished", acc.c_str(), out_type, true)
-                                                  : instance("StoreFinished", acc.c_str(), out_type);
+  r.store = c.finish == cpu::ReduceFinish::kPower ? instance("argand::StoreFinished", acc.c_str(), out_type, true)
+                                                  : instance("argand::StoreFinished", acc.c_str(), out_type);
   r.store_object = &store;
   r.center = c.center;
   r.parameter = c.parameter;

@@ -11,10 +11,10 @@ namespace argand::cuda {
 struct Reduction {
   std::string in;  // the type of elements in memory, as device code names it
   int64_t in_size;
-  std::string op;   // "SumOp<float>"
+  std::string op;   // "argand::SumOp<float>"
   std::string acc;  // its Acc
   int64_t acc_size;
-  std::string store;         // "StoreFinished<float, Half>"
+  std::string store;         // "argand::StoreFinished<float, argand::Half>"
   const void* store_object;  // of that type
   const void* center = nullptr;
   double parameter = 0;

@@ -63,25 +63,26 @@ void scan_with(const Reduction& r, const void* in, const cpu::ScanShape& s, uint
   }
   const int64_t lines = s.outer * s.inner;
   const Scratch totals(lines * chunks.count * r.acc_size);
-  reduce_chunks(r, in, s.outer, s.n, s.inner, chunks, totals.data());
-  void* to_totals = totals.data();
-  const Scan of_totals{r.acc, "Merge<" + r.op + ">", instance("StoreScan", r.acc.c_str(), r.acc.c_str()), &to_totals};
+  reduce_chunks(r, in, s.outer, s.n, s.inner, chunks, totals.as<void>());
+  void* to_totals = totals.as<void>();
+  const Scan of_totals{r.acc, "argand::Merge<" + r.op + ">",
+                       instance("argand::StoreScan", r.acc.c_str(), r.acc.c_str()), &to_totals};
   if (by_rows) {
-    launch_rows(of_totals, totals.data(), nullptr, lines, chunks.count, {chunks.count, 1}, 1);
-    return launch_rows(scan, in, totals.data(), s.outer, s.n, chunks, width);
+    launch_rows(of_totals, totals.as<void>(), nullptr, lines, chunks.count, {chunks.count, 1}, 1);
+    return launch_rows(scan, in, totals.as<void>(), s.outer, s.n, chunks, width);
   }
-  launch_columns(of_totals, totals.data(), nullptr, {1, chunks.count, lines}, {chunks.count, 1});
-  launch_columns(scan, in, totals.data(), s, chunks);
+  launch_columns(of_totals, totals.as<void>(), nullptr, {1, chunks.count, lines}, {chunks.count, 1});
+  launch_columns(scan, in, totals.as<void>(), s, chunks);
 }
 
 const char* op_name(cpu::ScanKind kind) {
   switch (kind) {
     case cpu::ScanKind::kSum:
-      return "SumOp";
+      return "argand::SumOp";
     case cpu::ScanKind::kProd:
-      return "ProdOp";
+      return "argand::ProdOp";
     case cpu::ScanKind::kLogSumExp:
-      return "LogSumExpOp";
+      return "argand::LogSumExpOp";
   }
   throw NotOnDevice();
 }
@@ -95,7 +96,7 @@ void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const 
   r.acc = device_type_name(accumulator(type));
   r.acc_size = element_size(accumulator(type));
   r.op = instance(op_name(kind), r.acc.c_str());
-  r.store = instance("StoreScan", r.acc.c_str(), type);
+  r.store = instance("argand::StoreScan", r.acc.c_str(), type);
   r.store_object = &out;
   scan_with(r, in, shape, reinterpret_cast<uintptr_t>(out));
 }
@@ -115,8 +116,8 @@ struct RunningExtremeStore {
 void scan_extreme(bool largest, const void* in, void* values, int64_t* indices, ScalarType type,
                   const cpu::ScanShape& shape) {
   const RunningExtremeStore store{values, indices};
-  const Reduction r =
-      extreme_reduction(type, largest, false, instance("StoreRunningExtreme", extreme_type(type), type), &store);
+  const Reduction r = extreme_reduction(type, largest, false,
+                                        instance("argand::StoreRunningExtreme", extreme_type(type), type), &store);
   scan_with(r, in, shape, reinterpret_cast<uintptr_t>(values) | reinterpret_cast<uintptr_t>(indices));
 }
 
