@@ -2,19 +2,33 @@
 
 namespace argand::blocks {
 
-constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
-constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
-
-constinit Block<decltype(cpu::matrix_product)> matrix_product(cpu::matrix_product);
-constinit Block<decltype(cpu::conv_forward)> conv_forward(cpu::conv_forward);
-constinit Block<decltype(cpu::conv_input_grad)> conv_input_grad(cpu::conv_input_grad);
-constinit Block<decltype(cpu::conv_weight_grad)> conv_weight_grad(cpu::conv_weight_grad);
-constinit Block<decltype(cpu::max_pool)> max_pool(cpu::max_pool);
-constinit Block<decltype(cpu::max_pool_backward)> max_pool_backward(cpu::max_pool_backward);
-constinit Block<decltype(cpu::avg_pool)> avg_pool(cpu::avg_pool);
-constinit Block<decltype(cpu::avg_pool_backward)> avg_pool_backward(cpu::avg_pool_backward);
 constinit Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool(cpu::adaptive_avg_pool);
 constinit Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward(cpu::adaptive_avg_pool_backward);
 constinit Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool(cpu::adaptive_max_pool);
+constinit Block<decltype(cpu::arg_extreme)> arg_extreme(cpu::arg_extreme);
+constinit Block<decltype(cpu::avg_pool)> avg_pool(cpu::avg_pool);
+constinit Block<decltype(cpu::avg_pool_backward)> avg_pool_backward(cpu::avg_pool_backward);
+constinit Block<decltype(cpu::conv_forward)> conv_forward(cpu::conv_forward);
+constinit Block<decltype(cpu::conv_input_grad)> conv_input_grad(cpu::conv_input_grad);
+constinit Block<decltype(cpu::conv_weight_grad)> conv_weight_grad(cpu::conv_weight_grad);
+constinit Block<decltype(cpu::cross_entropy)> cross_entropy(cpu::cross_entropy);
+constinit Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward(cpu::cross_entropy_backward);
+constinit Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors(
+    cpu::cross_entropy_softmax_factors);
+constinit Block<decltype(cpu::matrix_product)> matrix_product(cpu::matrix_product);
+constinit Block<decltype(cpu::max_pool)> max_pool(cpu::max_pool);
+constinit Block<decltype(cpu::max_pool_backward)> max_pool_backward(cpu::max_pool_backward);
+constinit Block<decltype(cpu::nll_loss)> nll_loss(cpu::nll_loss);
+constinit Block<decltype(cpu::nll_loss_backward)> nll_loss_backward(cpu::nll_loss_backward);
+constinit Block<decltype(cpu::pair_loss)> pair_loss(cpu::pair_loss);
+constinit Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative(cpu::pair_loss_derivative);
+constinit Block<decltype(cpu::pair_loss_sum)> pair_loss_sum(cpu::pair_loss_sum);
+constinit Block<decltype(cpu::reduce)> reduce(cpu::reduce);
+constinit Block<decltype(cpu::scan)> scan(cpu::scan);
+constinit Block<decltype(cpu::scan_extreme)> scan_extreme(cpu::scan_extreme);
+constinit Block<decltype(cpu::scan_linear)> scan_linear(cpu::scan_linear);
+constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
+constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
+constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);
 
 }  // namespace argand::blocks

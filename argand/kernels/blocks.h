@@ -10,9 +10,15 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/cpu/arg_reduce.h"
 #include "argand/kernels/cpu/conv.h"
+#include "argand/kernels/cpu/cross_entropy.h"
 #include "argand/kernels/cpu/matrix_product.h"
+#include "argand/kernels/cpu/nll_loss.h"
+#include "argand/kernels/cpu/pair_loss.h"
 #include "argand/kernels/cpu/pool.h"
+#include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/cpu/scan.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -40,20 +46,33 @@ class Block {
 
 namespace blocks {
 
-extern Block<decltype(cpu::softmax)> softmax;
-extern Block<decltype(cpu::softmax_backward)> softmax_backward;
-
-extern Block<decltype(cpu::matrix_product)> matrix_product;
-extern Block<decltype(cpu::conv_forward)> conv_forward;
-extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
-extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
-extern Block<decltype(cpu::max_pool)> max_pool;
-extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;
-extern Block<decltype(cpu::avg_pool)> avg_pool;
-extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
 extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
 extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
 extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
+extern Block<decltype(cpu::arg_extreme)> arg_extreme;
+extern Block<decltype(cpu::avg_pool)> avg_pool;
+extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
+extern Block<decltype(cpu::conv_forward)> conv_forward;
+extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
+extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
+extern Block<decltype(cpu::cross_entropy)> cross_entropy;
+extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
+extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
+extern Block<decltype(cpu::matrix_product)> matrix_product;
+extern Block<decltype(cpu::max_pool)> max_pool;
+extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;
+extern Block<decltype(cpu::nll_loss)> nll_loss;
+extern Block<decltype(cpu::nll_loss_backward)> nll_loss_backward;
+extern Block<decltype(cpu::pair_loss)> pair_loss;
+extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
+extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
+extern Block<decltype(cpu::reduce)> reduce;
+extern Block<decltype(cpu::scan)> scan;
+extern Block<decltype(cpu::scan_extreme)> scan_extreme;
+extern Block<decltype(cpu::scan_linear)> scan_linear;
+extern Block<decltype(cpu::softmax)> softmax;
+extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<decltype(cpu::total_loss)> total_loss;
 
 }  // namespace blocks
 }  // namespace argand

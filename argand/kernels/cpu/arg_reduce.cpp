@@ -133,7 +133,7 @@ void arg_extreme_with(const ArgJob& job, int64_t outer) {
 }  // namespace
 
 void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
-                 int64_t* indices) {
+                 int64_t* indices, void* values) {
   if (outer * inner == 0) return;
   // The row number of the column loop is as wide as its elements.
   const bool wide = n > INT32_MAX;
@@ -148,6 +148,14 @@ void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, i
       arg_extreme_with<MaxOp<A>>(job, outer);
     else
       arg_extreme_with<MinOp<A>>(job, outer);
+  });
+  if (!values) return;
+  dispatch<kRealTypes>(type, "max", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const T* from = static_cast<const T*>(in);
+    T* to = static_cast<T*>(values);
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) to[o * inner + i] = from[(o * n + indices[o * inner + i]) * inner + i];
   });
 }
 

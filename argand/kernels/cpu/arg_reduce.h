@@ -1,4 +1,4 @@
-// Where the largest or smallest element along one dimension is.
+// The largest or smallest element along one dimension, and where it is.
 #pragma once
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 namespace argand::cpu {
 
 // `in` is contiguous [outer, n, inner] of any real dtype, n >= 1; indices [outer, inner].  The first of equal elements;
-// the first NaN if there is one.
+// the first NaN if there is one.  The elements themselves go to `values`, unless it is null.
 void arg_extreme(bool largest, const void* in, ScalarType type, int64_t outer, int64_t n, int64_t inner,
-                 int64_t* indices);
+                 int64_t* indices, void* values);
 
 }  // namespace argand::cpu

@@ -155,11 +155,16 @@ void forward(const CrossEntropy& c, void* losses_out, void* weights_out, void* l
 
 template <class T>
 void backward(const CrossEntropy& c, const void* log_sums_in, const void* scales_in, int64_t scale_stride,
-              void* out_any) {
+              const void* total_weight, void* out_any) {
   using A = op_math_t<T>;
   const Weights<A> w(c);
   const A smoothing = static_cast<A>(c.smoothing), uniform = smoothing / static_cast<A>(c.classes);
   const A *log_sums = static_cast<const A*>(log_sums_in), *scales = static_cast<const A*>(scales_in);
+  A one = 0;
+  if (scale_stride == 0) {
+    one = total_weight ? *scales / *static_cast<const A*>(total_weight) : *scales;
+    scales = &one;
+  }
   const int64_t together = rows_together(c);
   const bool is_short = together > 1;
   for_rows(c, [&](int64_t begin, int64_t end) {
@@ -199,9 +204,9 @@ void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* 
 }
 
 void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
-                            void* out) {
+                            const void* total_weight, void* out) {
   dispatch<kFloatingTypes>(call.type, "cross_entropy", [&](auto tag) {
-    backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, out);
+    backward<typename decltype(tag)::type>(call, log_sums, scales, scale_stride, total_weight, out);
   });
 }
 

@@ -20,9 +20,10 @@ struct CrossEntropy {
 // For each row: its loss, w[t] (0 if ignored) and log(sum(exp(logits))), in the arithmetic type.
 void cross_entropy(const CrossEntropy& call, void* losses, void* weights, void* log_sums);
 
-// Gradient of the logits; `scales`: of each row's loss, or one for all with scale_stride 0.
+// Gradient of the logits; `scales`: of each row's loss, or one for all with scale_stride 0, then over *total_weight
+// unless that is null.
 void cross_entropy_backward(const CrossEntropy& call, const void* log_sums, const void* scales, int64_t scale_stride,
-                            void* out);
+                            const void* total_weight, void* out);
 
 // Per row, the factor of softmax in the gradient: (1 - smoothing) w[t] + smoothing / C sum_c w[c]; 0 if ignored.
 void cross_entropy_softmax_factors(const CrossEntropy& call, void* factors);

@@ -159,8 +159,7 @@ void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int
   });
 }
 
-double pair_loss_sum(const PairLoss& call) {
-  double total = 0;
+void pair_loss_sum(const PairLoss& call, bool mean, void* out) {
   with_loss(call, [&](auto element, auto loss) {
     using T = decltype(element);
     using A = op_math_t<T>;
@@ -175,10 +174,10 @@ double pair_loss_sum(const PairLoss& call) {
       }
       return sum.finish();
     };
-    if (call.n <= kChunk) {
-      total = sum_range(0, call.n);
-      return;
-    }
+    const auto finish = [&](A total) {
+      *static_cast<T*>(out) = static_cast<T>(mean ? total / static_cast<A>(call.n) : total);
+    };
+    if (call.n <= kChunk) return finish(sum_range(0, call.n));
     const int64_t chunks = (call.n + kChunk - 1) / kChunk;
     ScratchBuffer<A> partial(chunks);
     parallel_for(0, chunks, 1, [&](int64_t begin, int64_t end) {
@@ -187,9 +186,8 @@ double pair_loss_sum(const PairLoss& call) {
     });
     Tree<SumOp<A>> sum;
     for (int64_t c = 0; c < chunks; ++c) sum.push(partial.data()[c]);
-    total = sum.finish();
+    finish(sum.finish());
   });
-  return total;
 }
 
 }  // namespace argand::cpu

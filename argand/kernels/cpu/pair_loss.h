@@ -27,7 +27,7 @@ void pair_loss(const PairLoss& call, void* out);
 void pair_loss_derivative(const PairLoss& call, int order, const void* grad, int64_t grad_stride, double scale,
                           void* out);
 
-// The sum of the losses, in double for float64 and else in float.
-double pair_loss_sum(const PairLoss& call);
+// The sum or the mean of the losses, added in the arithmetic type: one element of `type`.
+void pair_loss_sum(const PairLoss& call, bool mean, void* out);
 
 }  // namespace argand::cpu

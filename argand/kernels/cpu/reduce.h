@@ -48,14 +48,28 @@ enum class ReduceKind : int8_t {
   kCenteredExp,      // e^(x - center)
 };
 
+// What becomes of each result v before it is converted to its final type.
+enum class ReduceFinish : int8_t {
+  kNone,
+  kDivide,          // v / number
+  kDivideSqrt,      // sqrt(v / number)
+  kSqrt,            // sqrt(v)
+  kPower,           // v^number
+  kLogPlusCenter,   // log(v) + center
+  kZeroIfInfinite,  // 0 for an infinity
+};
+
 struct ReduceCall {
   ReduceKind kind;
   const void* in;      // element (0, ..., 0)
   ScalarType in_type;  // any: elements are converted to `type`, through bool for kAny, kAll and kCount
-  ScalarType type;     // of the arithmetic, `center` and `out`
+  ScalarType type;     // of the arithmetic and of `center`
   void* out;           // contiguous
   double parameter = 0;
-  const void* center = nullptr;  // one for each result
+  const void* center = nullptr;                 // one for each result
+  ReduceFinish finish = ReduceFinish::kNone;    // other than kNone: float, double; kDivide complex too
+  double number = 0;                            // of `finish`
+  ScalarType out_type = ScalarType::Undefined;  // of `out`, if not `type`
 };
 
 // A result over no elements is 0, 1 for kProd and kAll, and an infinity (or the type's limit) for kMax and kMin.

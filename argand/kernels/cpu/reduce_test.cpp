@@ -235,7 +235,7 @@ TEST(ArgExtreme, FindsTheFirstOfEqualsAndTheFirstNaN) {
               if (std::isnan(at(r)) || (largest ? at(r) > at(best) : at(r) < at(best))) best = r;
             expected[static_cast<size_t>(o * s.inner + j)] = best;
           }
-        arg_extreme(largest, x.data(), kFloat, s.outer, s.n, s.inner, got.data());
+        arg_extreme(largest, x.data(), kFloat, s.outer, s.n, s.inner, got.data(), nullptr);
         ASSERT_EQ(got, expected) << s.outer << " " << s.n << " " << s.inner << " nan " << with_nan << " largest "
                                  << largest;
       }

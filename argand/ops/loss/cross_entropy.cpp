@@ -1,11 +1,10 @@
 // Cross entropy of logits, with class indices (one fused op) or class probabilities as targets.
-#include "argand/kernels/cpu/cross_entropy.h"
-
-#include "argand/kernels/cpu/scratch.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/workspace.h"
 
 namespace argand::ops {
 namespace {
@@ -19,9 +18,14 @@ struct CallTensors {
       : logits(exec::dense(self)),
         targets(class_indices(op, target, self.sizes()[1], ignore_index)),
         weight(exec::dense(class_weight, op_math_type(self.dtype()))) {
-    call = {
-        self.dtype(),    logits.impl().data(), raw<int64_t>(targets), weight.defined() ? weight.impl().data() : nullptr,
-        self.sizes()[0], self.sizes()[1],      ignore_index,          smoothing};
+    call = {self.dtype(),
+            logits.impl().data(),
+            static_cast<const int64_t*>(targets.impl().data()),
+            weight.defined() ? weight.impl().data() : nullptr,
+            self.sizes()[0],
+            self.sizes()[1],
+            ignore_index,
+            smoothing};
   }
 };
 
@@ -56,24 +60,22 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
     const Dims rows{a.self.sizes()[0]};
     return {{a.reduction == Reduction::None ? rows : Dims{}, a.self.dtype()}, {rows, type}, {Dims{}, type}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
-    dispatch<kFloatTypes>(outs[1].dtype(), "cross_entropy", [&](auto tag) {
-      using A = typename decltype(tag)::type;
-      const int64_t rows = t.call.rows;
-      ScratchBuffer<A, 8192> buffer(2 * rows);
-      A *losses = buffer.data(), *weights = losses + rows;
-      cpu::cross_entropy(t.call, losses, weights, raw<A>(outs[1]));
-      const A total = sum_of(weights, rows);
-      *raw<A>(outs[2]) = total;
-      const bool each = a.reduction == Reduction::None;
-      if (!each) losses[0] = a.reduction == Reduction::Mean ? sum_of(losses, rows) / total : sum_of(losses, rows);
-      dispatch<kFloatingTypes>(outs[0].dtype(), "cross_entropy", [&](auto out_tag) {
-        using T = typename decltype(out_tag)::type;
-        for (int64_t i = 0; i < (each ? rows : 1); ++i)
-          raw<T>(outs[0])[i] = static_cast<T>(static_cast<op_math_t<T>>(losses[i]));
-      });
-    });
+    const ScalarType type = outs[1].dtype();
+    const Device& device = outs[0].device();
+    const int64_t nbytes = t.call.rows * element_size(type);
+    Workspace<8192> work(2 * nbytes, device);
+    void *losses = work.data(), *weights = work.data() + nbytes;
+    Tensor wide;  // single losses that are yet to be rounded
+    const bool each = a.reduction == Reduction::None;
+    if (each && type != outs[0].dtype()) wide = exec::new_tensor({{t.call.rows}, type}, device);
+    if (each) losses = (wide.defined() ? wide : outs[0]).impl().data();
+    blocks::cross_entropy.on(device)(t.call, losses, weights, outs[1].impl().data());
+    blocks::total_loss.on(device)({type, losses, weights, t.call.rows, a.reduction == Reduction::Mean,
+                                   each ? nullptr : outs[0].impl().data(), outs[0].dtype(), outs[2].impl().data(),
+                                   type});
+    if (wide.defined()) exec::copy_elements(outs[0], wide);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return _cross_entropy_backward(g[0], c.self, c.target, optional(c.weight), c.result(1), c.result(2), c.reduction,
@@ -106,20 +108,13 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
                  "_cross_entropy_backward: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
-    dispatch<kFloatTypes>(a.log_sum.dtype(), "cross_entropy", [&](auto tag) {
-      using A = typename decltype(tag)::type;
-      const bool each = a.reduction == Reduction::None;
-      const Tensor g = each ? exec::dense(a.grad_output, a.log_sum.dtype()) : a.grad_output;
-      A one = 0;
-      if (!each) {
-        dispatch<kFloatingTypes>(g.dtype(), "cross_entropy",
-                                 [&](auto g_tag) { one = static_cast<A>(*raw<typename decltype(g_tag)::type>(g)); });
-        if (a.reduction == Reduction::Mean) one = one / *raw<A>(a.total_weight);
-      }
-      cpu::cross_entropy_backward(t.call, raw<A>(a.log_sum), each ? raw<A>(g) : &one, each ? 1 : 0, out.impl().data());
-    });
+    const Tensor log_sum = exec::dense(a.log_sum), scales = exec::dense(a.grad_output, a.log_sum.dtype());
+    const Tensor total = exec::dense(a.total_weight, a.log_sum.dtype());
+    blocks::cross_entropy_backward.on(out.device())(
+        t.call, log_sum.impl().data(), scales.impl().data(), a.reduction == Reduction::None ? 1 : 0,
+        a.reduction == Reduction::Mean ? total.impl().data() : nullptr, out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Tensor ones = ones_like(c.grad_output);
@@ -161,9 +156,9 @@ struct CrossEntropySoftmaxFactors : Kernel<CrossEntropySoftmaxFactorsArgs> {
     check_rows(a.self, a.target, a.weight, Reduction::None, a.label_smoothing);
     return {{a.self.sizes()[0]}, op_math_type(a.self.dtype())};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
-    cpu::cross_entropy_softmax_factors(t.call, out.impl().data());
+    blocks::cross_entropy_softmax_factors.on(out.device())(t.call, out.impl().data());
   }
 };
 ARGAND_OP(CrossEntropySoftmaxFactors)

@@ -1,5 +1,5 @@
 // Losses of element-wise differences: mse_loss, l1_loss, smooth_l1_loss, huber_loss, and their gradients.
-#include "argand/kernels/cpu/pair_loss.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
@@ -45,14 +45,8 @@ struct Pair {
 void run_loss(PairLossKind kind, const Tensor& self, const Tensor& target, int64_t reduction, double parameter,
               const Tensor& out) {
   const Pair pair(kind, self, target, parameter);
-  if (reduction == Reduction::None) return cpu::pair_loss(pair.call, out.impl().data());
-  const double sum = cpu::pair_loss_sum(pair.call), count = static_cast<double>(pair.call.n);
-  dispatch<kFloatingTypes>(out.dtype(), "loss", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    using A = op_math_t<T>;
-    const A total = static_cast<A>(sum);
-    *raw<T>(out) = static_cast<T>(reduction == Reduction::Mean ? total / static_cast<A>(count) : total);
-  });
+  if (reduction == Reduction::None) return blocks::pair_loss.on(out.device())(pair.call, out.impl().data());
+  blocks::pair_loss_sum.on(out.device())(pair.call, reduction == Reduction::Mean, out.impl().data());
 }
 
 void run_gradient(PairLossKind kind, const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
@@ -61,7 +55,7 @@ void run_gradient(PairLossKind kind, const Tensor& grad, const Tensor& self, con
   const bool each = grad.numel() != 1;
   const Tensor g = operand(grad, each ? out.sizes() : grad.sizes(), pair.call.type);
   const double scale = reduction == Reduction::Mean ? 1 / static_cast<double>(pair.call.n) : 1;
-  cpu::pair_loss_derivative(pair.call, 1, g.impl().data(), each ? 1 : 0, scale, out.impl().data());
+  blocks::pair_loss_derivative.on(out.device())(pair.call, 1, g.impl().data(), each ? 1 : 0, scale, out.impl().data());
 }
 
 // The gradients of a loss's gradient: what `g` of it gives for grad_output, and for self (target gets the negative).
@@ -99,9 +93,10 @@ struct PairLossDerivative : Kernel<PairLossDerivativeArgs> {
   static TensorMeta infer(const Args& a) {
     return loss_meta("_pair_loss_derivative", a.self, a.target, Reduction::None);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Pair pair(static_cast<PairLossKind>(a.kind), a.self, a.target, a.parameter);
-    cpu::pair_loss_derivative(pair.call, static_cast<int>(a.order), nullptr, 0, 1, out.impl().data());
+    blocks::pair_loss_derivative.on(out.device())(pair.call, static_cast<int>(a.order), nullptr, 0, 1,
+                                                  out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return next(g, c.self, c.target, c.kind, c.parameter, c.order);
@@ -122,7 +117,7 @@ struct MseLoss : Kernel<MseLossArgs> {
   static constexpr auto doc = "(self - target)^2, broadcast; the mean of all, the sum, or each.";
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return loss_meta("mse_loss", a.self, a.target, a.reduction); }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_loss(PairLossKind::kSquare, a.self, a.target, a.reduction, 0, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return mse_loss_backward(g, c.self, c.target, c.reduction); }
@@ -141,7 +136,7 @@ struct MseLossBackward : Kernel<MseLossBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return gradient_meta("mse_loss_backward", a.grad_output, a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_gradient(PairLossKind::kSquare, a.grad_output, a.self, a.target, a.reduction, 0, out);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
@@ -166,7 +161,7 @@ struct L1Loss : Kernel<L1LossArgs> {
   static constexpr auto doc = "|self - target|, broadcast; the mean of all, the sum, or each.";
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return loss_meta("l1_loss", a.self, a.target, a.reduction); }
-  static void cpu(const Args& a, Tensor& out) { run_loss(PairLossKind::kAbs, a.self, a.target, a.reduction, 0, out); }
+  static void run(const Args& a, Tensor& out) { run_loss(PairLossKind::kAbs, a.self, a.target, a.reduction, 0, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return l1_loss_backward(g, c.self, c.target, c.reduction); }
   static Tensor grad_target(const Ctx& c, const Tensor& g) {
     return -l1_loss_backward(g, c.self, c.target, c.reduction);
@@ -183,7 +178,7 @@ struct L1LossBackward : Kernel<L1LossBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return gradient_meta("l1_loss_backward", a.grad_output, a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_gradient(PairLossKind::kAbs, a.grad_output, a.self, a.target, a.reduction, 0, out);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
@@ -213,7 +208,7 @@ struct SmoothL1Loss : Kernel<SmoothL1LossArgs> {
     ARGAND_CHECK(ValueError, a.beta >= 0, "smooth_l1_loss: does not support negative values for beta, got ", a.beta);
     return loss_meta("smooth_l1_loss", a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_loss(PairLossKind::kSmoothL1, a.self, a.target, a.reduction, a.beta, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -239,7 +234,7 @@ struct SmoothL1LossBackward : Kernel<SmoothL1LossBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return gradient_meta("smooth_l1_loss_backward", a.grad_output, a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_gradient(PairLossKind::kSmoothL1, a.grad_output, a.self, a.target, a.reduction, a.beta, out);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
@@ -270,7 +265,7 @@ struct HuberLoss : Kernel<HuberLossArgs> {
     ARGAND_CHECK(ValueError, a.delta > 0, "huber_loss: does not support non-positive values for delta, got ", a.delta);
     return loss_meta("huber_loss", a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_loss(PairLossKind::kHuber, a.self, a.target, a.reduction, a.delta, out);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -295,7 +290,7 @@ struct HuberLossBackward : Kernel<HuberLossBackwardArgs> {
   static TensorMeta infer(const Args& a) {
     return gradient_meta("huber_loss_backward", a.grad_output, a.self, a.target, a.reduction);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     run_gradient(PairLossKind::kHuber, a.grad_output, a.self, a.target, a.reduction, a.delta, out);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {

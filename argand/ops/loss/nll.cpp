@@ -1,26 +1,14 @@
 // The negative log likelihood of class indices.
-#include "argand/kernels/cpu/scratch.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/reduce/reduction.h"
+#include "argand/ops/workspace.h"
 
 namespace argand::ops {
 namespace {
-
-// For each target, in order: visit(its position, offset of its class's element in contiguous self, class); ignored ones
-// are left out.
-template <class F>
-void for_each_target(const Tensor& self, const Tensor& targets, int64_t ignore_index, F visit) {
-  const DimSplit s(self.sizes(), class_dim(self));
-  const int64_t* t = raw<int64_t>(targets);
-  for (int64_t o = 0; o < s.outer; ++o)
-    for (int64_t i = 0; i < s.inner; ++i) {
-      const int64_t at = o * s.inner + i;
-      if (t[at] != ignore_index) visit(at, (o * s.size + t[at]) * s.inner + i, t[at]);
-    }
-}
 
 Dims target_sizes(const Tensor& self) {
   Dims sizes = self.impl().sizes;
@@ -28,7 +16,25 @@ Dims target_sizes(const Tensor& self) {
   return sizes;
 }
 
-Tensor dense_or_none(const Tensor& t) { return t.defined() ? exec::dense(t) : t; }
+// What a kernel call points to, but for the input.
+struct CallTensors {
+  Tensor targets, weight;
+  cpu::NllLoss call;
+  CallTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
+              int64_t ignore_index)
+      : targets(class_indices(op, target, self.sizes()[class_dim(self)], ignore_index)),
+        weight(exec::dense(class_weight)) {
+    const DimSplit s(self.sizes(), class_dim(self));
+    call = {self.dtype(),
+            nullptr,
+            static_cast<const int64_t*>(targets.impl().data()),
+            weight.defined() ? weight.impl().data() : nullptr,
+            s.outer,
+            s.size,
+            s.inner,
+            ignore_index};
+  }
+};
 
 }  // namespace
 
@@ -45,31 +51,24 @@ struct NllLossForward : Kernel<NllLossForwardArgs> {
     check_class_targets("nll_loss", a.self, a.target, a.weight);
     return {{a.reduction == Reduction::None ? target_sizes(a.self) : Dims{}, a.self.dtype()}, {Dims{}, a.self.dtype()}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    const Tensor self = exec::dense(a.self), weight = dense_or_none(a.weight);
-    const Tensor targets = class_indices("nll_loss", a.target, self.sizes()[class_dim(self)], a.ignore_index);
-    dispatch<kFloatingTypes>(self.dtype(), "nll_loss", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      using A = op_math_t<T>;
-      const T *x = raw<T>(self), *w = weight.defined() ? raw<T>(weight) : nullptr;
-      const bool each = a.reduction == Reduction::None;
-      ScratchBuffer<A, 4096> losses(targets.numel()), weights(each ? 0 : targets.numel());
-      std::fill(losses.data(), losses.data() + targets.numel(), A(0));
-      if (!each) std::fill(weights.data(), weights.data() + targets.numel(), A(0));
-      for_each_target(self, targets, a.ignore_index, [&](int64_t at, int64_t offset, int64_t c) {
-        const A factor = w ? static_cast<A>(w[c]) : A(1);
-        losses.data()[at] = -factor * static_cast<A>(x[offset]);
-        if (!each) weights.data()[at] = factor;
-      });
-      if (each) {
-        for (int64_t i = 0; i < targets.numel(); ++i) raw<T>(outs[0])[i] = static_cast<T>(losses.data()[i]);
-        *raw<T>(outs[1]) = T(0);
-        return;
-      }
-      const A loss = sum_of(losses.data(), targets.numel()), total = sum_of(weights.data(), targets.numel());
-      *raw<T>(outs[0]) = static_cast<T>(a.reduction == Reduction::Mean ? loss / total : loss);
-      *raw<T>(outs[1]) = static_cast<T>(total);
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Tensor self = exec::dense(a.self);
+    CallTensors t("nll_loss", self, a.target, a.weight, a.ignore_index);
+    t.call.input = self.impl().data();
+    const ScalarType type = op_math_type(self.dtype());
+    const Device& device = outs[0].device();
+    const int64_t n = t.targets.numel(), nbytes = n * element_size(type);
+    Workspace<8192> work(2 * nbytes, device);
+    void *losses = work.data(), *weights = work.data() + nbytes;
+    Tensor wide;  // single losses that are yet to be rounded
+    const bool each = a.reduction == Reduction::None;
+    if (each && type != outs[0].dtype()) wide = exec::new_tensor({outs[0].impl().sizes, type}, device);
+    if (each) losses = (wide.defined() ? wide : outs[0]).impl().data();
+    blocks::nll_loss.on(device)(t.call, losses, weights);
+    if (wide.defined()) exec::copy_elements(outs[0], wide);
+    if (each) return exec::copy_elements(outs[1], exec::wrapped_number(0));
+    blocks::total_loss.on(device)({type, losses, weights, n, a.reduction == Reduction::Mean, outs[0].impl().data(),
+                                   outs[0].dtype(), outs[1].impl().data(), outs[1].dtype()});
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return nll_loss_backward(g[0], c.self, c.target, optional(c.weight), c.reduction, c.ignore_index, c.result(1));
@@ -103,22 +102,12 @@ struct NllLossBackward : Kernel<NllLossBackwardArgs> {
                  "nll_loss_backward: expected total_weight to be one number, got shape ", a.total_weight.sizes());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor weight = a.weight.defined() ? exec::dense(a.weight) : a.weight;
-    const Tensor targets = class_indices("nll_loss_backward", a.target, out.sizes()[class_dim(out)], a.ignore_index);
-    const Tensor grad = exec::dense(a.grad_output);
-    dispatch<kFloatingTypes>(out.dtype(), "nll_loss_backward", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      using A = op_math_t<T>;
-      const T *g = raw<T>(grad), *w = weight.defined() ? raw<T>(weight) : nullptr;
-      T* to = raw<T>(out);
-      std::fill(to, to + out.numel(), T(0));
-      const bool each = a.reduction == Reduction::None;
-      const A total = a.reduction == Reduction::Mean ? static_cast<A>(*raw<T>(a.total_weight)) : A(1);
-      for_each_target(out, targets, a.ignore_index, [&](int64_t at, int64_t offset, int64_t c) {
-        to[offset] = static_cast<T>(-(w ? static_cast<A>(w[c]) : A(1)) * static_cast<A>(g[each ? at : 0]) / total);
-      });
-    });
+  static void run(const Args& a, Tensor& out) {
+    const CallTensors t("nll_loss_backward", out, a.target, a.weight, a.ignore_index);
+    const Tensor grad = exec::dense(a.grad_output), total = exec::dense(a.total_weight);
+    blocks::nll_loss_backward.on(out.device())(t.call, grad.impl().data(), a.reduction == Reduction::None ? 1 : 0,
+                                               a.reduction == Reduction::Mean ? total.impl().data() : nullptr,
+                                               out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return std::get<0>(nll_loss_forward(g, c.target, optional(c.weight), c.reduction, c.ignore_index));

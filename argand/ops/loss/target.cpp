@@ -2,7 +2,7 @@
 
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
-#include "argand/kernels/cpu/cross_entropy.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/functions.h"
 
 namespace argand::ops {
@@ -36,6 +36,7 @@ void check_class_targets(const char* op, const Tensor& self, const Tensor& targe
 }
 
 Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int64_t ignore_index) {
+  if (!target.is_cpu()) throw NotOnDevice();
   const Tensor t = exec::dense(target, kLong);
   const int64_t* p = raw<int64_t>(t);
   const int64_t bad = cpu::find_bad_target(p, t.numel(), classes, ignore_index);

@@ -2,7 +2,6 @@
 #pragma once
 #include "argand/core/reduction.h"
 #include "argand/core/tensor.h"
-#include "argand/kernels/cpu/reduce.h"
 
 namespace argand::ops {
 
@@ -17,13 +16,6 @@ Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int6
 
 // Where the class dimension of such a `self` is.
 inline int64_t class_dim(const Tensor& self) { return self.dim() == 1 ? 0 : 1; }
-
-template <class A>
-A sum_of(const A* x, int64_t n) {
-  A total{};
-  cpu::reduce({cpu::ReduceKind::kSum, x, scalar_type_v<A>, scalar_type_v<A>, &total}, cpu::ReduceLayout({n}, {1}, {0}));
-  return total;
-}
 
 // A tensor of losses as `reduction` says.
 Tensor reduce_loss(const Tensor& losses, int64_t reduction);

@@ -26,7 +26,7 @@ struct Any : Kernel<AnyArgs> {
   static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return truth_meta("any", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kAny, a.self, asked_dims("any", a.self, a.dim), {.as = kBool});
   }
   static void samples(S& s) {
@@ -53,7 +53,7 @@ struct All : Kernel<AllArgs> {
   static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return truth_meta("all", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kAll, a.self, asked_dims("all", a.self, a.dim), {.as = kBool});
   }
   static void samples(S& s) {
@@ -75,7 +75,7 @@ struct CountNonzero : Kernel<CountNonzeroArgs> {
   static TensorMeta infer(const Args& a) {
     return {reduced_sizes(a.self.sizes(), wrap_dims(a.dim, a.self.dim(), "count_nonzero"), false), kLong};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kCount, a.self, wrap_dims(a.dim, a.self.dim(), "count_nonzero"));
   }
   static void samples(S& s) {

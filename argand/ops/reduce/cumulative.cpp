@@ -1,5 +1,5 @@
 // Running sums and products, and the linear recurrence their gradients are made of.
-#include "argand/kernels/cpu/scan.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
@@ -31,7 +31,8 @@ void run_scan(cpu::ScanKind kind, const Tensor& self, int64_t dim, const Tensor&
   // Elements are converted to the result's dtype first, as PyTorch does: 0.5 as an integer is 0.
   const Tensor in = exec::dense(self, out.dtype());
   through_compute_type(out, [&](const Tensor& to) {
-    cpu::scan(kind, exec::dense(in, to.dtype()).impl().data(), to.impl().data(), to.dtype(), scan_shape(in, dim));
+    blocks::scan.on(to.device())(kind, exec::dense(in, to.dtype()).impl().data(), to.impl().data(), to.dtype(),
+                                 scan_shape(in, dim));
   });
 }
 
@@ -48,7 +49,7 @@ struct Cumsum : Kernel<CumsumArgs> {
     wrap_dim(a.dim, a.self.dim(), "cumsum");
     return {a.self.impl().sizes, summed_dtype("cumsum", a.self, a.dtype)};
   }
-  static void cpu(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kSum, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kSum, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return reversed(reversed(g, c.dim).cumsum(c.dim), c.dim); }
   static void samples(S& s) {
     s.add({s->real({5}), 0});
@@ -75,7 +76,7 @@ struct Cumprod : Kernel<CumprodArgs> {
     wrap_dim(a.dim, a.self.dim(), "cumprod");
     return {a.self.impl().sizes, summed_dtype("cumprod", a.self, a.dtype)};
   }
-  static void cpu(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kProd, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kProd, a.self, a.dim, out); }
   // The product of the first j depends on factor k by those before k and those in k+1 ... j; no division, so that
   // zeros need no case of their own.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -107,7 +108,7 @@ struct Logcumsumexp : Kernel<LogcumsumexpArgs> {
     wrap_dim(a.dim, a.self.dim(), "logcumsumexp");
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kLogSumExp, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kLogSumExp, a.self, a.dim, out); }
   // The sum over j >= k of g[j] e^(x[k] - y[j]).  As a recurrence all exponents are <= 0: y never falls.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const double lowest = -std::numeric_limits<double>::infinity();
@@ -143,11 +144,11 @@ struct LinearScan : Kernel<LinearScanArgs> {
                  a.factor.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     through_compute_type(out, [&](const Tensor& to) {
       const Tensor in = exec::dense(a.self, to.dtype()), factor = exec::dense(a.factor, to.dtype());
-      cpu::scan_linear(in.impl().data(), factor.impl().data(), to.impl().data(), to.dtype(), a.reverse,
-                       scan_shape(in, a.dim));
+      blocks::scan_linear.on(to.device())(in.impl().data(), factor.impl().data(), to.impl().data(), to.dtype(),
+                                          a.reverse, scan_shape(in, a.dim));
     });
   }
   static Grads grad(const Ctx& c, const Tensor& g) {

@@ -1,5 +1,5 @@
 // The largest and the smallest element so far.
-#include "argand/kernels/cpu/scan.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
@@ -15,8 +15,9 @@ TensorMetas running_metas(const char* op, const Tensor& self, int64_t dim) {
 void running_extreme(bool largest, const Tensor& self, int64_t dim, std::span<Tensor> outs) {
   const Tensor in = exec::dense(self);
   const DimSplit s(in.sizes(), wrap_dim(dim, in.dim(), "scan"));
-  cpu::scan_extreme(largest, in.impl().data(), outs[0].impl().data(), raw<int64_t>(outs[1]), in.dtype(),
-                    {s.outer, s.size, s.inner});
+  blocks::scan_extreme.on(in.device())(largest, in.impl().data(), outs[0].impl().data(),
+                                       static_cast<int64_t*>(outs[1].impl().data()), in.dtype(),
+                                       {s.outer, s.size, s.inner});
 }
 
 }  // namespace
@@ -28,7 +29,7 @@ struct Cummax : Kernel<CummaxArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return running_metas("cummax", a.self, a.dim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { running_extreme(true, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { running_extreme(true, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return zeros_like(g[0]).scatter_add(c.dim, c.result(1), g[0]);
   }
@@ -51,7 +52,7 @@ struct Cummin : Kernel<CumminArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return running_metas("cummin", a.self, a.dim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { running_extreme(false, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { running_extreme(false, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return zeros_like(g[0]).scatter_add(c.dim, c.result(1), g[0]);
   }

@@ -1,5 +1,5 @@
 // The largest and the smallest along a dimension, with their place: max.dim, min.dim, argmax, argmin.
-#include "argand/kernels/cpu/arg_reduce.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
@@ -17,16 +17,8 @@ TensorMetas extreme_metas(const char* op, const Tensor& self, int64_t dim, bool 
 void extreme_with_index(bool largest, const char* op, const Tensor& self, int64_t dim, std::span<Tensor> outs) {
   const Tensor in = exec::dense(self);
   const DimSplit s(in.sizes(), wrap_dim(dim, in.dim(), op));
-  int64_t* at = raw<int64_t>(outs[1]);
-  cpu::arg_extreme(largest, in.impl().data(), in.dtype(), s.outer, s.size, s.inner, at);
-  dispatch<kRealTypes>(in.dtype(), op, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    const T* from = raw<T>(in);
-    T* to = raw<T>(outs[0]);
-    for (int64_t o = 0; o < s.outer; ++o)
-      for (int64_t i = 0; i < s.inner; ++i)
-        to[o * s.inner + i] = from[(o * s.size + at[o * s.inner + i]) * s.inner + i];
-  });
+  blocks::arg_extreme.on(in.device())(largest, in.impl().data(), in.dtype(), s.outer, s.size, s.inner,
+                                      static_cast<int64_t*>(outs[1].impl().data()), outs[0].impl().data());
 }
 
 TensorMeta arg_meta(const char* op, const Tensor& self, const std::optional<int64_t>& dim, bool keepdim) {
@@ -45,7 +37,8 @@ void arg_extreme(bool largest, const char* op, const Tensor& self, const std::op
                  const Tensor& out) {
   const Tensor in = exec::dense(self);
   const DimSplit s = dim ? DimSplit(in.sizes(), wrap_dim(*dim, in.dim(), op)) : DimSplit({in.numel()}, 0);
-  cpu::arg_extreme(largest, in.impl().data(), in.dtype(), s.outer, s.size, s.inner, raw<int64_t>(out));
+  blocks::arg_extreme.on(in.device())(largest, in.impl().data(), in.dtype(), s.outer, s.size, s.inner,
+                                      static_cast<int64_t*>(out.impl().data()), nullptr);
 }
 
 }  // namespace
@@ -57,7 +50,7 @@ struct MaxDim : Kernel<MaxDimArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return extreme_metas("max", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { extreme_with_index(true, "max", a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { extreme_with_index(true, "max", a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
@@ -80,7 +73,7 @@ struct MinDim : Kernel<MinDimArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return extreme_metas("min", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { extreme_with_index(false, "min", a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { extreme_with_index(false, "min", a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
@@ -102,7 +95,7 @@ struct Argmax : Kernel<ArgmaxArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return arg_meta("argmax", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { arg_extreme(true, "argmax", a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { arg_extreme(true, "argmax", a.self, a.dim, out); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->apart({3, 4}), 0, true});
@@ -123,7 +116,7 @@ struct Argmin : Kernel<ArgminArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return arg_meta("argmin", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { arg_extreme(false, "argmin", a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { arg_extreme(false, "argmin", a.self, a.dim, out); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
     s.add({s->apart({3, 4}), 0, true});

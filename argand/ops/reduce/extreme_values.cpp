@@ -29,7 +29,7 @@ struct Max : Kernel<MaxArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("max", a.self, {}, false); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -47,7 +47,7 @@ struct Min : Kernel<MinArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("min", a.self, {}, false); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -65,7 +65,7 @@ struct Amax : Kernel<AmaxArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("amax", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return share_among_equals(g, c.self, c.result(), c.dim, c.keepdim);
   }
@@ -93,7 +93,7 @@ struct Amin : Kernel<AminArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return value_meta("amin", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, a.dim, out); }
+  static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return share_among_equals(g, c.self, c.result(), c.dim, c.keepdim);
   }
@@ -120,7 +120,7 @@ struct Aminmax : Kernel<AminmaxArgs> {
     const TensorMeta meta = value_meta("aminmax", a.self, dims_of(a.dim), a.keepdim);
     return {meta, meta};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     extreme_value(cpu::ReduceKind::kMin, a.self, dims_of(a.dim), outs[0]);
     extreme_value(cpu::ReduceKind::kMax, a.self, dims_of(a.dim), outs[1]);
   }

@@ -1,7 +1,4 @@
 // log(sum(exp(x))) without overflow.
-#include <cmath>
-
-#include "argand/kernels/cpu/scratch.h"
 #include "argand/ops/define.h"
 #include "argand/ops/reduce/args.h"
 #include "argand/ops/reduce/reduction.h"
@@ -18,24 +15,15 @@ struct Logsumexp : Kernel<LogsumexpArgs> {
     return {reduced_sizes(a.self.sizes(), wrap_dims(a.dim, a.self.dim(), "logsumexp"), a.keepdim),
             is_differentiable(a.self.dtype()) ? a.self.dtype() : get_default_dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Dims dims = wrap_dims(a.dim, a.self.dim(), "logsumexp");
     if (a.self.is_complex()) return exec::copy_elements(out, of_complex(a.self, dims, a.keepdim));
     const ScalarType type = accumulator_type(out.dtype());
-    dispatch<kFloatTypes>(type, "logsumexp", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      ScratchBuffer<T, 1024> top(out.numel());
-      cpu::reduce({cpu::ReduceKind::kMax, a.self.impl().data(), a.self.dtype(), type, top.data()},
-                  cpu::ReduceLayout(a.self.sizes(), a.self.strides(), dims));
-      // The distance of infinities is NaN: there the plain sum is right.
-      for (int64_t i = 0; i < out.numel(); ++i)
-        if (std::isinf(top.data()[i])) top.data()[i] = 0;
-      reduce_into(out, cpu::ReduceKind::kCenteredExp, a.self, dims, {.center = top.data()},
-                  [&](void* values, int64_t n) {
-                    T* v = static_cast<T*>(values);
-                    for (int64_t i = 0; i < n; ++i) v[i] = std::log(v[i]) + top.data()[i];
-                  });
-    });
+    const Tensor top = exec::new_tensor({out.impl().sizes, type}, out.device());
+    // The distance of infinities is NaN: there the plain sum is right.
+    reduce_into(top, cpu::ReduceKind::kMax, a.self, dims, {.finish = cpu::ReduceFinish::kZeroIfInfinite});
+    reduce_into(out, cpu::ReduceKind::kCenteredExp, a.self, dims,
+                {.center = top.impl().data(), .finish = cpu::ReduceFinish::kLogPlusCenter});
   }
   // The largest real part has the largest exponential.
   static Tensor of_complex(const Tensor& self, const Dims& dims, bool keepdim) {

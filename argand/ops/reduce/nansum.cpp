@@ -16,7 +16,7 @@ struct Nansum : Kernel<NansumArgs> {
     ARGAND_CHECK(DtypeError, !is_complex(dtype), "nansum: not implemented for dtype ", dtype);
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "nansum"), a.keepdim), dtype};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "nansum");
     if (is_floating_point(out.dtype())) return reduce_into(out, cpu::ReduceKind::kNanSum, a.self, dims);
     // Elements become integers before they are added, and a NaN is none.

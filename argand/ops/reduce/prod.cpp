@@ -31,7 +31,7 @@ struct Prod : Kernel<ProdArgs> {
   static constexpr auto schema = "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The product of all elements; 1 if there is none. Integers and bool multiply to int64.";
   static TensorMeta infer(const Args& a) { return {{}, product_dtype(a.self, a.dtype)}; }
-  static void cpu(const Args& a, Tensor& out) { multiply(a.self, reduced_dims(a.self, {}, "prod"), out); }
+  static void run(const Args& a, Tensor& out) { multiply(a.self, reduced_dims(a.self, {}, "prod"), out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor factors = c.self.to(g.scalar_type());  // what was multiplied
     return g * product_of_others(factors.reshape({-1}), 0).reshape(factors.sizes()).conj();
@@ -59,7 +59,7 @@ struct ProdDim : Kernel<ProdDimArgs> {
     const Dims dims{wrap_dim(a.dim, a.self.dim(), "prod")};
     return {reduced_sizes(a.self.sizes(), dims, a.keepdim), product_dtype(a.self, a.dtype)};
   }
-  static void cpu(const Args& a, Tensor& out) { multiply(a.self, Dims{wrap_dim(a.dim, a.self.dim(), "prod")}, out); }
+  static void run(const Args& a, Tensor& out) { multiply(a.self, Dims{wrap_dim(a.dim, a.self.dim(), "prod")}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim) *
            product_of_others(c.self.to(g.scalar_type()), c.dim).conj();

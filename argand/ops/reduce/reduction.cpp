@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "argand/exec/invoke.h"
-#include "argand/kernels/cpu/scratch.h"
-#include "argand/kernels/cpu/tile.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -40,21 +39,11 @@ Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill) {
 }
 
 void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
-                 const ReduceOptions& options, function_ref<void(void*, int64_t)> finish) {
+                 const ReduceOptions& options) {
   const ScalarType type = options.as.value_or(accumulator_type(out.dtype()));
-  const cpu::ReduceLayout layout(self.sizes(), self.strides(), dims);
-  cpu::ReduceCall call{kind,          self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter,
-                       options.center};
-  if (type == out.dtype()) {
-    cpu::reduce(call, layout);
-    finish(call.out, out.numel());
-    return;
-  }
-  ScratchBuffer<char, 1024> values(out.numel() * element_size(type));
-  call.out = values.data();
-  cpu::reduce(call, layout);
-  finish(call.out, out.numel());
-  cpu::convert_elements(values.data(), type, out.impl().data(), out.dtype(), out.numel());
+  blocks::reduce.on(out.device())({kind, self.impl().data(), self.dtype(), type, out.impl().data(), options.parameter,
+                                   options.center, options.finish, options.number, out.dtype()},
+                                  cpu::ReduceLayout(self.sizes(), self.strides(), dims));
 }
 
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims) {

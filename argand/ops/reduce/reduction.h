@@ -1,6 +1,5 @@
 // What the definitions of reductions share.
 #pragma once
-#include "argand/base/function_ref.h"
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/reduce.h"
 #include "argand/ops/dim_split.h"
@@ -28,16 +27,17 @@ int64_t reduced_numel(const Tensor& self, IntArrayRef dims);
 // out[k] = t[k - 1] along dim (t[k + 1] unless `later`), and `fill` where there is none; for gradients.
 Tensor shifted(const Tensor& t, int64_t dim, bool later, double fill);
 
-// Reduces `self` over `dims` into the contiguous `out`, in accumulator_type(`as`), then converts; `as` is out's dtype
-// unless given.  `finish(values, n)` may change the values before they are converted.
+// Reduces `self` over `dims` into the contiguous `out`, in accumulator_type(`as`), finishes and then converts; `as` is
+// out's dtype unless given.  `center`: memory of self's device, of the type of the arithmetic.
 struct ReduceOptions {
   double parameter = 0;
   const void* center = nullptr;
+  cpu::ReduceFinish finish = cpu::ReduceFinish::kNone;
+  double number = 0;  // of `finish`
   std::optional<ScalarType> as = {};
 };
-void reduce_into(
-    const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims, const ReduceOptions& options = {},
-    function_ref<void(void*, int64_t)> finish = [](void*, int64_t) {});
+void reduce_into(const Tensor& out, cpu::ReduceKind kind, const Tensor& self, IntArrayRef dims,
+                 const ReduceOptions& options = {});
 
 // ValueError if there is no element to choose from: `op`: ....
 void check_not_empty(const char* op, const Tensor& self, IntArrayRef dims);

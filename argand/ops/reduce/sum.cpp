@@ -20,7 +20,7 @@ struct Sum : Kernel<SumArgs> {
   static TensorMeta infer(const Args& a) {
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "sum"), a.keepdim), dtype_of(a)};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     reduce_into(out, cpu::ReduceKind::kSum, a.self, reduced_dims(a.self, a.dim, "sum"));
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return expand_reduced(g, c.sizes(kSelf), c.dim, c.keepdim); }
@@ -82,17 +82,10 @@ struct Mean : Kernel<MeanArgs> {
                  " must be either a floating point or complex dtype. Got: ", dtype);
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "mean"), a.keepdim), dtype};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "mean");
-    const int64_t count = reduced_numel(a.self, dims);
-    const auto divide = [&](void* values, int64_t n) {
-      dispatch<kFloatTypes | kComplexTypes>(op_math_type(out.dtype()), "mean", [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        T* v = static_cast<T*>(values);
-        for (int64_t i = 0; i < n; ++i) v[i] = v[i] / static_cast<decltype(std::real(T()))>(count);
-      });
-    };
-    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims, {}, divide);
+    const auto count = static_cast<double>(reduced_numel(a.self, dims));
+    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims, {.finish = cpu::ReduceFinish::kDivide, .number = count});
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const int64_t kept = g.numel(), all = numel_of(c.sizes(kSelf));

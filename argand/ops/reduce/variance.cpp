@@ -1,5 +1,6 @@
 // Variance and standard deviation, alone or with the mean.  Two passes: the second adds squared distances from the
 // mean.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/reduce/args.h"
@@ -27,32 +28,23 @@ Tensor complex_part(const Tensor& t, int64_t part) {
   return exec::alias(t, t.impl().sizes, strides, 2 * t.storage_offset() + part, to_real_type(t.dtype()));
 }
 
-// Mean, and sum of squared distances from it, of real numbers; both in the type of the arithmetic.
-struct Moments {
-  Tensor mean, squares;
-  Moments(const Tensor& self, IntArrayRef dims, const Dims& sizes) {
-    const ScalarType type = accumulator_type(self.dtype());
-    mean = exec::new_tensor({sizes, type}, self.device());
-    squares = exec::new_tensor({sizes, type}, self.device());
-    const auto count = static_cast<double>(reduced_numel(self, dims));
-    reduce_into(mean, cpu::ReduceKind::kSum, self, dims, {}, [&](void* values, int64_t n) {
-      dispatch<kFloatTypes>(type, "mean", [&](auto tag) {
-        using T = typename decltype(tag)::type;
-        for (T *v = static_cast<T*>(values), *end = v + n; v != end; ++v) *v /= static_cast<T>(count);
-      });
-    });
-    reduce_into(squares, cpu::ReduceKind::kCenteredSquares, self, dims, {.center = mean.impl().data()});
-  }
-};
+// The mean of real numbers, in the type of the arithmetic.
+Tensor mean_of(const Tensor& self, const Dims& dims, const Dims& sizes) {
+  const Tensor mean = exec::new_tensor({sizes, accumulator_type(self.dtype())}, self.device());
+  reduce_into(mean, cpu::ReduceKind::kSum, self, dims,
+              {.finish = cpu::ReduceFinish::kDivide, .number = static_cast<double>(reduced_numel(self, dims))});
+  return mean;
+}
 
-// squares (+ more) / (count - correction), its root if asked for, into `out`.
-void finish_variance(const Tensor& squares, const Tensor* more, double count, bool root, const Tensor& out) {
+// (sum of squared distances from the mean + `more` of them) / count, its root if asked for, into `out`; both in the
+// type of the arithmetic.
+void finish_variance(const Tensor& squares, const Tensor& more, double count, bool root, const Tensor& out) {
   dispatch<kFloatTypes>(squares.dtype(), "var", [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* v = raw<T>(squares);
-    const T* w = more ? raw<T>(*more) : nullptr;
+    const T* w = raw<T>(more);
     for (int64_t i = 0; i < squares.numel(); ++i) {
-      const T variance = (w ? v[i] + w[i] : v[i]) / static_cast<T>(count);
+      const T variance = (v[i] + w[i]) / static_cast<T>(count);
       v[i] = root ? std::sqrt(variance) : variance;
     }
   });
@@ -65,16 +57,22 @@ void variance(const Tensor& self, const std::optional<Dims>& dim, const std::opt
   const Dims dims = reduced_dims(self, dim, "var"), sizes = out.impl().sizes;
   const double count = std::max(0.0, static_cast<double>(reduced_numel(self, dims)) - degrees_taken(correction));
   if (!self.is_complex()) {
-    const Moments m(self, dims, sizes);
-    if (mean) exec::copy_elements(*mean, m.mean);
-    return finish_variance(m.squares, nullptr, count, root, out);
+    const Tensor center = mean_of(self, dims, sizes);
+    if (mean) exec::copy_elements(*mean, center);
+    return reduce_into(out, cpu::ReduceKind::kCenteredSquares, self, dims,
+                       {.center = center.impl().data(),
+                        .finish = root ? cpu::ReduceFinish::kDivideSqrt : cpu::ReduceFinish::kDivide,
+                        .number = count});
   }
-  const Moments real(complex_part(self, 0), dims, sizes), imag(complex_part(self, 1), dims, sizes);
-  if (mean) {
-    exec::copy_elements(complex_part(*mean, 0), real.mean);
-    exec::copy_elements(complex_part(*mean, 1), imag.mean);
+  if (!self.is_cpu()) throw NotOnDevice();
+  Tensor squares[2];
+  for (const int part : {0, 1}) {
+    const Tensor x = complex_part(self, part), center = mean_of(x, dims, sizes);
+    squares[part] = exec::new_tensor({sizes, center.dtype()}, self.device());
+    reduce_into(squares[part], cpu::ReduceKind::kCenteredSquares, x, dims, {.center = center.impl().data()});
+    if (mean) exec::copy_elements(complex_part(*mean, part), center);
   }
-  finish_variance(real.squares, &imag.squares, count, root, out);
+  finish_variance(squares[0], squares[1], count, root, out);
 }
 
 // ---- gradients
@@ -108,7 +106,7 @@ struct Var : Kernel<VarArgs> {
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return variance_meta("var", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, false, out, nullptr); }
+  static void run(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, false, out, nullptr); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return variance_gradient(g, c.self, c.dim, c.correction, c.keepdim);
   }
@@ -133,7 +131,7 @@ struct Std : Kernel<StdArgs> {
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) { return variance_meta("std", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, true, out, nullptr); }
+  static void run(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, true, out, nullptr); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return variance_gradient(under_root(g, c.result()), c.self, c.dim, c.correction, c.keepdim);
   }
@@ -155,7 +153,7 @@ struct VarMean : Kernel<VarMeanArgs> {
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) { return variance_and_mean_metas("var_mean", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     variance(a.self, a.dim, a.correction, false, outs[0], &outs[1]);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -178,7 +176,7 @@ struct StdMean : Kernel<StdMeanArgs> {
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) { return variance_and_mean_metas("std_mean", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     variance(a.self, a.dim, a.correction, true, outs[0], &outs[1]);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {

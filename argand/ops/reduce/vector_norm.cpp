@@ -43,15 +43,10 @@ cpu::ReduceKind kind_of(double p) {
 void norm_into(const Tensor& out, const Tensor& self, double p, IntArrayRef dims) {
   const cpu::ReduceKind kind = kind_of(p);
   if (kind == cpu::ReduceKind::kCount) return reduce_into(out, kind, self, dims, {.as = kLong});
-  const ScalarType type = accumulator_type(out.dtype());
-  reduce_into(out, kind, self, dims, {.parameter = p}, [&](void* values, int64_t n) {
-    if (p == 1 || std::isinf(p)) return;
-    dispatch<kFloatTypes>(type, "linalg_vector_norm", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      for (T *v = static_cast<T*>(values), *end = v + n; v != end; ++v)
-        *v = p == 2 ? std::sqrt(*v) : std::pow(*v, static_cast<T>(1 / p));
-    });
-  });
+  const auto finish = p == 1 || std::isinf(p) ? cpu::ReduceFinish::kNone
+                      : p == 2                ? cpu::ReduceFinish::kSqrt
+                                              : cpu::ReduceFinish::kPower;
+  reduce_into(out, kind, self, dims, {.parameter = p, .finish = finish, .number = 1 / p});
 }
 
 // At 0 the gradient is 0.  Where a formula divides by what may be 0, a 1 stands in for it, so that the gradient of the
@@ -87,7 +82,7 @@ struct LinalgVectorNorm : Kernel<LinalgVectorNormArgs> {
     check_has_identity(a.self, a.ord.toDouble(), dims);
     return {reduced_sizes(a.self.sizes(), dims, a.keepdim), to_real_type(type)};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "linalg_vector_norm");
     const Tensor real = a.self.is_complex() ? a.self.to(norm_input_dtype(a.self, a.dtype)).abs() : a.self;
     norm_into(out, real, a.ord.toDouble(), dims);

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/reduce.h"
+#include "argand/kernels/cuda/scratch.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr const char* kHeader = "argand/kernels/cuda/pair_loss.cuh";
+constexpr int kThreads = 256;
+
+const char* loss_name(cpu::PairLossKind kind) {
+  switch (kind) {
+    case cpu::PairLossKind::kSquare:
+      return "argand::Square";
+    case cpu::PairLossKind::kAbs:
+      return "argand::Abs";
+    case cpu::PairLossKind::kSmoothL1:
+      return "argand::SmoothL1";
+    case cpu::PairLossKind::kHuber:
+      return "argand::Huber";
+  }
+  throw NotOnDevice();
+}
+
+int width_of(ScalarType type, std::initializer_list<const void*> arrays) {
+  for (const void* p : arrays)
+    if (reinterpret_cast<uintptr_t>(p) % 16 != 0) return 1;
+  return static_cast<int>(16 / element_size(type));
+}
+
+void run(const cpu::PairLoss& c, int order, const void* grad, bool each, double scale, void* out) {
+  const int width = width_of(c.type, {c.x, c.y, out, each ? grad : nullptr});
+  launch(kernel(kHeader, instance("pair_loss", c.type, loss_name(c.kind), order, each, width)),
+         {blocks_for(c.n, int64_t{kThreads} * width), kThreads}, c.x, c.y, grad, out, c.parameter, scale, c.n);
+}
+
+void pair_loss(const cpu::PairLoss& c, void* out) { run(c, 0, nullptr, false, 1, out); }
+
+void pair_loss_derivative(const cpu::PairLoss& c, int order, const void* grad, int64_t grad_stride, double scale,
+                          void* out) {
+  run(c, order, grad, grad != nullptr && grad_stride != 0, scale, out);
+}
+
+void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
+  constexpr int64_t kOneBlock = 32768, kSmallestChunk = 8192, kLargestChunk = 262144, kBlocks = 4096;
+  const ScalarType type = op_math_type(c.type);
+  const int width = width_of(c.type, {c.x, c.y});
+  const auto launch_sums = [&](const std::string& store, const void* store_object, int64_t step, int64_t blocks) {
+    const Kernel& k = kernel(kHeader, instance("pair_loss_sum", c.type, loss_name(c.kind), width, store.c_str()));
+    const void *x = c.x, *y = c.y;
+    double parameter = c.parameter;
+    int64_t n = c.n;
+    void* args[] = {&x, &y, const_cast<void*>(store_object), &parameter, &n, &step};
+    launch_with(k, {blocks_for(blocks, 1), blocks == 1 ? 1024u : unsigned{kThreads}}, args);
+  };
+  if (c.n <= kOneBlock) {
+    const FinishedStore finished(out, mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone,
+                                 static_cast<double>(c.n));
+    return launch_sums(instance("argand::StoreFinished", type, c.type), &finished, kOneBlock, 1);
+  }
+  const int64_t blocks = std::max(std::min((c.n + kSmallestChunk - 1) / kSmallestChunk, kBlocks),
+                                  (c.n + kLargestChunk - 1) / kLargestChunk);
+  const int64_t step = ((c.n + blocks - 1) / blocks + 15) / 16 * 16, chunks = (c.n + step - 1) / step;
+  const Scratch partial(chunks * element_size(type));
+  void* const to_partial = partial.as<void>();
+  launch_sums(instance("argand::StorePartial", type), &to_partial, step, chunks);
+  cpu::ReduceCall total{cpu::ReduceKind::kSum, partial.as<void>(), type, type, out};
+  total.finish = mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone;
+  total.number = static_cast<double>(c.n);
+  total.out_type = c.type;
+  blocks::reduce.on(kCUDA)(total, cpu::ReduceLayout({chunks}, {1}, {0}));
+}
+
+const bool registered =
+    (blocks::pair_loss.set(kCUDA, pair_loss), blocks::pair_loss_derivative.set(kCUDA, pair_loss_derivative),
+     blocks::pair_loss_sum.set(kCUDA, pair_loss_sum), true);
+
+}  // namespace
+}  // namespace argand::cuda
