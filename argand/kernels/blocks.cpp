@@ -2,6 +2,7 @@
 
 namespace argand::blocks {
 
+constinit Block<decltype(cpu::check_index)> check_index(cpu::check_index);
 constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
 constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
 

@@ -10,6 +10,7 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/cpu/check_index.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -37,6 +38,7 @@ class Block {
 
 namespace blocks {
 
+extern Block<decltype(cpu::check_index)> check_index;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 

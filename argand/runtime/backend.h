@@ -60,7 +60,7 @@ class Backend {
   virtual void record(EventHandle event, const StreamRef& stream) = 0;
   virtual void wait(const StreamRef& stream, EventHandle event) = 0;
   virtual bool query(EventHandle event) = 0;
-  virtual void synchronize(EventHandle event) = 0;                     // waits
+  virtual void synchronize(EventHandle event) = 0;                     // waits; throws what kernels reported
   virtual float elapsed_time(EventHandle start, EventHandle end) = 0;  // milliseconds
 };
 

@@ -73,7 +73,7 @@ struct Gather : Kernel<GatherArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
-    const Tensor index = checked_index("gather", a.index, size_at(a.self, dim), dim);
+    const Tensor index = checked_index("gather", a.index, out.device(), size_at(a.self, dim), dim);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(a.self, dim);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
@@ -127,7 +127,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter_add");
-    const Tensor index = checked_index("scatter_add", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("scatter_add", a.index, out.device(), size_at(out, dim), dim);
     const Tensor src = corner(a.src, index);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
@@ -175,7 +175,7 @@ struct Scatter : Kernel<ScatterArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
     const Tensor src = corner(a.src, index);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
@@ -216,7 +216,7 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
     const Tensor value = exec::dense_clone(exec::wrapped_number(a.value), out.dtype());
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);

@@ -53,7 +53,7 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
-    const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
+    const Tensor index = checked_index("index_select", a.index, out.device(), size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
     cpu::take_rows(from.impl().data(), block_of(from, dim), from.itemsize(), raw<int64_t>(index), index.numel(),
@@ -89,7 +89,7 @@ struct IndexAdd : Kernel<IndexAddArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_add");
-    const Tensor index = checked_index("index_add", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("index_add", a.index, out.device(), size_at(out, dim), dim);
     const Tensor source =
         exec::dense_clone(a.alpha.equal(1) ? a.source : a.source * a.alpha, out.dtype());  // bool times 2 is an integer
     dispatch<kAllTypes>(out.dtype(), "index_add", [&](auto tag) {
@@ -127,7 +127,8 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_copy");
-    const Tensor index = checked_index("index_copy", a.index, size_at(out, dim), dim), source = exec::dense(a.source);
+    const Tensor index = checked_index("index_copy", a.index, out.device(), size_at(out, dim), dim),
+                 source = exec::dense(a.source);
     if (source.numel() == 0) return;
     cpu::put_rows(out.impl().data(), block_of(out, dim), out.itemsize(), raw<int64_t>(index), index.numel(),
                   source.impl().data());
@@ -166,7 +167,7 @@ struct IndexFill : Kernel<IndexFillArgs> {
   }
   static void cpu(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_fill");
-    const Tensor index = checked_index("index_fill", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("index_fill", a.index, out.device(), size_at(out, dim), dim);
     if (out.numel() == 0) return;
     const DimSplit split(out.sizes(), dim);
     const Tensor row = exec::new_tensor({{split.inner}, out.dtype()}, kCPU);
@@ -202,7 +203,7 @@ struct Take : Kernel<TakeArgs> {
     return {a.index.impl().sizes, a.self.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("take", a.index, a.self.numel(), 0, true);
+    const Tensor index = checked_index("take", a.index, out.device(), a.self.numel(), 0, true);
     if (out.numel() == 0) return;
     const Tensor from = exec::dense(a.self);
     cpu::take_rows(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), raw<int64_t>(index), index.numel(),

@@ -7,6 +7,7 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/streams.h"
@@ -52,6 +53,7 @@ class CudaBackend final : public Backend {
   void synchronize(DeviceIndex index) override {
     const DeviceScope on(Device(kCUDA, index));
     ARGAND_CUDA(cudaDeviceSynchronize());
+    throw_if_reported(index);
   }
   std::string versions() override {
     int driver = 0, runtime = 0, major = 0, minor = 0;
@@ -88,6 +90,7 @@ class CudaBackend final : public Backend {
   void synchronize(const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
     ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
+    throw_if_reported(stream.device);
   }
   EventHandle make_event(DeviceIndex device, bool timing) override {
     const DeviceScope on(Device(kCUDA, device));
@@ -105,7 +108,11 @@ class CudaBackend final : public Backend {
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
   }
   bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
-  void synchronize(EventHandle event) override { ARGAND_CUDA(cudaEventSynchronize(as_event(event))); }
+  void synchronize(EventHandle event) override {
+    ARGAND_CUDA(cudaEventSynchronize(as_event(event)));
+    // Which device it belongs to, an event does not say.
+    for (int device = 0; device < count_; ++device) throw_if_reported(device);
+  }
   float elapsed_time(EventHandle start, EventHandle end) override {
     float ms = 0;
     ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
