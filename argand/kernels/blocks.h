@@ -11,6 +11,7 @@
 
 #include "argand/core/device.h"
 #include "argand/kernels/cpu/check_index.h"
+#include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/softmax.h"
 
 namespace argand {
@@ -39,6 +40,9 @@ class Block {
 namespace blocks {
 
 extern Block<decltype(cpu::check_index)> check_index;
+extern Block<decltype(cpu::take_rows)> take_rows;
+extern Block<decltype(cpu::put_rows)> put_rows;
+extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 

@@ -1,0 +1,33 @@
+// Working memory of a device for the kernels of one call: given back when the host leaves the scope, to be used again
+// by what is issued later on the same stream.
+#pragma once
+#include "argand/runtime/backend.h"
+#include "argand/runtime/cuda/memory.h"
+
+namespace argand::cuda {
+
+// Of the current device and stream.
+class Scratch {
+ public:
+  explicit Scratch(int64_t nbytes)
+      : allocator_(&device_allocator(backend_of(kCUDA).current_device())), nbytes_(static_cast<size_t>(nbytes)) {
+    if (nbytes_ > 0) data_ = allocator_->allocate(nbytes_);
+  }
+  ~Scratch() {
+    if (data_) allocator_->deallocate(data_, nbytes_);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
+
+ private:
+  Allocator* allocator_;
+  size_t nbytes_;
+  void* data_ = nullptr;
+};
+
+}  // namespace argand::cuda
