@@ -10,9 +10,11 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/along_dim.h"
 #include "argand/kernels/cpu/check_index.h"
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/softmax.h"
+#include "argand/kernels/cpu/true_positions.h"
 
 namespace argand {
 
@@ -43,6 +45,9 @@ extern Block<decltype(cpu::check_index)> check_index;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<decltype(cpu::add_rows)> add_rows;
+extern Block<GatherAlong> gather_along;
+extern Block<SlotsAlong> slots_along;
+extern Block<decltype(cpu::true_positions)> true_positions;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 

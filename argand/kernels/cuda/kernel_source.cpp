@@ -21,9 +21,9 @@ const char* device_type_name(ScalarType t) {
     case kLong:
       return "long long";
     case kHalf:
-      return "Half";
+      return "argand::Half";
     case kBFloat16:
-      return "BFloat16";
+      return "argand::BFloat16";
     case kFloat:
       return "float";
     case kDouble:

@@ -7,7 +7,7 @@
 
 namespace argand::cuda {
 
-// Of an element type in device code: "float", "Half", "long long"; NotOnDevice for complex types.
+// Of an element type in device code: "float", "argand::Half", "long long"; NotOnDevice for complex types.
 const char* device_type_name(ScalarType t);
 
 // The instance `name` ("softmax_rows<float, 4>") of a kernel in `header` ("argand/kernels/cuda/softmax.cuh").  Compiled
