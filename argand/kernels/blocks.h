@@ -11,7 +11,9 @@
 
 #include "argand/core/device.h"
 #include "argand/kernels/along_dim.h"
+#include "argand/kernels/cpu/batch_norm.h"
 #include "argand/kernels/cpu/check_index.h"
+#include "argand/kernels/cpu/row_norm.h"
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/softmax.h"
 #include "argand/kernels/cpu/true_positions.h"
@@ -48,6 +50,14 @@ extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<GatherAlong> gather_along;
 extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::true_positions)> true_positions;
+
+extern Block<decltype(cpu::row_norm)> row_norm;
+extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
+extern Block<decltype(cpu::channel_moments)> channel_moments;
+extern Block<decltype(cpu::channel_scale)> channel_scale;
+extern Block<decltype(cpu::channel_products)> channel_products;
+extern Block<decltype(cpu::channel_gradient)> channel_gradient;
+
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 
