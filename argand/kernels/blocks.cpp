@@ -10,6 +10,8 @@ constinit Block<GatherAlong> gather_along(nullptr);
 constinit Block<SlotsAlong> slots_along(nullptr);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
 
+constinit Block<RunFusedStep> run_fused_step(nullptr);
+
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
 constinit Block<decltype(cpu::row_norm_backward)> row_norm_backward(cpu::row_norm_backward);
 constinit Block<decltype(cpu::channel_moments)> channel_moments(cpu::channel_moments);

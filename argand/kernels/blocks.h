@@ -17,6 +17,7 @@
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/softmax.h"
 #include "argand/kernels/cpu/true_positions.h"
+#include "argand/kernels/fused_step.h"
 
 namespace argand {
 
@@ -50,6 +51,8 @@ extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<GatherAlong> gather_along;
 extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::true_positions)> true_positions;
+
+extern Block<RunFusedStep> run_fused_step;
 
 extern Block<decltype(cpu::row_norm)> row_norm;
 extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
