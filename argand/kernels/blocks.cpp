@@ -11,6 +11,7 @@ constinit Block<SlotsAlong> slots_along(nullptr);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
 
 constinit Block<RunFusedStep> run_fused_step(nullptr);
+constinit Block<RunDraw> run_draw(nullptr);
 
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
 constinit Block<decltype(cpu::row_norm_backward)> row_norm_backward(cpu::row_norm_backward);

@@ -17,6 +17,7 @@
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/softmax.h"
 #include "argand/kernels/cpu/true_positions.h"
+#include "argand/kernels/draw.h"
 #include "argand/kernels/fused_step.h"
 
 namespace argand {
@@ -53,6 +54,7 @@ extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::true_positions)> true_positions;
 
 extern Block<RunFusedStep> run_fused_step;
+extern Block<RunDraw> run_draw;
 
 extern Block<decltype(cpu::row_norm)> row_norm;
 extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;

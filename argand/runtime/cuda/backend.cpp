@@ -4,6 +4,8 @@
 #include <nvrtc.h>
 
 #include "argand/base/error.h"
+#include "argand/core/cpu_generator.h"
+#include "argand/core/cuda_generator.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
@@ -22,7 +24,12 @@ cudaStream_t as_stream(const StreamRef& s) { return static_cast<cudaStream_t>(s.
 
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(int count) : count_(count) {}
+  explicit CudaBackend(int count) : count_(count) {
+    for (int i = 0; i < count; ++i) {
+      generators_.push_back(make_cuda_generator(Device(kCUDA, static_cast<DeviceIndex>(i))));
+      add_default_generator(generators_.back());
+    }
+  }
 
   // ---- devices
   int device_count() override { return count_; }
@@ -55,6 +62,10 @@ class CudaBackend final : public Backend {
     ARGAND_CUDA(cudaDeviceSynchronize());
     throw_if_reported(index);
   }
+  Generator& default_generator(DeviceIndex index) override {
+    check_index(index);
+    return generators_[static_cast<size_t>(index)];
+  }
   std::string versions() override {
     int driver = 0, runtime = 0, major = 0, minor = 0;
     ARGAND_CUDA(cudaDriverGetVersion(&driver));
@@ -66,8 +77,7 @@ class CudaBackend final : public Backend {
 
   // ---- memory
   Allocator& allocator(DeviceIndex index) override {
-    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
-                 ": this machine has ", count_);
+    check_index(index);
     return device_allocator(index);
   }
   Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
@@ -120,12 +130,17 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  void check_index(DeviceIndex index) const {
+    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
+                 ": this machine has ", count_);
+  }
   static bool done(cudaError_t e, const char* call) {
     if (e == cudaErrorNotReady) return false;
     if (e != cudaSuccess) throw_cuda_error(e, call);
     return true;
   }
   int count_;
+  std::vector<Generator> generators_;
 };
 
 // Why there is no device, and what to do; null if there is one.
