@@ -170,10 +170,20 @@ struct IndexFill : Kernel<IndexFillArgs> {
     const Tensor index = checked_index("index_fill", a.index, out.device(), size_at(out, dim), dim);
     if (out.numel() == 0) return;
     const DimSplit split(out.sizes(), dim);
-    const Tensor row = exec::new_tensor({{split.outer, index.numel(), split.inner}, out.dtype()}, out.device());
-    exec::copy_elements(row, beside(a.value, out.device()));
-    blocks::put_rows.on(out.device())(out.impl().data(), {split.outer, split.size, split.inner}, out.itemsize(),
-                                      numbers(index), index.numel(), row.impl().data());
+    // On the CPU one slice serves all.
+    const int64_t slices = out.is_cpu() ? 1 : split.outer * index.numel();
+    const Tensor values = exec::new_tensor({{slices, split.inner}, out.dtype()}, out.device());
+    exec::copy_elements(values, beside(a.value, out.device()));
+    if (!out.is_cpu())
+      return blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
+                                               index.numel(), values.impl().data());
+    const int64_t zero = 0;
+    for (int64_t o = 0; o < split.outer; ++o) {
+      char* at = static_cast<char*>(out.impl().data()) + o * split.size * split.inner * out.itemsize();
+      for (int64_t k = 0; k < index.numel(); ++k)
+        cpu::put_rows(at + raw<int64_t>(index)[k] * split.inner * out.itemsize(), {1, 1, split.inner}, out.itemsize(),
+                      &zero, 1, values.impl().data());
+    }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
   static Tensor grad_value(const Ctx& c, const Tensor& g) { return g.index_select(c.dim, c.index).sum(); }
