@@ -38,7 +38,7 @@ struct Samples {
     const unsigned bits[4] = {r.x, r.y, r.z, r.w};
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-      constexpr float kStep = 0x1p-32f * 6.2831855f;
+      constexpr float kStep = 0x1p-32f * (2 * math::kPi<float>);
       const float radius = math::sqrt(-2.0f * math::log(fraction(bits[i])));
       float sine, cosine;
       ::sincosf(bits[i + 1] * kStep + kStep / 2, &sine, &cosine);
@@ -91,7 +91,7 @@ __device__ __forceinline__ T sample(M x, const DrawNumbers& d, const M* chances,
     const M trials = math::ceil(math::log(x) / math::log1p(-a));
     return convert<T>(trials < M(1) ? M(1) : trials);
   } else if constexpr (kKind == kCauchy) {
-    return convert<T>(a + b * math::tan(static_cast<M>(3.141592653589793) * (x - M(0.5))));
+    return convert<T>(a + b * math::tan(math::kPi<M> * (x - M(0.5))));
   } else {
     return convert<T>(math::exp(x * b + a));
   }
