@@ -87,10 +87,40 @@ Generator& default_cpu_generator() {
 
 Generator make_cpu_generator(uint64_t seed) { return Generator(make_intrusive<CpuGeneratorImpl>(seed)); }
 
+namespace {
+
+// Never destroyed, as the CPU's.
+struct DefaultGenerators {
+  std::mutex mutex;
+  std::vector<Generator> others;
+  uint64_t seed = kDefaultSeed;
+};
+DefaultGenerators& default_generators() {
+  static DefaultGenerators& all = *new DefaultGenerators;
+  return all;
+}
+
+void seed_locked(Generator& g, uint64_t seed) {
+  const std::lock_guard lock(g.mutex());
+  g.set_current_seed(seed);
+}
+
+}  // namespace
+
+void add_default_generator(const Generator& g) {
+  DefaultGenerators& all = default_generators();
+  const std::lock_guard lock(all.mutex);
+  all.others.push_back(g);
+  seed_locked(all.others.back(), all.seed);
+}
+
 Generator manual_seed(uint64_t seed) {
+  DefaultGenerators& all = default_generators();
+  const std::lock_guard lock(all.mutex);
+  all.seed = seed;
+  for (Generator& g : all.others) seed_locked(g, seed);
   Generator& generator = default_cpu_generator();
-  std::lock_guard<std::mutex> lock(generator.mutex());
-  generator.set_current_seed(seed);
+  seed_locked(generator, seed);
   return generator;
 }
 

@@ -47,7 +47,11 @@ class CpuGeneratorImpl final : public GeneratorImpl {
 Generator& default_cpu_generator();
 Generator make_cpu_generator(uint64_t seed = kDefaultSeed);
 
-// Seeds the default generator; returns it.  Thread safe.
+// Makes `g` the default generator of another device: seeded as manual_seed() last said, now and from now on.  Thread
+// safe.
+void add_default_generator(const Generator& g);
+
+// Seeds the default generators of all devices; returns the CPU's.  Thread safe.
 Generator manual_seed(uint64_t seed);
 
 }  // namespace argand

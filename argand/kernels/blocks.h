@@ -10,7 +10,10 @@
 #include <exception>
 
 #include "argand/core/device.h"
+#include "argand/kernels/along_dim.h"
 #include "argand/kernels/cpu/arg_reduce.h"
+#include "argand/kernels/cpu/batch_norm.h"
+#include "argand/kernels/cpu/check_index.h"
 #include "argand/kernels/cpu/conv.h"
 #include "argand/kernels/cpu/cross_entropy.h"
 #include "argand/kernels/cpu/matrix_product.h"
@@ -18,8 +21,13 @@
 #include "argand/kernels/cpu/pair_loss.h"
 #include "argand/kernels/cpu/pool.h"
 #include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/cpu/row_norm.h"
+#include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/scan.h"
 #include "argand/kernels/cpu/softmax.h"
+#include "argand/kernels/cpu/true_positions.h"
+#include "argand/kernels/draw.h"
+#include "argand/kernels/fused_step.h"
 
 namespace argand {
 
@@ -49,15 +57,22 @@ namespace blocks {
 extern Block<decltype(cpu::adaptive_avg_pool)> adaptive_avg_pool;
 extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backward;
 extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
+extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<decltype(cpu::arg_extreme)> arg_extreme;
 extern Block<decltype(cpu::avg_pool)> avg_pool;
 extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
+extern Block<decltype(cpu::channel_gradient)> channel_gradient;
+extern Block<decltype(cpu::channel_moments)> channel_moments;
+extern Block<decltype(cpu::channel_products)> channel_products;
+extern Block<decltype(cpu::channel_scale)> channel_scale;
+extern Block<decltype(cpu::check_index)> check_index;
 extern Block<decltype(cpu::conv_forward)> conv_forward;
 extern Block<decltype(cpu::conv_input_grad)> conv_input_grad;
 extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
 extern Block<decltype(cpu::cross_entropy)> cross_entropy;
 extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
 extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
+extern Block<GatherAlong> gather_along;
 extern Block<decltype(cpu::matrix_product)> matrix_product;
 extern Block<decltype(cpu::max_pool)> max_pool;
 extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;
@@ -66,13 +81,21 @@ extern Block<decltype(cpu::nll_loss_backward)> nll_loss_backward;
 extern Block<decltype(cpu::pair_loss)> pair_loss;
 extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
 extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
+extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<decltype(cpu::reduce)> reduce;
+extern Block<decltype(cpu::row_norm)> row_norm;
+extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
+extern Block<RunDraw> run_draw;
+extern Block<RunFusedStep> run_fused_step;
 extern Block<decltype(cpu::scan)> scan;
 extern Block<decltype(cpu::scan_extreme)> scan_extreme;
 extern Block<decltype(cpu::scan_linear)> scan_linear;
+extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<decltype(cpu::total_loss)> total_loss;
+extern Block<decltype(cpu::true_positions)> true_positions;
 
 }  // namespace blocks
 }  // namespace argand

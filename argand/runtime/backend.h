@@ -4,6 +4,7 @@
 #include <string>
 
 #include "argand/core/allocator.h"
+#include "argand/core/generator.h"
 
 namespace argand {
 
@@ -36,7 +37,8 @@ class Backend {
   virtual void set_device(DeviceIndex index) = 0;
   virtual DeviceProperties properties(DeviceIndex index) = 0;
   virtual bool can_access_peer(DeviceIndex from, DeviceIndex to) = 0;
-  virtual void synchronize(DeviceIndex index) = 0;  // waits for all streams; throws what kernels reported
+  virtual void synchronize(DeviceIndex index) = 0;              // waits for all streams; throws what kernels reported
+  virtual Generator& default_generator(DeviceIndex index) = 0;  // of ops that are given none
   // Lines "name: version", for people.
   virtual std::string versions() = 0;
 
@@ -60,7 +62,7 @@ class Backend {
   virtual void record(EventHandle event, const StreamRef& stream) = 0;
   virtual void wait(const StreamRef& stream, EventHandle event) = 0;
   virtual bool query(EventHandle event) = 0;
-  virtual void synchronize(EventHandle event) = 0;                     // waits
+  virtual void synchronize(EventHandle event) = 0;                     // waits; throws what kernels reported
   virtual float elapsed_time(EventHandle start, EventHandle end) = 0;  // milliseconds
 };
 

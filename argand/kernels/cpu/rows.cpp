@@ -40,6 +40,30 @@ void add_group(T* to, const T* from, int64_t inner, const int64_t* order, int64_
   }
 }
 
+template <class T>
+void add_rows_of(T* to, const RowBlock& s, const int64_t* index, int64_t n, const T* from) {
+  if (n == 0 || s.outer == 0 || s.inner == 0) return;
+  // Grouping pays where a row is long enough, or rows are the only thing to divide among threads.
+  if (s.inner < 8 && s.outer > 1) {
+    parallel_for(0, s.outer, grain_for(n * s.inner), [&](int64_t begin, int64_t end) {
+      for (int64_t o = begin; o < end; ++o)
+        for (int64_t k = 0; k < n; ++k)
+          add_one(to + (o * s.rows + index[k]) * s.inner, from + (o * n + k) * s.inner, s.inner, op_math_t<T>());
+    });
+    return;
+  }
+  const RowGroups groups(index, n, s.rows);
+  const int64_t per_row = std::max<int64_t>(1, n / std::max<int64_t>(s.rows, 1)) * s.inner;
+  parallel_for(0, s.outer * s.rows, grain_for(per_row), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o = i / s.rows, r = i - o * s.rows;
+      const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
+      if (first != last)
+        add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
+    }
+  });
+}
+
 }  // namespace
 
 RowGroups::RowGroups(const int64_t* index, int64_t n, int64_t rows)
@@ -79,32 +103,11 @@ void put_rows(void* to, const RowBlock& s, int64_t item_size, const int64_t* ind
   });
 }
 
-template <class T>
-void add_rows(T* to, const RowBlock& s, const int64_t* index, int64_t n, const T* from) {
-  if (n == 0 || s.outer == 0 || s.inner == 0) return;
-  // Grouping pays where a row is long enough, or rows are the only thing to divide among threads.
-  if (s.inner < 8 && s.outer > 1) {
-    parallel_for(0, s.outer, grain_for(n * s.inner), [&](int64_t begin, int64_t end) {
-      for (int64_t o = begin; o < end; ++o)
-        for (int64_t k = 0; k < n; ++k)
-          add_one(to + (o * s.rows + index[k]) * s.inner, from + (o * n + k) * s.inner, s.inner, op_math_t<T>());
-    });
-    return;
-  }
-  const RowGroups groups(index, n, s.rows);
-  const int64_t per_row = std::max<int64_t>(1, n / std::max<int64_t>(s.rows, 1)) * s.inner;
-  parallel_for(0, s.outer * s.rows, grain_for(per_row), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t o = i / s.rows, r = i - o * s.rows;
-      const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
-      if (first != last)
-        add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
-    }
+void add_rows(void* to, const RowBlock& shape, ScalarType type, const int64_t* index, int64_t n, const void* from) {
+  dispatch<kAllTypes>(type, "add_rows", [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    add_rows_of(static_cast<T*>(to), shape, index, n, static_cast<const T*>(from));
   });
 }
-
-#define ARGAND_INSTANTIATE(T, Name) template void add_rows(T*, const RowBlock&, const int64_t*, int64_t, const T*);
-ARGAND_FORALL_DTYPES(ARGAND_INSTANTIATE)
-#undef ARGAND_INSTANTIATE
 
 }  // namespace argand::cpu

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "argand/core/dtype.h"
+
 namespace argand::cpu {
 
 struct RowBlock {
@@ -15,8 +17,7 @@ void take_rows(const void* from, const RowBlock& shape, int64_t item_size, const
 // to[o][index[k]] = from[o][k]; of equal numbers the last one wins.
 void put_rows(void* to, const RowBlock& shape, int64_t item_size, const int64_t* index, int64_t n, const void* from);
 // to[o][index[k]] += from[o][k]; float16 and bfloat16 add in float32.
-template <class T>
-void add_rows(T* to, const RowBlock& shape, const int64_t* index, int64_t n, const T* from);
+void add_rows(void* to, const RowBlock& shape, ScalarType type, const int64_t* index, int64_t n, const void* from);
 
 // Positions k of `index` grouped by their row, in order: those of row r are order[starts[r]] ... order[starts[r + 1] -
 // 1].

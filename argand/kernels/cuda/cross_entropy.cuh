@@ -2,7 +2,7 @@
 // in float.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
-#include "argand/kernels/cuda/softmax.cuh"
+#include "argand/kernels/cuda/row_threads.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {

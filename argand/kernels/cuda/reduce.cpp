@@ -6,7 +6,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/reduce_shape.cuh"
-#include "argand/kernels/cuda/scratch.h"
+#include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
 namespace {

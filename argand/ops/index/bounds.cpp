@@ -2,6 +2,8 @@
 
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
+#include "argand/kernels/blocks.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::ops {
 
@@ -10,27 +12,31 @@ void check_index_dtype(const char* op, const Tensor& index) {
                ": expected dtype int32/int64 for index, got ", index.dtype());
 }
 
-Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
-  Tensor t = exec::dense(index, kLong);
-  const int64_t* p = raw<int64_t>(t);
-  const int64_t n = t.numel();
-  const int64_t least = wrap ? -bound : 0;
-  bool bad = false, negative = false;
-  for (int64_t i = 0; i < n; ++i) {
-    bad |= p[i] < least || p[i] >= bound;
-    negative |= p[i] < 0;
+Tensor checked_index(const char* op, const Tensor& index, const Device& on, int64_t bound, int64_t dim, bool wrap) {
+  if (index.is_cpu()) {
+    Tensor t = exec::dense(index, kLong);
+    if (cpu::check_range(op, raw<int64_t>(t), t.numel(), bound, dim, wrap)) {
+      if (t.is_alias_of(index)) t = exec::dense_clone(t);
+      int64_t* p = raw<int64_t>(t);
+      for (int64_t i = 0; i < t.numel(); ++i) p[i] += p[i] < 0 ? bound : 0;
+    }
+    return beside(t, on);
   }
-  if (bad) {
-    for (int64_t i = 0; i < n; ++i)
-      ARGAND_CHECK(IndexError, p[i] >= least && p[i] < bound, op, ": index ", p[i], " is out of bounds for dimension ",
-                   dim, " with size ", bound);
-  }
-  if (negative) {
-    if (t.is_alias_of(index)) t = exec::dense_clone(t);
-    int64_t* q = raw<int64_t>(t);
-    for (int64_t i = 0; i < n; ++i) q[i] += q[i] < 0 ? bound : 0;
+  const Tensor given = exec::dense(index), t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
+  blocks::check_index.on(on)(op, given.impl().data(), given.dtype(), given.numel(), bound, dim, wrap,
+                             cpu::kNoIgnoredIndex, static_cast<int64_t*>(t.impl().data()));
+  if (bound == 0 && t.numel() > 0) {  // no index is valid: what comes next must not run
+    Backend& backend = backend_of(on.type());
+    backend.synchronize(backend.current_stream(on.index()));
   }
   return t;
+}
+
+Tensor beside(const Tensor& t, const Device& on) {
+  if (!t.defined() || t.device() == on) return t;
+  const Tensor there = exec::new_tensor({t.impl().sizes, t.dtype()}, on);
+  exec::copy_elements(there, t);
+  return there;
 }
 
 void check_has_data(const char* op, const Tensor& t) {

@@ -1,5 +1,5 @@
 // embedding: rows of a table, and the gradient of the table.
-#include "argand/kernels/cpu/rows.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
@@ -21,12 +21,13 @@ struct Embedding : Kernel<EmbeddingArgs> {
     meta.sizes.push_back(a.weight.sizes()[1]);
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding", a.indices, a.weight.sizes()[0], 0);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor index = checked_index("embedding", a.indices, out.device(), a.weight.sizes()[0], 0);
     if (out.numel() == 0) return;
     const Tensor weight = exec::dense(a.weight);
-    cpu::take_rows(weight.impl().data(), {1, weight.sizes()[0], weight.sizes()[1]}, weight.itemsize(),
-                   raw<int64_t>(index), index.numel(), out.impl().data());
+    blocks::take_rows.on(out.device())(weight.impl().data(), {1, weight.sizes()[0], weight.sizes()[1]},
+                                       weight.itemsize(), static_cast<const int64_t*>(index.impl().data()),
+                                       index.numel(), out.impl().data());
   }
   static Tensor grad_weight(const Ctx& c, const Tensor& g) {
     return embedding_dense_backward(g, c.indices, c.sizes(kWeight)[0], c.padding_idx, c.scale_grad_by_freq);
@@ -55,8 +56,9 @@ struct EmbeddingUseWeights : Kernel<EmbeddingUseWeightsArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return {{a.indices.numel(), 1}, a.dtype}; }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding", a.indices, a.num_weights, 0);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor index = checked_index("embedding", a.indices, out.device(), a.num_weights, 0);
+    if (!out.is_cpu()) return run_on_device(a, index.view({-1}), out);
     const int64_t* p = raw<int64_t>(index);
     std::vector<int64_t> uses(static_cast<size_t>(a.num_weights), 0);
     for (int64_t i = 0; i < index.numel(); ++i) ++uses[static_cast<size_t>(p[i])];
@@ -72,6 +74,14 @@ struct EmbeddingUseWeights : Kernel<EmbeddingUseWeightsArgs> {
         if (p[i] == a.padding_idx) q[i] = T(0.0f);
       }
     });
+  }
+  static void run_on_device(const Args& a, const Tensor& index, const Tensor& out) {
+    Tensor each = ones({index.numel()}, TensorOptions(out.device()).dtype(to_real_type(op_math_type(out.dtype()))));
+    if (a.scale_grad_by_freq) {
+      const Tensor uses = zeros({a.num_weights}, each.options()).index_add_(0, index, each);
+      each = uses.index_select(0, index).reciprocal();
+    }
+    exec::copy_elements(out, each.masked_fill(index.eq(a.padding_idx), 0).unsqueeze(1));
   }
   static void samples(S& s) { s.add({s->integer({4}, 0, 3), 3, 1, true, kDouble}); }
 };
@@ -96,18 +106,16 @@ struct EmbeddingDenseBackward : Kernel<EmbeddingDenseBackwardArgs> {
                  "embedding_dense_backward: expected grad_output of sizes ", expected, ", got ", a.grad_output.sizes());
     return {{a.num_weights, expected.back()}, a.grad_output.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding_dense_backward", a.indices, a.num_weights, 0);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor index = checked_index("embedding_dense_backward", a.indices, out.device(), a.num_weights, 0);
     const int64_t width = out.sizes()[1];
     exec::copy_elements(out, exec::wrapped_number(0));
     if (index.numel() == 0 || width == 0) return;
     Tensor g = exec::dense(a.grad_output).view({index.numel(), width});
     if (a.scale_grad_by_freq || a.padding_idx >= 0)
       g = g * _embedding_use_weights(a.indices, a.num_weights, a.padding_idx, a.scale_grad_by_freq, g.dtype());
-    dispatch<kFloatingTypes | kComplexTypes>(out.dtype(), "embedding_dense_backward", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      cpu::add_rows(raw<T>(out), {1, a.num_weights, width}, raw<int64_t>(index), index.numel(), raw<T>(g));
-    });
+    blocks::add_rows.on(out.device())(out.impl().data(), {1, a.num_weights, width}, out.dtype(),
+                                      static_cast<const int64_t*>(index.impl().data()), index.numel(), g.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Tensor rows = g.index_select(0, c.indices.reshape({-1}));

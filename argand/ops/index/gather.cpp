@@ -1,4 +1,5 @@
 // gather, scatter, scatter_add, take_along_dim: one index per element, along one dimension.
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
@@ -59,6 +60,45 @@ void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool spli
     walk(0, first);
 }
 
+// ---- on a GPU
+
+const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
+
+// Neighbouring dimensions that lie in `t` as one are one.
+AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
+  const Dims strides = strides_without(t, dim);
+  AlongDim s{index.numel(), stride_at(t, dim), 0, {}, {}};
+  for (size_t d = 0; d < strides.size(); ++d) {
+    const int64_t size = index.sizes()[d];
+    if (size == 1) continue;
+    const int last = s.ndim - 1;
+    if (last >= 0 && s.strides[last] == size * strides[d]) {
+      s.sizes[last] *= size;
+      s.strides[last] = strides[d];
+      continue;
+    }
+    if (s.ndim == AlongDim::kMaxDims) throw NotOnDevice();
+    s.sizes[s.ndim] = size;
+    s.strides[s.ndim++] = strides[d];
+  }
+  if (s.ndim == 0) s.sizes[s.ndim++] = 1;
+  return s;
+}
+
+// Of each element of `index`, where in the contiguous `t` it points to.
+Tensor slots_in(const Tensor& t, const Tensor& index, int64_t dim) {
+  const Tensor slots = exec::new_tensor({{index.numel()}, kLong}, t.device());
+  blocks::slots_along.on(t.device())(along(index, t, dim), numbers(index), static_cast<int64_t*>(slots.impl().data()));
+  return slots;
+}
+
+void put(const Tensor& out, const Tensor& index, int64_t dim, const Tensor& src) {
+  if (index.numel() == 0) return;
+  const Tensor slots = slots_in(out, index, dim);
+  blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers(slots),
+                                    slots.numel(), src.impl().data());
+}
+
 }  // namespace
 
 struct Gather : Kernel<GatherArgs> {
@@ -71,9 +111,16 @@ struct Gather : Kernel<GatherArgs> {
     check_index("gather", a.self, "input", a.index, dim, false);
     return {a.index.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
-    const Tensor index = checked_index("gather", a.index, size_at(a.self, dim), dim);
+    const Tensor index = checked_index("gather", a.index, out.device(), size_at(a.self, dim), dim);
+    if (!out.is_cpu()) {
+      const Tensor from = beside(a.self, out.device());
+      if (out.numel() > 0)
+        blocks::gather_along.on(out.device())(along(index, from, dim), out.itemsize(), from.impl().data(),
+                                              numbers(index), out.impl().data());
+      return;
+    }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(a.self, dim);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
@@ -125,10 +172,16 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
                  a.src.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter_add");
-    const Tensor index = checked_index("scatter_add", a.index, size_at(out, dim), dim);
-    const Tensor src = corner(a.src, index);
+    const Tensor index = checked_index("scatter_add", a.index, out.device(), size_at(out, dim), dim);
+    const Tensor src = corner(beside(a.src, out.device()), index);
+    if (!out.is_cpu()) {
+      if (index.numel() == 0) return;
+      const Tensor slots = slots_in(out, index, dim);
+      return blocks::add_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.dtype(), numbers(slots),
+                                               slots.numel(), src.impl().data());
+    }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
     dispatch<kAllTypes>(out.dtype(), "scatter_add", [&](auto tag) {
@@ -173,10 +226,11 @@ struct Scatter : Kernel<ScatterArgs> {
                  "scatter: Expected self.dtype to be equal to src.dtype, got ", a.self.dtype(), " and ", a.src.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
-    const Tensor src = corner(a.src, index);
+    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
+    const Tensor src = corner(beside(a.src, out.device()), index);
+    if (!out.is_cpu()) return put(out, index, dim, src);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
@@ -214,9 +268,14 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
     check_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
+    if (!out.is_cpu()) {
+      const Tensor values = exec::new_tensor({index.impl().sizes, out.dtype()}, out.device());
+      exec::copy_elements(values, exec::wrapped_number(a.value));
+      return put(out, index, dim, values);
+    }
     const Tensor value = exec::dense_clone(exec::wrapped_number(a.value), out.dtype());
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);

@@ -1,8 +1,8 @@
 // Advanced indexing: index and index_put, by index tensors and masks.
 #include <cstring>
 
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
-#include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/advanced.h"
@@ -40,6 +40,37 @@ bool any_defined(const std::vector<Tensor>& indices) {
   return std::any_of(indices.begin(), indices.end(), [](const Tensor& t) { return t.defined(); });
 }
 
+// On a GPU, self is seen as [before, indexed, after] (Note [Advanced indexing]), and the indexed dimensions as one of
+// rows.
+struct IndexedRows : IndexedShape {
+  IndexedRows(const char* op, const Tensor& self, const std::vector<Tensor>& indices)
+      : IndexedShape(op, self, indices) {
+    Dims sizes, strides;
+    const auto take = [&](const std::vector<int64_t>& dims) {
+      int64_t n = 1;
+      for (const int64_t d : dims) {
+        sizes.push_back(self.sizes()[d]);
+        strides.push_back(self.strides()[d]);
+        n *= self.sizes()[d];
+      }
+      return n;
+    };
+    block.outer = take(before);
+    block.rows = take(indexed);
+    block.inner = take(after);
+    ordered = exec::alias(self, std::move(sizes), std::move(strides), self.storage_offset());
+    for (const int64_t d : indexed) {
+      const Tensor index = checked_index(op, indices[static_cast<size_t>(d)], self.device(), self.sizes()[d], d, true);
+      rows = rows.defined() ? rows * self.sizes()[d] + index : index;
+    }
+    rows = exec::dense(rows);
+  }
+  const int64_t* numbers() const { return static_cast<const int64_t*>(rows.impl().data()); }
+  cpu::RowBlock block;
+  Tensor ordered;  // self
+  Tensor rows;     // one number per element of B
+};
+
 }  // namespace
 
 struct IndexLong : Kernel<IndexLongArgs> {
@@ -47,7 +78,14 @@ struct IndexLong : Kernel<IndexLongArgs> {
   static constexpr auto doc = "index with index tensors only.";
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return {IndexedShape("index", a.self, a.indices).result, a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) {
+      const IndexedRows plan("index", beside(a.self, out.device()), a.indices);
+      if (out.numel() == 0) return;
+      const Tensor from = exec::dense(plan.ordered);
+      return blocks::take_rows.on(out.device())(from.impl().data(), plan.block, out.itemsize(), plan.numbers(),
+                                                plan.rows.numel(), out.impl().data());
+    }
     const IndexedPlan plan("index", a.self, a.indices);
     if (out.numel() == 0) return;
     const auto picks = static_cast<int64_t>(plan.pick.size()), slices = static_cast<int64_t>(plan.outer.size()) * picks;
@@ -115,7 +153,8 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
 
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) return run_on_device(a, out);
     const IndexedPlan plan("index_put_", out, a.indices);
     if (numel_of(plan.result) == 0) return;
     const Tensor wide =
@@ -126,6 +165,21 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
       add(plan, values, out);
     else
       write(plan, values, out);
+  }
+  static void run_on_device(const Args& a, const Tensor& out) {
+    const IndexedRows plan("index_put_", out, a.indices);
+    if (numel_of(plan.result) == 0) return;
+    const Tensor given = beside(a.values, out.device());
+    const Tensor values = exec::dense(exec::alias(
+        given, plan.result, expanded_strides(given.sizes(), given.strides(), plan.result), given.storage_offset()));
+    const Tensor to = exec::dense(plan.ordered);
+    if (a.accumulate)
+      blocks::add_rows.on(out.device())(to.impl().data(), plan.block, out.dtype(), plan.numbers(), plan.rows.numel(),
+                                        values.impl().data());
+    else
+      blocks::put_rows.on(out.device())(to.impl().data(), plan.block, out.itemsize(), plan.numbers(), plan.rows.numel(),
+                                        values.impl().data());
+    if (!to.is_same(plan.ordered)) exec::copy_elements(plan.ordered, to);
   }
   // In order: of equal indices the last one counts.
   static void write(const IndexedPlan& plan, const Tensor& values, const Tensor& out) {
@@ -156,8 +210,8 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
         const DimSplit split(out.sizes(), plan.indexed[0]);
         std::vector<int64_t> rows(plan.pick);
         for (int64_t& r : rows) r /= split.inner;
-        return cpu::add_rows(to, {split.outer, split.size, split.inner}, rows.data(), static_cast<int64_t>(rows.size()),
-                             from);
+        return cpu::add_rows(to, {split.outer, split.size, split.inner}, out.dtype(), rows.data(),
+                             static_cast<int64_t>(rows.size()), from);
       }
       for (const int64_t outer : plan.outer) {
         for (const int64_t pick : plan.pick) {

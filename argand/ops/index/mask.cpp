@@ -1,4 +1,5 @@
 // Elements chosen by a mask: nonzero, masked_select, masked_scatter, one_hot.
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
@@ -22,6 +23,17 @@ int64_t count_true(const Tensor& mask) {
   return n;
 }
 
+// On a GPU: where the mask (contiguous) holds.
+Tensor positions_of(const Tensor& mask) {
+  Tensor positions;
+  blocks::true_positions.on(mask.device())(mask.impl().data(), mask.numel(), [&](int64_t count) {
+    positions = exec::new_tensor({{count}, kLong}, mask.device());
+    return static_cast<int64_t*>(positions.impl().data());
+  });
+  return positions;
+}
+const int64_t* numbers(const Tensor& positions) { return static_cast<const int64_t*>(positions.impl().data()); }
+
 }  // namespace
 
 struct Nonzero : Kernel<NonzeroArgs> {
@@ -36,8 +48,9 @@ struct Nonzero : Kernel<NonzeroArgs> {
     check_has_data("nonzero", a.self);
     return {{0, a.self.dim()}, kLong};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor mask = exec::dense_clone(a.self, kBool);
+    if (!out.is_cpu()) return run_on_device(mask, out);
     const uint8_t* p = raw<uint8_t>(mask);
     exec::resize_output(out, {count_true(mask), a.self.dim()});
     if (out.numel() == 0) return;
@@ -51,6 +64,17 @@ struct Nonzero : Kernel<NonzeroArgs> {
         at[d] = 0;
       }
     }
+  }
+  static void run_on_device(const Tensor& mask, const Tensor& out) {
+    Tensor rest = positions_of(mask);
+    exec::resize_output(out, {rest.numel(), mask.dim()});
+    if (out.numel() == 0) return;
+    for (int64_t d = mask.dim() - 1; d > 0; --d) {
+      const int64_t size = mask.sizes()[d];
+      exec::copy_elements(out.select(1, d), rest.remainder(size));
+      rest = rest.div(size, "floor");
+    }
+    exec::copy_elements(out.select(1, 0), rest);
   }
   static void samples(S& s) {
     s.add({s->integer({3, 4}, 0, 2)});
@@ -93,9 +117,16 @@ struct MaskedSelect : Kernel<MaskedSelectArgs> {
     broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_select");
     return {{0}, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Dims sizes = broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_select");
-    const Tensor from = expanded(a.self, sizes), mask = expanded(a.mask, sizes);
+    const Tensor from = expanded(beside(a.self, out.device()), sizes),
+                 mask = expanded(beside(a.mask, out.device()), sizes);
+    if (!out.is_cpu()) {
+      const Tensor at = positions_of(mask);
+      exec::resize_output(out, at.sizes());
+      return blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, out.itemsize(), numbers(at),
+                                                at.numel(), out.impl().data());
+    }
     exec::resize_output(out, {count_true(mask)});
     const uint8_t* keep = raw<uint8_t>(mask);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
@@ -133,11 +164,16 @@ struct MaskedScatter : Kernel<MaskedScatterArgs> {
                  a.source.dtype());
     return {broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_scatter"), a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor mask = expanded(a.mask, out.impl().sizes), source = exec::dense(a.source);
-    const int64_t n = count_true(mask);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor mask = expanded(beside(a.mask, out.device()), out.impl().sizes),
+                 source = exec::dense(beside(a.source, out.device()));
+    const Tensor at = out.is_cpu() ? Tensor() : positions_of(mask);
+    const int64_t n = at.defined() ? at.numel() : count_true(mask);
     ARGAND_CHECK(ValueError, n <= source.numel(), "masked_scatter: expected the number of elements of source (",
                  source.numel(), ") to be >= number of ones in mask (", n, ")");
+    if (at.defined())
+      return blocks::put_rows.on(out.device())(out.impl().data(), {1, out.numel(), 1}, out.itemsize(), numbers(at), n,
+                                               source.impl().data());
     const uint8_t* put = raw<uint8_t>(mask);
     cpu::with_block_type(out.itemsize(), [&](auto block) {
       const auto* p = raw<decltype(block)>(source);

@@ -1,6 +1,5 @@
 // Slices along one dimension, chosen by a vector of indices: index_select, index_add, index_copy, index_fill, take.
-#include "argand/kernels/cpu/rows.h"
-
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
@@ -34,6 +33,8 @@ cpu::RowBlock block_of(const Tensor& t, int64_t dim) {
   return {a.outer, a.size, a.inner};
 }
 
+const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>(index.impl().data()); }
+
 }  // namespace
 
 struct IndexSelect : Kernel<IndexSelectArgs> {
@@ -51,13 +52,13 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
                    a.index.numel());
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
-    const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
+    const Tensor index = checked_index("index_select", a.index, out.device(), size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
-    const Tensor from = exec::dense(a.self);
-    cpu::take_rows(from.impl().data(), block_of(from, dim), from.itemsize(), raw<int64_t>(index), index.numel(),
-                   out.impl().data());
+    const Tensor from = exec::dense(beside(a.self, out.device()));
+    blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers(index),
+                                       index.numel(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return zeros(c.sizes(kSelf), g.options()).index_add(c.dim, c.index, g);
@@ -87,15 +88,14 @@ struct IndexAdd : Kernel<IndexAddArgs> {
     check_source("index_add", a.self, wrap_dim(a.dim, a.self.dim(), "index_add"), a.index, a.source);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_add");
-    const Tensor index = checked_index("index_add", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("index_add", a.index, out.device(), size_at(out, dim), dim);
+    const Tensor given = beside(a.source, out.device());
     const Tensor source =
-        exec::dense_clone(a.alpha.equal(1) ? a.source : a.source * a.alpha, out.dtype());  // bool times 2 is an integer
-    dispatch<kAllTypes>(out.dtype(), "index_add", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      cpu::add_rows(raw<T>(out), block_of(out, dim), raw<int64_t>(index), index.numel(), raw<T>(source));
-    });
+        exec::dense_clone(a.alpha.equal(1) ? given : given * a.alpha, out.dtype());  // bool times 2 is an integer
+    blocks::add_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.dtype(), numbers(index), index.numel(),
+                                      source.impl().data());
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_source(const Ctx& c, const Tensor& g) {
@@ -125,12 +125,13 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
     check_source("index_copy", a.self, wrap_dim(a.dim, a.self.dim(), "index_copy"), a.index, a.source);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_copy");
-    const Tensor index = checked_index("index_copy", a.index, size_at(out, dim), dim), source = exec::dense(a.source);
+    const Tensor index = checked_index("index_copy", a.index, out.device(), size_at(out, dim), dim),
+                 source = exec::dense(beside(a.source, out.device()));
     if (source.numel() == 0) return;
-    cpu::put_rows(out.impl().data(), block_of(out, dim), out.itemsize(), raw<int64_t>(index), index.numel(),
-                  source.impl().data());
+    blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
+                                      index.numel(), source.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
   static Tensor grad_source(const Ctx& c, const Tensor& g) {
@@ -164,19 +165,24 @@ struct IndexFill : Kernel<IndexFillArgs> {
                  a.value.dtype(), " cannot be converted to ", a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_fill");
-    const Tensor index = checked_index("index_fill", a.index, size_at(out, dim), dim);
+    const Tensor index = checked_index("index_fill", a.index, out.device(), size_at(out, dim), dim);
     if (out.numel() == 0) return;
     const DimSplit split(out.sizes(), dim);
-    const Tensor row = exec::new_tensor({{split.inner}, out.dtype()}, kCPU);
-    exec::copy_elements(row, a.value);
+    // On the CPU one slice serves all.
+    const int64_t slices = out.is_cpu() ? 1 : split.outer * index.numel();
+    const Tensor values = exec::new_tensor({{slices, split.inner}, out.dtype()}, out.device());
+    exec::copy_elements(values, beside(a.value, out.device()));
+    if (!out.is_cpu())
+      return blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
+                                               index.numel(), values.impl().data());
     const int64_t zero = 0;
     for (int64_t o = 0; o < split.outer; ++o) {
       char* at = static_cast<char*>(out.impl().data()) + o * split.size * split.inner * out.itemsize();
       for (int64_t k = 0; k < index.numel(); ++k)
         cpu::put_rows(at + raw<int64_t>(index)[k] * split.inner * out.itemsize(), {1, 1, split.inner}, out.itemsize(),
-                      &zero, 1, row.impl().data());
+                      &zero, 1, values.impl().data());
     }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
@@ -201,12 +207,12 @@ struct Take : Kernel<TakeArgs> {
                  a.index.dtype());
     return {a.index.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("take", a.index, a.self.numel(), 0, true);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor index = checked_index("take", a.index, out.device(), a.self.numel(), 0, true);
     if (out.numel() == 0) return;
-    const Tensor from = exec::dense(a.self);
-    cpu::take_rows(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), raw<int64_t>(index), index.numel(),
-                   out.impl().data());
+    const Tensor from = exec::dense(beside(a.self, out.device()));
+    blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), numbers(index),
+                                       index.numel(), out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor flat = zeros({numel_of(c.sizes(kSelf))}, g.options());

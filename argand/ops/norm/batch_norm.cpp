@@ -1,8 +1,7 @@
 // batch_norm, and the op with statistics and its backward that it is made of.
-#include "argand/kernels/cpu/batch_norm.h"
-
 #include <cmath>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -58,6 +57,16 @@ void update_running(const Tensor& running, const A* now, double momentum, double
   running.storage()->bump_version("batch_norm");
 }
 
+// ---- the same in ops, for a GPU
+
+void update_running(const Tensor& running, const Tensor& now, double momentum, double factor) {
+  if (!running.defined()) return;
+  exec::copy_elements(running, running.to(kDouble) * (1 - momentum) + now.to(kDouble) * (momentum * factor));
+  running.storage()->bump_version("batch_norm");
+}
+Tensor inverted(const Tensor& variance, double eps) { return (variance.to(kDouble) + eps).sqrt().reciprocal(); }
+Tensor scaled_by(const Tensor& t, const Tensor& weight) { return weight.defined() ? t * weight : t; }
+
 // 1 / sqrt(variance + eps), in place.
 template <class A>
 void invert(A* variance, int64_t n, double eps) {
@@ -83,7 +92,8 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     const TensorMeta statistic{{a.input.sizes()[1]}, op_math_type(a.input.dtype())};
     return {{a.input.impl().sizes, a.input.dtype()}, statistic, statistic};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
+    if (!outs[0].is_cpu()) return run_on_device(a, outs);
     dispatch<kFloatTypes>(op_math_type(a.input.dtype()), "native_batch_norm", [&](auto tag) {
       using A = typename decltype(tag)::type;
       const Channels channels(a.input.sizes());
@@ -101,6 +111,31 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
         for (int64_t j = 0; j < channels.c; ++j) raw<A>(scale)[j] *= raw<A>(w)[j];
       cpu::channel_scale(pass, x.impl().data(), mean, scale.impl().data(), data_or_null(b), outs[0].impl().data());
     });
+  }
+  static void run_on_device(const Args& a, std::span<Tensor> outs) {
+    const Channels channels(a.input.sizes());
+    const Tensor &mean = outs[1], &invstd = outs[2];
+    const Device& device = mean.device();
+    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, mean.dtype()),
+                 b = exec::dense(a.bias, mean.dtype());
+    const cpu::ChannelPass pass = channels.pass(x.dtype());
+    const auto n = static_cast<double>(channels.count());
+    Tensor variance = a.running_var;
+    if (!a.training) {
+      exec::copy_elements(mean, a.running_mean);
+    } else if (n == 0) {
+      exec::copy_elements(mean, exec::wrapped_number(0));
+      variance = zeros_like(mean);
+    } else {
+      variance = exec::new_tensor({mean.impl().sizes, mean.dtype()}, device);
+      blocks::channel_moments.on(device)(pass, x.impl().data(), mean.impl().data(), variance.impl().data());
+      update_running(a.running_mean, mean, a.momentum, 1);
+      update_running(a.running_var, variance, a.momentum, n / (n - 1));
+    }
+    exec::copy_elements(invstd, inverted(variance, a.eps));
+    const Tensor scale = scaled_by(invstd, w);
+    blocks::channel_scale.on(device)(pass, x.impl().data(), mean.impl().data(), scale.impl().data(), data_or_null(b),
+                                     outs[0].impl().data());
   }
   // Mean and variance of the batch; they move the running ones, of which the variance is unbiased.
   template <class A>
@@ -186,7 +221,8 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
             parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
             parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
+    if (!outs[0].is_cpu()) return run_on_device(a, outs);
     dispatch<kFloatTypes>(op_math_type(a.input.dtype()), "native_batch_norm_backward", [&](auto tag) {
       using A = typename decltype(tag)::type;
       constexpr ScalarType kType = scalar_type_v<A>;
@@ -213,6 +249,35 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       dw.finish();
       db.finish();
     });
+  }
+  static void run_on_device(const Args& a, std::span<Tensor> outs) {
+    const Device& device = a.input.device();
+    const ScalarType type = op_math_type(a.input.dtype());
+    const Channels channels(a.input.sizes());
+    const cpu::ChannelPass pass = channels.pass(a.input.dtype());
+    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type);
+    const bool running = uses_running(a);
+    const Tensor mean = exec::dense(running ? a.running_mean : a.save_mean, type);
+    const Tensor invstd = exec::dense(running ? inverted(a.running_var, a.eps) : a.save_invstd, type);
+    const Tensor sum = exec::new_tensor({{channels.c}, type}, device),
+                 product = exec::new_tensor({{channels.c}, type}, device);
+    if (a.train || a.output_mask[1] || a.output_mask[2])
+      blocks::channel_products.on(device)(pass, g.impl().data(), x.impl().data(), mean.impl().data(), sum.impl().data(),
+                                          product.impl().data());
+    if (a.output_mask[0]) {
+      const Tensor scale = scaled_by(invstd, w);
+      Tensor slope, shift;
+      if (a.train) {
+        const auto n = static_cast<double>(channels.count());
+        slope = -scale * invstd * invstd * (product / n);
+        shift = -scale * (sum / n);
+      }
+      blocks::channel_gradient.on(device)(pass, g.impl().data(), x.impl().data(), mean.impl().data(),
+                                          scale.impl().data(), data_or_null(slope), data_or_null(shift),
+                                          outs[0].impl().data());
+    }
+    if (a.output_mask[1]) exec::copy_elements(outs[1], product * invstd);
+    if (a.output_mask[2]) exec::copy_elements(outs[2], sum);
   }
   // grad_x = weight * invstd * (g - E[g] - (x - mean) * invstd^2 * E[g (x - mean)]); in evaluation without the means.
   template <class A>

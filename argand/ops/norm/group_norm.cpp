@@ -1,5 +1,5 @@
 // group_norm, and the op with statistics and its backward that it is made of.
-#include "argand/kernels/cpu/row_norm.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -65,11 +65,12 @@ struct NativeGroupNorm : Kernel<NativeGroupNormArgs> {
     const TensorMeta statistic{{a.N, a.group}, op_math_type(a.input.dtype())};
     return {{a.input.impl().sizes, a.input.dtype()}, statistic, statistic};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, type), b = exec::dense(a.bias, type);
-    cpu::row_norm(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), x.impl().data(), data_or_null(b), a.eps,
-                  outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
+    blocks::row_norm.on(x.device())(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), x.impl().data(),
+                                    data_or_null(b), a.eps, outs[0].impl().data(), outs[1].impl().data(),
+                                    outs[2].impl().data());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -119,14 +120,14 @@ struct NativeGroupNormBackward : Kernel<NativeGroupNormBackwardArgs> {
             parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
             parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
                  mean = exec::dense(a.mean, type), rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
-    cpu::row_norm_backward(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), g.impl().data(), x.impl().data(),
-                           mean.impl().data(), rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr,
-                           dw.data(), db.data());
+    blocks::row_norm_backward.on(x.device())(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), g.impl().data(),
+                                             x.impl().data(), mean.impl().data(), rstd.impl().data(),
+                                             a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), db.data());
     dw.finish();
     db.finish();
   }

@@ -1,4 +1,5 @@
 // layer_norm, and the op with statistics and its backward that it is made of.
+#include "argand/kernels/blocks.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -23,11 +24,11 @@ struct NativeLayerNorm : Kernel<NativeLayerNormArgs> {
     const TensorMeta statistic{statistics_sizes(a.input.sizes(), a.normalized_shape), op_math_type(a.input.dtype())};
     return {{a.input.impl().sizes, a.input.dtype()}, statistic, statistic};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, type), b = exec::dense(a.bias, type);
-    cpu::row_norm(row_call(x, a.normalized_shape, w, true), x.impl().data(), data_or_null(b), a.eps,
-                  outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
+    blocks::row_norm.on(x.device())(row_call(x, a.normalized_shape, w, true), x.impl().data(), data_or_null(b), a.eps,
+                                    outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -73,14 +74,14 @@ struct NativeLayerNormBackward : Kernel<NativeLayerNormBackwardArgs> {
             parameter_gradient_meta(a.weight, a.normalized_shape, a.input, a.output_mask[1]),
             parameter_gradient_meta(a.bias, a.normalized_shape, a.input, a.output_mask[2])};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
                  mean = exec::dense(a.mean, type), rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
-    cpu::row_norm_backward(row_call(x, a.normalized_shape, w, true), g.impl().data(), x.impl().data(),
-                           mean.impl().data(), rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr,
-                           dw.data(), db.data());
+    blocks::row_norm_backward.on(x.device())(row_call(x, a.normalized_shape, w, true), g.impl().data(), x.impl().data(),
+                                             mean.impl().data(), rstd.impl().data(),
+                                             a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), db.data());
     dw.finish();
     db.finish();
   }

@@ -1,6 +1,7 @@
 // rms_norm, and the op with statistics and its backward that it is made of.
 #include <limits>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -31,10 +32,11 @@ struct FusedRmsNorm : Kernel<FusedRmsNormArgs> {
     return {{a.input.impl().sizes, a.input.dtype()},
             {statistics_sizes(a.input.sizes(), a.normalized_shape), op_math_type(a.input.dtype())}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, op_math_type(x.dtype()));
-    cpu::row_norm(row_call(x, a.normalized_shape, w, false), x.impl().data(), nullptr, eps_or_default(a.eps, x.dtype()),
-                  outs[0].impl().data(), nullptr, outs[1].impl().data());
+    blocks::row_norm.on(x.device())(row_call(x, a.normalized_shape, w, false), x.impl().data(), nullptr,
+                                    eps_or_default(a.eps, x.dtype()), outs[0].impl().data(), nullptr,
+                                    outs[1].impl().data());
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -74,13 +76,14 @@ struct FusedRmsNormBackward : Kernel<FusedRmsNormBackwardArgs> {
     return {{a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype()},
             parameter_gradient_meta(a.weight, a.normalized_shape, a.input, a.output_mask[1])};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
                  rstd = exec::dense(a.rstd, type);
     const StagedResult dw(outs[1], a.output_mask[1], type);
-    cpu::row_norm_backward(row_call(x, a.normalized_shape, w, false), g.impl().data(), x.impl().data(), nullptr,
-                           rstd.impl().data(), a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), nullptr);
+    blocks::row_norm_backward.on(x.device())(row_call(x, a.normalized_shape, w, false), g.impl().data(),
+                                             x.impl().data(), nullptr, rstd.impl().data(),
+                                             a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), nullptr);
     dw.finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {

@@ -3,8 +3,10 @@
 // Formulas: SGD with momentum (Sutskever et al., 2013), Adam (Kingma and Ba, 2015), AdamW (Loshchilov and Hutter,
 // 2019), RMSprop (Hinton, 2012; centred form of Graves, 2013), as torch.optim writes them.
 #include <cmath>
+#include <deque>
 #include <optional>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/optim/args.h"
 #include "argand/ops/optim/step_loops.h"
@@ -37,6 +39,7 @@ class Flat {
   T* data() const {
     return raw<T>(dense_);
   }
+  void* address() const { return dense_.impl().data(); }
 
  private:
   Tensor tensor_, dense_;
@@ -57,6 +60,40 @@ void for_each_parameter(const char* op, const List& self, Update update) {
   }
 }
 
+// On a GPU: all tensors of a dtype together.  `states` are the lists that the kind and its options use.
+void run_on_device(const char* op, const FusedStep& step, const List& self, const List& grads,
+                   std::initializer_list<const List*> states) {
+  std::vector<bool> done(self.size(), false);
+  for (size_t first = 0; first < self.size(); ++first) {
+    if (done[first]) continue;
+    const ScalarType type = self[first].dtype();
+    std::deque<Flat> flats;
+    std::vector<FusedTensor> table;
+    std::vector<const Flat*> written;
+    const auto flat = [&](const Tensor& t) -> const Flat& { return flats.emplace_back(t); };
+    for (size_t p = first; p < self.size(); ++p) {
+      if (done[p] || self[p].dtype() != type) continue;
+      done[p] = true;
+      FusedTensor t{};
+      t.numel = self[p].numel();
+      written.push_back(&flat(self[p]));
+      t.param = written.back()->address();
+      t.grad = flat(grads[p]).address();
+      int at = 0;
+      for (const List* list : states) {
+        written.push_back(&flat((*list)[p]));
+        t.states[at++] = written.back()->address();
+      }
+      table.push_back(t);
+    }
+    blocks::run_fused_step.on(self[first].device())(step, type, table.data(), static_cast<int64_t>(table.size()));
+    for (const Flat* f : written) f->write_back();
+  }
+  for (const Tensor& t : self) t.storage()->bump_version(op);
+}
+
+bool on_device(const List& self) { return !self.empty() && !self[0].is_cpu(); }
+
 }  // namespace
 
 struct FusedSgd : Kernel<FusedSgdArgs> {
@@ -73,7 +110,16 @@ struct FusedSgd : Kernel<FusedSgdArgs> {
     if (a.momentum != 0) check_list("_fused_sgd_", "momentum_buffers", a.momentum_buffers, a.self);
     return {};
   }
-  static void cpu(const Args& a, std::span<Tensor>) {
+  static void run(const Args& a, std::span<Tensor>) {
+    if (on_device(a.self)) {
+      const bool momentum = a.momentum != 0;
+      const FusedStep step{FusedStep::kSgd,
+                           momentum ? FusedStep::kMomentum | (a.nesterov ? FusedStep::kNesterov : 0) : 0,
+                           {a.lr, a.weight_decay, a.maximize ? -1.0 : 1.0, a.momentum, a.is_first_step ? 0 : a.momentum,
+                            a.dampening, a.is_first_step ? 1.0 : 0.0}};
+      if (momentum) return run_on_device("_fused_sgd_", step, a.self, a.grads, {&a.momentum_buffers});
+      return run_on_device("_fused_sgd_", step, a.self, a.grads, {});
+    }
     for_each_parameter("_fused_sgd_", a.self, [&](auto tag, size_t p, auto run) {
       using T = typename decltype(tag)::type;
       using M = op_math_t<T>;
@@ -124,9 +170,19 @@ struct FusedAdam : Kernel<FusedAdamArgs> {
     ARGAND_CHECK(ValueError, a.step >= 1, "_fused_adam_: step counts from 1, got ", a.step);
     return {};
   }
-  static void cpu(const Args& a, std::span<Tensor>) {
+  static void run(const Args& a, std::span<Tensor>) {
     const double correction1 = 1 - std::pow(a.beta1, static_cast<double>(a.step));
     const double correction2 = 1 - std::pow(a.beta2, static_cast<double>(a.step));
+    if (on_device(a.self)) {
+      const FusedStep step{
+          FusedStep::kAdam,
+          a.amsgrad ? FusedStep::kAmsgrad : 0,
+          {a.beta1, 1 - a.beta1, a.beta2, 1 - a.beta2, a.lr / correction1, std::sqrt(correction2), a.eps,
+           a.maximize ? -1.0 : 1.0, a.decoupled ? 0 : a.weight_decay, a.decoupled ? 1 - a.lr * a.weight_decay : 1}};
+      if (a.amsgrad)
+        return run_on_device("_fused_adam_", step, a.self, a.grads, {&a.exp_avgs, &a.exp_avg_sqs, &a.max_exp_avg_sqs});
+      return run_on_device("_fused_adam_", step, a.self, a.grads, {&a.exp_avgs, &a.exp_avg_sqs});
+    }
     for_each_parameter("_fused_adam_", a.self, [&](auto tag, size_t p, auto run) {
       using T = typename decltype(tag)::type;
       using M = op_math_t<T>;
@@ -184,7 +240,20 @@ struct FusedRmsprop : Kernel<FusedRmspropArgs> {
     if (a.momentum > 0) check_list("_fused_rmsprop_", "momentum_buffers", a.momentum_buffers, a.self);
     return {};
   }
-  static void cpu(const Args& a, std::span<Tensor>) {
+  static void run(const Args& a, std::span<Tensor>) {
+    if (on_device(a.self)) {
+      const bool has_momentum = a.momentum > 0;
+      const FusedStep step{FusedStep::kRmsprop,
+                           (a.centered ? FusedStep::kCentered : 0) | (has_momentum ? FusedStep::kMomentum : 0),
+                           {a.lr, a.alpha, 1 - a.alpha, a.eps, a.weight_decay, a.momentum, a.maximize ? -1.0 : 1.0}};
+      const auto run_with = [&](std::initializer_list<const List*> states) {
+        run_on_device("_fused_rmsprop_", step, a.self, a.grads, states);
+      };
+      if (a.centered && has_momentum) return run_with({&a.square_avgs, &a.grad_avgs, &a.momentum_buffers});
+      if (a.centered) return run_with({&a.square_avgs, &a.grad_avgs});
+      if (has_momentum) return run_with({&a.square_avgs, &a.momentum_buffers});
+      return run_with({&a.square_avgs});
+    }
     for_each_parameter("_fused_rmsprop_", a.self, [&](auto tag, size_t p, auto run) {
       using T = typename decltype(tag)::type;
       using M = op_math_t<T>;

@@ -28,7 +28,7 @@ struct Rand : Kernel<RandArgs> {
     check_floating("rand", a.options.dtype());
     return meta_of(a.size, a.options);
   }
-  static void cpu(const Args& a, Tensor& out) { draw_uniform(out, 0, 1, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_uniform(out, 0, 1, a.generator); }
   static void samples(S& s) {
     s.fails({{2, -1}}, "sizes must be non-negative, got [2, -1]");
     s.fails({{2}, {}, kLong}, "rand: not implemented for dtype int64");
@@ -48,7 +48,7 @@ struct RandLike : Kernel<RandLikeArgs> {
     check_floating("rand_like", meta.dtype);
     return meta;
   }
-  static void cpu(const Args&, Tensor& out) { draw_uniform(out, 0, 1, {}); }
+  static void run(const Args&, Tensor& out) { draw_uniform(out, 0, 1, {}); }
   static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "rand_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandLike)
@@ -67,7 +67,7 @@ struct Randn : Kernel<RandnArgs> {
     check_floating("randn", a.options.dtype());
     return meta_of(a.size, a.options);
   }
-  static void cpu(const Args& a, Tensor& out) { draw_normal(out, 0, 1, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_normal(out, 0, 1, a.generator); }
   static void samples(S& s) {
     s.fails({{2, -1}}, "sizes must be non-negative, got [2, -1]");
     s.fails({{2}, {}, kLong}, "randn: not implemented for dtype int64");
@@ -87,7 +87,7 @@ struct RandnLike : Kernel<RandnLikeArgs> {
     check_floating("randn_like", meta.dtype);
     return meta;
   }
-  static void cpu(const Args&, Tensor& out) { draw_normal(out, 0, 1, {}); }
+  static void run(const Args&, Tensor& out) { draw_normal(out, 0, 1, {}); }
   static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "randn_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandnLike)
@@ -111,7 +111,7 @@ struct Randint : Kernel<RandintArgs> {
     check_integer_range("randint", a.low, a.high, dtype);
     return meta_of(a.size, a.options, dtype);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), a.generator);
   }
   static void samples(S& s) {
@@ -136,7 +136,7 @@ struct RandintLike : Kernel<RandintLikeArgs> {
     check_integer_range("randint_like", a.low, a.high, meta.dtype);
     return meta;
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), {});
   }
   static void samples(S& s) {

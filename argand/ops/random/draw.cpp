@@ -5,7 +5,11 @@
 #include <limits>
 #include <numeric>
 
+#include "argand/core/cuda_generator.h"
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/random.h"
+#include "argand/ops/functions.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::ops {
 namespace {
@@ -22,6 +26,10 @@ Tensor parts_of(const Tensor& t) {
 }
 
 void add_to_real(const Tensor& parts, double mean) {
+  if (!parts.is_cpu()) {
+    parts.select(-1, 0).add_(mean);
+    return;
+  }
   const Tensor sum = exec::dense_clone(parts);
   dispatch<kFloatTypes>(sum.dtype(), "normal_", [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -40,6 +48,24 @@ void with_floats(const Tensor& t, const char* op, F f) {
 }
 
 }  // namespace
+
+CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
+  if (!g || !g->defined()) return *default_cpu_generator().get<CpuGeneratorImpl>();
+  auto* other = dynamic_cast<CudaGeneratorImpl*>(g->impl_ptr().get());
+  if (!other) return *g->get<CpuGeneratorImpl>();
+  thread_local CpuGeneratorImpl stream;
+  const std::lock_guard lock(other->mutex_);
+  stream.set_current_seed(other->current_seed() + other->advance(4));
+  return stream;
+}
+
+void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g) {
+  const Device& device = t.device();
+  const Generator& generator = g && g->defined() ? *g : backend_of(device.type()).default_generator(device.index());
+  ARGAND_CHECK(DeviceError, generator.device() == device, "Generator: expected a generator for ", device,
+               ", got one for ", generator.device());
+  blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *generator.impl_ptr());
+}
 
 Dims memory_order(const Tensor& t) {
   Dims order(t.sizes().size());
@@ -60,6 +86,7 @@ Tensor in_memory_order(const Tensor& t) {
 void draw_uniform(const Tensor& out, double from, double to, const std::optional<Generator>& g) {
   if (out.is_complex()) return draw_uniform(parts_of(out), from, to, g);
   fill_in_memory_order(out, [&](const Tensor& t) {
+    if (!t.is_cpu()) return draw_on_device(t, {Draw::kUniform, from, to}, g);
     with_floats(t, "uniform_", [&](auto* p, int64_t n) { cpu::uniform(generator_of(g), p, n, from, to); });
   });
 }
@@ -73,6 +100,7 @@ void draw_normal(const Tensor& out, double mean, double std, const std::optional
   }
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {
+    if (!t.is_cpu()) return draw_on_device(t, {Draw::kNormal, mean, std}, g);
     with_floats(t, "normal_", [&](auto* p, int64_t n) {
       if (serial)
         cpu::normal_serial(generator_of(g), p, n, mean, std);
@@ -84,6 +112,10 @@ void draw_normal(const Tensor& out, double mean, double std, const std::optional
 
 void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::optional<Generator>& g) {
   fill_in_memory_order(out, [&](const Tensor& t) {
+    if (!t.is_cpu()) {
+      const bool wide = range == 0 || range >= uint64_t{1} << 28;
+      return draw_on_device(t, {Draw::kIntegers, 0, 0, from, range, wide}, g);
+    }
     dispatch<kRealTypes>(t.dtype(), "random_", [&](auto tag) {
       using T = typename decltype(tag)::type;
       cpu::random_from_to(generator_of(g), raw<T>(t), t.numel(), from, range);

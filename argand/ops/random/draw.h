@@ -3,12 +3,16 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
+#include "argand/kernels/draw.h"
 
 namespace argand::ops {
 
-inline CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
-  return *(g && g->defined() ? *g : default_cpu_generator()).get<CpuGeneratorImpl>();
-}
+// For the CPU.  An op that only the CPU has may be given the generator of a GPU: it then draws from a stream that
+// starts where that one is, and moves it on.
+CpuGeneratorImpl& generator_of(const std::optional<Generator>& g);
+
+// Fills a contiguous tensor of a GPU.
+void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g);
 
 // The dimensions of `t`, slowest first: the order in which PyTorch draws.
 Dims memory_order(const Tensor& t);
@@ -21,7 +25,7 @@ void fill_in_memory_order(const Tensor& out, Fill fill) {
   if (out.numel() == 0) return;
   const Tensor ordered = out.is_contiguous() ? out : in_memory_order(out);
   if (ordered.is_contiguous()) return fill(ordered);
-  const Tensor buffer = exec::new_tensor({ordered.impl().sizes, ordered.dtype()}, kCPU);
+  const Tensor buffer = exec::new_tensor({ordered.impl().sizes, ordered.dtype()}, out.device());
   fill(buffer);
   exec::copy_elements(ordered, buffer);
 }

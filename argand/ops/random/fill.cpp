@@ -5,6 +5,7 @@
 
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
+#include "argand/ops/index/bounds.h"
 #include "argand/ops/random/args.h"
 #include "argand/ops/random/draw.h"
 
@@ -12,6 +13,27 @@ namespace argand::ops {
 namespace {
 
 TensorMeta meta_of_self(const Tensor& self) { return {self.impl().sizes, self.dtype()}; }
+
+// The largest integer below which all are exact.
+int64_t largest(ScalarType t) {
+  return dispatch<kRealTypes>(t, "random_", [](auto tag) -> int64_t {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, Half>)
+      return int64_t{1} << 11;
+    else if constexpr (std::is_same_v<T, BFloat16>)
+      return int64_t{1} << 8;
+    else if constexpr (std::is_floating_point_v<T>)
+      return int64_t{1} << std::numeric_limits<T>::digits;
+    else
+      return static_cast<int64_t>(std::numeric_limits<T>::max());
+  });
+}
+
+// random_ without bounds.
+Draw full_range(ScalarType t) {
+  const bool wide = t == kLong || t == kDouble;
+  return {Draw::kIntegers, 0, 0, 0, static_cast<uint64_t>(largest(t)) + 1, wide};
+}
 
 }  // namespace
 
@@ -28,7 +50,7 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
                  "uniform_: expects to-from to be finite, but found to=", a.to, " and from=", a.from);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 1, 0}, "uniform_: expects to return a [from, to) range, but found from=1 > to=0");
@@ -48,7 +70,7 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
     ARGAND_CHECK(ValueError, a.std >= 0, "normal_: expects std >= 0.0, but found std ", a.std);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
     s.fails({s->real({2}), 0, -1}, "normal_: expects std >= 0.0, but found std -1");
@@ -65,20 +87,6 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
   static constexpr auto doc = "Integers of [from, to); without `to`, up to the largest that the dtype holds exactly.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
-  // The largest integer below which all are exact.
-  static int64_t largest(ScalarType t) {
-    return dispatch<kRealTypes>(t, "random_", [](auto tag) -> int64_t {
-      using T = typename decltype(tag)::type;
-      if constexpr (std::is_same_v<T, Half>)
-        return int64_t{1} << 11;
-      else if constexpr (std::is_same_v<T, BFloat16>)
-        return int64_t{1} << 8;
-      else if constexpr (std::is_floating_point_v<T>)
-        return int64_t{1} << std::numeric_limits<T>::digits;
-      else
-        return static_cast<int64_t>(std::numeric_limits<T>::max());
-    });
-  }
   static TensorMeta infer(const Args& a) {
     if (a.to)
       check_integer_range("random_", a.from, *a.to, a.self.dtype());
@@ -87,7 +95,7 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
                    ", got ", a.from);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const auto from = static_cast<uint64_t>(a.from);
     // All of int64 wraps to 0, which is how the kernel wants it.
     const uint64_t range =
@@ -109,8 +117,9 @@ struct RandomFullInplace : Kernel<RandomFullInplaceArgs> {
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) { return meta_of_self(a.self); }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, full_range(t.dtype()), a.generator);
       dispatch<kRealTypes>(t.dtype(), "random_", [&](auto tag) {
         cpu::random_full(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel());
       });
@@ -130,8 +139,9 @@ struct BernoulliInplace : Kernel<BernoulliInplaceArgs> {
     ARGAND_CHECK(ValueError, a.p >= 0 && a.p <= 1, "bernoulli_: expects p to be in [0, 1], but got p=", a.p);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, {Draw::kBernoulli, a.p}, a.generator);
       dispatch<kRealTypes>(t.dtype(), "bernoulli_", [&](auto tag) {
         cpu::bernoulli(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
       });
@@ -153,15 +163,22 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
                  "bernoulli_: expects probabilities tensor to have floating type, got ", a.p.dtype());
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor p = exec::alias(a.p, out.impl().sizes, expanded_strides(a.p.sizes(), a.p.strides(), out.sizes()),
-                                 a.p.storage_offset());
+  static void run(const Args& a, Tensor& out) {
+    const Tensor given = beside(a.p, out.device());
+    const Tensor p = exec::alias(given, out.impl().sizes, expanded_strides(given.sizes(), given.strides(), out.sizes()),
+                                 given.storage_offset());
     Dims sizes, strides;
     for (const int64_t d : memory_order(out)) {
       sizes.push_back(p.sizes()[d]);
       strides.push_back(p.strides()[d]);
     }
     const Tensor chances = exec::dense(exec::alias(p, sizes, strides, p.storage_offset()));
+    if (!out.is_cpu()) {
+      const Tensor q = exec::dense(chances, out.dtype() == kDouble ? kDouble : kFloat);
+      return fill_in_memory_order(out, [&](const Tensor& t) {
+        draw_on_device(t, {Draw::kBernoulli, 0, 0, 0, 0, false, q.impl().data()}, a.generator);
+      });
+    }
     dispatch<kFloatingTypes>(p.dtype(), "bernoulli_", [&](auto chance) {
       using P = typename decltype(chance)::type;
       const P* q = raw<P>(chances);
@@ -196,8 +213,9 @@ struct ExponentialInplace : Kernel<ExponentialInplaceArgs> {
     ARGAND_CHECK(ValueError, a.lambd > 0, "exponential_: expects lambda > 0.0, but found lambda=", a.lambd);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, {Draw::kExponential, a.lambd}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "exponential_", [&](auto tag) {
         cpu::exponential(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.lambd);
       });
@@ -217,8 +235,9 @@ struct GeometricInplace : Kernel<GeometricInplaceArgs> {
     ARGAND_CHECK(ValueError, a.p > 0 && a.p < 1, "geometric_: expects p to be in (0, 1), but got p=", a.p);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, {Draw::kGeometric, a.p}, a.generator);
       dispatch<kFloatingTypes | kIntTypes>(t.dtype(), "geometric_", [&](auto tag) {
         cpu::geometric(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.p);
       });
@@ -239,8 +258,9 @@ struct CauchyInplace : Kernel<CauchyInplaceArgs> {
     ARGAND_CHECK(ValueError, a.sigma > 0, "cauchy_: expects sigma > 0.0, but found sigma=", a.sigma);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, {Draw::kCauchy, a.median, a.sigma}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "cauchy_", [&](auto tag) {
         cpu::cauchy(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.median, a.sigma);
       });
@@ -261,8 +281,9 @@ struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
     ARGAND_CHECK(ValueError, a.std > 0, "log_normal_: expects std > 0.0, but found std=", a.std);
     return meta_of_self(a.self);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     fill_in_memory_order(out, [&](const Tensor& t) {
+      if (!t.is_cpu()) return draw_on_device(t, {Draw::kLogNormal, a.mean, a.std}, a.generator);
       dispatch<kFloatingTypes>(t.dtype(), "log_normal_", [&](auto tag) {
         cpu::log_normal(generator_of(a.generator), raw<typename decltype(tag)::type>(t), t.numel(), a.mean, a.std);
       });

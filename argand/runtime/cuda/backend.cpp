@@ -4,10 +4,13 @@
 #include <nvrtc.h>
 
 #include "argand/base/error.h"
+#include "argand/core/cpu_generator.h"
+#include "argand/core/cuda_generator.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/streams.h"
@@ -22,7 +25,12 @@ cudaStream_t as_stream(const StreamRef& s) { return static_cast<cudaStream_t>(s.
 
 class CudaBackend final : public Backend {
  public:
-  explicit CudaBackend(int count) : count_(count) {}
+  explicit CudaBackend(int count) : count_(count) {
+    for (int i = 0; i < count; ++i) {
+      generators_.push_back(make_cuda_generator(Device(kCUDA, static_cast<DeviceIndex>(i))));
+      add_default_generator(generators_.back());
+    }
+  }
 
   // ---- devices
   int device_count() override { return count_; }
@@ -53,6 +61,11 @@ class CudaBackend final : public Backend {
   void synchronize(DeviceIndex index) override {
     const DeviceScope on(Device(kCUDA, index));
     ARGAND_CUDA(cudaDeviceSynchronize());
+    throw_if_reported(index);
+  }
+  Generator& default_generator(DeviceIndex index) override {
+    check_index(index);
+    return generators_[static_cast<size_t>(index)];
   }
   std::string versions() override {
     int driver = 0, runtime = 0, major = 0, minor = 0;
@@ -65,8 +78,7 @@ class CudaBackend final : public Backend {
 
   // ---- memory
   Allocator& allocator(DeviceIndex index) override {
-    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
-                 ": this machine has ", count_);
+    check_index(index);
     return device_allocator(index);
   }
   Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
@@ -89,6 +101,7 @@ class CudaBackend final : public Backend {
   void synchronize(const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
     ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
+    throw_if_reported(stream.device);
   }
   EventHandle make_event(DeviceIndex device, bool timing) override {
     const DeviceScope on(Device(kCUDA, device));
@@ -106,7 +119,11 @@ class CudaBackend final : public Backend {
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
   }
   bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
-  void synchronize(EventHandle event) override { ARGAND_CUDA(cudaEventSynchronize(as_event(event))); }
+  void synchronize(EventHandle event) override {
+    ARGAND_CUDA(cudaEventSynchronize(as_event(event)));
+    // Which device it belongs to, an event does not say.
+    for (int device = 0; device < count_; ++device) throw_if_reported(device);
+  }
   float elapsed_time(EventHandle start, EventHandle end) override {
     float ms = 0;
     ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
@@ -114,12 +131,17 @@ class CudaBackend final : public Backend {
   }
 
  private:
+  void check_index(DeviceIndex index) const {
+    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
+                 ": this machine has ", count_);
+  }
   static bool done(cudaError_t e, const char* call) {
     if (e == cudaErrorNotReady) return false;
     if (e != cudaSuccess) throw_cuda_error(e, call);
     return true;
   }
   int count_;
+  std::vector<Generator> generators_;
 };
 
 // Why there is no device, and what to do; null if there is one.

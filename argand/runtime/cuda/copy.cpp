@@ -2,6 +2,7 @@
 
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/streams.h"
 
@@ -18,7 +19,9 @@ void copy_to_or_from_host(void* to, const void* from, const void* host, int devi
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   const cudaStream_t stream = current_stream(device);
   ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
-  if (!(non_blocking && is_pinned(host))) ARGAND_CUDA(cudaStreamSynchronize(stream));
+  if (non_blocking && is_pinned(host)) return;
+  ARGAND_CUDA(cudaStreamSynchronize(stream));
+  throw_if_reported(device);
 }
 
 // Issued on the current stream of the source, which waits for that of the target, which then waits for the copy.

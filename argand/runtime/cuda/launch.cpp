@@ -13,8 +13,8 @@ void launch_with(const Kernel& kernel, const Grid& grid, void** args) {
   if (grid.blocks == 0 || grid.blocks_y == 0 || grid.blocks_z == 0) return;
   note_launch(current_op());
   if (dry_run()) return;
-  ARGAND_CUDA(cudaLaunchKernel(kernel.function(), dim3(grid.blocks, grid.blocks_y, grid.blocks_z), dim3(grid.threads),
-                               args, grid.shared_memory, current_stream()));
+  ARGAND_CUDA(cudaLaunchKernel(kernel.function(), dim3(grid.blocks, grid.blocks_y, grid.blocks_z),
+                               dim3(grid.threads, grid.threads_y), args, grid.shared_memory, current_stream()));
 }
 
 int multi_processor_count() {

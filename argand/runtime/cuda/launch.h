@@ -8,6 +8,7 @@ struct Grid {
   unsigned blocks = 1, threads = 256;
   unsigned blocks_y = 1, blocks_z = 1;
   size_t shared_memory = 0;  // dynamic, bytes
+  unsigned threads_y = 1;
 };
 
 // `args` are addresses of the kernel's arguments.  Without blocks nothing is launched.

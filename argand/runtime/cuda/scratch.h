@@ -1,24 +1,33 @@
-// Memory for the work that a block issues on the current stream.
+// Working memory of a device for the kernels of one call: given back when the host leaves the scope, to be used again
+// by what is issued later on the same stream.
 #pragma once
 #include "argand/runtime/backend.h"
 
 namespace argand::cuda {
 
-// Gone at the end of the scope: the stream runs in order, so what uses the bytes next comes after this scope's work.
+// Of the current device and stream.
 class Scratch {
  public:
-  explicit Scratch(size_t nbytes)
-      : allocator_(allocator_for(kCUDA)), nbytes_(nbytes), data_(allocator_.allocate(nbytes)) {}
-  ~Scratch() { allocator_.deallocate(data_, nbytes_); }
+  template <class N>
+  explicit Scratch(N nbytes) : allocator_(allocator_for(kCUDA)), nbytes_(static_cast<size_t>(nbytes)) {
+    if (nbytes_ > 0) data_ = allocator_.allocate(nbytes_);
+  }
+  ~Scratch() {
+    if (data_) allocator_.deallocate(data_, nbytes_);
+  }
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
   void* data() const { return data_; }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data_);
+  }
 
  private:
   Allocator& allocator_;
   size_t nbytes_;
-  void* data_;
+  void* data_ = nullptr;
 };
 
 }  // namespace argand::cuda

@@ -1,0 +1,58 @@
+#include "argand/core/cuda_generator.h"
+
+#include <bit>
+#include <cstring>
+
+namespace argand {
+namespace {
+
+struct SavedState {
+  uint64_t seed;
+  int64_t offset;
+};
+static_assert(sizeof(SavedState) == 16 && std::endian::native == std::endian::little);
+
+constexpr uint64_t kRound = 4;
+
+}  // namespace
+
+void CudaGeneratorImpl::set_current_seed(uint64_t seed) {
+  seed_ = seed;
+  offset_ = 0;
+}
+
+std::vector<uint8_t> CudaGeneratorImpl::state() const {
+  const SavedState saved{seed_, static_cast<int64_t>(offset_)};
+  std::vector<uint8_t> bytes(sizeof saved);
+  std::memcpy(bytes.data(), &saved, sizeof saved);
+  return bytes;
+}
+
+void CudaGeneratorImpl::set_state(const std::vector<uint8_t>& state) {
+  ARGAND_CHECK(ValueError, state.size() == sizeof(SavedState), "Generator: expected a CUDA state of ",
+               sizeof(SavedState), " bytes, got ", state.size());
+  SavedState saved;
+  std::memcpy(&saved, state.data(), sizeof saved);
+  ARGAND_CHECK(ValueError, saved.offset >= 0 && saved.offset % kRound == 0,
+               "Generator: this CUDA state is damaged (offset ", saved.offset, ")");
+  seed_ = saved.seed;
+  offset_ = static_cast<uint64_t>(saved.offset);
+}
+
+intrusive_ptr<GeneratorImpl> CudaGeneratorImpl::clone() const {
+  auto copy = make_intrusive<CudaGeneratorImpl>(device(), seed_);
+  copy->offset_ = offset_;
+  return copy;
+}
+
+uint64_t CudaGeneratorImpl::advance(uint64_t count) {
+  const uint64_t begin = offset_;
+  offset_ += (count + kRound - 1) / kRound * kRound;
+  return begin;
+}
+
+Generator make_cuda_generator(Device device, uint64_t seed) {
+  return Generator(make_intrusive<CudaGeneratorImpl>(device, seed));
+}
+
+}  // namespace argand

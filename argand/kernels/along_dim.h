@@ -1,0 +1,21 @@
+// One index per element along one dimension: gather and scatter.  On the CPU these ops walk runs of elements instead.
+#pragma once
+#include <cstdint>
+
+namespace argand {
+
+// Element i of a contiguous tensor of `sizes` stands for the element of another tensor at offset sum of place[d] *
+// strides[d], plus index[i] * step.
+struct AlongDim {
+  static constexpr int kMaxDims = 16;
+  int64_t n, step;
+  int ndim;
+  int64_t sizes[kMaxDims], strides[kMaxDims];
+};
+
+// to[i] = from[offset of i], elements of `item_size` bytes.
+using GatherAlong = void(const AlongDim& shape, int64_t item_size, const void* from, const int64_t* index, void* to);
+// slots[i] = offset of i.
+using SlotsAlong = void(const AlongDim& shape, const int64_t* index, int64_t* slots);
+
+}  // namespace argand

@@ -1,0 +1,12 @@
+// Where a mask holds.
+#pragma once
+#include <cstdint>
+#include <functional>
+
+namespace argand::cpu {
+
+// Positions i with mask[i] != 0, in order, to the memory that `allocate(how many)` gives; it is called once.  `mask` is
+// of bool.  A GPU is waited for, once.
+void true_positions(const void* mask, int64_t n, const std::function<int64_t*(int64_t count)>& allocate);
+
+}  // namespace argand::cpu

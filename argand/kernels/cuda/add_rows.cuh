@@ -1,0 +1,100 @@
+// Sums of rows that name the same row, in the order of their positions.
+//
+// Positions come sorted by row (group_rows.cuh).  They are cut into pieces of kPiece, whatever the rows: one thread
+// adds up what a piece holds of one column.  Rows within a piece are done then; of those that cross pieces the parts go
+// to memory, and the piece in which such a row begins adds them up.  So the order follows from the positions alone.
+#pragma once
+#include "argand/kernels/cuda/types.cuh"
+
+namespace argand {
+
+inline constexpr int kPiece = 32;
+
+template <class T>
+struct RowSum {
+  using type = op_math_t<T>;
+};
+template <>
+struct RowSum<bool> {
+  using type = int;
+};
+
+struct SortedRows {
+  const unsigned *keys, *order;
+  int n;
+  __device__ __forceinline__ int pieces() const { return (n + kPiece - 1) / kPiece; }
+  __device__ __forceinline__ int begin(int piece) const { return piece * kPiece; }
+  __device__ __forceinline__ int end(int piece) const { return min(n, (piece + 1) * kPiece); }
+  // Whether the row of the piece's first (last) position has some before (after) it.
+  __device__ __forceinline__ bool continues(int piece) const {
+    return piece > 0 && keys[begin(piece)] == keys[begin(piece) - 1];
+  }
+  __device__ __forceinline__ bool goes_on(int piece) const {
+    return end(piece) < n && keys[end(piece)] == keys[end(piece) - 1];
+  }
+};
+
+// One column of one piece; `parts` are the column's, and lie `columns` apart.
+template <class T, class A>
+__device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to, const T* from, int64_t inner, A* parts,
+                                          int64_t columns) {
+  const int end = s.end(piece);
+  const bool continues = s.continues(piece), goes_on = s.goes_on(piece);
+  for (int k = s.begin(piece); k < end;) {
+    const unsigned key = s.keys[k];
+    int last = k + 1;
+    while (last < end && s.keys[last] == key) ++last;
+    const bool head = k == s.begin(piece) && continues, tail = last == end && goes_on;
+    T& slot = to[int64_t{key} * inner];
+    A sum = head || tail ? A(0) : convert<A>(slot);
+#pragma unroll 4
+    for (; k < last; ++k) sum = static_cast<A>(sum + convert<A>(from[int64_t{s.order[k]} * inner]));
+    if (head)
+      parts[int64_t{2 * piece} * columns] = sum;
+    else if (tail)
+      parts[int64_t{2 * piece + 1} * columns] = sum;
+    else
+      slot = convert<T>(sum);
+  }
+}
+
+// to[o][index[k]] += from[o][k] of [outer, rows, inner] and [outer, n, inner].  x: pieces; y: columns (o, i).
+// parts[2 * piece] is what a row that began earlier has in the piece, parts[2 * piece + 1] what one that goes on has.
+template <class T>
+__global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n, int64_t rows,
+                                int64_t inner, int64_t columns, typename RowSum<T>::type* parts) {
+  const SortedRows s{keys, order, n};
+  const int piece = int(blockIdx.x * blockDim.y + threadIdx.y);
+  if (piece >= s.pieces()) return;
+  const int64_t step = int64_t{gridDim.y} * blockDim.x;
+  for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
+    const int64_t o = c / inner, i = c - o * inner;
+    add_piece(s, piece, to + o * rows * inner + i, from + o * n * inner + i, inner, parts + c, columns);
+  }
+}
+
+// The row that goes on from the piece in which it begins.
+template <class T>
+__global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
+                              const typename RowSum<T>::type* parts) {
+  using A = typename RowSum<T>::type;
+  const SortedRows s{keys, nullptr, n};
+  const int first = int(blockIdx.x * blockDim.y + threadIdx.y);
+  if (first >= s.pieces() || !s.goes_on(first)) return;
+  const unsigned key = keys[s.end(first) - 1];
+  if (keys[s.begin(first)] == key && s.continues(first)) return;  // it began earlier
+  const int64_t step = int64_t{gridDim.y} * blockDim.x;
+  for (int64_t c = int64_t{blockIdx.y} * blockDim.x + threadIdx.x; c < columns; c += step) {
+    const int64_t o = c / inner, i = c - o * inner;
+    T& slot = to[(o * rows + key) * inner + i];
+    A sum = static_cast<A>(convert<A>(slot) + parts[int64_t{2 * first + 1} * columns + c]);
+    int piece = first;
+    do {
+      ++piece;
+      sum = static_cast<A>(sum + parts[int64_t{2 * piece} * columns + c]);
+    } while (s.goes_on(piece) && keys[s.end(piece) - 1] == key);
+    slot = convert<T>(sum);
+  }
+}
+
+}  // namespace argand

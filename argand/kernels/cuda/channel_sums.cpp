@@ -1,0 +1,100 @@
+#include "argand/kernels/cuda/channel_sums.h"
+
+#include <algorithm>
+
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/scratch.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr const char *kParts = "argand/kernels/cuda/channel_sums.cuh", *kJoin = "argand/kernels/cuda/column_sums.cuh";
+constexpr int64_t kWarp = 32, kThreads = 256, kColumnThreads = 128, kWarpRun = 1024;
+
+// How [n, width] columns are cut into parts of rows: enough blocks for a large GPU, at least 16 rows each.
+struct ColumnParts {
+  int64_t rows, count;
+  Grid grid;
+  ColumnParts(int64_t n, int64_t width) {
+    const int64_t threads = std::min(kColumnThreads, (width + kWarp - 1) / kWarp * kWarp);
+    grid.threads = static_cast<unsigned>(threads);
+    grid.blocks = blocks_for(width, threads);
+    const int64_t wanted = std::clamp<int64_t>(2048 / grid.blocks, 1, (n + 15) / 16);
+    rows = (n + wanted - 1) / wanted;
+    count = (n + rows - 1) / rows;
+    grid.blocks_y = static_cast<unsigned>(count);
+  }
+};
+
+// A warp or a block for each plane.
+struct PlaneGrid {
+  bool one_warp;
+  Grid grid;
+  PlaneGrid(int64_t planes, int64_t inner) : one_warp(inner <= kWarpRun) {
+    grid.threads = kThreads;
+    grid.blocks = blocks_for(planes, one_warp ? kThreads / kWarp : 1);
+  }
+};
+
+Grid join_grid(int64_t width) {
+  Grid grid;
+  grid.blocks = blocks_for(width, kWarp);
+  grid.threads = grid.threads_y = static_cast<unsigned>(kWarp);
+  return grid;
+}
+
+void channel_moments(const cpu::ChannelPass& c, const void* x, void* mean, void* variance) {
+  if (c.channels == 0) return;
+  const ScalarType sums = op_math_type(c.type);
+  const bool columns = c.inner == 1;
+  const ColumnParts parts(c.n, c.channels);
+  const int64_t count = columns ? parts.count : c.n, size = count * c.channels * element_size(sums);
+  const Scratch memory(2 * size);
+  char *means = memory.as<char>(), *squares = means + size;
+  if (columns) {
+    launch(kernel(kParts, instance("column_moments", c.type)), parts.grid, x, c.n, c.channels, parts.rows, means,
+           squares);
+  } else {
+    const PlaneGrid planes(c.n * c.channels, c.inner);
+    launch(kernel(kParts, instance("plane_moments", c.type, vector_width(c.type, c.inner, x), planes.one_warp)),
+           planes.grid, x, c.n * c.channels, c.inner, means, squares);
+  }
+  const int64_t each = columns ? parts.rows : c.inner, last = columns ? c.n - (count - 1) * parts.rows : c.inner;
+  launch(kernel(kJoin, instance("join_moments", sums)), join_grid(c.channels), means, squares, count, c.channels, each,
+         last, mean, variance);
+}
+
+void products_of_channels(const cpu::ChannelPass& c, const void* g, const void* x, const void* center, void* sum,
+                          void* product) {
+  channel_products(c, g, x, {center, nullptr, 1, c.channels}, sum, product);
+}
+
+const bool registered = (blocks::channel_moments.set(kCUDA, channel_moments),
+                         blocks::channel_products.set(kCUDA, products_of_channels), true);
+
+}  // namespace
+
+void channel_products(const cpu::ChannelPass& c, const void* g, const void* x, const Centers& centers, void* sum,
+                      void* product) {
+  if (c.channels == 0) return;
+  const ScalarType sums = op_math_type(c.type);
+  const bool columns = c.inner == 1;
+  const ColumnParts parts(std::max<int64_t>(c.n, 1), c.channels);
+  const int64_t count = c.n == 0 ? 0 : columns ? parts.count : c.n, size = count * c.channels * element_size(sums);
+  const Scratch memory(2 * size);
+  char *of_sum = memory.as<char>(), *of_product = of_sum + size;
+  if (columns && count > 0) {
+    launch(kernel(kParts, instance("column_products", c.type)), parts.grid, g, x, centers, c.n, c.channels, parts.rows,
+           of_sum, of_product);
+  } else if (count > 0) {
+    const PlaneGrid planes(c.n * c.channels, c.inner);
+    launch(kernel(kParts, instance("plane_products", c.type, vector_width(c.type, c.inner, g, x), planes.one_warp)),
+           planes.grid, g, x, centers, c.n * c.channels, c.inner, of_sum, of_product);
+  }
+  const Kernel& join = kernel(kJoin, instance("add_parts", sums));
+  if (sum) launch(join, join_grid(c.channels), of_sum, count, c.channels, c.channels, sum);
+  if (product) launch(join, join_grid(c.channels), of_product, count, c.channels, c.channels, product);
+}
+
+}  // namespace argand::cuda

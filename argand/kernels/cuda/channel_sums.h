@@ -1,0 +1,26 @@
+// Sums per channel for batch, layer and group norm.
+#pragma once
+#include "argand/kernels/cpu/batch_norm.h"
+
+namespace argand::cuda {
+
+// What x is taken relative to in plane p (or, where inner is 1, in element p): center[p / step % count], or 0 where
+// `center` is null; and what the product is multiplied by: scale of the same place, or 1.  As CenterTerms in
+// channel_sums.cuh.
+struct Centers {
+  const void *center, *scale;
+  int64_t step, count;
+};
+
+// Of each channel: the sums of g and of g * (x - center) * scale; a result may be null.
+void channel_products(const cpu::ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
+                      void* product);
+
+// How many neighbours of a run of `n` elements are loaded as one: 16 bytes, if n and these addresses allow it.
+template <class... Pointers>
+int vector_width(ScalarType type, int64_t n, const Pointers*... pointers) {
+  const auto width = static_cast<int>(16 / element_size(type));
+  return n % width == 0 && (reinterpret_cast<uintptr_t>(pointers) | ... | 0) % 16 == 0 ? width : 1;
+}
+
+}  // namespace argand::cuda

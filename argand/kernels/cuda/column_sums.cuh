@@ -1,0 +1,64 @@
+// Second stages: per column of [count, width] partial results, their sum or their moments, in double and in an order
+// that follows from the shape.  Blocks are 32 columns wide and 32 rows high.
+#pragma once
+#include "argand/kernels/cuda/block.cuh"
+#include "argand/kernels/cuda/types.cuh"
+
+namespace argand {
+
+// What the threads of a column have together; for all of them.
+__device__ __forceinline__ double sum_of_column(double x) {
+  __shared__ double all[kWarp][kWarp + 1];
+  all[threadIdx.y][threadIdx.x] = x;
+  __syncthreads();
+  // A warp turns to one column, whose sum goes back through its first row.
+  const double sum = warp_reduce(all[threadIdx.x][threadIdx.y], Add());
+  __syncthreads();
+  if (threadIdx.x == 0) all[0][threadIdx.y] = sum;
+  __syncthreads();
+  const double mine = all[0][threadIdx.x];
+  __syncthreads();
+  return mine;
+}
+
+// out[j] = sum of parts[i * stride + j].
+template <class A>
+__global__ void add_parts(const A* parts, int64_t count, int64_t stride, int64_t width, A* out) {
+  const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
+  double sum = 0;
+  if (j < width) {
+#pragma unroll 4
+    for (int64_t i = threadIdx.y; i < count; i += kWarp) sum += static_cast<double>(parts[i * stride + j]);
+  }
+  sum = sum_of_column(sum);
+  if (threadIdx.y == 0 && j < width) out[j] = static_cast<A>(sum);
+}
+
+// Part i is the mean of `each` elements (of `last` ones, the last part) and the sum of their squared distances from it.
+template <class A>
+__global__ void join_moments(const A* means, const A* squares, int64_t count, int64_t width, int64_t each, int64_t last,
+                             A* mean, A* variance) {
+  const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
+  const double n = static_cast<double>((count - 1) * each + last);
+  const auto weight = [&](int64_t i) { return static_cast<double>(i == count - 1 ? last : each); };
+  double sum = 0;
+  if (j < width) {
+#pragma unroll 4
+    for (int64_t i = threadIdx.y; i < count; i += kWarp) sum += weight(i) * static_cast<double>(means[i * width + j]);
+  }
+  const double center = sum_of_column(sum) / n;
+  sum = 0;
+  if (j < width) {
+#pragma unroll 4
+    for (int64_t i = threadIdx.y; i < count; i += kWarp) {
+      const double d = static_cast<double>(means[i * width + j]) - center;
+      sum += static_cast<double>(squares[i * width + j]) + weight(i) * d * d;
+    }
+  }
+  sum = sum_of_column(sum);
+  if (threadIdx.y != 0 || j >= width) return;
+  mean[j] = static_cast<A>(center);
+  variance[j] = static_cast<A>(sum / n);
+}
+
+}  // namespace argand

@@ -1,0 +1,21 @@
+// Positions grouped by the row they name.
+#pragma once
+#include "argand/runtime/cuda/scratch.h"
+
+namespace argand::cuda {
+
+// The numbers index[k], in order, and their positions k, equal numbers in the order of k; in device memory.
+class GroupedRows {
+ public:
+  // 0 < n < 2^31 and 0 < rows < 2^32; index[k] < rows.
+  GroupedRows(const int64_t* index, int64_t n, int64_t rows);
+  const unsigned* keys() const { return keys_; }
+  const unsigned* order() const { return keys_ + n_; }
+
+ private:
+  int64_t n_;
+  Scratch memory_;
+  const unsigned* keys_ = nullptr;
+};
+
+}  // namespace argand::cuda

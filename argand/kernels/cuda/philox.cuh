@@ -1,0 +1,33 @@
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011).
+#pragma once
+
+namespace argand {
+
+// The stream of one thread: its number is the upper half of the counter, the round the lower one.
+class Philox {
+ public:
+  // `offset` counts numbers, of which a round makes four.
+  __device__ __forceinline__ Philox(unsigned long long seed, unsigned long long thread, unsigned long long offset)
+      : seed_(seed), thread_(thread), round_(offset / 4) {}
+
+  // Four numbers of 32 bits.
+  __device__ __forceinline__ uint4 next() {
+    uint4 c = {unsigned(round_), unsigned(round_ >> 32), unsigned(thread_), unsigned(thread_ >> 32)};
+    unsigned key0 = unsigned(seed_), key1 = unsigned(seed_ >> 32);
+    ++round_;
+#pragma unroll
+    for (int i = 0; i < 10; ++i) {
+      const unsigned high0 = __umulhi(0xD2511F53u, c.x), low0 = 0xD2511F53u * c.x;
+      const unsigned high1 = __umulhi(0xCD9E8D57u, c.z), low1 = 0xCD9E8D57u * c.z;
+      c = {high1 ^ c.y ^ key0, low1, high0 ^ c.w ^ key1, low0};
+      key0 += 0x9E3779B9u;
+      key1 += 0xBB67AE85u;
+    }
+    return c;
+  }
+
+ private:
+  unsigned long long seed_, thread_, round_;
+};
+
+}  // namespace argand

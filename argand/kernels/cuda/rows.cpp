@@ -1,0 +1,100 @@
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+#include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/group_rows.h"
+#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/streams.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kAddHeader = "argand/kernels/cuda/add_rows.cuh";
+constexpr int kThreads = 256, kItems = 4, kPiece = 32, kColumnThreads = 128;
+constexpr int64_t kMaxCount = std::numeric_limits<int>::max();
+
+// Rows are moved in the largest units that they and both addresses are multiples of.
+struct Units {
+  const char* type;
+  int64_t per_row, size;
+};
+Units units_for(int64_t row_bytes, const void* a, const void* b) {
+  const auto together =
+      static_cast<uint64_t>(row_bytes) | reinterpret_cast<uintptr_t>(a) | reinterpret_cast<uintptr_t>(b) | 16u;
+  const int64_t size = int64_t{1} << std::countr_zero(together);
+  constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long",
+                                    "argand::Unit16"};
+  return {kTypes[std::countr_zero(static_cast<uint64_t>(size))], row_bytes / size, size};
+}
+
+template <class I, class... Given>
+void launch_rows(const char* name, const Units& units, const char* index_type, const cpu::RowBlock& s, int64_t n,
+                 int64_t total, Given... given) {
+  launch(kernel(kHeader, instance(name, units.type, index_type)), {blocks_for(total, kThreads * kItems), kThreads},
+         given..., static_cast<I>(n), static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(total));
+}
+
+// With 32-bit arithmetic where it holds all numbers; a block may count a few units more than there are.
+template <class... Given>
+void launch_rows(const char* name, const Units& units, const cpu::RowBlock& s, int64_t n, Given... given) {
+  const int64_t total = s.outer * n * units.per_row;
+  if (std::max(total, s.rows) <= kMaxCount)
+    launch_rows<unsigned>(name, units, "unsigned", s, n, total, given...);
+  else
+    launch_rows<unsigned long long>(name, units, "unsigned long long", s, n, total, given...);
+}
+
+void take_rows(const void* from, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
+  if (s.outer * n * s.inner == 0) return;
+  launch_rows("take_rows", units_for(s.inner * item_size, from, to), s, n, from, to, index);
+}
+
+void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
+  if (s.outer * n * s.inner == 0) return;
+  if (n > kMaxCount) throw NotOnDevice();
+  const bool alone = n == 1;
+  const Scratch last(alone ? 0 : s.rows * static_cast<int64_t>(sizeof(int)));
+  if (!alone) {
+    ARGAND_CUDA(cudaMemsetAsync(last.as<int>(), 0xff, static_cast<size_t>(s.rows) * sizeof(int), current_stream()));
+    launch(kernel(kHeader, "last_of_equal"), {blocks_for(n, kThreads), kThreads}, index, static_cast<int>(n),
+           last.as<int>());
+  }
+  launch_rows("put_rows", units_for(s.inner * item_size, from, to), s, n, to, from, index,
+              static_cast<const int*>(last.as<int>()));
+}
+
+void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64_t* index, int64_t n,
+              const void* from) {
+  if (given.outer * n * given.inner == 0) return;
+  cpu::RowBlock s = given;
+  if (is_complex(type)) {  // real and imaginary parts are columns of their own
+    s.inner *= 2;
+    type = to_real_type(type);
+  }
+  const std::string name = instance("add_sorted_rows", type);  // throws for a type that devices have not
+  if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max()) throw NotOnDevice();
+  const int64_t columns = s.outer * s.inner, pieces = (n + kPiece - 1) / kPiece;
+  const GroupedRows rows(index, n, s.rows);
+  const int64_t sum_size = type == kDouble || type == kLong ? 8 : 4;
+  const Scratch parts(pieces > 1 ? 2 * pieces * columns * sum_size : 0);
+  Grid grid;
+  grid.threads = static_cast<unsigned>(
+      std::min<int64_t>(kColumnThreads, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns)))));
+  grid.threads_y = kColumnThreads / grid.threads;
+  grid.blocks = blocks_for(pieces, grid.threads_y);
+  grid.blocks_y = static_cast<unsigned>(std::min<int64_t>((columns + grid.threads - 1) / grid.threads, 65535));
+  const int count = static_cast<int>(n);
+  launch(kernel(kAddHeader, name), grid, to, from, rows.keys(), rows.order(), count, s.rows, s.inner, columns,
+         parts.as<void>());
+  if (pieces > 1)
+    launch(kernel(kAddHeader, instance("add_row_parts", type)), grid, to, rows.keys(), count, s.rows, s.inner, columns,
+           static_cast<const void*>(parts.as<void>()));
+}
+
+const bool registered = (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
+                         blocks::add_rows.set(kCUDA, add_rows), true);
+
+}  // namespace
+}  // namespace argand::cuda

@@ -1,0 +1,30 @@
+// Random numbers in a device's memory.  On the CPU the ops call kernels/cpu/random.h.
+#pragma once
+#include "argand/core/dtype.h"
+#include "argand/core/generator.h"
+
+namespace argand {
+
+struct Draw {
+  enum Kind : int {
+    kUniform,      // [a, b)
+    kNormal,       // mean a, standard deviation b
+    kIntegers,     // from, ..., from + range - 1; all of int64 for range 0
+    kBernoulli,    // 1 with probability a, or with that of `chances`
+    kExponential,  // rate a
+    kGeometric,    // trials of success probability a until the first success
+    kCauchy,       // median a, scale b
+    kLogNormal,    // exp of kNormal
+  };
+  Kind kind;
+  double a = 0, b = 0;
+  int64_t from = 0;
+  uint64_t range = 0;
+  bool wide = false;              // integers from 64 bits instead of 32
+  const void* chances = nullptr;  // of double beside elements of double, else of float
+};
+
+// Fills `n` elements; locks the generator.
+using RunDraw = void(const Draw& draw, ScalarType type, void* out, int64_t n, GeneratorImpl& generator);
+
+}  // namespace argand
