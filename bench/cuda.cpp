@@ -30,7 +30,7 @@ void measure(benchmark::State& state, int repeats, Work work) {
 #define ARGAND_ROW(function, name) \
   BENCHMARK(function)->Name(name)->UseManualTime()->MinTime(0.2)->Unit(benchmark::kMicrosecond)
 
-Tensor random(IntArrayRef sizes) { return randn(sizes).cuda(); }
+Tensor random(IntArrayRef sizes) { return randn(sizes, TensorOptions(kCUDA)); }
 
 void op_mul(benchmark::State& state) {
   const Tensor x = random({8}), y = random({8});

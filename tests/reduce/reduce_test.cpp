@@ -194,5 +194,11 @@ TEST(DtypeViews, PendingWritesAreSeenThroughTheOtherDtype) {
   EXPECT_EQ((bits + 1).select(0, 99999).item<int>(), 0x40800001);
 }
 
+// The difference of the ends overflows.
+TEST(Histc, TheWholeRangeOfFloat32) {
+  const Tensor x = numbers({-3e38, 0, 3e38}).to(kFloat);
+  expect_values(x.histc(4), {1, 0, 1, 1});
+}
+
 }  // namespace
 }  // namespace argand

@@ -23,7 +23,8 @@ __device__ __forceinline__ double sum_of_column(double x) {
 
 // out[j] = sum of parts[i * stride + j].
 template <class A>
-__global__ void add_parts(const A* parts, int64_t count, int64_t stride, int64_t width, A* out) {
+__global__ void __launch_bounds__(1024)
+    add_parts(const A* parts, int64_t count, int64_t stride, int64_t width, A* out) {
   const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   double sum = 0;
   if (j < width) {
@@ -36,8 +37,8 @@ __global__ void add_parts(const A* parts, int64_t count, int64_t stride, int64_t
 
 // Part i is the mean of `each` elements (of `last` ones, the last part) and the sum of their squared distances from it.
 template <class A>
-__global__ void join_moments(const A* means, const A* squares, int64_t count, int64_t width, int64_t each, int64_t last,
-                             A* mean, A* variance) {
+__global__ void __launch_bounds__(1024) join_moments(const A* means, const A* squares, int64_t count, int64_t width,
+                                                     int64_t each, int64_t last, A* mean, A* variance) {
   const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   const double n = static_cast<double>((count - 1) * each + last);
   const auto weight = [&](int64_t i) { return static_cast<double>(i == count - 1 ? last : each); };

@@ -24,8 +24,8 @@ __device__ __forceinline__ double exp_term(double x) { return math::exp(x); }
 
 // One row per group of threads.  The largest logit so far is what the sum so far is relative to.
 template <class T, int W, bool kOneWarp, bool kSmooth>
-__global__ void cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights,
-                                   op_math_t<T>* log_sums) {
+__global__ void __launch_bounds__(512)
+    cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   constexpr int U = W > 1 ? 4 : 8;
@@ -89,8 +89,9 @@ __global__ void cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_
 
 // The gradient: scale * (factor * softmax - uniform * w - picked at the target).
 template <class T, int W, bool kOneWarp, bool kSmooth>
-__global__ void cross_entropy_backward(CrossEntropyRows c, const op_math_t<T>* log_sums, const op_math_t<T>* scales,
-                                       int64_t scale_stride, const op_math_t<T>* total_weight, T* out) {
+__global__ void __launch_bounds__(512)
+    cross_entropy_backward(CrossEntropyRows c, const op_math_t<T>* log_sums, const op_math_t<T>* scales,
+                           int64_t scale_stride, const op_math_t<T>* total_weight, T* out) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   constexpr int U = W > 1 ? 2 : 4;

@@ -5,7 +5,6 @@
 #include "argand/core/cuda_generator.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/runtime/cuda/check.h"
 
 namespace argand::cuda {
 namespace {
@@ -22,10 +21,7 @@ struct DrawNumbers {
 
 // As many blocks as run at a time: the grid decides which number goes where, so it is PyTorch's.
 unsigned grid_for(int64_t n) {
-  int device = 0, threads = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
-  ARGAND_CUDA(cudaDeviceGetAttribute(&threads, cudaDevAttrMaxThreadsPerMultiProcessor, device));
-  const int64_t most = int64_t{threads / kThreads} * multi_processor_count();
+  const int64_t most = int64_t{max_threads_per_multi_processor() / kThreads} * multi_processor_count();
   return static_cast<unsigned>(std::min((n + kThreads - 1) / kThreads, most));
 }
 

@@ -57,7 +57,8 @@ __global__ void sum_losses(const A* losses, const A* weights, A* loss_sums, A* w
 
 // The same of all, by one block, as the result is given.
 template <class A, class L, class W>
-__global__ void total_loss(const A* losses, const A* weights, L* loss_out, W* total_out, int64_t n, bool mean) {
+__global__ void __launch_bounds__(1024)
+    total_loss(const A* losses, const A* weights, L* loss_out, W* total_out, int64_t n, bool mean) {
   A loss = 0, weight = 0;
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
     loss += losses[i];

@@ -91,7 +91,8 @@ __global__ void pair_loss(const T* x, const T* y, const T* grad, T* out, double 
 
 // Block b stores the sum of the losses of elements [b * step, (b + 1) * step); step is a multiple of W.
 template <class T, class Loss, int W, class Store>
-__global__ void pair_loss_sum(const T* x, const T* y, Store store, double parameter, int64_t n, int64_t step) {
+__global__ void __launch_bounds__(1024)
+    pair_loss_sum(const T* x, const T* y, Store store, double parameter, int64_t n, int64_t step) {
   using A = op_math_t<T>;
   constexpr int U = 4;
   const A p = static_cast<A>(parameter);

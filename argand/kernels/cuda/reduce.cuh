@@ -127,7 +127,8 @@ __device__ __forceinline__ A reduce_lanes(A x, int lanes) {
 }
 
 template <class T, class Op, int W, class I, class Store>
-__global__ void reduce_rows(const T* in, Store store, const void* centers, double parameter, RowReduction s) {
+__global__ void __launch_bounds__(1024)
+    reduce_rows(const T* in, Store store, const void* centers, double parameter, RowReduction s) {
   using A = typename Op::Acc;
   constexpr int U = kLoadsInFlight<W>;
   Op op;

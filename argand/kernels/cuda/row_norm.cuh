@@ -45,8 +45,9 @@ __device__ __forceinline__ A normalized(A x, A mean, A rstd, A weight, A bias) {
 
 // One row per group of threads, kept in registers: n <= count() * W * kItems.
 template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
-__global__ void norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n,
-                          bool centered, double eps, RowWeights<op_math_t<T>> w) {
+__global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
+    norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n, bool centered,
+              double eps, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   const int64_t row = Group::row();
@@ -98,8 +99,9 @@ __global__ void norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* r
 
 // Rows too long for registers: a block a row, which is read three times.
 template <class T, int W, bool kColumns>
-__global__ void norm_long_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n,
-                               bool centered, double eps, RowWeights<op_math_t<T>> w) {
+__global__ void __launch_bounds__(1024)
+    norm_long_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n, bool centered,
+                   double eps, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
   const int64_t row = blockIdx.x, step = int64_t{blockDim.x} * W;
   x += row * n;
@@ -159,8 +161,9 @@ struct RowSlopes {
 };
 
 template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
-__global__ void norm_backward_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds,
-                                   T* grad, int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
+__global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
+    norm_backward_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds, T* grad,
+                       int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   const int64_t row = Group::row();
@@ -199,8 +202,9 @@ __global__ void norm_backward_rows(const T* g, const T* x, const op_math_t<T>* m
 }
 
 template <class T, int W, bool kColumns>
-__global__ void norm_backward_long_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds,
-                                        T* grad, int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
+__global__ void __launch_bounds__(1024)
+    norm_backward_long_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds, T* grad,
+                            int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
   const int64_t row = blockIdx.x, step = int64_t{blockDim.x} * W;
   g += row * n;

@@ -5,8 +5,6 @@
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/group_rows.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/runtime/cuda/check.h"
-#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
@@ -57,7 +55,7 @@ void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t
   const bool alone = n == 1;
   const Scratch last(alone ? 0 : s.rows * static_cast<int64_t>(sizeof(int)));
   if (!alone) {
-    ARGAND_CUDA(cudaMemsetAsync(last.as<int>(), 0xff, static_cast<size_t>(s.rows) * sizeof(int), current_stream()));
+    fill_bytes(last.as<int>(), 0xff, static_cast<size_t>(s.rows) * sizeof(int));
     launch(kernel(kHeader, "last_of_equal"), {blocks_for(n, kThreads), kThreads}, index, static_cast<int>(n),
            last.as<int>());
   }

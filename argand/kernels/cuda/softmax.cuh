@@ -7,7 +7,7 @@ namespace argand {
 
 // One row per group of threads, kept in registers: n <= count() * W * kItems.
 template <class T, int W, int kItems, bool kOneWarp, bool kLog>
-__global__ void softmax_rows(const T* in, T* out, int64_t rows, int64_t n) {
+__global__ void __launch_bounds__(kOneWarp ? 256 : 1024) softmax_rows(const T* in, T* out, int64_t rows, int64_t n) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   const int64_t row = Group::row();
@@ -51,7 +51,7 @@ __global__ void softmax_rows(const T* in, T* out, int64_t rows, int64_t n) {
 
 // Rows too long for registers: the row is read three times.
 template <class T, bool kLog>
-__global__ void softmax_long_rows(const T* in, T* out, int64_t n) {
+__global__ void __launch_bounds__(1024) softmax_long_rows(const T* in, T* out, int64_t n) {
   using A = op_math_t<T>;
   in += int64_t{blockIdx.x} * n;
   out += int64_t{blockIdx.x} * n;

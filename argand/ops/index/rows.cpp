@@ -262,7 +262,7 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
     ARGAND_CHECK(ShapeError, a.repeats.numel() == 1 || a.repeats.numel() == size,
                  "repeat_interleave: repeats must have the same size as input along dim, but got repeats.size(0) = ",
                  a.repeats.numel(), " and input.size(", dim, ") = ", size);
-    const Tensor counts = exec::dense_clone(a.repeats, kLong);
+    const Tensor counts = exec::dense_clone(a.repeats, kLong).cpu();  // the shape depends on them
     const int64_t* p = raw<int64_t>(counts);
     std::vector<int64_t> index;
     for (int64_t i = 0; i < size; ++i) {
@@ -272,7 +272,7 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
     }
     const Tensor at = exec::new_tensor({{static_cast<int64_t>(index.size())}, kLong}, kCPU);
     std::copy(index.begin(), index.end(), raw<int64_t>(at));
-    return t.index_select(dim, at);
+    return t.index_select(dim, at.to(t.device()));
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({2}, 0, 3), 0});

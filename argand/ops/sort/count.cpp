@@ -125,7 +125,6 @@ struct Histc : Kernel<HistcArgs> {
     s.add({s->real({5, 7}), 6});
     s.add({s->real({40}), 4, -1, 1.5});
     s.add({s->real({0}), 3});
-    s.add({full({3}, 3e38, kDouble) * s->integer({3}, -1, 2), 10});  // differences overflow in float32
     s.fails({s->real({3}), 0}, "histc: bins must be > 0, but got 0");
     s.fails({s->real({3}), 3, 2, 1}, "histc: max must be larger than min, got 2 and 1");
   }

@@ -91,9 +91,7 @@ class CudaBackend final : public Backend {
   // ---- streams and events
   StreamRef current_stream(DeviceIndex device) override { return {device, cuda::current_stream(device)}; }
   void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
-  StreamRef stream_from_pool(DeviceIndex device, int priority) override {
-    return cuda::stream_from_pool(device, priority);
-  }
+  StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
     return done(cudaStreamQuery(as_stream(stream)), "cudaStreamQuery");

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "argand/core/cuda_generator.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
 
@@ -32,6 +33,7 @@ class DryRunBackend final : public Backend {
   DeviceProperties properties(DeviceIndex) override { return {.name = "dry run", .major = 9, .minor = 0}; }
   bool can_access_peer(DeviceIndex, DeviceIndex) override { return false; }
   void synchronize(DeviceIndex) override {}
+  Generator& default_generator(DeviceIndex) override { return generator_; }
   std::string versions() override { return "dry run: kernels are compiled, not run\n"; }
 
   Allocator& allocator(DeviceIndex) override { return device_memory_; }
@@ -57,6 +59,7 @@ class DryRunBackend final : public Backend {
  private:
   ZeroedMemory device_memory_{Device(kCUDA, 0)};
   ZeroedMemory host_memory_{Device(kCPU)};
+  Generator generator_ = make_cuda_generator(Device(kCUDA, 0));
 };
 
 }  // namespace

@@ -17,17 +17,38 @@ void launch_with(const Kernel& kernel, const Grid& grid, void** args) {
                                dim3(grid.threads, grid.threads_y), args, grid.shared_memory, current_stream()));
 }
 
-int multi_processor_count() {
-  if (dry_run()) return 132;
-  static constinit std::atomic<int> counts[kMaxDevices] = {};
-  int device = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
-  int n = counts[device].load(std::memory_order_relaxed);
-  if (n == 0) {
-    ARGAND_CUDA(cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device));
-    counts[device].store(n, std::memory_order_relaxed);
-  }
-  return n;
+void fill_bytes(void* at, uint8_t value, size_t nbytes) {
+  if (dry_run()) return;
+  ARGAND_CUDA(cudaMemsetAsync(at, value, nbytes, current_stream()));
 }
+
+namespace {
+
+// Asked once per device.
+class Attribute {
+ public:
+  constexpr explicit Attribute(cudaDeviceAttr which) : which_(which) {}
+  int get() {
+    int device = 0, n = 0;
+    ARGAND_CUDA(cudaGetDevice(&device));
+    n = values_[device].load(std::memory_order_relaxed);
+    if (n == 0) {
+      ARGAND_CUDA(cudaDeviceGetAttribute(&n, which_, device));
+      values_[device].store(n, std::memory_order_relaxed);
+    }
+    return n;
+  }
+
+ private:
+  cudaDeviceAttr which_;
+  std::atomic<int> values_[kMaxDevices] = {};
+};
+constinit Attribute processors(cudaDevAttrMultiProcessorCount);
+constinit Attribute resident_threads(cudaDevAttrMaxThreadsPerMultiProcessor);
+
+}  // namespace
+
+int multi_processor_count() { return dry_run() ? 132 : processors.get(); }
+int max_threads_per_multi_processor() { return dry_run() ? 2048 : resident_threads.get(); }
 
 }  // namespace argand::cuda

@@ -21,7 +21,11 @@ void launch(const Kernel& kernel, const Grid& grid, Args... args) {
   launch_with(kernel, grid, pointers);
 }
 
+// Sets bytes of device memory, on the current stream.
+void fill_bytes(void* at, uint8_t value, size_t nbytes);
+
 // Of the current device.
 int multi_processor_count();
+int max_threads_per_multi_processor();
 
 }  // namespace argand::cuda

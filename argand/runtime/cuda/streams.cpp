@@ -31,7 +31,7 @@ void set_current_stream(const StreamRef& stream) {
   current[stream.device] = static_cast<cudaStream_t>(stream.handle);
 }
 
-StreamRef stream_from_pool(DeviceIndex device, int priority) {
+StreamRef pooled_stream(DeviceIndex device, int priority) {
   static std::mutex& mutex = *new std::mutex;
   static auto& pools = *new std::map<std::pair<int, int>, Pool>;
   const DeviceScope on(Device(kCUDA, device));

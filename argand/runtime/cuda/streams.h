@@ -12,6 +12,6 @@ inline constexpr int kMaxDevices = 64;
 cudaStream_t current_stream(int device = -1);
 void set_current_stream(const StreamRef& stream);
 // Streams of a pool of 32 per device and priority, in turn; made when first asked for.
-StreamRef stream_from_pool(DeviceIndex device, int priority);
+StreamRef pooled_stream(DeviceIndex device, int priority);
 
 }  // namespace argand::cuda
