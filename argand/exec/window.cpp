@@ -161,7 +161,8 @@ class Window final : public PendingWork {
     pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
     instrs_.push_back(std::move(instr));
     ++stats_.instructions;
-    if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= kWindowBytes) flush_locked();
+    const int64_t most = instrs_.back().place.device.is_cpu() ? kWindowBytes : kGpuWindowBytes;
+    if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= most) flush_locked();
   }
 
   WindowStats stats() {
