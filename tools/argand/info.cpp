@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "argand/exec/cuda.h"
 #include "argand/exec/op_info.h"
 #include "argand/kernels/cpu/vector_unit.h"
 #include "argand/runtime/cpu/thread_pool.h"
@@ -38,15 +39,33 @@ const char* kind_name(OpKind kind) {
   }
 }
 
+void print_gpus() {
+  std::string reason = why_no_gpu();
+  if (!reason.empty()) {
+    reason.resize(std::min(reason.find(';'), reason.size()));  // the rest is advice that sends people here
+    std::printf("gpu         none: %s\n", reason.c_str());
+    return;
+  }
+  for (int i = 0; i < cuda::device_count(); ++i) {
+    const cuda::DeviceProperties p = cuda::get_device_properties(static_cast<DeviceIndex>(i));
+    std::printf("gpu         cuda:%d %s, compute capability %d.%d, %d multiprocessors, %.1f GiB\n", i, p.name.c_str(),
+                p.major, p.minor, p.multi_processor_count, static_cast<double>(p.total_memory) / (1 << 30));
+  }
+  std::printf("%s", backend_of(kCUDA).versions().c_str());
+}
+
+// Where an op runs when its tensors are on a GPU.
+const char* place_on_gpu(const OpInfo& op) {
+  return op.kind == OpKind::kKernel && !op.kernels[static_cast<int>(kCUDA)] ? "cpu" : "gpu";
+}
+
 }  // namespace
 
 int print_info() {
   std::printf("argand      %s\n", ARGAND_VERSION);
   std::printf("compiler    %s\n", __VERSION__);
   std::printf("cpu         %d threads, %s vectors\n", get_num_threads(), vector_unit_name());
-  std::string reason = why_no_gpu();
-  reason.resize(std::min(reason.find(';'), reason.size()));  // the rest is advice that sends people here
-  std::printf("gpu         %s\n", reason.empty() ? "in use" : ("none: " + reason).c_str());
+  print_gpus();
   std::printf("operators   %zu\n", all_ops().size());
   std::printf("libraries   zlib %s, libpng %s\n", zlibVersion(), png_get_libpng_ver(nullptr));
   return 0;
@@ -59,8 +78,8 @@ int print_ops() {
       if (contains(op->dtypes, static_cast<ScalarType>(t)))
         dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
     if (op->kind == OpKind::kComposite || op->dtypes == kAllTypes) dtypes = "all";
-    std::printf("%-32s %-10s %-9s %s\n", op->name, kind_name(op->kind), op->kind == OpKind::kPointwise ? "fusible" : "",
-                dtypes.c_str());
+    std::printf("%-32s %-10s %-9s %-4s %s\n", op->name, kind_name(op->kind),
+                op->kind == OpKind::kPointwise ? "fusible" : "", place_on_gpu(*op), dtypes.c_str());
   }
   return 0;
 }

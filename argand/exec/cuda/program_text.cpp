@@ -126,7 +126,7 @@ std::string kernel_key(const PointwiseProgram& p, const KernelForm& f) {
                           (p.values[v].store ? 32 : 0)));
   }
   for (const ProgramStep& s : p.steps) {
-    add(s.body);
+    add(reinterpret_cast<uintptr_t>(s.body));
     add(s.compute);
     for (const int v : s.ins) add(static_cast<short>(v));
     add(static_cast<short>(s.out));

@@ -28,6 +28,13 @@ class OnDevice {
   bool changed_ = false;
 };
 
+CUmemLocation location_of(int device) {
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = device;
+  return location;
+}
+
 CUdeviceptr address(const void* p) { return reinterpret_cast<CUdeviceptr>(p); }
 
 }  // namespace
@@ -36,7 +43,7 @@ VirtualMemory::VirtualMemory(int device) : device_(device) {
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   ARGAND_CUDA(cudaFree(nullptr));  // makes the context
   properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  properties_.location = {CU_MEM_LOCATION_TYPE_DEVICE, {device}};
+  properties_.location = location_of(device);
   const CUresult result =
       driver().mem_get_allocation_granularity(&granularity_, &properties_, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   ARGAND_CHECK(DeviceError, result == CUDA_SUCCESS, "cuda:", device, " does not support virtual memory (error ",
@@ -70,7 +77,7 @@ bool VirtualMemory::set_access(CUdeviceptr at, size_t nbytes) noexcept {
   for (int d = 0; d < count; ++d) {
     int can = d == device_ ? 1 : 0;
     if (d != device_ && cudaDeviceCanAccessPeer(&can, d, device_) != cudaSuccess) can = 0;
-    if (can) access.push_back({{CU_MEM_LOCATION_TYPE_DEVICE, {d}}, CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
+    if (can) access.push_back({location_of(d), CU_MEM_ACCESS_FLAGS_PROT_READWRITE});
   }
   return driver().mem_set_access(at, nbytes, access.data(), access.size()) == CUDA_SUCCESS;
 }
