@@ -8,6 +8,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -55,6 +56,7 @@ class Walk {
       ready.pop();
       step(node, captured, ready);
     }
+    exec::joint();
   }
 
  private:
@@ -147,7 +149,8 @@ class Walk {
     }
   }
 
-  // A gradient in the shape and dtype of the tensor it belongs to: broadcasting is summed, promotion undone.
+  // A gradient in the shape, in the dtype and on the device of the tensor it belongs to: broadcasting is summed,
+  // promotion undone.
   static Tensor fit(Tensor g, const GradMeta& meta, const Node& from) {
     if (!(g.impl().sizes == meta.sizes)) {
       try {
@@ -157,7 +160,12 @@ class Walk {
                      meta.sizes);
       }
     }
-    return g.dtype() == meta.dtype ? g : g.to(meta.dtype);  // complex to real keeps the real part
+    if (!(g.dtype() == meta.dtype)) g = g.to(meta.dtype);  // complex to real keeps the real part
+    if (g.device() == meta.device) return g;
+    // Only a 0-dim tensor of the CPU joins operands of another device.
+    ARGAND_CHECK(GradError, g.dim() == 0, from.name(), ": returned a gradient on ", g.device(), " for a tensor on ",
+                 meta.device);
+    return g.to(meta.device);
   }
 
   const bool keep_graph_, create_graph_;
@@ -198,6 +206,7 @@ void add_roots(Walk& walk, TensorList roots, TensorList gradients) {
 
 void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
               TensorList inputs) {
+  exec::joint();
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, roots, gradients);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -211,6 +220,7 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
 
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
            bool create_graph, bool allow_unused) {
+  exec::joint();
   Walk walk(retain_graph.value_or(create_graph), create_graph);
   add_roots(walk, outputs, grad_outputs);
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -146,9 +146,9 @@ Tensor Tensor::pin_memory() const {
   return out;
 }
 void Tensor::record_stream(const cuda::Stream& stream) const {
+  impl().data();  // of the stream it was made for, were it not allocated yet
   const cuda::StreamGuard on(stream);
-  StorageImpl::side_streams.store(true);
-  impl().data();
+  impl().storage->note_use();
 }
 Tensor& Tensor::operator+=(const Tensor& o) { return add_(o); }
 Tensor& Tensor::operator+=(const Scalar& o) { return add_(o); }

@@ -14,7 +14,7 @@ class Allocator {
   // Takes back what `allocate(nbytes)` gave.  Never throws.
   virtual void deallocate(void* data, size_t nbytes) noexcept = 0;
   virtual Device device() const = 0;
-  // Work of the calling thread's current stream uses the block.  Called only once Storage's `side_streams` is set.
+  // Work of the calling thread's current stream uses the block.
   virtual void used(void* /*data*/) {}
   // Host memory that devices copy from and to without staging.
   virtual bool pinned() const { return false; }

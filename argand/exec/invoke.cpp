@@ -93,11 +93,36 @@ bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
 
 // ---- submitting
 
-void run_kernel(const OpInfo& op, const Device& device, void* args, std::span<Tensor> outs) {
+// A kernel on a GPU reads the memory of that GPU alone: 0-dim CPU tensors among the arguments are copies there while it
+// lives.
+class NumbersOnDevice {
+ public:
+  NumbersOnDevice(const OpInfo& op, const Device& device, TensorSlots& slots) {
+    if (device.is_cpu() || op.crosses_devices) return;
+    for (const TensorSlot& s : slots) {
+      if (!s.tensor->defined() || !s.tensor->is_cpu() || s.tensor->dim() > 0) continue;
+      given_.emplace_back(s.tensor, *s.tensor);
+      const Tensor copy = new_tensor({s.tensor->impl().sizes, s.tensor->dtype()}, device);
+      copy_elements(copy, *s.tensor);
+      *s.tensor = copy;
+    }
+  }
+  ~NumbersOnDevice() {
+    for (auto& [slot, tensor] : given_) *slot = std::move(tensor);
+  }
+  NumbersOnDevice(const NumbersOnDevice&) = delete;
+  NumbersOnDevice& operator=(const NumbersOnDevice&) = delete;
+
+ private:
+  std::vector<std::pair<Tensor*, Tensor>> given_;
+};
+
+void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots& slots, std::span<Tensor> outs) {
   if (device.is_meta()) return;
   const NoGradGuard no_grad;
   const CurrentOp current(op.name);
   const DeviceScope on_device(device);
+  const NumbersOnDevice numbers(op, device, slots);
   if (const auto kernel = op.kernels[static_cast<int>(device.type())]) {
     try {
       return kernel(args, outs);
@@ -197,7 +222,7 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
     for (size_t i = 0; i < outs.size(); ++i) outs[i] = new_tensor(metas[i], metas[i].device.value_or(device));
     const Device where = outs.empty() ? device : outs[0].device();
     if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
-    run_kernel(op, where, args, outs);
+    run_kernel(op, where, args, slots, outs);
   }
   const auto has_gradient = [](const Tensor& t) { return is_differentiable(t.dtype()); };
   if (records && std::any_of(outs.begin(), outs.end(), has_gradient)) record(op, args, outs, nullptr);
@@ -209,6 +234,9 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
   op.args.tensors(args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
+  ARGAND_CHECK(DeviceError, self.device() == device || op.crosses_devices, op.name,
+               "_: expected all tensors on one device, got ", self.device(), " for the tensor that is written and ",
+               device);
   if (op.check) op.check(args);
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
@@ -235,11 +263,11 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
     check_result(metas[0]);
     if (op.starts_from_self && (self.is_contiguous() || op.writes_strided)) {
       Tensor out = self;
-      run_kernel(op, device, args, {&out, 1});
+      run_kernel(op, device, args, slots, {&out, 1});
     } else {
       Tensor out = new_tensor(metas[0], device);
       if (op.starts_from_self) copy_elements(out, self);
-      run_kernel(op, device, args, {&out, 1});
+      run_kernel(op, device, args, slots, {&out, 1});
       copy_elements(self, out);
     }
   }
@@ -260,6 +288,8 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   std::vector<Tensor> results(outs.size());
   invoke(op, args, results);
   for (size_t i = 0; i < outs.size(); ++i) {
+    ARGAND_CHECK(DeviceError, results[i].device() == outs[i].device(), op.name, ": expected out on ",
+                 results[i].device(), ", got ", outs[i].device());
     ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
                  results[i].dtype(), " can't be cast to the desired output type ", outs[i].dtype());
     resize_output(outs[i], results[i].sizes());

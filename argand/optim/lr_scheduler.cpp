@@ -193,9 +193,9 @@ StateDict ReduceLROnPlateau::state_dict() const {
 }
 
 void ReduceLROnPlateau::load_state_dict(const StateDict& state) {
-  const Tensor& best = state_entry(state, "best", kDouble);
-  const Tensor& bad_steps = state_entry(state, "num_bad_epochs", kLong);
-  const Tensor& cooldown_left = state_entry(state, "cooldown_counter", kLong);
+  const Tensor best = state_entry(state, "best", kDouble);
+  const Tensor bad_steps = state_entry(state, "num_bad_epochs", kLong);
+  const Tensor cooldown_left = state_entry(state, "cooldown_counter", kLong);
   check_state_size(state, 3);
   best_ = best.item<double>();
   bad_steps_ = bad_steps.item<int64_t>();

@@ -68,6 +68,36 @@ TEST_F(Cuda, OperandsOnTwoDevicesAreRefused) {
   EXPECT_TRUE(same(y * full({}, 2.5), full({3}, 2.5))) << "0-dim CPU tensors may join";
 }
 
+TEST_F(Cuda, NumbersOfTheCpuJoinOps) {
+  const Tensor x = arange(6, kFloat).cuda(), number = full({}, 2.0);
+  EXPECT_TRUE(same(x.index_fill(0, arange(1, 4, 2, kLong).cuda(), number),
+                   x.cpu().index_fill(0, arange(1, 4, 2, kLong), number)));
+  EXPECT_TRUE(same(x.index_select(0, full({}, 4, kLong)), x.cpu().index_select(0, full({}, 4, kLong))));
+  Tensor scalar = zeros({});
+  try {
+    scalar.add_(x.sum());
+    FAIL() << "no error";
+  } catch (const DeviceError& e) {
+    EXPECT_NE(std::string(e.what()).find("got cpu for the tensor that is written and cuda:0"), std::string::npos)
+        << e.what();
+  }
+  Tensor out = empty({6});
+  EXPECT_THROW(add_out(out, x, x), DeviceError);
+  const Tensor leaf = full({}, 3.0).requires_grad_();
+  (x * leaf).sum().backward();
+  EXPECT_TRUE(leaf.grad().is_cpu());
+  EXPECT_EQ(leaf.grad().item().toFloat(), 15);
+}
+
+TEST_F(Cuda, PinnedMemoryWaitsForItsCopy) {
+  const Tensor target = zeros({1 << 24}, TensorOptions(kCUDA));
+  for (int i = 1; i <= 20; ++i) {
+    target.copy_(full({1 << 24}, i).to(kFloat).pin_memory(), true);  // the source is freed at once
+    const Tensor other = full({1 << 24}, -1.0f).pin_memory();        // and must not be given away yet
+    ASSERT_TRUE(target.eq(i).all().item().toBool()) << i;
+  }
+}
+
 TEST_F(Cuda, PinnedCopiesDoNotWait) {
   const Tensor x = arange(1 << 20, kFloat).pin_memory();
   EXPECT_TRUE(x.is_pinned());

@@ -5,40 +5,11 @@
 
 #include "argand/base/error.h"
 #include "argand/core/shape.h"
+#include "argand/kernels/cuda/code_type.h"
+#include "argand/kernels/cuda/index.cuh"
 
 namespace argand::exec {
 namespace {
-
-const char* device_type(ScalarType t) {
-  switch (t) {
-    case kByte:
-      return "unsigned char";
-    case kChar:
-      return "signed char";
-    case kShort:
-      return "short";
-    case kInt:
-      return "int";
-    case kLong:
-      return "long long";
-    case kHalf:
-      return "Half";
-    case kBFloat16:
-      return "BFloat16";
-    case kFloat:
-      return "float";
-    case kDouble:
-      return "double";
-    case kBool:
-      return "bool";
-    case kComplexFloat:
-      return "Complex<float>";
-    case kComplexDouble:
-      return "Complex<double>";
-    default:
-      return nullptr;
-  }
-}
 
 bool is_bound(Walk w) { return w == Walk::kLinear || w == Walk::kStrided; }
 
@@ -80,8 +51,6 @@ int width_of(const PointwiseProgram& p, const KernelForm& f) {
 }
 
 }  // namespace
-
-bool has_device_type(ScalarType t) { return device_type(t) != nullptr; }
 
 KernelForm form_of(const PointwiseProgram& p) {
   KernelForm f{};
@@ -190,7 +159,7 @@ class TextOf {
       if (f_.walk[v] == Walk::kNumber) add("  alignas(16) ", type(v), " number", v, ";\n");
     for (size_t s = 0; s < p_.steps.size(); ++s)
       for (int k = 0; k < p_.steps[s].body->num_scalars; ++k)
-        add("  alignas(16) ", device_type(p_.steps[s].compute), " scalar", s, "_", k, ";\n");
+        add("  alignas(16) ", cuda::code_type(p_.steps[s].compute), " scalar", s, "_", k, ";\n");
     add("};\n");
   }
 
@@ -249,7 +218,7 @@ class TextOf {
 
   void step(size_t s) {
     const ProgramStep& step = p_.steps[s];
-    const char* compute = device_type(step.compute);
+    const char* compute = cuda::code_type(step.compute);
     add("      const ", type(step.out), " v", step.out, " = convert<", type(step.out), ">(math::step", s, "<", compute,
         ">(");
     bool first = true;
@@ -274,22 +243,13 @@ class TextOf {
       add("    a.p", v, "[o", v, "] = out", v, "[0];\n");
   }
 
-  const char* type(size_t v) const { return device_type(p_.values[v].dtype); }
+  const char* type(size_t v) const { return cuda::code_type(p_.values[v].dtype); }
   const char* type(int v) const { return type(static_cast<size_t>(v)); }
   const char* index() const { return f_.wide ? "unsigned long long" : "unsigned"; }
 
   const PointwiseProgram& p_;
   const KernelForm& f_;
   std::string text_;
-};
-
-// As FastDiv of kernels/cuda/index.cuh reads it.
-struct FastDiv {
-  uint32_t divisor, factor, shift, unused = 0;
-  explicit FastDiv(uint32_t d) : divisor(d), factor(0), shift(0) {
-    while (shift < 32 && (uint64_t{1} << shift) < d) ++shift;
-    factor = static_cast<uint32_t>((((uint64_t{1} << shift) - d) << 32) / d + 1);
-  }
 };
 
 }  // namespace
@@ -318,7 +278,7 @@ std::vector<char> kernel_arguments(const PointwiseProgram& p, const KernelForm& 
     const int64_t size = d < ndim ? p.sizes[d] : 1;
     ARGAND_CHECK(ShapeError, size < (int64_t{1} << 31), "a dimension of ", size,
                  " elements beside strided operands is not supported on a GPU");
-    const FastDiv div(static_cast<uint32_t>(size));
+    const FastDiv div = fast_div(static_cast<unsigned>(size));
     add(&div, sizeof(div));
   }
   for (size_t v = 0; v < p.values.size(); ++v) {
@@ -335,6 +295,7 @@ std::vector<char> kernel_arguments(const PointwiseProgram& p, const KernelForm& 
     const auto size = static_cast<size_t>(element_size(s.compute));
     for (int k = 0; k < s.body->num_scalars; ++k) add_number(s.scalars + static_cast<size_t>(k) * size, s.compute);
   }
+  out.resize((out.size() + 15) / 16 * 16);  // the struct ends at its alignment
   return out;
 }
 

@@ -45,7 +45,4 @@ std::string kernel_text(const PointwiseProgram& program, const KernelForm& form)
 // The one argument of the kernel, as bytes.
 std::vector<char> kernel_arguments(const PointwiseProgram& program, const KernelForm& form);
 
-// Whether a device computes with this type at all.
-bool has_device_type(ScalarType t);
-
 }  // namespace argand::exec

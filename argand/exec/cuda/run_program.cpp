@@ -1,29 +1,21 @@
 #include "argand/exec/cuda/run_program.h"
 
 #include <algorithm>
-#include <mutex>
 #include <unordered_map>
 
 #include "argand/core/shape.h"
-#include "argand/exec/cuda/host_program.h"
 #include "argand/exec/cuda/program_text.h"
 #include "argand/runtime/cuda/launch.h"
+#include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 namespace {
 
-bool has_kernel(const PointwiseProgram& p) {
-  return std::all_of(p.values.begin(), p.values.end(),
-                     [](const ProgramValue& v) { return has_device_type(v.dtype); }) &&
-         std::all_of(p.steps.begin(), p.steps.end(), [](const ProgramStep& s) { return has_device_type(s.compute); });
-}
-
 cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::unordered_map<std::string, cuda::Kernel>;
+  thread_local std::unordered_map<std::string, cuda::Kernel> of_device[cuda::kMaxDevices];
+  auto& known = of_device[cuda::thread_device()];
   const std::string key = kernel_key(p, form);
-  const std::lock_guard lock(mutex);
   const auto found = known.find(key);
   if (found != known.end()) return found->second;
   return known[key] = cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName);
@@ -37,7 +29,6 @@ const char* name_of(const PointwiseProgram& p) { return p.steps.back().body->nam
 void run_on_gpu(PointwiseProgram p) {
   const int64_t n = numel_of(p.sizes);
   if (n == 0 || p.steps.empty()) return;
-  if (!has_kernel(p)) return run_on_host(std::move(p));
   collapse(p);
   const KernelForm form = form_of(p);
   const cuda::Kernel kernel = kernel_for(p, form);

@@ -92,7 +92,7 @@ void channel_products(const cpu::ChannelPass& c, const void* g, const void* x, c
     launch(kernel(kParts, instance("plane_products", c.type, vector_width(c.type, c.inner, g, x), planes.one_warp)),
            planes.grid, g, x, centers, c.n * c.channels, c.inner, of_sum, of_product);
   }
-  const Kernel& join = kernel(kJoin, instance("add_parts", sums));
+  const Kernel join = kernel(kJoin, instance("add_parts", sums));
   if (sum) launch(join, join_grid(c.channels), of_sum, count, c.channels, c.channels, sum);
   if (product) launch(join, join_grid(c.channels), of_product, count, c.channels, c.channels, product);
 }

@@ -70,7 +70,7 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, each));
   if (size == 0) return;
   const size_t sum_bytes = dtype == kDouble ? sizeof(double) : sizeof(float);
-  const Kernel& second = kernel(kHeader, instance("add_parts", dtype));
+  const Kernel second = kernel(kHeader, instance("add_parts", dtype));
   const Scratch sums(static_cast<size_t>(parts * size) * sum_bytes);
   launch_product(kWeightGrad, s, dtype, p, gy, x, nullptr, sums.data(), each);
   launch(second, {blocks_for(size, kThreads), kThreads}, sums.data(), gw, size, parts);

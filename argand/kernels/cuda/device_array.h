@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 
 namespace argand::cuda {
 
@@ -23,6 +24,7 @@ class DeviceArray {
   T* data() const { return data_; }
   std::vector<T> values() const {
     std::vector<T> out(size_);
+    issue_tapes(0, FlushCause::kWait);
     ARGAND_CUDA(cudaDeviceSynchronize());
     ARGAND_CUDA(cudaMemcpy(out.data(), data_, size_ * sizeof(T), cudaMemcpyDeviceToHost));
     return out;

@@ -29,7 +29,7 @@ void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& g
   if (n == 0) return;
   auto& generator = dynamic_cast<CudaGeneratorImpl&>(given);
   const bool integers = d.kind == Draw::kIntegers;
-  const Kernel& run = kernel(
+  const Kernel run = kernel(
       kHeader, integers ? instance("draw_integers", type, d.wide) : instance("draw", type, static_cast<int>(d.kind)));
   const unsigned blocks = grid_for(n);
   const int64_t each = (integers ? d.wide : type == kDouble) ? kRound / 2 : kRound;

@@ -1,4 +1,4 @@
-// From the number of an element to its place along each dimension.
+// From the number of an element to its place along each dimension.  The host fills in what kernels read.
 #pragma once
 
 namespace argand {
@@ -7,12 +7,22 @@ namespace argand {
 // For numerators below 2^31.
 struct FastDiv {
   unsigned divisor, factor, shift, unused;
-  __device__ __forceinline__ unsigned divide(unsigned n) const { return (__umulhi(n, factor) + n) >> shift; }
 };
+
+#if !defined(__CUDACC_RTC__)
+
+inline FastDiv fast_div(unsigned divisor) {
+  FastDiv d{divisor, 0, 0, 0};
+  while (d.shift < 32 && (1ull << d.shift) < divisor) ++d.shift;
+  d.factor = static_cast<unsigned>((((1ull << d.shift) - divisor) << 32) / divisor + 1);
+  return d;
+}
+
+#else
 
 // q = n / size, and n becomes the remainder.
 __device__ __forceinline__ unsigned split(unsigned& n, const FastDiv& d) {
-  const unsigned q = d.divide(n);
+  const unsigned q = (__umulhi(n, d.factor) + n) >> d.shift;
   n -= q * d.divisor;
   return q;
 }
@@ -21,5 +31,7 @@ __device__ __forceinline__ unsigned long long split(unsigned long long& n, const
   n -= q * size;
   return q;
 }
+
+#endif
 
 }  // namespace argand

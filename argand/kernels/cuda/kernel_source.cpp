@@ -1,44 +1,22 @@
 #include "argand/kernels/cuda/kernel_source.h"
 
-#include <mutex>
 #include <unordered_map>
 
 #include "argand/base/error.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/code_type.h"
+#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 
 const char* device_type_name(ScalarType t) {
-  switch (t) {
-    case kByte:
-      return "unsigned char";
-    case kChar:
-      return "signed char";
-    case kShort:
-      return "short";
-    case kInt:
-      return "int";
-    case kLong:
-      return "long long";
-    case kHalf:
-      return "argand::Half";
-    case kBFloat16:
-      return "argand::BFloat16";
-    case kFloat:
-      return "float";
-    case kDouble:
-      return "double";
-    case kBool:
-      return "bool";
-    default:
-      throw NotOnDevice();
-  }
+  if (is_complex(t)) throw NotOnDevice();
+  return code_type(t);
 }
 
-const Kernel& kernel(const char* header, const std::string& name) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::unordered_map<std::string, Kernel>;
-  const std::lock_guard lock(mutex);
+Kernel kernel(const char* header, const std::string& name) {
+  thread_local std::unordered_map<std::string, Kernel> of_device[kMaxDevices];
+  auto& known = of_device[thread_device()];
   const auto found = known.find(name);
   if (found != known.end()) return found->second;
   // Types and constants among the arguments of the instance are named as in namespace argand.

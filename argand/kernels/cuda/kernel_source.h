@@ -7,12 +7,12 @@
 
 namespace argand::cuda {
 
-// Of an element type in device code: "float", "argand::Half", "long long"; NotOnDevice for complex types.
+// code_type() of the types that kernels of ops are written for; NotOnDevice for complex ones.
 const char* device_type_name(ScalarType t);
 
 // The instance `name` ("softmax_rows<float, 4>") of a kernel in `header` ("argand/kernels/cuda/softmax.cuh").  Compiled
 // at the first call; later a lookup.
-const Kernel& kernel(const char* header, const std::string& name);
+Kernel kernel(const char* header, const std::string& name);
 
 // "name<a, b, c>": text for kernel(); bool as true and false, ScalarType as its device type.
 template <class... Args>
@@ -30,7 +30,9 @@ inline std::string argument(const char* text) { return text; }
 }  // namespace detail
 template <class... Args>
 std::string instance(const char* name, const Args&... args) {
-  std::string out = name;
+  std::string out;
+  out.reserve(80);
+  out = name;
   const char* before = "<";
   ((out += before + detail::argument(args), before = ", "), ...);
   return out + ">";

@@ -49,7 +49,7 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
   const ScalarType type = op_math_type(c.type);
   const int width = width_of(c.type, {c.x, c.y});
   const auto launch_sums = [&](const std::string& store, const void* store_object, int64_t step, int64_t blocks) {
-    const Kernel& k = kernel(kHeader, instance("pair_loss_sum", c.type, loss_name(c.kind), width, store.c_str()));
+    const Kernel k = kernel(kHeader, instance("pair_loss_sum", c.type, loss_name(c.kind), width, store.c_str()));
     const void *x = c.x, *y = c.y;
     double parameter = c.parameter;
     int64_t n = c.n;

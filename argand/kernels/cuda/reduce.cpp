@@ -24,12 +24,8 @@ int log_ceil(int64_t n, int64_t limit) {
 }
 
 IndexWalk::Dim walk_dim(int64_t size, int64_t stride, int64_t out_stride) {
-  IndexWalk::Dim d{static_cast<unsigned>(size), 0, 0, 0, size, stride, out_stride};
-  if (size > 0 && size < (int64_t{1} << 31)) {  // Granlund and Montgomery's multiplier, see FastDiv
-    while ((uint64_t{1} << d.shift) < d.divisor) ++d.shift;
-    d.factor = static_cast<unsigned>((((uint64_t{1} << d.shift) - d.divisor) << 32) / d.divisor + 1);
-  }
-  return d;
+  const bool fits = size > 0 && size < (int64_t{1} << 31);
+  return {fits ? fast_div(static_cast<unsigned>(size)) : FastDiv{}, size, stride, out_stride};
 }
 
 // The first `count` of the dimensions; the last of them in units of `width` elements.

@@ -22,7 +22,7 @@ struct OffsetOf<unsigned> {
 template <class I>
 __device__ __forceinline__ I split_by(I& n, const IndexWalk::Dim& d) {
   if constexpr (sizeof(I) == 4) {
-    return split(n, FastDiv{d.divisor, d.factor, d.shift, 0});
+    return split(n, d.by_size);
   } else {
     const I q = n / static_cast<I>(d.size);
     n -= q * static_cast<I>(d.size);

@@ -1,5 +1,6 @@
 // The arguments of reduction kernels that the host fills in: read by both.
 #pragma once
+#include "argand/kernels/cuda/index.cuh"
 #if defined(__CUDACC_RTC__)
 #include "argand/kernels/cuda/types.cuh"
 #else
@@ -12,8 +13,8 @@ namespace argand {
 struct IndexWalk {
   static constexpr int kMaxDims = 10;
   struct Dim {
-    unsigned divisor, factor, shift, unused;  // a FastDiv of `size`
-    int64_t size, stride, out_stride;         // strides in elements
+    FastDiv by_size;                   // of sizes below 2^31
+    int64_t size, stride, out_stride;  // strides in elements
   };
   Dim dims[kMaxDims];
   int ndim;

@@ -104,7 +104,7 @@ void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const 
 void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse,
                  const cpu::ScanShape& s) {
   const int64_t lines = s.outer * s.inner;
-  const Kernel& k = kernel(kHeader, instance("scan_linear", type, accumulator(type)));
+  const Kernel k = kernel(kHeader, instance("scan_linear", type, accumulator(type)));
   launch(k, {blocks_for(s.n == 0 ? 0 : lines, kThreads), kThreads}, in, factor, out, reverse, lines, s.n, s.inner);
 }
 

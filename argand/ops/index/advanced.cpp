@@ -45,7 +45,7 @@ IndexedPlan::IndexedPlan(const char* op, const Tensor& self, const std::vector<T
     const Tensor& index = indices[static_cast<size_t>(d)];
     // Checked before it is broadcast: an index into an empty dimension is an error even if the result is empty...
     // unless there is no index at all.
-    const Tensor checked = checked_index(op, index, self.device(), self.sizes()[d], d, true);
+    const Tensor checked = checked_index(op, index, self.sizes()[d], d, true);
     const int64_t* p = raw<int64_t>(checked);
     const int64_t stride = self.strides()[d];
     const Dims strides = expanded_strides(checked.sizes(), checked.strides(), index_sizes);

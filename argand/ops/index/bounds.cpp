@@ -12,7 +12,7 @@ void check_index_dtype(const char* op, const Tensor& index) {
                ": expected dtype int32/int64 for index, got ", index.dtype());
 }
 
-Tensor checked_index(const char* op, const Tensor& index, const Device& on, int64_t bound, int64_t dim, bool wrap) {
+Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
   if (index.is_cpu()) {
     Tensor t = exec::dense(index, kLong);
     if (cpu::check_range(op, raw<int64_t>(t), t.numel(), bound, dim, wrap)) {
@@ -20,23 +20,20 @@ Tensor checked_index(const char* op, const Tensor& index, const Device& on, int6
       int64_t* p = raw<int64_t>(t);
       for (int64_t i = 0; i < t.numel(); ++i) p[i] += p[i] < 0 ? bound : 0;
     }
-    return beside(t, on);
+    return t;
   }
-  const Tensor given = exec::dense(index), t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
-  blocks::check_index.on(on)(op, given.impl().data(), given.dtype(), given.numel(), bound, dim, wrap,
-                             cpu::kNoIgnoredIndex, static_cast<int64_t*>(t.impl().data()));
-  if (bound == 0 && t.numel() > 0) {  // no index is valid: what comes next must not run
-    Backend& backend = backend_of(on.type());
-    backend.synchronize(backend.current_stream(on.index()));
-  }
-  return t;
+  return checked_on_device(op, index, bound, dim, wrap, cpu::kNoIgnoredIndex);
 }
 
-Tensor beside(const Tensor& t, const Device& on) {
-  if (!t.defined() || t.device() == on) return t;
-  const Tensor there = exec::new_tensor({t.impl().sizes, t.dtype()}, on);
-  exec::copy_elements(there, t);
-  return there;
+Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap, int64_t ignored) {
+  const Tensor given = exec::dense(index), t = exec::new_tensor({given.impl().sizes, kLong}, index.device());
+  blocks::check_index.on(t.device())(op, given.impl().data(), given.dtype(), given.numel(), bound, dim, wrap, ignored,
+                                     static_cast<int64_t*>(t.impl().data()));
+  if (bound == 0 && t.numel() > 0) {  // no index is valid: what comes next must not run
+    Backend& backend = backend_of(t.device().type());
+    backend.synchronize(backend.current_stream(t.device().index()));
+  }
+  return t;
 }
 
 void check_has_data(const char* op, const Tensor& t) {

@@ -6,13 +6,12 @@
 namespace argand::ops {
 
 // `index` (int32 or int64) as a contiguous int64 tensor whose elements are in [0, bound); IndexError naming op, index
-// and bound otherwise.  With `wrap`, negative ones count from the end.  The result is `on` a device, where `index` is
-// or, if it is a 0-dim tensor of the CPU, goes; a GPU's error comes with the next synchronisation.
-Tensor checked_index(const char* op, const Tensor& index, const Device& on, int64_t bound, int64_t dim,
-                     bool wrap = false);
+// and bound otherwise.  With `wrap`, negative ones count from the end.  A GPU's error comes with the next
+// synchronisation.
+Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap = false);
 
-// `t`, or its copy on that device: a 0-dim tensor of the CPU may be an operand of any device's op.
-Tensor beside(const Tensor& t, const Device& on);
+// The same for an index on a GPU, of any integer dtype; `ignored` stays what it is.
+Tensor checked_on_device(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap, int64_t ignored);
 
 // DtypeError unless `index` is int32 or int64.
 void check_index_dtype(const char* op, const Tensor& index);

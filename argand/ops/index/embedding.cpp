@@ -22,7 +22,7 @@ struct Embedding : Kernel<EmbeddingArgs> {
     return meta;
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding", a.indices, out.device(), a.weight.sizes()[0], 0);
+    const Tensor index = checked_index("embedding", a.indices, a.weight.sizes()[0], 0);
     if (out.numel() == 0) return;
     const Tensor weight = exec::dense(a.weight);
     blocks::take_rows.on(out.device())(weight.impl().data(), {1, weight.sizes()[0], weight.sizes()[1]},
@@ -57,7 +57,7 @@ struct EmbeddingUseWeights : Kernel<EmbeddingUseWeightsArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return {{a.indices.numel(), 1}, a.dtype}; }
   static void run(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding", a.indices, out.device(), a.num_weights, 0);
+    const Tensor index = checked_index("embedding", a.indices, a.num_weights, 0);
     if (!out.is_cpu()) return run_on_device(a, index.view({-1}), out);
     const int64_t* p = raw<int64_t>(index);
     std::vector<int64_t> uses(static_cast<size_t>(a.num_weights), 0);
@@ -107,7 +107,7 @@ struct EmbeddingDenseBackward : Kernel<EmbeddingDenseBackwardArgs> {
     return {{a.num_weights, expected.back()}, a.grad_output.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding_dense_backward", a.indices, out.device(), a.num_weights, 0);
+    const Tensor index = checked_index("embedding_dense_backward", a.indices, a.num_weights, 0);
     const int64_t width = out.sizes()[1];
     exec::copy_elements(out, exec::wrapped_number(0));
     if (index.numel() == 0 || width == 0) return;

@@ -113,9 +113,9 @@ struct Gather : Kernel<GatherArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
-    const Tensor index = checked_index("gather", a.index, out.device(), size_at(a.self, dim), dim);
+    const Tensor index = checked_index("gather", a.index, size_at(a.self, dim), dim);
     if (!out.is_cpu()) {
-      const Tensor from = beside(a.self, out.device());
+      const Tensor from = a.self;
       if (out.numel() > 0)
         blocks::gather_along.on(out.device())(along(index, from, dim), out.itemsize(), from.impl().data(),
                                               numbers(index), out.impl().data());
@@ -174,8 +174,8 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter_add");
-    const Tensor index = checked_index("scatter_add", a.index, out.device(), size_at(out, dim), dim);
-    const Tensor src = corner(beside(a.src, out.device()), index);
+    const Tensor index = checked_index("scatter_add", a.index, size_at(out, dim), dim);
+    const Tensor src = corner(a.src, index);
     if (!out.is_cpu()) {
       if (index.numel() == 0) return;
       const Tensor slots = slots_in(out, index, dim);
@@ -228,8 +228,8 @@ struct Scatter : Kernel<ScatterArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
-    const Tensor src = corner(beside(a.src, out.device()), index);
+    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
+    const Tensor src = corner(a.src, index);
     if (!out.is_cpu()) return put(out, index, dim, src);
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
@@ -270,7 +270,7 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "scatter");
-    const Tensor index = checked_index("scatter", a.index, out.device(), size_at(out, dim), dim);
+    const Tensor index = checked_index("scatter", a.index, size_at(out, dim), dim);
     if (!out.is_cpu()) {
       const Tensor values = exec::new_tensor({index.impl().sizes, out.dtype()}, out.device());
       exec::copy_elements(values, exec::wrapped_number(a.value));

@@ -60,7 +60,7 @@ struct IndexedRows : IndexedShape {
     block.inner = take(after);
     ordered = exec::alias(self, std::move(sizes), std::move(strides), self.storage_offset());
     for (const int64_t d : indexed) {
-      const Tensor index = checked_index(op, indices[static_cast<size_t>(d)], self.device(), self.sizes()[d], d, true);
+      const Tensor index = checked_index(op, indices[static_cast<size_t>(d)], self.sizes()[d], d, true);
       rows = rows.defined() ? rows * self.sizes()[d] + index : index;
     }
     rows = exec::dense(rows);
@@ -80,7 +80,7 @@ struct IndexLong : Kernel<IndexLongArgs> {
   static TensorMeta infer(const Args& a) { return {IndexedShape("index", a.self, a.indices).result, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) {
     if (!out.is_cpu()) {
-      const IndexedRows plan("index", beside(a.self, out.device()), a.indices);
+      const IndexedRows plan("index", a.self, a.indices);
       if (out.numel() == 0) return;
       const Tensor from = exec::dense(plan.ordered);
       return blocks::take_rows.on(out.device())(from.impl().data(), plan.block, out.itemsize(), plan.numbers(),
@@ -169,7 +169,7 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
   static void run_on_device(const Args& a, const Tensor& out) {
     const IndexedRows plan("index_put_", out, a.indices);
     if (numel_of(plan.result) == 0) return;
-    const Tensor given = beside(a.values, out.device());
+    const Tensor given = a.values;
     const Tensor values = exec::dense(exec::alias(
         given, plan.result, expanded_strides(given.sizes(), given.strides(), plan.result), given.storage_offset()));
     const Tensor to = exec::dense(plan.ordered);

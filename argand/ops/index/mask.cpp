@@ -119,8 +119,7 @@ struct MaskedSelect : Kernel<MaskedSelectArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const Dims sizes = broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_select");
-    const Tensor from = expanded(beside(a.self, out.device()), sizes),
-                 mask = expanded(beside(a.mask, out.device()), sizes);
+    const Tensor from = expanded(a.self, sizes), mask = expanded(a.mask, sizes);
     if (!out.is_cpu()) {
       const Tensor at = positions_of(mask);
       exec::resize_output(out, at.sizes());
@@ -165,8 +164,7 @@ struct MaskedScatter : Kernel<MaskedScatterArgs> {
     return {broadcast_shapes(a.self.sizes(), a.mask.sizes(), "masked_scatter"), a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor mask = expanded(beside(a.mask, out.device()), out.impl().sizes),
-                 source = exec::dense(beside(a.source, out.device()));
+    const Tensor mask = expanded(a.mask, out.impl().sizes), source = exec::dense(a.source);
     const Tensor at = out.is_cpu() ? Tensor() : positions_of(mask);
     const int64_t n = at.defined() ? at.numel() : count_true(mask);
     ARGAND_CHECK(ValueError, n <= source.numel(), "masked_scatter: expected the number of elements of source (",

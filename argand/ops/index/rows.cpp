@@ -54,9 +54,9 @@ struct IndexSelect : Kernel<IndexSelectArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "index_select");
-    const Tensor index = checked_index("index_select", a.index, out.device(), size_at(a.self, dim), dim);
+    const Tensor index = checked_index("index_select", a.index, size_at(a.self, dim), dim);
     if (out.numel() == 0) return;
-    const Tensor from = exec::dense(beside(a.self, out.device()));
+    const Tensor from = exec::dense(a.self);
     blocks::take_rows.on(out.device())(from.impl().data(), block_of(from, dim), from.itemsize(), numbers(index),
                                        index.numel(), out.impl().data());
   }
@@ -90,8 +90,8 @@ struct IndexAdd : Kernel<IndexAddArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_add");
-    const Tensor index = checked_index("index_add", a.index, out.device(), size_at(out, dim), dim);
-    const Tensor given = beside(a.source, out.device());
+    const Tensor index = checked_index("index_add", a.index, size_at(out, dim), dim);
+    const Tensor given = a.source;
     const Tensor source =
         exec::dense_clone(a.alpha.equal(1) ? given : given * a.alpha, out.dtype());  // bool times 2 is an integer
     blocks::add_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.dtype(), numbers(index), index.numel(),
@@ -127,8 +127,7 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_copy");
-    const Tensor index = checked_index("index_copy", a.index, out.device(), size_at(out, dim), dim),
-                 source = exec::dense(beside(a.source, out.device()));
+    const Tensor index = checked_index("index_copy", a.index, size_at(out, dim), dim), source = exec::dense(a.source);
     if (source.numel() == 0) return;
     blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
                                       index.numel(), source.impl().data());
@@ -167,13 +166,13 @@ struct IndexFill : Kernel<IndexFillArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const int64_t dim = wrap_dim(a.dim, out.dim(), "index_fill");
-    const Tensor index = checked_index("index_fill", a.index, out.device(), size_at(out, dim), dim);
+    const Tensor index = checked_index("index_fill", a.index, size_at(out, dim), dim);
     if (out.numel() == 0) return;
     const DimSplit split(out.sizes(), dim);
     // On the CPU one slice serves all.
     const int64_t slices = out.is_cpu() ? 1 : split.outer * index.numel();
     const Tensor values = exec::new_tensor({{slices, split.inner}, out.dtype()}, out.device());
-    exec::copy_elements(values, beside(a.value, out.device()));
+    exec::copy_elements(values, a.value);
     if (!out.is_cpu())
       return blocks::put_rows.on(out.device())(out.impl().data(), block_of(out, dim), out.itemsize(), numbers(index),
                                                index.numel(), values.impl().data());
@@ -208,9 +207,9 @@ struct Take : Kernel<TakeArgs> {
     return {a.index.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("take", a.index, out.device(), a.self.numel(), 0, true);
+    const Tensor index = checked_index("take", a.index, a.self.numel(), 0, true);
     if (out.numel() == 0) return;
-    const Tensor from = exec::dense(beside(a.self, out.device()));
+    const Tensor from = exec::dense(a.self);
     blocks::take_rows.on(out.device())(from.impl().data(), {1, from.numel(), 1}, from.itemsize(), numbers(index),
                                        index.numel(), out.impl().data());
   }

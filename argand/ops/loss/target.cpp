@@ -4,6 +4,7 @@
 #include "argand/exec/invoke.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/index/bounds.h"
 
 namespace argand::ops {
 
@@ -36,12 +37,7 @@ void check_class_targets(const char* op, const Tensor& self, const Tensor& targe
 }
 
 Tensor class_indices(const char* op, const Tensor& target, int64_t classes, int64_t ignore_index) {
-  if (!target.is_cpu()) {
-    const Tensor in = exec::dense(target), out = exec::new_tensor({in.impl().sizes, kLong}, in.device());
-    blocks::check_index.on(in.device())(op, in.impl().data(), in.dtype(), in.numel(), classes, 0, false, ignore_index,
-                                        static_cast<int64_t*>(out.impl().data()));
-    return out;
-  }
+  if (!target.is_cpu()) return checked_on_device(op, target, classes, 0, false, ignore_index);
   const Tensor t = exec::dense(target, kLong);
   const int64_t* p = raw<int64_t>(t);
   const int64_t bad = cpu::find_bad_target(p, t.numel(), classes, ignore_index);

@@ -164,7 +164,7 @@ struct BernoulliTensorInplace : Kernel<BernoulliTensorInplaceArgs> {
     return {broadcast_shapes(a.self.sizes(), a.p.sizes(), "bernoulli_"), a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor given = beside(a.p, out.device());
+    const Tensor given = a.p;
     const Tensor p = exec::alias(given, out.impl().sizes, expanded_strides(given.sizes(), given.strides(), out.sizes()),
                                  given.storage_offset());
     Dims sizes, strides;

@@ -88,7 +88,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
     const Tensor sequence = exec::dense_clone(a.sorted_sequence, type), self = exec::dense_clone(a.self, type);
     const int64_t n = sequence.sizes().back();
     const Tensor sorter =
-        a.sorter.defined() ? checked_index("searchsorted", a.sorter, kCPU, n, sequence.dim() - 1) : Tensor();
+        a.sorter.defined() ? checked_index("searchsorted", a.sorter, n, sequence.dim() - 1) : Tensor();
     const int64_t* order = sorter.defined() ? raw<int64_t>(sorter) : nullptr;
     // Without a row for each, all are looked for in the same one.
     const bool one_row = sequence.dim() == 1;
