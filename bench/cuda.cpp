@@ -103,6 +103,53 @@ void cnn_step(benchmark::State& state) {
 }
 ARGAND_ROW(cnn_step, "step/cnn")->Arg(64)->Arg(4096);
 
+// Where the time of the CNN of batch 4096 goes: its second convolution and what surrounds it, one by one.
+struct CnnPart {
+  Tensor x = random({4096, 16, 14, 14}), w = random({32, 16, 3, 3}), g = random({4096, 32, 14, 14});
+};
+void conv_forward(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { _convolution_nd(p.x, p.w, {}, {1, 1}, {1, 1}, {1, 1}, 1); });
+}
+ARGAND_ROW(conv_forward, "cnn_part/conv_forward");
+void conv_input_grad(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { _conv_input_grad(p.g, p.w, p.x.sizes(), {1, 1}, {1, 1}, {1, 1}, 1); });
+}
+ARGAND_ROW(conv_input_grad, "cnn_part/conv_input_grad");
+void conv_weight_grad(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { _conv_weight_grad(p.g, p.x, p.w.sizes(), {1, 1}, {1, 1}, {1, 1}, 1); });
+}
+ARGAND_ROW(conv_weight_grad, "cnn_part/conv_weight_grad");
+void conv_bias_grad(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { p.g.sum({0, 2, 3}); });
+}
+ARGAND_ROW(conv_bias_grad, "cnn_part/conv_bias_grad");
+void pool_forward(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { max_pool2d(p.g, 2); });
+}
+ARGAND_ROW(pool_forward, "cnn_part/max_pool");
+void pool_both(benchmark::State& state) {
+  const CnnPart p;
+  const Tensor x = p.g.detach().requires_grad_(), g = random({4096, 32, 7, 7});
+  measure(state, 10, [&] {
+    x.mutable_grad() = Tensor();
+    max_pool2d(x, 2).backward(g);
+  });
+}
+ARGAND_ROW(pool_both, "cnn_part/max_pool_and_backward");
+void relu_rows(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] {
+    p.g.relu();
+    exec::flush();
+  });
+}
+ARGAND_ROW(relu_rows, "cnn_part/relu");
+
 void chain(benchmark::State& state) {
   const Tensor x = random({64 << 20}), y = random({64 << 20});
   measure(state, 10, [&] {

@@ -68,6 +68,22 @@ def rows():
     yield "step/mlp_64_32_10_b64", 100, step(mlp, torch.optim.Adam(mlp.parameters()), lambda m: F.cross_entropy(m(xm), ym))
     yield "step/cnn/64", 20, cnn(64)
     yield "step/cnn/4096", 20, cnn(4096)
+    cx, cw, cg = random(4096, 16, 14, 14), random(32, 16, 3, 3), random(4096, 32, 14, 14)
+
+    def conv_grad(*mask):
+        return torch.ops.aten.convolution_backward(cg, cx, cw, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)
+    yield "cnn_part/conv_forward", 10, lambda: F.conv2d(cx, cw, padding=1)
+    yield "cnn_part/conv_input_grad", 10, lambda: conv_grad(True, False, False)
+    yield "cnn_part/conv_weight_grad", 10, lambda: conv_grad(False, True, False)
+    yield "cnn_part/conv_bias_grad", 10, lambda: cg.sum((0, 2, 3))
+    yield "cnn_part/max_pool", 10, lambda: F.max_pool2d(cg, 2)
+    px, pg = cg.clone().requires_grad_(), random(4096, 32, 7, 7)
+
+    def pool():
+        px.grad = None
+        F.max_pool2d(px, 2).backward(pg)
+    yield "cnn_part/max_pool_and_backward", 10, pool
+    yield "cnn_part/relu", 10, lambda: cg.relu()
     a, b = random(64 << 20), random(64 << 20)
     yield "chain/64M", 10, lambda: ((a * b + a) * 2.0 - b).relu() * a
     m, w, bias = random(8192, 8192), random(8192), random(8192)

@@ -17,6 +17,12 @@ StorageImpl::~StorageImpl() {
 
 void StorageImpl::allocate() { data_ = allocator_->allocate(nbytes_); }
 
+void StorageImpl::expose() {
+  exposed_.store(true, std::memory_order_relaxed);
+  if (device_.is_cpu()) return;
+  if (const auto given = on_device_address_given.load()) given();
+}
+
 void StorageImpl::note_use() {
   if (data_ && allocator_) allocator_->used(data_);
 }

@@ -57,6 +57,8 @@ class StorageImpl final : public RefCounted {
   // Set once any thread works on another stream than the default one.  From then on every look at an address tells the
   // allocator which stream uses the block, so that nobody has to call record_stream().
   static inline constinit std::atomic<bool> side_streams{false};
+  // Work of the calling thread's current stream uses the bytes: they are not given away before it is done.
+  void note_use();
   // Grows or shrinks, keeping the common prefix of the bytes.  ValueError for borrowed memory.
   void resize(size_t nbytes);
 
@@ -69,7 +71,9 @@ class StorageImpl final : public RefCounted {
     return before;
   }
   bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
-  void expose() { exposed_.store(true, std::memory_order_relaxed); }
+  void expose();
+  // Called when an address of device memory leaves the library: whoever has it may use it from then on at any time.
+  static inline constinit std::atomic<void (*)()> on_device_address_given{nullptr};
 
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
@@ -80,7 +84,6 @@ class StorageImpl final : public RefCounted {
 
  private:
   void allocate();
-  void note_use();
 
   void* data_ = nullptr;
   size_t nbytes_ = 0;

@@ -38,6 +38,10 @@ void synchronize(DeviceIndex index) {
   exec::flush();
   backend().synchronize(checked(index));
 }
+void set_replay_enabled(bool on) {
+  exec::flush();
+  backend().set_replay_enabled(on);
+}
 void empty_cache() {
   if (find_backend(kCUDA)) backend().empty_cache();
 }
@@ -58,6 +62,11 @@ StreamGuard::StreamGuard(const Stream& stream)
 }
 StreamGuard::~StreamGuard() { backend().set_current_stream(before_.ref()); }
 
+void* Stream::handle() const {
+  exec::flush();
+  backend().give_handle(ref_);
+  return ref_.handle;
+}
 bool Stream::query() const {
   exec::flush();
   return backend().query(ref_);

@@ -26,6 +26,9 @@ bool can_device_access_peer(DeviceIndex device, DeviceIndex peer);
 void synchronize(DeviceIndex index = -1);
 // Gives cached memory that nothing uses back to the driver.
 void empty_cache();
+// Whether runs of launches that repeat are issued as one CUDA graph (on from the start, unless CUDA_LAUNCH_BLOCKING=1
+// or ARGAND_CUDA_REPLAY=0; off once an address of device memory was asked for with data_ptr()).  Results are the same.
+void set_replay_enabled(bool on);
 
 // Makes a device the current one for a scope.
 class DeviceGuard {
@@ -45,7 +48,8 @@ class Stream {
   explicit Stream(const StreamRef& ref) : ref_(ref) {}
   DeviceIndex device_index() const { return ref_.device; }
   Device device() const { return Device(kCUDA, ref_.device); }
-  void* handle() const { return ref_.handle; }  // the cudaStream_t; null: the default stream
+  // The cudaStream_t; null: the default stream.  Whoever asks may use it, so nothing given to it is held back any more.
+  void* handle() const;
   const StreamRef& ref() const { return ref_; }
 
   bool query() const;        // whether all work is done

@@ -312,6 +312,16 @@ void set_window_mode(WindowMode mode) {
 WindowMode window_mode() { return thread_mode; }
 void flush() { (*thread_window()).flush(); }
 WindowStats window_stats() { return (*thread_window()).stats(); }
+Stats stats() {
+  Backend* gpu = loaded_backend(kCUDA);
+  return {window_stats(), gpu ? gpu->issue_stats() : IssueStats{}};
+}
+void joint() {
+  Backend* gpu = loaded_backend(kCUDA);
+  if (!gpu) return;
+  flush();
+  gpu->joint();
+}
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
 
 bool window_takes(const PointwiseCall& call) {

@@ -15,6 +15,7 @@
 #include <cstdint>
 
 #include "argand/exec/pointwise.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::exec {
 
@@ -42,6 +43,17 @@ struct WindowStats {
   uint64_t elided = 0;  // results that never got memory
 };
 WindowStats window_stats();
+
+// Counters: of the calling thread's window, and of all work issued to GPUs by the process.
+struct Stats {
+  WindowStats window;
+  IssueStats issue;
+};
+Stats stats();
+
+// A joint of a training step, as the start and the end of a backward pass: what was given to the current GPU until now
+// is worth issuing.  Does nothing without a GPU.
+void joint();
 
 // Takes the call if it may wait; otherwise the caller runs it at once.  No input may partly overlap the output.
 bool window_takes(const PointwiseCall& call);

@@ -65,11 +65,13 @@ std::string load_cuda() {
 
 void register_backend(DeviceType type, Backend& backend) { backends[static_cast<int>(type)].store(&backend); }
 
+Backend* loaded_backend(DeviceType type) { return backends[static_cast<int>(type)].load(std::memory_order_acquire); }
+
 Backend* find_backend(DeviceType type, std::string* why) {
-  if (Backend* b = backends[static_cast<int>(type)].load(std::memory_order_acquire)) return b;
+  if (Backend* b = loaded_backend(type)) return b;
   if (type == kCUDA) {
     static std::string& reason = *new std::string(load_cuda());
-    if (Backend* b = backends[static_cast<int>(type)].load(std::memory_order_acquire)) return b;
+    if (Backend* b = loaded_backend(type)) return b;
     if (why) *why = reason;
   } else if (why) {
     *why = str("device '", device_type_name(type), "' has no backend");

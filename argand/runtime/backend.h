@@ -1,6 +1,7 @@
 // What a kind of device offers.  A backend registers itself when its library is loaded; `core`, `exec` and the ops know
 // it only here.  All work is in order on a stream; only what says "waits" waits for the device.
 #pragma once
+#include <array>
 #include <string>
 
 #include "argand/core/allocator.h"
@@ -25,6 +26,29 @@ struct DeviceProperties {
   int multi_processor_count = 0, max_threads_per_multi_processor = 0, warp_size = 0;
   size_t shared_memory_per_multiprocessor = 0, shared_memory_per_block_optin = 0, L2_cache_size = 0;  // bytes
   bool is_integrated = false;
+};
+
+// Why launches that were held back are issued.
+enum class FlushCause : int8_t {
+  kJoint,     // of a training step
+  kFull,      // there are enough of them
+  kLongWork,  // the last one keeps the device busy anyway
+  kHostCopy,
+  kWait,     // the host waits for the device, or asks how far it is
+  kEvent,    // of the stream: recorded, waited for
+  kMemory,   // goes to another stream or to the driver
+  kForeign,  // an address or a stream left the library, or nothing is held back any more
+  kCount
+};
+// Counters of the process.
+struct IssueStats {
+  uint64_t launches = 0;        // kernels and calls of libraries
+  uint64_t replayed = 0;        // of these, as part of a graph
+  uint64_t windows = 0;         // runs of launches issued together
+  uint64_t graph_launches = 0;  // of these, as one graph
+  uint64_t graphs_built = 0;
+  uint64_t arguments_set = 0;  // launches in graphs whose arguments had changed since the last time
+  std::array<uint64_t, static_cast<size_t>(FlushCause::kCount)> flushes{};  // windows by cause
 };
 
 class Backend {
@@ -64,11 +88,20 @@ class Backend {
   virtual bool query(EventHandle event) = 0;
   virtual void synchronize(EventHandle event) = 0;                     // waits; throws what kernels reported
   virtual float elapsed_time(EventHandle start, EventHandle end) = 0;  // milliseconds
+
+  // ---- work that a backend may hold back to issue it together
+  virtual void joint() = 0;  // of a training step: what the current stream has is worth issuing
+  // The handle leaves the library: what is put on the stream from now on is issued at once.
+  virtual void give_handle(const StreamRef& stream) = 0;
+  virtual void set_replay_enabled(bool on) = 0;
+  virtual IssueStats issue_stats() = 0;
 };
 
 void register_backend(DeviceType type, Backend& backend);
 // Null when there is none; `why`, if given, then says why and what to do.  Loads the backend's library on first use.
 Backend* find_backend(DeviceType type, std::string* why = nullptr);
+// The backend if it is there already; loads nothing.
+Backend* loaded_backend(DeviceType type);
 // DeviceError with that sentence when there is none.
 Backend& backend_of(DeviceType type);
 Allocator& allocator_for(const Device& device);

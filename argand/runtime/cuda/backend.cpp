@@ -13,6 +13,7 @@
 #include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
@@ -34,11 +35,7 @@ class CudaBackend final : public Backend {
 
   // ---- devices
   int device_count() override { return count_; }
-  DeviceIndex current_device() override {
-    int device = 0;
-    ARGAND_CUDA(cudaGetDevice(&device));
-    return static_cast<DeviceIndex>(device);
-  }
+  DeviceIndex current_device() override { return static_cast<DeviceIndex>(cuda::thread_device()); }
   void set_device(DeviceIndex index) override { ARGAND_CUDA(cudaSetDevice(index)); }
   DeviceProperties properties(DeviceIndex index) override {
     cudaDeviceProp p{};
@@ -60,6 +57,7 @@ class CudaBackend final : public Backend {
   bool can_access_peer(DeviceIndex from, DeviceIndex to) override { return cuda::can_access_peer(from, to); }
   void synchronize(DeviceIndex index) override {
     const DeviceScope on(Device(kCUDA, index));
+    issue_tapes(index, FlushCause::kWait);
     ARGAND_CUDA(cudaDeviceSynchronize());
     throw_if_reported(index);
   }
@@ -94,10 +92,12 @@ class CudaBackend final : public Backend {
   StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
+    issue_tape(stream.device, as_stream(stream), FlushCause::kWait);
     return done(cudaStreamQuery(as_stream(stream)), "cudaStreamQuery");
   }
   void synchronize(const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
+    issue_tape(stream.device, as_stream(stream), FlushCause::kWait);
     ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
     throw_if_reported(stream.device);
   }
@@ -110,12 +110,21 @@ class CudaBackend final : public Backend {
   void destroy_event(EventHandle event) noexcept override { cudaEventDestroy(as_event(event)); }
   void record(EventHandle event, const StreamRef& stream) override {
     const DeviceScope on(Device(kCUDA, stream.device));
+    issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
     ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
   }
   void wait(const StreamRef& stream, EventHandle event) override {
     const DeviceScope on(Device(kCUDA, stream.device));
+    issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
   }
+  void joint() override {
+    const DeviceIndex device = current_device();
+    issue_tape(device, cuda::current_stream(device), FlushCause::kJoint);
+  }
+  void give_handle(const StreamRef& stream) override { set_held_back(stream.device, as_stream(stream), false); }
+  void set_replay_enabled(bool on) override { hold_back_launches(on); }
+  IssueStats issue_stats() override { return cuda::issue_stats(); }
   bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
   void synchronize(EventHandle event) override {
     ARGAND_CUDA(cudaEventSynchronize(as_event(event)));

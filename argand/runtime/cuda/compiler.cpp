@@ -14,8 +14,10 @@
 #include "argand/base/error.h"
 #include "argand/base/sha256.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/driver.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/embedded.h"
+#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
@@ -97,18 +99,29 @@ void write_cached(const fs::path& path, const Compiled& c) {
 
 // ---- loading
 
-const void* load(const Compiled& c) {
+cudaKernel_t load(const Compiled& c) {
   cudaLibrary_t library = nullptr;
   ARGAND_CUDA(cudaLibraryLoadData(&library, c.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   cudaKernel_t kernel = nullptr;
   ARGAND_CUDA(cudaLibraryGetKernel(&kernel, library, c.lowered_name.c_str()));
-  return reinterpret_cast<const void*>(kernel);
+  return kernel;
+}
+
+KernelParameters parameters_of(cudaKernel_t kernel) {
+  KernelParameters out;
+  size_t offset = 0, size = 0;
+  for (size_t i = 0; driver().kernel_get_param_info(kernel, i, &offset, &size) == CUDA_SUCCESS; ++i) {
+    out.offsets.push_back(static_cast<uint32_t>(offset));
+    out.sizes.push_back(static_cast<uint32_t>(size));
+    out.nbytes = static_cast<uint32_t>(offset + size);
+  }
+  return out;
 }
 
 std::string arch_of_current_device() {
   if (dry_run()) return "sm_90";
-  int device = 0, major = 0, minor = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
+  const int device = thread_device();
+  int major = 0, minor = 0;
   ARGAND_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   ARGAND_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   return str("sm_", major, minor);
@@ -164,7 +177,13 @@ Kernel compile(const std::string& source, const std::string& name) {
     compiled.code = compile_only(source, name, arch, &compiled.lowered_name);
     if (!path.empty()) write_cached(path, compiled);
   }
-  kernel.function_ = dry_run() ? &known : load(compiled);
+  if (dry_run()) {
+    kernel.function_ = &known;
+  } else {
+    const cudaKernel_t loaded = load(compiled);
+    kernel.parameters_ = new KernelParameters(parameters_of(loaded));  // as the kernel itself, for ever
+    kernel.function_ = loaded;
+  }
   return kernel;
 }
 

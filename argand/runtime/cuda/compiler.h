@@ -4,18 +4,22 @@
 
 #include <string>
 
+#include "argand/runtime/cuda/launch_tape.h"
+
 namespace argand::cuda {
 
 // A kernel on every device of the process.
 class Kernel {
  public:
   const void* function() const { return function_; }
+  const KernelParameters& parameters() const { return *parameters_; }
   // Lets a block have that much dynamic shared memory.
   void allow_shared_memory(size_t nbytes) const;
 
  private:
   friend Kernel compile(const std::string&, const std::string&);
   const void* function_ = nullptr;
+  const KernelParameters* parameters_ = nullptr;
 };
 
 // The kernel `name` (with its namespace: "argand::pointwise", "argand::softmax<float, 4>") of `source`, which may

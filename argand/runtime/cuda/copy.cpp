@@ -4,6 +4,7 @@
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
@@ -18,6 +19,7 @@ bool is_pinned(const void* p) {
 void copy_to_or_from_host(void* to, const void* from, const void* host, int device, size_t nbytes, bool non_blocking) {
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   const cudaStream_t stream = current_stream(device);
+  issue_tape(device, stream, FlushCause::kHostCopy);
   ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
   if (non_blocking && is_pinned(host)) return;
   ARGAND_CUDA(cudaStreamSynchronize(stream));
@@ -27,6 +29,8 @@ void copy_to_or_from_host(void* to, const void* from, const void* host, int devi
 // Issued on the current stream of the source, which waits for that of the target, which then waits for the copy.
 void copy_between(void* to, int to_device, const void* from, int from_device, size_t nbytes) {
   const cudaStream_t source = current_stream(from_device), target = current_stream(to_device);
+  issue_tape(from_device, source, FlushCause::kEvent);
+  issue_tape(to_device, target, FlushCause::kEvent);
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(from_device)));
   if (to_device == from_device) {
     ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDeviceToDevice, source));

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <complex>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <unordered_map>
@@ -15,8 +16,8 @@
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
-#include "argand/runtime/current_op.h"
 
 namespace argand::cuda {
 namespace {
@@ -210,11 +211,27 @@ class Library {
   std::map<cudaStream_t, void*> workspaces_;
 };
 
+// All that a product is, in the library's order of operands.
+struct Call {
+  cublasLtHandle_t handle;
+  Plan plan;
+  ScaleFactor::Value alpha, beta;
+  const void *a, *b;
+  void *c, *workspace;
+};
+constexpr double kLongProduct = 1 << 28;  // multiplications: takes longer than a launch
+
+void issue(const void* data, void* stream) {
+  Call c = *static_cast<const Call*>(data);  // the library wants them mutable
+  ARGAND_CUBLASLT(cublasLtMatmul(c.handle, &c.plan.product, &c.alpha, c.a, &c.plan.a, c.b, &c.plan.b, &c.beta, c.c,
+                                 &c.plan.c, c.c, &c.plan.c, &c.plan.algorithm, c.workspace, kWorkspaceBytes,
+                                 static_cast<cudaStream_t>(stream)));
+}
+
 Library& library() {
   static constinit std::atomic<Library*> libraries[kMaxDevices] = {};
   static std::mutex& mutex = *new std::mutex;
-  int device = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
+  const int device = thread_device();
   if (Library* known = libraries[device].load(std::memory_order_acquire)) return *known;
   const std::lock_guard lock(mutex);
   if (!libraries[device].load()) libraries[device].store(new Library(device));
@@ -229,12 +246,18 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;
   if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
-  const ScaleFactor a(alpha, p.dtype), b(beta, p.dtype);
-  const cudaStream_t stream = current_stream();
-  void* workspace = lib.workspace(stream);
-  note_launch(current_op());
-  ARGAND_CUBLASLT(cublasLtMatmul(lib.handle(), &plan.product, &a.value, p.b.data, &plan.a, p.a.data, &plan.b, &b.value,
-                                 p.c, &plan.c, p.c, &plan.c, &plan.algorithm, workspace, kWorkspaceBytes, stream));
+  Call call;
+  std::memset(static_cast<void*>(&call), 0, sizeof call);  // padding too: calls are compared byte by byte
+  call.handle = lib.handle();
+  call.plan = plan;
+  call.alpha = ScaleFactor(alpha, p.dtype).value;
+  call.beta = ScaleFactor(beta, p.dtype).value;
+  call.a = p.b.data;
+  call.b = p.a.data;
+  call.c = p.c;
+  call.workspace = lib.workspace(current_stream());
+  put_call(issue, call,
+           static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * p.batch > kLongProduct);
   return true;
 }
 

@@ -17,8 +17,8 @@
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/scratch.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
-#include "argand/runtime/current_op.h"
 
 namespace argand::cuda {
 namespace {
@@ -314,46 +314,69 @@ class Library {
   }
 
   bool run(const ConvProblem& p) {
-    const std::lock_guard lock(mutex_);
     const Plan& plan = plan_of(p);
     if (plan.plan.empty()) return false;
     const Scratch workspace(static_cast<size_t>(plan.workspace));
-    try {
-      check(cudnnSetStream(handle_, current_stream()));
-      const int64_t ids[] = {kX, kW, kY};
-      const void* data[] = {p.x, p.w, p.y};
-      Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, data);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, workspace.data());
-      pack.finalize();
-      note_launch(current_op());
-      check(cudnnBackendExecute(handle_, plan.plan[0].handle(), pack.handle()));
-    } catch (const Refused& refused) {
-      throw_cudnn_error(refused.status, "convolution");
-    }
+    const auto multiplications = static_cast<double>(p.n) * static_cast<double>(p.o) *
+                                 static_cast<double>(p.c / p.groups) * product(p.out) * product(p.kernel);
+    put_call(issue, Call{this, &plan, {p.x, p.w, p.y}, workspace.data()}, multiplications > kLongConvolution);
     return true;
   }
 
  private:
+  struct Call {
+    Library* library;
+    const Plan* plan;
+    const void* data[3];
+    void* workspace;
+  };
+  static constexpr double kLongConvolution = 1 << 28;  // multiplications: takes longer than a launch
+
+  static double product(const std::array<int64_t, 3>& sizes) {
+    return static_cast<double>(sizes[0]) * static_cast<double>(sizes[1]) * static_cast<double>(sizes[2]);
+  }
+
+  static void issue(const void* data, void* stream) {
+    const Call c = *static_cast<const Call*>(data);
+    const std::lock_guard lock(c.library->mutex_);
+    try {
+      check(cudnnSetStream(c.library->handle_, static_cast<cudaStream_t>(stream)));
+      const int64_t ids[] = {kX, kW, kY};
+      Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, c.data);
+      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, c.workspace);
+      pack.finalize();
+      check(cudnnBackendExecute(c.library->handle_, c.plan->plan[0].handle(), pack.handle()));
+    } catch (const Refused& refused) {
+      throw_cudnn_error(refused.status, "convolution");
+    }
+  }
+
+  // Never holds the lock while it issues: issuing takes that of a tape, under which this one is taken.
   const Plan& plan_of(const ConvProblem& p) {
     const Key key = key_of(p);
-    const auto known = plans_.find(key);
-    if (known != plans_.end()) return known->second;
-    if (plans_.size() == kMaxPlans) plans_.clear();
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = plans_.find(key);
+      if (known != plans_.end()) return known->second;
+      if (plans_.size() < kMaxPlans) return plans_[key] = make_plan(handle_, p);
+    }
+    forget_graphs();  // they and what waits on tapes refer to plans
+    const std::lock_guard lock(mutex_);
+    retired_ = std::exchange(plans_, {});  // another thread may be about to issue one of these
     return plans_[key] = make_plan(handle_, p);
   }
 
   std::mutex mutex_;
   cudnnHandle_t handle_ = nullptr;
-  std::unordered_map<Key, Plan, KeyHash> plans_;
+  std::unordered_map<Key, Plan, KeyHash> plans_, retired_;
 };
 
 Library& library() {
   static constinit std::atomic<Library*> libraries[kMaxDevices] = {};
   static std::mutex& mutex = *new std::mutex;
-  int device = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
+  const int device = thread_device();
   if (Library* known = libraries[device].load(std::memory_order_acquire)) return *known;
   const std::lock_guard lock(mutex);
   if (!libraries[device].load()) libraries[device].store(new Library);

@@ -7,10 +7,10 @@ namespace argand::cuda {
 namespace {
 
 template <class F>
-void find(F& function, const char* name) {
+void find(F& function, const char* name, unsigned version = 12000) {
   void* found = nullptr;
   cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-  ARGAND_CUDA(cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result));
+  ARGAND_CUDA(cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result));
   ARGAND_CHECK(DeviceError, result == cudaDriverEntryPointSuccess && found, "the NVIDIA driver is too old: it has no ",
                name, "; update the driver, or use device 'cpu'");
   function = reinterpret_cast<F>(found);
@@ -29,6 +29,7 @@ const Driver& driver() {
     find(all->mem_unmap, "cuMemUnmap");
     find(all->mem_set_access, "cuMemSetAccess");
     find(all->mem_get_allocation_granularity, "cuMemGetAllocationGranularity");
+    find(all->kernel_get_param_info, "cuKernelGetParamInfo", 12040);
     return all;
   }();
   return d;

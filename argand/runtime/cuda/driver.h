@@ -13,6 +13,7 @@ struct Driver {
   decltype(&cuMemUnmap) mem_unmap;
   decltype(&cuMemSetAccess) mem_set_access;
   decltype(&cuMemGetAllocationGranularity) mem_get_allocation_granularity;
+  decltype(&cuKernelGetParamInfo) kernel_get_param_info;
 };
 // DeviceError if the driver lacks one.
 const Driver& driver();

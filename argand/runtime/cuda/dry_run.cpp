@@ -55,6 +55,10 @@ class DryRunBackend final : public Backend {
   bool query(EventHandle) override { return true; }
   void synchronize(EventHandle) override {}
   float elapsed_time(EventHandle, EventHandle) override { return 0; }
+  void joint() override {}
+  void give_handle(const StreamRef&) override {}
+  void set_replay_enabled(bool) override {}
+  IssueStats issue_stats() override { return {}; }
 
  private:
   ZeroedMemory device_memory_{Device(kCUDA, 0)};

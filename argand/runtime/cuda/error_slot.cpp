@@ -39,8 +39,7 @@ ErrorSlot* make_slot() {
 ErrorSlot* error_slot() {
   static ErrorSlot unused{};
   if (dry_run()) return &unused;
-  int device = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
+  const int device = thread_device();
   const cudaStream_t stream = current_stream(device);
   DeviceSlots& slots = slots_of(device);
   const std::lock_guard lock(slots.mutex);

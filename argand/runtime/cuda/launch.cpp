@@ -4,22 +4,34 @@
 
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
-#include "argand/runtime/current_op.h"
 
 namespace argand::cuda {
 
+namespace {
+struct Fill {
+  void* at;
+  size_t nbytes;
+  uint64_t value;
+};
+constexpr size_t kLongFill = size_t{64} << 20;  // takes longer than a launch
+}  // namespace
+
 void launch_with(const Kernel& kernel, const Grid& grid, void** args) {
   if (grid.blocks == 0 || grid.blocks_y == 0 || grid.blocks_z == 0) return;
-  note_launch(current_op());
-  if (dry_run()) return;
-  ARGAND_CUDA(cudaLaunchKernel(kernel.function(), dim3(grid.blocks, grid.blocks_y, grid.blocks_z),
-                               dim3(grid.threads, grid.threads_y), args, grid.shared_memory, current_stream()));
+  if (!dry_run()) put_kernel(kernel, grid, args);
 }
 
 void fill_bytes(void* at, uint8_t value, size_t nbytes) {
   if (dry_run()) return;
-  ARGAND_CUDA(cudaMemsetAsync(at, value, nbytes, current_stream()));
+  const Fill fill{at, nbytes, value};
+  put_call(
+      [](const void* data, void* stream) {
+        const auto* f = static_cast<const Fill*>(data);
+        ARGAND_CUDA(cudaMemsetAsync(f->at, static_cast<int>(f->value), f->nbytes, static_cast<cudaStream_t>(stream)));
+      },
+      fill, nbytes > kLongFill);
 }
 
 namespace {
@@ -29,9 +41,8 @@ class Attribute {
  public:
   constexpr explicit Attribute(cudaDeviceAttr which) : which_(which) {}
   int get() {
-    int device = 0, n = 0;
-    ARGAND_CUDA(cudaGetDevice(&device));
-    n = values_[device].load(std::memory_order_relaxed);
+    const int device = thread_device();
+    int n = values_[device].load(std::memory_order_relaxed);
     if (n == 0) {
       ARGAND_CUDA(cudaDeviceGetAttribute(&n, which_, device));
       values_[device].store(n, std::memory_order_relaxed);

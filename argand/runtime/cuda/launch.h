@@ -1,15 +1,9 @@
 // Launching kernels on the current stream.
 #pragma once
 #include "argand/runtime/cuda/compiler.h"
+#include "argand/runtime/cuda/grid.h"
 
 namespace argand::cuda {
-
-struct Grid {
-  unsigned blocks = 1, threads = 256;
-  unsigned blocks_y = 1, blocks_z = 1;
-  size_t shared_memory = 0;  // dynamic, bytes
-  unsigned threads_y = 1;
-};
 
 // `args` are addresses of the kernel's arguments.  Without blocks nothing is launched.
 void launch_with(const Kernel& kernel, const Grid& grid, void** args);

@@ -1,9 +1,13 @@
 #include "argand/runtime/cuda/memory.h"
 
 #include <atomic>
+#include <map>
 #include <mutex>
 
+#include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/cuda_events.h"
+#include "argand/runtime/cuda/on_device.h"
 #include "argand/runtime/cuda/pinned_allocator.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/cuda/virtual_memory.h"
@@ -32,7 +36,7 @@ class DeviceAllocator final : public Allocator {
   CachingAllocator blocks_;
 };
 
-class HostPages final : public PinnedSource {
+class HostPages final : public WithCudaEvents<PinnedSource> {
  public:
   void* allocate(size_t nbytes) noexcept override {
     void* p = nullptr;
@@ -40,17 +44,18 @@ class HostPages final : public PinnedSource {
   }
   void free(void* data, size_t) noexcept override { cudaFreeHost(data); }
   void* record_event(StreamHandle stream) noexcept override {
-    cudaEvent_t event = nullptr;
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) return nullptr;
-    if (cudaEventRecord(event, static_cast<cudaStream_t>(stream)) == cudaSuccess) return event;
-    cudaEventDestroy(event);
-    return nullptr;
+    const auto* at = static_cast<const StreamRef*>(stream);
+    const OnDevice on(at->device);
+    return WithCudaEvents::record_event(at->handle);
   }
-  bool event_done(void* event) noexcept override {
-    return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady;
+  // Pinned memory is used by streams of all devices, each of which has a default stream called null: these are told
+  // apart by where they are kept, for ever.
+  static StreamHandle handle_of(const StreamRef& stream) {
+    static std::mutex& mutex = *new std::mutex;
+    static auto& known = *new std::map<std::pair<DeviceIndex, void*>, StreamRef>;
+    const std::lock_guard lock(mutex);
+    return &known.try_emplace({stream.device, stream.handle}, stream).first->second;
   }
-  void wait_event(void* event) noexcept override { cudaEventSynchronize(static_cast<cudaEvent_t>(event)); }
-  void drop_event(void* event) noexcept override { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 };
 
 class HostAllocator final : public Allocator {
@@ -58,7 +63,10 @@ class HostAllocator final : public Allocator {
   void* allocate(size_t nbytes) override { return blocks_.allocate(nbytes); }
   void deallocate(void* data, size_t) noexcept override { blocks_.deallocate(data); }
   Device device() const override { return kCPU; }
-  void used(void* data) override { blocks_.used_on(data, current_stream()); }
+  void used(void* data) override {
+    const int device = thread_device();
+    blocks_.used_on(data, HostPages::handle_of({static_cast<DeviceIndex>(device), current_stream(device)}));
+  }
   bool pinned() const override { return true; }
   PinnedAllocator& blocks() { return blocks_; }
 

@@ -20,10 +20,16 @@ struct Pool {
 };
 }  // namespace
 
+int thread_device() {
+  if (dry_run()) return 0;
+  int device = 0;
+  ARGAND_CUDA(cudaGetDevice(&device));
+  return device;
+}
+
 cudaStream_t current_stream(int device) {
   if (dry_run()) return nullptr;
-  if (device < 0) ARGAND_CUDA(cudaGetDevice(&device));
-  return current[device];
+  return current[device < 0 ? thread_device() : device];
 }
 
 void set_current_stream(const StreamRef& stream) {

@@ -8,6 +8,7 @@ namespace argand::cuda {
 
 inline constexpr int kMaxDevices = 64;
 
+int thread_device();  // of the calling thread
 // The calling thread's current stream on a device (-1: the current device).
 cudaStream_t current_stream(int device = -1);
 void set_current_stream(const StreamRef& stream);

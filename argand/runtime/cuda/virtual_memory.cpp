@@ -6,27 +6,11 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/driver.h"
+#include "argand/runtime/cuda/on_device.h"
 #include "argand/runtime/cuda/peer.h"
 
 namespace argand::cuda {
 namespace {
-
-// For functions that must not throw: the device as current one, and put back.
-class OnDevice {
- public:
-  explicit OnDevice(int device) {
-    cudaGetDevice(&before_);
-    if (before_ != device) cudaSetDevice(device);
-    changed_ = before_ != device;
-  }
-  ~OnDevice() {
-    if (changed_) cudaSetDevice(before_);
-  }
-
- private:
-  int before_ = 0;
-  bool changed_ = false;
-};
 
 CUmemLocation location_of(int device) {
   CUmemLocation location{};
@@ -100,6 +84,7 @@ bool VirtualMemory::map(void* at, size_t nbytes) noexcept {
 }
 
 void VirtualMemory::unmap(void* at, size_t nbytes) noexcept {
+  issue_tapes_quietly(device_, FlushCause::kMemory);
   const OnDevice on(device_);
   driver().mem_unmap(address(at), nbytes);
   const auto found = mapped_.find(at);
@@ -109,37 +94,26 @@ void VirtualMemory::unmap(void* at, size_t nbytes) noexcept {
 }
 
 void VirtualMemory::synchronize() noexcept {
+  issue_tapes_quietly(device_, FlushCause::kMemory);
   const OnDevice on(device_);
   cudaDeviceSynchronize();
 }
 
 void VirtualMemory::fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept {
+  issue_tape_quietly(device_, static_cast<cudaStream_t>(stream), FlushCause::kMemory);
   const OnDevice on(device_);
   cudaMemsetAsync(at, value, nbytes, static_cast<cudaStream_t>(stream));
 }
 
 bool VirtualMemory::read(void* host, const void* at, size_t nbytes) noexcept {
+  issue_tapes_quietly(device_, FlushCause::kMemory);
   const OnDevice on(device_);
   return cudaDeviceSynchronize() == cudaSuccess && cudaMemcpy(host, at, nbytes, cudaMemcpyDeviceToHost) == cudaSuccess;
 }
 
-// ---- events
-
 void* VirtualMemory::record_event(StreamHandle stream) noexcept {
   const OnDevice on(device_);
-  cudaEvent_t event = nullptr;
-  if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) return nullptr;
-  if (cudaEventRecord(event, static_cast<cudaStream_t>(stream)) == cudaSuccess) return event;
-  cudaEventDestroy(event);
-  return nullptr;
+  return WithCudaEvents::record_event(stream);
 }
-
-bool VirtualMemory::event_done(void* event) noexcept {
-  return cudaEventQuery(static_cast<cudaEvent_t>(event)) != cudaErrorNotReady;
-}
-
-void VirtualMemory::wait_event(void* event) noexcept { cudaEventSynchronize(static_cast<cudaEvent_t>(event)); }
-
-void VirtualMemory::drop_event(void* event) noexcept { cudaEventDestroy(static_cast<cudaEvent_t>(event)); }
 
 }  // namespace argand::cuda

@@ -4,11 +4,11 @@
 
 #include <unordered_map>
 
-#include "argand/runtime/cuda/device_memory.h"
+#include "argand/runtime/cuda/cuda_events.h"
 
 namespace argand::cuda {
 
-class VirtualMemory final : public DeviceMemory {
+class VirtualMemory final : public WithCudaEvents<DeviceMemory> {
  public:
   explicit VirtualMemory(int device);
 
@@ -24,9 +24,6 @@ class VirtualMemory final : public DeviceMemory {
   bool read(void* host, const void* at, size_t nbytes) noexcept override;
 
   void* record_event(StreamHandle stream) noexcept override;
-  bool event_done(void* event) noexcept override;
-  void wait_event(void* event) noexcept override;
-  void drop_event(void* event) noexcept override;
 
  private:
   // Maps for this device and those that can reach it, so that copies between devices need nothing more.

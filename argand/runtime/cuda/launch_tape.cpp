@@ -1,0 +1,161 @@
+#include "argand/runtime/cuda/launch_tape.h"
+
+#include <cstring>
+namespace argand::cuda {
+namespace {
+
+constexpr size_t kMostRecords = 128;        // of a window: the device waits for the first until the last is there
+constexpr size_t kFewestRecords = 4;        // for which a graph is quicker than launches
+constexpr int kSeenBefore = 2;              // windows are issued before one like them is worth a graph
+constexpr size_t kMostKnown = 256;          // then all are forgotten: a program that never repeats stays small
+constexpr int kMostInVain = 512;            // windows without a replay; then launches go straight through
+constexpr int kRest = 4096;                 // for so many
+constexpr uint64_t kLongThreads = 1 << 20;  // a kernel of so many threads runs for longer than a launch takes
+
+uint64_t threads_of(const Grid& g) { return uint64_t{g.blocks} * g.blocks_y * g.blocks_z * g.threads * g.threads_y; }
+
+}  // namespace
+
+void LaunchTape::add_kernel(const char* op, const void* function, const KernelParameters& parameters, const Grid& grid,
+                            void* const* arguments) {
+  const std::lock_guard lock(mutex_);
+  const auto at = static_cast<uint32_t>(bytes_.size());
+  bytes_.resize(at + (parameters.nbytes + 7) / 8 * 8);
+  for (size_t i = 0; i < parameters.sizes.size(); ++i)
+    std::memcpy(bytes_.data() + at + parameters.offsets[i], arguments[i], parameters.sizes[i]);
+  add({op, function, &parameters, grid, nullptr, at, parameters.nbytes}, threads_of(grid) >= kLongThreads);
+}
+
+void LaunchTape::add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work) {
+  const std::lock_guard lock(mutex_);
+  const auto at = static_cast<uint32_t>(bytes_.size());
+  bytes_.resize(at + (nbytes + 7) / 8 * 8);
+  std::memcpy(bytes_.data() + at, data, nbytes);
+  add({op, nullptr, nullptr, {}, call, at, static_cast<uint32_t>(nbytes)}, long_work);
+}
+
+void LaunchTape::add(const TapeRecord& record, bool long_work) {
+  ++stats_.launches;
+  if (!holds_back_ || resting_ > 0) {
+    if (resting_ > 0) --resting_;
+    const struct Forget {
+      TapeBytes& bytes;
+      ~Forget() { bytes.clear(); }
+    } at_end{bytes_};
+    return device_.issue(record, bytes_.data() + record.at);
+  }
+  records_.push_back(record);
+  if (record.function) {
+    const Grid& g = record.grid;
+    const uint64_t words[] = {reinterpret_cast<uintptr_t>(record.function),  //
+                              g.blocks | uint64_t{g.threads} << 32,          //
+                              g.blocks_y | uint64_t{g.blocks_z} << 32,       //
+                              g.threads_y | uint64_t{g.shared_memory} << 32};
+    append_key(words, sizeof words);
+  } else {
+    const auto call = reinterpret_cast<uintptr_t>(record.call);
+    append_key(&call, sizeof call);
+    append_key(bytes_.data() + record.at, (record.nbytes + 7) / 8 * 8);
+  }
+  if (long_work)
+    issue_window(FlushCause::kLongWork);
+  else if (records_.size() == kMostRecords)
+    issue_window(FlushCause::kFull);
+}
+
+void LaunchTape::flush(FlushCause cause) {
+  const std::lock_guard lock(mutex_);
+  if (!records_.empty()) issue_window(cause);
+}
+
+void LaunchTape::hold_back(bool on) {
+  const std::lock_guard lock(mutex_);
+  if (!records_.empty()) issue_window(FlushCause::kForeign);
+  holds_back_ = on;
+}
+
+void LaunchTape::forget_graphs() {
+  const std::lock_guard lock(mutex_);
+  if (!records_.empty()) issue_window(FlushCause::kMemory);
+  known_.clear();
+}
+
+IssueStats LaunchTape::stats() const {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void LaunchTape::issue_window(FlushCause cause) {
+  const struct Forget {
+    LaunchTape& tape;
+    ~Forget() {
+      tape.records_.clear();
+      tape.key_.clear();
+      tape.hash_ = 0;
+      tape.bytes_.clear();
+    }
+  } at_end{*this};
+  ++stats_.windows;
+  ++stats_.flushes[static_cast<size_t>(cause)];
+  if (records_.size() >= kFewestRecords && replay()) {
+    windows_in_vain_ = 0;
+    return;
+  }
+  if (++windows_in_vain_ == kMostInVain) {
+    windows_in_vain_ = 0;
+    resting_ = kRest;
+  }
+  for (const TapeRecord& r : records_) device_.issue(r, bytes_.data() + r.at);
+}
+
+// Words of 8 bytes.  The hash is quick rather than good: keys are compared.
+void LaunchTape::append_key(const void* data, size_t nbytes) {
+  const size_t at = key_.size();
+  key_.resize(at + nbytes);
+  std::memcpy(key_.data() + at, data, nbytes);
+  for (size_t i = 0; i < nbytes; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, static_cast<const char*>(data) + i, 8);
+    hash_ = (hash_ ^ word) * 0x9e3779b97f4a7c15u;
+    hash_ ^= hash_ >> 32;
+  }
+}
+
+// The arguments of the graph's kernels become those of the window.
+void LaunchTape::update(Known& known) {
+  for (size_t i = 0; i < records_.size(); ++i) {
+    const TapeRecord& r = records_[i];
+    char* had = known.bytes.data() + r.at;
+    if (!r.function || std::memcmp(had, bytes_.data() + r.at, r.nbytes) == 0) continue;
+    known.graph->set_arguments(i, r, bytes_.data() + r.at);
+    std::memcpy(had, bytes_.data() + r.at, r.nbytes);
+    ++stats_.arguments_set;
+  }
+}
+
+bool LaunchTape::replay() {
+  if (known_.size() == kMostKnown) known_.clear();
+  Known& known = known_[hash_];
+  if (known.key != key_) {  // new, or another of the same hash
+    known = {};
+    known.key = key_;
+  }
+  if (known.refused || ++known.seen <= kSeenBefore) return false;
+  if (!known.graph) {
+    known.graph = device_.build(records_, bytes_.data());
+    if (!known.graph) {
+      known.refused = true;
+      return false;
+    }
+    known.bytes = bytes_;
+    ++stats_.graphs_built;
+  } else {
+    update(known);
+  }
+  known.graph->launch();
+  ++stats_.graph_launches;
+  stats_.replayed += records_.size();
+  return true;
+}
+
+}  // namespace argand::cuda

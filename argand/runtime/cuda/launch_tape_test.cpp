@@ -1,0 +1,179 @@
+// Whatever windows become graphs, the work done is what was put on the tape, in order, with its arguments.
+#include "argand/runtime/cuda/launch_tape.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <random>
+#include <stdexcept>
+#include <string>
+
+namespace argand::cuda {
+namespace {
+
+using Log = std::vector<std::string>;
+
+const KernelParameters kTwoInts{{0, 4}, {4, 4}, 8};
+
+std::string text_of(const TapeRecord& r, const char* bytes) {
+  return std::to_string(reinterpret_cast<uintptr_t>(r.function)) + " " + std::to_string(r.grid.blocks) + " " +
+         std::string(bytes, r.nbytes);
+}
+
+// Stands in for a device: what it does is a line of the log.
+class FakeDevice final : public LaunchDevice {
+ public:
+  explicit FakeDevice(Log& log) : log_(log) {}
+  void issue(const TapeRecord& r, const char* bytes) override {
+    if (fails) throw std::runtime_error("launch failed");
+    log_.push_back(text_of(r, bytes));
+  }
+  std::unique_ptr<LaunchGraph> build(const std::vector<TapeRecord>& records, const char* bytes) override {
+    if (refuses) return nullptr;
+    return std::make_unique<Graph>(log_, records, bytes);
+  }
+  bool fails = false, refuses = false;
+
+ private:
+  class Graph final : public LaunchGraph {
+   public:
+    Graph(Log& log, const std::vector<TapeRecord>& records, const char* bytes) : log_(log) {
+      for (const TapeRecord& r : records) lines_.push_back(text_of(r, bytes + r.at));
+    }
+    void set_arguments(size_t record, const TapeRecord& r, const char* bytes) override {
+      lines_[record] = text_of(r, bytes);
+    }
+    void launch() override { log_.insert(log_.end(), lines_.begin(), lines_.end()); }
+
+   private:
+    Log& log_;
+    Log lines_;
+  };
+  Log& log_;
+};
+
+struct TapeTest : ::testing::Test {
+  Log log, expected;
+  FakeDevice device{log};
+  LaunchTape tape{device};
+
+  void kernel(uintptr_t function, unsigned blocks, int a, int b) {
+    void* arguments[] = {&a, &b};
+    const void* f = reinterpret_cast<const void*>(function);
+    tape.add_kernel("op", f, kTwoInts, {.blocks = blocks}, arguments);
+    char bytes[8];
+    std::memcpy(bytes, &a, 4);
+    std::memcpy(bytes + 4, &b, 4);
+    expected.push_back(text_of({"op", f, &kTwoInts, {.blocks = blocks}, nullptr, 0, 8}, bytes));
+  }
+  void call(const std::string& data) {
+    tape.add_call(
+        "op", [](const void*, void*) {}, data.data(), data.size(), false);
+    expected.push_back(
+        text_of({"op", nullptr, nullptr, {}, nullptr, 0, static_cast<uint32_t>(data.size())}, data.data()));
+  }
+  void step(int number) {
+    for (uintptr_t k = 1; k <= 5; ++k) kernel(k, 1, number, 7);
+    call("product");
+    tape.flush(FlushCause::kJoint);
+  }
+};
+
+TEST_F(TapeTest, HoldsBackUntilItIsFlushed) {
+  kernel(1, 1, 2, 3);
+  EXPECT_TRUE(log.empty());
+  tape.flush(FlushCause::kWait);
+  EXPECT_EQ(log, expected);
+}
+
+TEST_F(TapeTest, AWindowThatRepeatsIsAGraph) {
+  for (int i = 0; i < 10; ++i) step(5);
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().graphs_built, 1u);
+  EXPECT_EQ(tape.stats().graph_launches, 8u);
+  EXPECT_EQ(tape.stats().replayed, 48u);
+  EXPECT_EQ(tape.stats().arguments_set, 0u);
+}
+
+TEST_F(TapeTest, ArgumentsThatChangeAreSetInTheGraph) {
+  for (int i = 0; i < 10; ++i) step(i);
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().graphs_built, 1u);
+  EXPECT_EQ(tape.stats().arguments_set, 35u);
+}
+
+TEST_F(TapeTest, AnotherGridIsAnotherGraph) {
+  for (int i = 0; i < 12; ++i) {
+    for (uintptr_t k = 1; k <= 5; ++k) kernel(k, i % 2 ? 3 : 4, i, 0);
+    tape.flush(FlushCause::kJoint);
+  }
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().graphs_built, 2u);
+}
+
+TEST_F(TapeTest, LongWorkIsIssuedAtOnce) {
+  kernel(1, 1, 2, 3);
+  kernel(1, 1 << 20, 2, 3);
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().flushes[static_cast<size_t>(FlushCause::kLongWork)], 1u);
+}
+
+TEST_F(TapeTest, NothingIsHeldBackOnceSwitchedOff) {
+  kernel(1, 1, 2, 3);
+  tape.hold_back(false);
+  kernel(2, 1, 2, 3);
+  EXPECT_EQ(log, expected);
+  tape.hold_back(true);
+  kernel(3, 1, 2, 3);
+  EXPECT_EQ(log.size(), 2u);
+}
+
+TEST_F(TapeTest, WhatNoGraphCanIsIssuedOneByOne) {
+  device.refuses = true;
+  for (int i = 0; i < 6; ++i) step(i);
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().graph_launches, 0u);
+}
+
+TEST_F(TapeTest, AFailedWindowIsGone) {
+  device.fails = true;
+  kernel(1, 1, 2, 3);
+  EXPECT_THROW(tape.flush(FlushCause::kWait), std::runtime_error);
+  device.fails = false;
+  expected.clear();
+  step(1);
+  EXPECT_EQ(log, expected);
+}
+
+TEST_F(TapeTest, AProgramThatNeverRepeatsIsLetThroughAfterAWhile) {
+  for (int i = 0; i < 600; ++i) {
+    kernel(static_cast<uintptr_t>(i) + 1, 1, 2, 3);
+    tape.flush(FlushCause::kJoint);
+  }
+  kernel(9, 1, 2, 3);
+  EXPECT_EQ(log, expected);  // not held back
+}
+
+TEST_F(TapeTest, RandomProgramsWithRepeatedParts) {
+  std::mt19937 random(1);
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  for (int round = 0; round < 300; ++round) {
+    const int part = below(5);  // parts repeat; some of their arguments do not
+    for (int k = 0; k < 3 + 4 * part; ++k) {
+      if (k % 4 == 3)
+        call("call " + std::to_string(part) + (below(20) ? "" : "!"));
+      else
+        kernel(static_cast<uintptr_t>(part * 10 + k + 1), static_cast<unsigned>(1 + k), part, below(2));
+      if (below(400) == 0) tape.forget_graphs();
+      if (below(100) == 0) tape.flush(FlushCause::kEvent);
+    }
+    tape.flush(FlushCause::kJoint);
+    ASSERT_EQ(log, expected) << "round " << round;
+  }
+  EXPECT_GT(tape.stats().graph_launches, 50u);
+  EXPECT_GT(tape.stats().arguments_set, 50u);
+}
+
+}  // namespace
+}  // namespace argand::cuda

@@ -1,0 +1,23 @@
+// DeviceScope for functions that must not throw.
+#pragma once
+#include <cuda_runtime_api.h>
+
+namespace argand::cuda {
+
+class OnDevice {
+ public:
+  explicit OnDevice(int device) {
+    cudaGetDevice(&before_);
+    if (before_ != device) cudaSetDevice(device);
+    changed_ = before_ != device;
+  }
+  ~OnDevice() {
+    if (changed_) cudaSetDevice(before_);
+  }
+
+ private:
+  int before_ = 0;
+  bool changed_ = false;
+};
+
+}  // namespace argand::cuda

@@ -1,0 +1,249 @@
+#include "argand/runtime/cuda/stream_tapes.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+
+#include "argand/core/storage.h"
+#include "argand/runtime/backend.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/on_device.h"
+#include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/current_op.h"
+
+namespace argand::cuda {
+namespace {
+
+constexpr size_t kMostParameters = 64;
+
+void point_at_arguments(const TapeRecord& r, const char* bytes, void** pointers) {
+  for (size_t i = 0; i < r.parameters->offsets.size(); ++i)
+    pointers[i] = const_cast<char*>(bytes) + r.parameters->offsets[i];
+}
+
+void issue_on(const TapeRecord& r, const char* bytes, cudaStream_t stream) {
+  note_launch(r.op);
+  if (!r.function) return r.call(bytes, stream);
+  void* pointers[kMostParameters];
+  point_at_arguments(r, bytes, pointers);
+  const Grid& g = r.grid;
+  ARGAND_CUDA(cudaLaunchKernel(r.function, dim3(g.blocks, g.blocks_y, g.blocks_z), dim3(g.threads, g.threads_y),
+                               pointers, g.shared_memory, stream));
+}
+
+class CapturedGraph final : public LaunchGraph {
+ public:
+  explicit CapturedGraph(cudaStream_t stream) : stream_(stream) {}
+  ~CapturedGraph() override {
+    if (exec_) cudaGraphExecDestroy(exec_);  // what runs of it ends first
+    if (graph_) cudaGraphDestroy(graph_);
+  }
+
+  // `capture`: a stream that nothing else uses.
+  bool capture(cudaStream_t capture, const std::vector<TapeRecord>& records, const char* bytes) {
+    if (cudaStreamBeginCapture(capture, cudaStreamCaptureModeRelaxed) != cudaSuccess) return failed();
+    bool complete = true;
+    try {
+      for (const TapeRecord& r : records) {
+        issue_on(r, bytes + r.at, capture);
+        nodes_.push_back(r.function ? last_node(capture) : nullptr);
+      }
+    } catch (const Error&) {  // a call that cannot be captured
+      complete = false;
+    }
+    if (cudaStreamEndCapture(capture, &graph_) != cudaSuccess || !graph_ || !complete) return failed();
+    return cudaGraphInstantiate(&exec_, graph_, 0) == cudaSuccess || failed();
+  }
+
+  void set_arguments(size_t record, const TapeRecord& r, const char* bytes) override {
+    void* pointers[kMostParameters];
+    point_at_arguments(r, bytes, pointers);
+    const Grid& g = r.grid;
+    cudaKernelNodeParams parameters{};
+    parameters.func = const_cast<void*>(r.function);
+    parameters.gridDim = dim3(g.blocks, g.blocks_y, g.blocks_z);
+    parameters.blockDim = dim3(g.threads, g.threads_y);
+    parameters.sharedMemBytes = static_cast<unsigned>(g.shared_memory);
+    parameters.kernelParams = pointers;
+    ARGAND_CUDA(cudaGraphExecKernelNodeSetParams(exec_, nodes_[record], &parameters));
+  }
+  void launch() override { ARGAND_CUDA(cudaGraphLaunch(exec_, stream_)); }
+
+ private:
+  static bool failed() {
+    cudaGetLastError();
+    return false;
+  }
+  static cudaGraphNode_t last_node(cudaStream_t capture) {
+    cudaStreamCaptureStatus status{};
+    const cudaGraphNode_t* last = nullptr;
+    size_t count = 0;
+    ARGAND_CUDA(cudaStreamGetCaptureInfo(capture, &status, nullptr, nullptr, &last, nullptr, &count));
+    ARGAND_CHECK(DeviceError, count == 1, "a captured kernel has ", count, " last nodes");
+    return last[0];
+  }
+
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t exec_ = nullptr;
+  std::vector<cudaGraphNode_t> nodes_;  // null: a call's
+};
+
+class StreamDevice final : public LaunchDevice {
+ public:
+  explicit StreamDevice(cudaStream_t stream) : stream_(stream) {}
+  void issue(const TapeRecord& record, const char* bytes) override { issue_on(record, bytes, stream_); }
+  std::unique_ptr<LaunchGraph> build(const std::vector<TapeRecord>& records, const char* bytes) override {
+    if (!capture_) ARGAND_CUDA(cudaStreamCreateWithFlags(&capture_, cudaStreamNonBlocking));
+    auto graph = std::make_unique<CapturedGraph>(stream_);
+    if (!graph->capture(capture_, records, bytes)) return nullptr;
+    return graph;
+  }
+
+ private:
+  cudaStream_t stream_, capture_ = nullptr;
+};
+
+// Lives as long as the process, as the streams of the pool do.
+struct StreamTape {
+  StreamTape(int d, cudaStream_t stream) : device(d), issues(stream), tape(issues) {}
+  int device;
+  StreamDevice issues;
+  LaunchTape tape;
+
+  void flush(FlushCause cause) {
+    const OnDevice on(device);
+    tape.flush(cause);
+  }
+};
+
+bool wanted_by_environment() {
+  const auto is = [](const char* name, const char* value) {
+    const char* text = std::getenv(name);
+    return text && std::strcmp(text, value) == 0;
+  };
+  return !is("CUDA_LAUNCH_BLOCKING", "1") && !is("ARGAND_CUDA_REPLAY", "0");
+}
+
+class Tapes {
+ public:
+  static Tapes& all() {
+    static Tapes& tapes = *new Tapes;
+    return tapes;
+  }
+  StreamTape& of(int device, cudaStream_t stream) {
+    thread_local StreamTape* last = nullptr;
+    thread_local cudaStream_t last_stream = nullptr;
+    if (last && last->device == device && last_stream == stream) return *last;
+    const std::lock_guard lock(mutex_);
+    auto& tape = tapes_[{device, stream}];
+    if (!tape) {
+      tape = std::make_unique<StreamTape>(device, stream);
+      if (!enabled_) tape->tape.hold_back(false);
+    }
+    last = tape.get();
+    last_stream = stream;
+    return *last;
+  }
+  StreamTape* find(int device, cudaStream_t stream) {
+    const std::lock_guard lock(mutex_);
+    const auto found = tapes_.find({device, stream});
+    return found == tapes_.end() ? nullptr : found->second.get();
+  }
+  template <class F>
+  void each(F f) {
+    std::vector<StreamTape*> all;
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [key, tape] : tapes_) all.push_back(tape.get());
+    }
+    for (StreamTape* t : all) f(*t);
+  }
+  void enable(bool on) {
+    {
+      const std::lock_guard lock(mutex_);
+      enabled_ = on;
+    }
+    each([&](StreamTape& t) {
+      const OnDevice device(t.device);
+      t.tape.hold_back(on);
+    });
+  }
+  bool enabled() const { return enabled_; }
+
+ private:
+  // Whoever has an address may launch kernels of its own at any time.
+  Tapes() {
+    StorageImpl::on_device_address_given.store([] { all().enable(false); });
+  }
+  std::mutex mutex_;
+  std::atomic<bool> enabled_ = wanted_by_environment();
+  std::map<std::pair<int, cudaStream_t>, std::unique_ptr<StreamTape>> tapes_;
+};
+
+LaunchTape& current_tape() {
+  const int device = thread_device();
+  return Tapes::all().of(device, current_stream(device)).tape;
+}
+
+}  // namespace
+
+void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments) {
+  current_tape().add_kernel(current_op(), kernel.function(), kernel.parameters(), grid, arguments);
+}
+void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work) {
+  current_tape().add_call(current_op(), call, data, nbytes, long_work);
+}
+
+void issue_tape(int device, cudaStream_t stream, FlushCause cause) {
+  if (StreamTape* t = Tapes::all().find(device, stream)) t->flush(cause);
+}
+void issue_tapes(int device, FlushCause cause) {
+  Tapes::all().each([&](StreamTape& t) {
+    if (t.device == device) t.flush(cause);
+  });
+}
+void issue_tape_quietly(int device, cudaStream_t stream, FlushCause cause) noexcept {
+  try {
+    issue_tape(device, stream, cause);
+  } catch (...) {
+  }
+}
+void issue_tapes_quietly(int device, FlushCause cause) noexcept {
+  try {
+    issue_tapes(device, cause);
+  } catch (...) {
+  }
+}
+
+void hold_back_launches(bool on) { Tapes::all().enable(on && wanted_by_environment()); }
+void set_held_back(int device, cudaStream_t stream, bool on) {
+  StreamTape& t = Tapes::all().of(device, stream);
+  const OnDevice current(device);
+  t.tape.hold_back(on && Tapes::all().enabled());
+}
+
+void forget_graphs() {
+  Tapes::all().each([](StreamTape& t) {
+    const OnDevice on(t.device);
+    t.tape.forget_graphs();
+  });
+}
+
+IssueStats issue_stats() {
+  IssueStats sum;
+  Tapes::all().each([&](StreamTape& t) {
+    const IssueStats s = t.tape.stats();
+    sum.launches += s.launches;
+    sum.replayed += s.replayed;
+    sum.windows += s.windows;
+    sum.graph_launches += s.graph_launches;
+    sum.graphs_built += s.graphs_built;
+    sum.arguments_set += s.arguments_set;
+    for (size_t i = 0; i < sum.flushes.size(); ++i) sum.flushes[i] += s.flushes[i];
+  });
+  return sum;
+}
+
+}  // namespace argand::cuda

@@ -1,0 +1,39 @@
+// The tapes of streams (Note [Launch tape]), and what puts work on them.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <type_traits>
+
+#include "argand/runtime/cuda/compiler.h"
+#include "argand/runtime/cuda/launch_tape.h"
+
+namespace argand::cuda {
+
+// On the tape of the current stream of the current device.
+void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments);
+void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work);
+// `data` has no padding, or zeros in it: it is compared byte by byte.
+template <class Data>
+void put_call(IssueCall call, const Data& data, bool long_work) {
+  static_assert(std::is_trivially_copyable_v<Data>);
+  put_call(call, &data, sizeof data, long_work);
+}
+
+// Issues what is on the tape of a stream; of all streams of a device.
+void issue_tape(int device, cudaStream_t stream, FlushCause cause);
+void issue_tapes(int device, FlushCause cause);
+// For functions that must not throw: an error shows at the next call of the runtime.
+void issue_tape_quietly(int device, cudaStream_t stream, FlushCause cause) noexcept;
+void issue_tapes_quietly(int device, FlushCause cause) noexcept;
+
+// Whether work is held back at all: not with CUDA_LAUNCH_BLOCKING=1 or ARGAND_CUDA_REPLAY=0.
+void hold_back_launches(bool on);
+// From now on work of this stream is issued at once, or is held back again.
+void set_held_back(int device, cudaStream_t stream, bool on);
+
+// Issues all tapes and drops all graphs: what they refer to is about to go.
+void forget_graphs();
+
+IssueStats issue_stats();  // of all streams
+
+}  // namespace argand::cuda
