@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
@@ -143,6 +144,14 @@ bool may_join(std::span<const Instr> group, const Instr& next) {
 
 // ---- the window of one thread
 
+// Whether the calling thread is issuing a window.  What runs out of memory then must not wait for another window, whose
+// thread may wait for this one.
+thread_local bool issuing = false;
+struct IssuingScope {
+  const bool before = std::exchange(issuing, true);
+  ~IssuingScope() { issuing = before; }
+};
+
 class Window final : public PendingWork {
  public:
   void flush() override {
@@ -162,7 +171,13 @@ class Window final : public PendingWork {
     instrs_.push_back(std::move(instr));
     ++stats_.instructions;
     const int64_t most = instrs_.back().place.device.is_cpu() ? kWindowBytes : kGpuWindowBytes;
-    if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= most) flush_locked();
+    if (instrs_.size() < kWindowInstructions && pending_bytes_ < most) return;
+    try {
+      flush_locked();
+    } catch (const OutOfMemoryError&) {  // this call failed; those before it still wait
+      drop_last();
+      throw;
+    }
   }
 
   WindowStats stats() {
@@ -209,8 +224,34 @@ class Window final : public PendingWork {
     for (const Operand& o : instr.ins) unmark(o);
   }
 
+  void drop_last() {
+    if (instrs_.empty()) return;
+    Instr last = std::move(instrs_.back());
+    instrs_.pop_back();
+    release(last, instrs_, 0);
+    count_pending_bytes();
+  }
+  void count_pending_bytes() {
+    pending_bytes_ = 0;
+    for (const Instr& i : instrs_)
+      if (!i.out.storage->allocated()) pending_bytes_ += static_cast<int64_t>(i.out.storage->nbytes());
+  }
+  // The program of a group.  Without memory for a result nothing of the group has run: it waits on, with what follows.
+  PointwiseProgram build(std::vector<Instr>& instrs, size_t first, size_t last) {
+    try {
+      return GroupBuilder({&instrs[first], last - first}).build(stats_);
+    } catch (const OutOfMemoryError&) {
+      instrs_.assign(std::make_move_iterator(instrs.begin() + static_cast<std::ptrdiff_t>(first)),
+                     std::make_move_iterator(instrs.end()));
+      instrs.clear();
+      count_pending_bytes();
+      throw;
+    }
+  }
+
   void flush_locked() {
     if (instrs_.empty()) return;
+    const IssuingScope scope;
     ++stats_.flushes;
     std::vector<Instr> instrs = std::move(instrs_);
     instrs_.clear();
@@ -226,9 +267,9 @@ class Window final : public PendingWork {
     for (size_t first = 0; first < instrs.size();) {
       size_t last = first + 1;
       while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
-      const Place& place = instrs[first].place;
-      const PlaceScope scope(place);
-      program_runner(place.device.type())(GroupBuilder({&instrs[first], last - first}).build(stats_));
+      const Place place = instrs[first].place;
+      const PlaceScope on_place(place);
+      program_runner(place.device.type())(build(instrs, first, last));
       ++stats_.groups;
       // Their references go now, so that later groups see who still owns what.
       for (; first < last; ++first) release(instrs[first], instrs, last);
@@ -310,7 +351,9 @@ void set_window_mode(WindowMode mode) {
   thread_mode = mode;
 }
 WindowMode window_mode() { return thread_mode; }
-void flush() { (*thread_window()).flush(); }
+void flush() {
+  if (!issuing) (*thread_window()).flush();
+}
 WindowStats window_stats() { return (*thread_window()).stats(); }
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
 

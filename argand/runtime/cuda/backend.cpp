@@ -9,9 +9,12 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/error_slot.h"
+#include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/memory_report.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/streams.h"
 
@@ -59,9 +62,11 @@ class CudaBackend final : public Backend {
   }
   bool can_access_peer(DeviceIndex from, DeviceIndex to) override { return cuda::can_access_peer(from, to); }
   void synchronize(DeviceIndex index) override {
+    refuse_while_capturing_on(index, "cuda::synchronize");
     const DeviceScope on(Device(kCUDA, index));
     ARGAND_CUDA(cudaDeviceSynchronize());
     throw_if_reported(index);
+    check_guards(index);
   }
   Generator& default_generator(DeviceIndex index) override {
     check_index(index);
@@ -75,6 +80,13 @@ class CudaBackend final : public Backend {
     return str("CUDA: ", version_text(runtime), "\ndriver supports CUDA: ", version_text(driver), "\nNVRTC: ", major,
                ".", minor, "\n");
   }
+  BackendVersions version_numbers() override {
+    BackendVersions v;
+    ARGAND_CUDA(cudaRuntimeGetVersion(&v.runtime));
+    ARGAND_CUDA(cudaDriverGetVersion(&v.driver));
+    v.cudnn = cudnn_version();
+    return v;
+  }
 
   // ---- memory
   Allocator& allocator(DeviceIndex index) override {
@@ -83,6 +95,11 @@ class CudaBackend final : public Backend {
   }
   Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
   void empty_cache() override { empty_caches(); }
+  MemoryMonitor& memory(DeviceIndex index) override {
+    check_index(index);
+    return memory_monitor(index);
+  }
+  MemoryStatsMap pinned_stats() override { return stats_map(pinned_blocks().stats()); }
   void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
             bool non_blocking) override {
     cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
@@ -93,13 +110,16 @@ class CudaBackend final : public Backend {
   void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
   StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.query");
     const DeviceScope on(Device(kCUDA, stream.device));
     return done(cudaStreamQuery(as_stream(stream)), "cudaStreamQuery");
   }
   void synchronize(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.synchronize");
     const DeviceScope on(Device(kCUDA, stream.device));
     ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
     throw_if_reported(stream.device);
+    check_guards(stream.device);
   }
   EventHandle make_event(DeviceIndex device, bool timing) override {
     const DeviceScope on(Device(kCUDA, device));
@@ -109,10 +129,12 @@ class CudaBackend final : public Backend {
   }
   void destroy_event(EventHandle event) noexcept override { cudaEventDestroy(as_event(event)); }
   void record(EventHandle event, const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Event.record");
     const DeviceScope on(Device(kCUDA, stream.device));
     ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
   }
   void wait(const StreamRef& stream, EventHandle event) override {
+    refuse_while_capturing(stream, "Event.wait");
     const DeviceScope on(Device(kCUDA, stream.device));
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
   }
@@ -127,6 +149,10 @@ class CudaBackend final : public Backend {
     ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
     return ms;
   }
+
+  // ---- graphs
+  std::unique_ptr<DeviceGraph> make_graph() override { return cuda::make_graph(); }
+  bool is_capturing() override { return cuda::is_capturing(); }
 
  private:
   void check_index(DeviceIndex index) const {

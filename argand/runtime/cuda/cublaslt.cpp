@@ -14,7 +14,9 @@
 #include "argand/base/hash.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
 
@@ -231,7 +233,9 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
   const ScaleFactor a(alpha, p.dtype), b(beta, p.dtype);
   const cudaStream_t stream = current_stream();
-  void* workspace = lib.workspace(stream);
+  // A graph may be replayed beside work of this stream, so what it writes is its own.
+  const Scratch of_graph(is_capturing() ? kWorkspaceBytes : 0);
+  void* workspace = of_graph.data() ? of_graph.data() : lib.workspace(stream);
   note_launch(current_op());
   ARGAND_CUBLASLT(cublasLtMatmul(lib.handle(), &plan.product, &a.value, p.b.data, &plan.a, p.a.data, &plan.b, &b.value,
                                  p.c, &plan.c, p.c, &plan.c, &plan.algorithm, workspace, kWorkspaceBytes, stream));

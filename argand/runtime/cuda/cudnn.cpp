@@ -362,6 +362,8 @@ Library& library() {
 
 }  // namespace
 
+int cudnn_version() { return static_cast<int>(cudnnGetVersion()); }
+
 bool cudnn_convolution(const ConvProblem& p) { return !dry_run() && library().run(p); }
 
 }  // namespace argand::cuda
@@ -370,6 +372,7 @@ bool cudnn_convolution(const ConvProblem& p) { return !dry_run() && library().ru
 
 namespace argand::cuda {
 
+int cudnn_version() { return 0; }
 bool cudnn_convolution(const ConvProblem&) { return false; }
 
 }  // namespace argand::cuda
