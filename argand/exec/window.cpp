@@ -7,6 +7,7 @@
 
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 
@@ -67,7 +68,7 @@ class GroupBuilder {
       step.compute = i.compute;
       pack_scalars(i.scalars, i.info->num_scalars, i.compute, step.scalars);
       for (const Operand& o : i.ins) step.ins.push_back(read(o));
-      step.out = write(i.out);
+      step.out = write(i.out, i.info->name);
       program_.steps.push_back(step);
     }
     bind_results(stats);
@@ -79,6 +80,7 @@ class GroupBuilder {
     const Operand* operand;
     int value;
     bool loaded;
+    const char* writer = "";
   };
 
   int add(const Operand& o) {
@@ -96,15 +98,15 @@ class GroupBuilder {
     known_.emplace(o.storage.get(), Known{&o, v, true});
     return v;
   }
-  int write(const Operand& o) {
+  int write(const Operand& o, const char* op) {
     const int v = add(o);
     const auto [first, last] = known_.equal_range(o.storage.get());
     for (auto it = first; it != last; ++it) {
       if (!it->second.operand->same_layout(o)) continue;
-      it->second = {&o, v, false};
+      it->second = {&o, v, false, op};
       return v;
     }
-    known_.emplace(o.storage.get(), Known{&o, v, false});
+    known_.emplace(o.storage.get(), Known{&o, v, false, op});
     return v;
   }
   // The last value of each written place goes to memory, unless only the group itself owns the storage.
@@ -117,6 +119,7 @@ class GroupBuilder {
         ++stats.elided;
         continue;
       }
+      const CurrentOp writer(known.writer);  // not the op that made the window issue
       program_.values[known.value].memory = known.operand->address();
       program_.values[known.value].store = true;
     }

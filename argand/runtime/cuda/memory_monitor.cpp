@@ -94,7 +94,7 @@ if (events.length) {
     low = Math.min(low, used);
     return used;
   });
-  const high = Math.max(...levels.map(v => v - low), 1), y = v => height - (v - low) / high * (height - 8);
+  const high = levels.reduce((most, v) => Math.max(most, v - low), 1), y = v => height - (v - low) / high * (height - 8);
   pen.strokeStyle = pen.fillStyle = 'hsl(210 60% 55%)';
   pen.beginPath();
   levels.forEach((v, i) => pen.lineTo((i + 0.5) / levels.length * width, y(v)));
