@@ -12,6 +12,7 @@
 #include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/error_slot.h"
+#include "argand/runtime/cuda/fork.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/memory_report.h"
@@ -38,11 +39,15 @@ class CudaBackend final : public Backend {
   // ---- devices
   int device_count() override { return count_; }
   DeviceIndex current_device() override {
+    refuse_in_forked_child();
     int device = 0;
     ARGAND_CUDA(cudaGetDevice(&device));
     return static_cast<DeviceIndex>(device);
   }
-  void set_device(DeviceIndex index) override { ARGAND_CUDA(cudaSetDevice(index)); }
+  void set_device(DeviceIndex index) override {
+    refuse_in_forked_child();
+    ARGAND_CUDA(cudaSetDevice(index));
+  }
   DeviceProperties properties(DeviceIndex index) override {
     cudaDeviceProp p{};
     ARGAND_CUDA(cudaGetDeviceProperties(&p, index));
@@ -188,6 +193,7 @@ const char* reason_for(cudaError_t error) {
 }  // namespace
 
 const char* register_cuda_backend() {
+  watch_forks();
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());
     return nullptr;

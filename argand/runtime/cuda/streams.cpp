@@ -8,6 +8,7 @@
 #include "argand/core/storage.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/fork.h"
 
 namespace argand::cuda {
 namespace {
@@ -21,6 +22,7 @@ struct Pool {
 }  // namespace
 
 cudaStream_t current_stream(int device) {
+  refuse_in_forked_child();
   if (device < 0) {
     device = 0;
     if (!dry_run()) ARGAND_CUDA(cudaGetDevice(&device));
