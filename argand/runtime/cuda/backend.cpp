@@ -89,7 +89,7 @@ class CudaBackend final : public Backend {
     BackendVersions v;
     ARGAND_CUDA(cudaRuntimeGetVersion(&v.runtime));
     ARGAND_CUDA(cudaDriverGetVersion(&v.driver));
-    v.cudnn = cudnn_version();
+    v.cudnn = loaded_cudnn_version();
     return v;
   }
 

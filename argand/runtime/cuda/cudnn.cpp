@@ -365,7 +365,7 @@ Library& library() {
 
 }  // namespace
 
-int cudnn_version() { return find_cudnn() ? static_cast<int>(api().get_version()) : 0; }
+int loaded_cudnn_version() { return find_cudnn() ? static_cast<int>(api().get_version()) : 0; }
 
 bool cudnn_convolution(const ConvProblem& p) {
   if (dry_run()) return false;
@@ -380,7 +380,7 @@ bool cudnn_convolution(const ConvProblem& p) {
 
 namespace argand::cuda {
 
-int cudnn_version() { return 0; }
+int loaded_cudnn_version() { return 0; }
 bool cudnn_convolution(const ConvProblem&) { return false; }
 
 }  // namespace argand::cuda

@@ -29,7 +29,7 @@ class DryRunBackend final : public Backend {
   }
   Generator& default_generator(DeviceIndex) override { return generator_; }
   std::string versions() override { return "dry run: kernels are compiled, not run\n"; }
-  BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = cudnn_version()}; }
+  BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = loaded_cudnn_version()}; }
 
   Allocator& allocator(DeviceIndex) override { return device_allocator(0); }
   Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
