@@ -12,8 +12,6 @@ struct SavedState {
 };
 static_assert(sizeof(SavedState) == 16 && std::endian::native == std::endian::little);
 
-constexpr uint64_t kRound = 4;
-
 }  // namespace
 
 void CudaGeneratorImpl::set_current_seed(uint64_t seed) {
@@ -33,7 +31,9 @@ void CudaGeneratorImpl::set_state(const std::vector<uint8_t>& state) {
                sizeof(SavedState), " bytes, got ", state.size());
   SavedState saved;
   std::memcpy(&saved, state.data(), sizeof saved);
-  ARGAND_CHECK(ValueError, saved.offset >= 0 && saved.offset % kRound == 0,
+  ARGAND_CHECK(ValueError,
+               saved.offset >= 0 && CudaGeneratorImpl::rounded(static_cast<uint64_t>(saved.offset)) ==
+                                        static_cast<uint64_t>(saved.offset),
                "Generator: this CUDA state is damaged (offset ", saved.offset, ")");
   seed_ = saved.seed;
   offset_ = static_cast<uint64_t>(saved.offset);
@@ -47,7 +47,7 @@ intrusive_ptr<GeneratorImpl> CudaGeneratorImpl::clone() const {
 
 uint64_t CudaGeneratorImpl::advance(uint64_t count) {
   const uint64_t begin = offset_;
-  offset_ += (count + kRound - 1) / kRound * kRound;
+  offset_ += rounded(count);
   return begin;
 }
 

@@ -22,6 +22,8 @@ class CudaGeneratorImpl final : public GeneratorImpl {
   // Where the next draw begins, of which each thread takes up to `count` numbers; they are used up then.  Offsets are
   // multiples of 4, the numbers that one round of Philox makes.
   uint64_t advance(uint64_t count);
+  // By how much such a draw moves the offset.
+  static constexpr uint64_t rounded(uint64_t count) { return (count + 3) / 4 * 4; }
 
  private:
   uint64_t seed_, offset_ = 0;

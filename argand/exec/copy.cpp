@@ -34,11 +34,6 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   backend_of(device.type())
       .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
             non_blocking);
-  if (non_blocking) {  // the copy may still read or write pinned memory that its owner drops now
-    const DeviceScope on(device);
-    for (const Tensor* t : {&source, &target})
-      if (t->storage()->pinned()) t->storage()->note_use();
-  }
   if (!direct) copy_elements(to, target);
 }
 

@@ -31,6 +31,9 @@ std::pair<int, int> get_device_capability(DeviceIndex index) {
   const DeviceProperties p = get_device_properties(index);
   return {p.major, p.minor};
 }
+int runtime_version() { return backend().version_numbers().runtime; }
+int driver_version() { return backend().version_numbers().driver; }
+int cudnn_version() { return backend().version_numbers().cudnn; }
 bool can_device_access_peer(DeviceIndex device, DeviceIndex peer) {
   return backend().can_access_peer(checked(device), checked(peer));
 }

@@ -21,6 +21,10 @@ void set_device(DeviceIndex index);
 DeviceProperties get_device_properties(DeviceIndex index = -1);
 std::string get_device_name(DeviceIndex index = -1);
 std::pair<int, int> get_device_capability(DeviceIndex index = -1);
+// As NVIDIA numbers them: 13000 is CUDA 13.0, 91900 cuDNN 9.19.
+int runtime_version();  // CUDA, of this build
+int driver_version();   // the newest CUDA that the driver supports
+int cudnn_version();    // 0 without cuDNN
 bool can_device_access_peer(DeviceIndex device, DeviceIndex peer);
 // Waits for all work of a device (-1: the current one) and throws what kernels reported, IndexError for a bad index.
 void synchronize(DeviceIndex index = -1);

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_map>
+#include <utility>
 
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 
@@ -66,7 +68,7 @@ class GroupBuilder {
       step.compute = i.compute;
       pack_scalars(i.scalars, i.info->num_scalars, i.compute, step.scalars);
       for (const Operand& o : i.ins) step.ins.push_back(read(o));
-      step.out = write(i.out);
+      step.out = write(i.out, i.info->name);
       program_.steps.push_back(step);
     }
     bind_results(stats);
@@ -78,6 +80,7 @@ class GroupBuilder {
     const Operand* operand;
     int value;
     bool loaded;
+    const char* writer = "";
   };
 
   int add(const Operand& o) {
@@ -95,15 +98,15 @@ class GroupBuilder {
     known_.emplace(o.storage.get(), Known{&o, v, true});
     return v;
   }
-  int write(const Operand& o) {
+  int write(const Operand& o, const char* op) {
     const int v = add(o);
     const auto [first, last] = known_.equal_range(o.storage.get());
     for (auto it = first; it != last; ++it) {
       if (!it->second.operand->same_layout(o)) continue;
-      it->second = {&o, v, false};
+      it->second = {&o, v, false, op};
       return v;
     }
-    known_.emplace(o.storage.get(), Known{&o, v, false});
+    known_.emplace(o.storage.get(), Known{&o, v, false, op});
     return v;
   }
   // The last value of each written place goes to memory, unless only the group itself owns the storage.
@@ -116,6 +119,7 @@ class GroupBuilder {
         ++stats.elided;
         continue;
       }
+      const CurrentOp writer(known.writer);  // not the op that made the window issue
       program_.values[known.value].memory = known.operand->address();
       program_.values[known.value].store = true;
     }
@@ -143,6 +147,14 @@ bool may_join(std::span<const Instr> group, const Instr& next) {
 
 // ---- the window of one thread
 
+// Whether the calling thread is issuing a window.  What runs out of memory then must not wait for another window, whose
+// thread may wait for this one.
+thread_local bool issuing = false;
+struct IssuingScope {
+  const bool before = std::exchange(issuing, true);
+  ~IssuingScope() { issuing = before; }
+};
+
 class Window final : public PendingWork {
  public:
   void flush() override {
@@ -162,7 +174,13 @@ class Window final : public PendingWork {
     instrs_.push_back(std::move(instr));
     ++stats_.instructions;
     const int64_t most = instrs_.back().place.device.is_cpu() ? kWindowBytes : kGpuWindowBytes;
-    if (instrs_.size() >= kWindowInstructions || pending_bytes_ >= most) flush_locked();
+    if (instrs_.size() < kWindowInstructions && pending_bytes_ < most) return;
+    try {
+      flush_locked();
+    } catch (const OutOfMemoryError&) {  // this call failed; those before it still wait
+      drop_last();
+      throw;
+    }
   }
 
   WindowStats stats() {
@@ -209,8 +227,34 @@ class Window final : public PendingWork {
     for (const Operand& o : instr.ins) unmark(o);
   }
 
+  void drop_last() {
+    if (instrs_.empty()) return;
+    Instr last = std::move(instrs_.back());
+    instrs_.pop_back();
+    release(last, instrs_, 0);
+    count_pending_bytes();
+  }
+  void count_pending_bytes() {
+    pending_bytes_ = 0;
+    for (const Instr& i : instrs_)
+      if (!i.out.storage->allocated()) pending_bytes_ += static_cast<int64_t>(i.out.storage->nbytes());
+  }
+  // The program of a group.  Without memory for a result nothing of the group has run: it waits on, with what follows.
+  PointwiseProgram build(std::vector<Instr>& instrs, size_t first, size_t last) {
+    try {
+      return GroupBuilder({&instrs[first], last - first}).build(stats_);
+    } catch (const OutOfMemoryError&) {
+      instrs_.assign(std::make_move_iterator(instrs.begin() + static_cast<std::ptrdiff_t>(first)),
+                     std::make_move_iterator(instrs.end()));
+      instrs.clear();
+      count_pending_bytes();
+      throw;
+    }
+  }
+
   void flush_locked() {
     if (instrs_.empty()) return;
+    const IssuingScope scope;
     ++stats_.flushes;
     std::vector<Instr> instrs = std::move(instrs_);
     instrs_.clear();
@@ -226,9 +270,9 @@ class Window final : public PendingWork {
     for (size_t first = 0; first < instrs.size();) {
       size_t last = first + 1;
       while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
-      const Place& place = instrs[first].place;
-      const PlaceScope scope(place);
-      program_runner(place.device.type())(GroupBuilder({&instrs[first], last - first}).build(stats_));
+      const Place place = instrs[first].place;
+      const PlaceScope on_place(place);
+      program_runner(place.device.type())(build(instrs, first, last));
       ++stats_.groups;
       // Their references go now, so that later groups see who still owns what.
       for (; first < last; ++first) release(instrs[first], instrs, last);
@@ -310,7 +354,9 @@ void set_window_mode(WindowMode mode) {
   thread_mode = mode;
 }
 WindowMode window_mode() { return thread_mode; }
-void flush() { (*thread_window()).flush(); }
+void flush() {
+  if (!issuing) (*thread_window()).flush();
+}
 WindowStats window_stats() { return (*thread_window()).stats(); }
 Stats stats() {
   Backend* gpu = loaded_backend(kCUDA);

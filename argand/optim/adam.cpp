@@ -19,6 +19,7 @@ void check(const Options& o) {
 }
 
 struct Lists {
+  std::vector<AdamParamState*> states;
   std::vector<Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
 };
 
@@ -32,13 +33,11 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
     for (const Tensor& p : group.params()) {
       if (!p.grad().defined()) continue;
       AdamParamState& state = state_of(p);
-      if (!state.exp_avg().defined()) {
-        state.exp_avg(zeros_like(p));
-        state.exp_avg_sq(zeros_like(p));
-      }
+      if (!state.exp_avg().defined()) state.exp_avg(zeros_like(p));
+      if (!state.exp_avg_sq().defined()) state.exp_avg_sq(zeros_like(p));
       if (o.amsgrad() && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(zeros_like(p));
-      state.step(state.step() + 1);
-      Lists& l = by_step[state.step()];
+      Lists& l = by_step[state.step() + 1];
+      l.states.push_back(&state);
       l.params.push_back(p);
       l.grads.push_back(p.grad());
       l.exp_avgs.push_back(state.exp_avg());
@@ -46,9 +45,11 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
       if (o.amsgrad()) l.max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
     }
     const auto [beta1, beta2] = o.betas();
-    for (const auto& [step, l] : by_step)
+    for (const auto& [step, l] : by_step) {
       _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2,
                    o.weight_decay(), o.eps(), o.amsgrad(), decoupled, o.maximize());
+      for (AdamParamState* state : l.states) state->step(step);  // a step that failed is not counted
+    }
   }
 }
 

@@ -30,14 +30,15 @@ Tensor SGD::step(LossClosure closure) {
     const auto& o = static_cast<const SGDOptions&>(group.options());
     // A buffer seen for the first time takes the gradient as it is; those parameters are stepped apart.
     std::vector<Tensor> params[2], grads[2], buffers[2];
+    std::vector<SGDParamState*> fresh;  // get their buffer when the step is done
     for (const Tensor& p : group.params()) {
       if (!p.grad().defined()) continue;
       bool first = false;
       if (o.momentum() != 0) {
         auto& state = static_cast<SGDParamState&>(state_of(p));
         first = !state.momentum_buffer().defined();
-        if (first) state.momentum_buffer(zeros_like(p));
-        buffers[first].push_back(state.momentum_buffer());
+        if (first) fresh.push_back(&state);
+        buffers[first].push_back(first ? zeros_like(p) : state.momentum_buffer());
       }
       params[first].push_back(p);
       grads[first].push_back(p.grad());
@@ -46,6 +47,7 @@ Tensor SGD::step(LossClosure closure) {
       if (!params[first].empty())
         _fused_sgd_(params[first], grads[first], buffers[first], o.lr(), o.weight_decay(), o.momentum(), o.dampening(),
                     o.nesterov(), o.maximize(), first);
+    for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->momentum_buffer(buffers[true][i]);
   }
   return loss;
 }

@@ -2,10 +2,13 @@
 // it only here.  All work is in order on a stream; only what says "waits" waits for the device.
 #pragma once
 #include <array>
+#include <memory>
 #include <string>
 
 #include "argand/core/allocator.h"
 #include "argand/core/generator.h"
+#include "argand/runtime/device_graph.h"
+#include "argand/runtime/memory_monitor.h"
 
 namespace argand {
 
@@ -50,6 +53,10 @@ struct IssueStats {
   uint64_t arguments_set = 0;  // launches in graphs whose arguments had changed since the last time
   std::array<uint64_t, static_cast<size_t>(FlushCause::kCount)> flushes{};  // windows by cause
 };
+// As the libraries number themselves: 13000 is CUDA 13.0, 91900 cuDNN 9.19.  0: absent.
+struct BackendVersions {
+  int runtime = 0, driver = 0, cudnn = 0;
+};
 
 class Backend {
  public:
@@ -65,11 +72,14 @@ class Backend {
   virtual Generator& default_generator(DeviceIndex index) = 0;  // of ops that are given none
   // Lines "name: version", for people.
   virtual std::string versions() = 0;
+  virtual BackendVersions version_numbers() = 0;
 
   // ---- memory
   virtual Allocator& allocator(DeviceIndex index) = 0;  // for work on the calling thread's current stream
   virtual Allocator& pinned_allocator() = 0;            // host memory that the device copies at full speed
   virtual void empty_cache() = 0;
+  virtual MemoryMonitor& memory(DeviceIndex index) = 0;
+  virtual MemoryStatsMap pinned_stats() = 0;
   // Copies bytes, in order on the current stream of the device (of both, between two); host memory that is not pinned
   // is free to be used again on return, and pinned memory too unless `non_blocking`.
   virtual void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
@@ -95,6 +105,9 @@ class Backend {
   virtual void give_handle(const StreamRef& stream) = 0;
   virtual void set_replay_enabled(bool on) = 0;
   virtual IssueStats issue_stats() = 0;
+  // ---- graphs
+  virtual std::unique_ptr<DeviceGraph> make_graph() = 0;
+  virtual bool is_capturing() = 0;  // the calling thread's current stream
 };
 
 void register_backend(DeviceType type, Backend& backend);

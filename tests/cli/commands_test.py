@@ -1,4 +1,5 @@
 """What the commands say and do when all is well."""
+import json
 import os
 import re
 import subprocess
@@ -100,6 +101,47 @@ class Predict(CliTest):
         self.assertIn(str(good), result.stdout)
 
 
+class Mem(CliTest):
+    """On the pretended GPU, where it is built in; its bytes are those of a real one, its numbers are not."""
+
+    def mem(self, *arguments):
+        environment = {**os.environ, "ARGAND_CUDA_DRY_RUN": "1"}
+        if "none:" in self.run_cli("info", env=environment).stdout:
+            self.skipTest("built without CUDA")
+        return self.run_cli("mem", "--arch", "mlp", "--batch-size", 16, "--steps", 2, *arguments, env=environment)
+
+    def test_without_a_gpu_the_reason_is_said(self):
+        if "none:" not in self.run_cli("info").stdout:
+            self.skipTest("there is a GPU")
+        self.assert_refused(self.run_cli("mem"), "no cuda device: ")
+
+    def test_the_table(self):
+        said = self.mem()
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("mlp on cuda:0, batch 16, adam, after 2 steps", said.stdout)
+        self.assertRegex(said.stdout, r"(?m)^allocated memory +\d+\.\d\d MiB +\d+\.\d\d MiB")
+        self.assertRegex(said.stdout, r"(?m)^the device has \d+\.\d\d GiB")
+
+    def test_snapshots(self):
+        said = self.mem("--snapshot", self.folder / "m.json")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        snapshot = json.loads((self.folder / "m.json").read_text())
+        held = [b for s in snapshot["segments"] for b in s["blocks"] if b["state"] == "active_allocated"]
+        # Six parameters with their gradients and Adam's two averages, the images and the labels; and no (no op).
+        sizes = [b["requested_size"] for b in held]
+        for count in (784 * 256, 256, 256 * 128, 128, 128 * 10, 10):
+            self.assertEqual(sizes.count(4 * count), 4, count)
+        self.assertEqual(sizes.count(16 * 784 * 4), 1)
+        self.assertTrue(all(b["time_us"] > 0 for b in held))
+        self.assertTrue(any(e["action"] == "free_requested" for e in snapshot["device_traces"][0]))
+        self.assertEqual(self.mem("--snapshot", self.folder / "m.html").returncode, 0)
+        self.assertIn("<h1>Device memory</h1>", (self.folder / "m.html").read_text())
+
+    def test_what_is_refused(self):
+        self.assert_refused(self.mem("--snapshot", "m.txt"), ".json or .html", "m.txt")
+        self.assert_refused(self.mem("--device", "cpu"), "expected a CUDA device")
+
+
 class Others(CliTest):
     def test_info_version_and_help(self):
         said = self.run_cli("info").stdout
@@ -107,7 +149,7 @@ class Others(CliTest):
         self.assertRegex(said, r"(?m)^cpu +\d+ threads")
         self.assertRegex(said, r"(?m)^gpu +\S")
         self.assertRegex(self.run_cli("--version").stdout, r"^\d+\.\d+\.\d+\n$")
-        for command in ("train", "eval", "predict", "info", "ops"):
+        for command in ("train", "eval", "predict", "mem", "info", "ops"):
             self.assertIn(command, self.run_cli("--help").stdout)
         self.assertIn("--epochs", self.run_cli("train", "--help").stdout)
 

@@ -1,22 +1,20 @@
 // Devices, moving tensors, streams and events on a real GPU; skipped with the reason where there is none.
-#include <gtest/gtest.h>
-
 #include <thread>
 
 #include "argand/core/cpu_generator.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "tests/cuda/device_fixture.h"
 
 namespace argand {
 namespace {
 
-class Cuda : public testing::Test {
+class Cuda : public CudaTest {
  protected:
   void SetUp() override {
-    std::string why;
-    if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
+    CudaTest::SetUp();
+    if (!IsSkipped() && !kernels_run()) GTEST_SKIP() << "the dry run computes nothing";
   }
 };
 

@@ -7,7 +7,9 @@
 
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/info.h"
+#include "tools/argand/mem.h"
 #include "tools/argand/models.h"
+#include "tools/argand/optimizers.h"
 #include "tools/argand/predict.h"
 #include "tools/argand/train.h"
 
@@ -34,7 +36,7 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
   c->add_option("--batch-size", o.batch_size, "Images per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
   c->add_option("--lr", o.lr, "Learning rate")->check(finite_and_not_negative)->capture_default_str();
   c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")
-      ->check(CLI::IsMember({"adam", "adamw", "sgd", "rmsprop"}))
+      ->check(CLI::IsMember(argand::cli::optimizers()))
       ->capture_default_str();
   c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   c->add_option("--seed", o.seed, "Of weights and order")->check(CLI::NonNegativeNumber)->capture_default_str();
@@ -70,6 +72,22 @@ void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
   predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert); });
 }
 
+void add_mem(CLI::App& app, argand::cli::MemOptions& o, int& status) {
+  CLI::App* c = app.add_subcommand("mem", "Memory of a GPU in a few training steps on random images");
+  c->add_option("--arch", o.arch, "The network")
+      ->check(CLI::IsMember(argand::cli::architectures()))
+      ->capture_default_str();
+  c->add_option("--batch-size", o.batch_size, "Images per step")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+  c->add_option("--steps", o.steps, "Training steps")->check(CLI::Range(1, 1000000))->capture_default_str();
+  c->add_option("--optimizer", o.optimizer, "adam, adamw, sgd or rmsprop")
+      ->check(CLI::IsMember(argand::cli::optimizers()))
+      ->capture_default_str();
+  c->add_option("--device", o.device, "cuda or cuda:N")->capture_default_str();
+  c->add_option("--seed", o.seed, "Of weights and images")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--snapshot", o.snapshot, "Write every block, and what happened, to this file: .json or .html");
+  c->callback([&] { status = argand::cli::print_memory(o); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -83,13 +101,15 @@ int main(int argc, char** argv) {
   });
   TrainOptions train_options;
   PredictOptions predict_options;
+  argand::cli::MemOptions mem_options;
   add_train(app, train_options, status);
   add_model_commands(app, predict_options, status);
+  add_mem(app, mem_options, status);
   app.add_subcommand("info", "Version, devices and features")->callback([&] { status = argand::cli::print_info(); });
   app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command (train, eval, predict, info or ops)");
+    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command (train, eval, predict, mem, info or ops)");
   } catch (const CLI::ParseError& e) {
     return app.exit(e);
   } catch (const std::exception& e) {

@@ -9,14 +9,12 @@
 #include "argand/data/data_loader.h"
 #include "argand/io/file.h"
 #include "argand/ops/functions.h"
-#include "argand/optim/adam.h"
-#include "argand/optim/rmsprop.h"
-#include "argand/optim/sgd.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/checkpoint.h"
 #include "tools/argand/device.h"
 #include "tools/argand/evaluate.h"
 #include "tools/argand/image_data.h"
+#include "tools/argand/optimizers.h"
 #include "tools/argand/progress.h"
 #include "tools/argand/report.h"
 #include "tools/argand/signals.h"
@@ -30,14 +28,6 @@ using Clock = std::chrono::steady_clock;
 constexpr double kSaveEvery = 60;  // seconds that a crash may cost; the end of an epoch saves in any case
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
-
-std::unique_ptr<optim::Optimizer> make_optimizer(const TrainOptions& o, std::vector<Tensor> parameters) {
-  if (o.optimizer == "adam") return std::make_unique<optim::Adam>(std::move(parameters), optim::AdamOptions(o.lr));
-  if (o.optimizer == "adamw") return std::make_unique<optim::AdamW>(std::move(parameters), optim::AdamWOptions(o.lr));
-  if (o.optimizer == "rmsprop")
-    return std::make_unique<optim::RMSprop>(std::move(parameters), optim::RMSpropOptions(o.lr));
-  return std::make_unique<optim::SGD>(std::move(parameters), optim::SGDOptions(o.lr).momentum(0.9));
-}
 
 std::string today() {
   const std::time_t now = std::time(nullptr);
@@ -73,7 +63,7 @@ class Run {
     manual_seed(o_.seed);
     model_ = make_classifier(o_.arch, task_);
     model_->to(device_);
-    optimizer_ = make_optimizer(o_, model_->parameters());
+    optimizer_ = make_optimizer(o_.optimizer, o_.lr, model_->parameters());
     facts_ = make_facts();
     if (o_.resume) resume();
   }

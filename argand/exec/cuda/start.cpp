@@ -1,11 +1,27 @@
 // What libargand calls once it has loaded this library.
+#include "argand/base/error.h"
 #include "argand/exec/cuda/run_program.h"
 #include "argand/exec/program_runner.h"
+#include "argand/exec/window.h"
 #include "argand/runtime/cuda/backend.h"
+#include "argand/runtime/cuda/memory.h"
+
+namespace {
+
+// What waits in the window may hold the last references to large tensors.  What finds no memory itself goes on waiting.
+void issue_what_waits() {
+  try {
+    argand::exec::flush();
+  } catch (const argand::OutOfMemoryError&) {
+  }
+}
+
+}  // namespace
 
 // Null, or why there is no GPU to work with.
 extern "C" const char* argand_cuda_start() {
   if (const char* reason = argand::cuda::register_cuda_backend()) return reason;
+  argand::cuda::set_pressure_callback(issue_what_waits);
   argand::exec::register_program_runner(argand::kCUDA, argand::exec::run_on_gpu);
   return nullptr;
 }

@@ -5,6 +5,7 @@
 #include "argand/core/cuda_generator.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/graph.h"
 
 namespace argand::cuda {
 namespace {
@@ -34,17 +35,12 @@ void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& g
   const unsigned blocks = grid_for(n);
   const int64_t each = (integers ? d.wide : type == kDouble) ? kRound / 2 : kRound;
   const int64_t rounds = (n - 1) / (int64_t{blocks} * kThreads * each) + 1;
-  uint64_t seed, offset;
-  {
-    const std::lock_guard lock(generator.mutex_);
-    seed = generator.current_seed();
-    offset = generator.advance(static_cast<uint64_t>(rounds * kRound));
-  }
+  const PhiloxNumbers philox = take_numbers(generator, static_cast<uint64_t>(rounds * kRound));
   const DrawNumbers numbers{d.a, d.b, d.from, d.range};
   if (integers)
-    launch(run, {blocks, kThreads}, out, n, seed, offset, numbers);
+    launch(run, {blocks, kThreads}, out, n, philox, numbers);
   else
-    launch(run, {blocks, kThreads}, out, n, seed, offset, numbers, d.chances);
+    launch(run, {blocks, kThreads}, out, n, philox, numbers, d.chances);
 }
 
 const bool registered = (blocks::run_draw.set(kCUDA, draw), true);

@@ -98,10 +98,10 @@ __device__ __forceinline__ T sample(M x, const DrawNumbers& d, const M* chances,
 }
 
 template <class T, int kKind>
-__global__ void draw(T* out, int64_t n, uint64_t seed, uint64_t offset, DrawNumbers d, const draw_math_t<T>* chances) {
+__global__ void draw(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d, const draw_math_t<T>* chances) {
   using S = Samples<draw_math_t<T>>;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x, thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  Philox philox(seed, uint64_t(thread), offset);
+  Philox philox(numbers, uint64_t(thread));
   for (int64_t first = thread; first < n; first += threads * S::kCount) {
     const uint4 bits = philox.next();
     const S s = kKind == kNormal || kKind == kLogNormal ? S::normals(bits) : S::fractions(bits);
@@ -114,10 +114,10 @@ __global__ void draw(T* out, int64_t n, uint64_t seed, uint64_t offset, DrawNumb
 }
 
 template <class T, bool kWide>
-__global__ void draw_integers(T* out, int64_t n, uint64_t seed, uint64_t offset, DrawNumbers d) {
+__global__ void draw_integers(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d) {
   constexpr int kCount = kWide ? 2 : 4;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x, thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  Philox philox(seed, uint64_t(thread), offset);
+  Philox philox(numbers, uint64_t(thread));
   for (int64_t first = thread; first < n; first += threads * kCount) {
     const uint4 r = philox.next();
     const unsigned bits[4] = {r.x, r.y, r.z, r.w};

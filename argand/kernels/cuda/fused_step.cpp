@@ -21,7 +21,7 @@ static_assert(sizeof(StepTable) <= 4096);
 
 void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
   const Kernel run = kernel("argand/kernels/cuda/fused_step.cuh",
-                             instance("fused_step", type, static_cast<int>(step.kind), step.options));
+                            instance("fused_step", type, static_cast<int>(step.kind), step.options));
   StepTable table{};
   unsigned blocks = 0;
   std::copy(step.numbers, step.numbers + FusedStep::kMaxNumbers, table.numbers);

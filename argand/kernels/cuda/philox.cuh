@@ -3,12 +3,18 @@
 
 namespace argand {
 
+// As in runtime/cuda/graph.h.
+struct PhiloxNumbers {
+  unsigned long long seed, offset;
+  const unsigned long long* state;
+};
+
 // The stream of one thread: its number is the upper half of the counter, the round the lower one.
 class Philox {
  public:
-  // `offset` counts numbers, of which a round makes four.
-  __device__ __forceinline__ Philox(unsigned long long seed, unsigned long long thread, unsigned long long offset)
-      : seed_(seed), thread_(thread), round_(offset / 4) {}
+  // Offsets count numbers, of which a round makes four.
+  __device__ __forceinline__ Philox(const PhiloxNumbers& n, unsigned long long thread)
+      : seed_(n.state ? n.state[0] : n.seed), thread_(thread), round_((n.offset + (n.state ? n.state[1] : 0)) / 4) {}
 
   // Four numbers of 32 bits.
   __device__ __forceinline__ uint4 next() {

@@ -9,9 +9,13 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/error_slot.h"
+#include "argand/runtime/cuda/fork.h"
+#include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/memory_report.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
@@ -35,8 +39,14 @@ class CudaBackend final : public Backend {
 
   // ---- devices
   int device_count() override { return count_; }
-  DeviceIndex current_device() override { return static_cast<DeviceIndex>(cuda::thread_device()); }
-  void set_device(DeviceIndex index) override { ARGAND_CUDA(cudaSetDevice(index)); }
+  DeviceIndex current_device() override {
+    refuse_in_forked_child();
+    return static_cast<DeviceIndex>(thread_device());
+  }
+  void set_device(DeviceIndex index) override {
+    refuse_in_forked_child();
+    ARGAND_CUDA(cudaSetDevice(index));
+  }
   DeviceProperties properties(DeviceIndex index) override {
     cudaDeviceProp p{};
     ARGAND_CUDA(cudaGetDeviceProperties(&p, index));
@@ -56,10 +66,12 @@ class CudaBackend final : public Backend {
   }
   bool can_access_peer(DeviceIndex from, DeviceIndex to) override { return cuda::can_access_peer(from, to); }
   void synchronize(DeviceIndex index) override {
+    refuse_while_capturing_on(index, "cuda::synchronize");
     const DeviceScope on(Device(kCUDA, index));
     issue_tapes(index, FlushCause::kWait);
     ARGAND_CUDA(cudaDeviceSynchronize());
     throw_if_reported(index);
+    check_guards(index);
   }
   Generator& default_generator(DeviceIndex index) override {
     check_index(index);
@@ -73,6 +85,13 @@ class CudaBackend final : public Backend {
     return str("CUDA: ", version_text(runtime), "\ndriver supports CUDA: ", version_text(driver), "\nNVRTC: ", major,
                ".", minor, "\n");
   }
+  BackendVersions version_numbers() override {
+    BackendVersions v;
+    ARGAND_CUDA(cudaRuntimeGetVersion(&v.runtime));
+    ARGAND_CUDA(cudaDriverGetVersion(&v.driver));
+    v.cudnn = loaded_cudnn_version();
+    return v;
+  }
 
   // ---- memory
   Allocator& allocator(DeviceIndex index) override {
@@ -81,6 +100,11 @@ class CudaBackend final : public Backend {
   }
   Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
   void empty_cache() override { empty_caches(); }
+  MemoryMonitor& memory(DeviceIndex index) override {
+    check_index(index);
+    return memory_monitor(index);
+  }
+  MemoryStatsMap pinned_stats() override { return stats_map(pinned_blocks().stats()); }
   void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
             bool non_blocking) override {
     cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
@@ -91,15 +115,18 @@ class CudaBackend final : public Backend {
   void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
   StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.query");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kWait);
     return done(cudaStreamQuery(as_stream(stream)), "cudaStreamQuery");
   }
   void synchronize(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.synchronize");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kWait);
     ARGAND_CUDA(cudaStreamSynchronize(as_stream(stream)));
     throw_if_reported(stream.device);
+    check_guards(stream.device);
   }
   EventHandle make_event(DeviceIndex device, bool timing) override {
     const DeviceScope on(Device(kCUDA, device));
@@ -109,11 +136,13 @@ class CudaBackend final : public Backend {
   }
   void destroy_event(EventHandle event) noexcept override { cudaEventDestroy(as_event(event)); }
   void record(EventHandle event, const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Event.record");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
     ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
   }
   void wait(const StreamRef& stream, EventHandle event) override {
+    refuse_while_capturing(stream, "Event.wait");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
@@ -122,7 +151,7 @@ class CudaBackend final : public Backend {
     const DeviceIndex device = current_device();
     issue_tape(device, cuda::current_stream(device), FlushCause::kJoint);
   }
-  void give_handle(const StreamRef& stream) override { set_held_back(stream.device, as_stream(stream), false); }
+  void give_handle(const StreamRef& stream) override { share_stream(stream.device, as_stream(stream)); }
   void set_replay_enabled(bool on) override { hold_back_launches(on); }
   IssueStats issue_stats() override { return cuda::issue_stats(); }
   bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
@@ -136,6 +165,10 @@ class CudaBackend final : public Backend {
     ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
     return ms;
   }
+
+  // ---- graphs
+  std::unique_ptr<DeviceGraph> make_graph() override { return cuda::make_graph(); }
+  bool is_capturing() override { return cuda::is_capturing(); }
 
  private:
   void check_index(DeviceIndex index) const {
@@ -171,6 +204,7 @@ const char* reason_for(cudaError_t error) {
 }  // namespace
 
 const char* register_cuda_backend() {
+  watch_forks();
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());
     return nullptr;

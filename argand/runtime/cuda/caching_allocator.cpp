@@ -1,6 +1,7 @@
 #include "argand/runtime/cuda/caching_allocator.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "argand/base/error.h"
@@ -23,15 +24,12 @@ void for_each_counter(MemoryStats& stats, F&& f) {
 // What the pressure callback allocates must not call it again.
 thread_local bool t_relieving_pressure = false;
 
-void relieve_pressure(const std::function<void()>& callback) {
-  struct Reset {
-    ~Reset() { t_relieving_pressure = false; }
-  } reset;
-  t_relieving_pressure = true;
-  callback();
-}
-
 }  // namespace
+
+int64_t now_us() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(system_clock::now().time_since_epoch()).count();
+}
 
 CachingAllocator::CachingAllocator(DeviceMemory& device, std::string device_name)
     : device_(device),
@@ -71,7 +69,10 @@ void* CachingAllocator::allocate(size_t nbytes, StreamHandle stream) {
   Request request{nbytes, stream, {}};
   if (const HolderSource source = holder_source_.load(std::memory_order_relaxed)) source(request.holder);
   std::unique_lock lock(mutex_);
-  if (fail_countdown_ > 0 && --fail_countdown_ == 0) throw_out_of_memory(request);
+  if (fail_countdown_ > 0 && --fail_countdown_ == 0) {
+    relieve_pressure(lock);
+    throw_out_of_memory(request);
+  }
   if (nbytes > capacity()) throw_out_of_memory(request);
   const bool guarded = guard_ && pool_id(stream) == kSharedPool;
   const size_t size = round_up(nbytes, kBlockAlignment) + (guarded ? 2 * kCanaryBytes : 0);
@@ -99,6 +100,7 @@ void CachingAllocator::hand_out(Block* block, const Request& request, bool guard
     stats->active.increase(1);
     stats->active_bytes.increase(block->size);
   }
+  trace(TraceAction::kAllocate, block->data, block->size, request.stream, request.holder.op);
   if (guarded) write_guards(device_, *block, request.stream);
 }
 
@@ -110,6 +112,20 @@ Block* CachingAllocator::take_or_grow(StreamHandle stream, size_t size) {
   return grown ? pool.take(size) : nullptr;
 }
 
+// Whether the callback was called.
+bool CachingAllocator::relieve_pressure(std::unique_lock<std::mutex>& lock) {
+  if (!on_pressure_ || t_relieving_pressure || capturing()) return false;
+  struct Reset {
+    ~Reset() { t_relieving_pressure = false; }
+  } reset;
+  t_relieving_pressure = true;
+  const auto callback = on_pressure_;
+  lock.unlock();
+  callback();
+  lock.lock();
+  return true;
+}
+
 // Note [Memory pressure]
 Block* CachingAllocator::find_memory(std::unique_lock<std::mutex>& lock, StreamHandle stream, size_t size) {
   const auto free_done = [this](Block* block) { finish(block); };
@@ -118,11 +134,7 @@ Block* CachingAllocator::find_memory(std::unique_lock<std::mutex>& lock, StreamH
   if (Block* block = take_or_grow(stream, size)) return block;
   ++stats_.num_alloc_retries;
   if (capturing()) return nullptr;
-  if (on_pressure_ && !t_relieving_pressure) {
-    const auto callback = on_pressure_;
-    lock.unlock();
-    relieve_pressure(callback);
-    lock.lock();
+  if (relieve_pressure(lock)) {
     if (Block* block = take_or_grow(stream, size)) return block;
     if (capturing()) return nullptr;  // begun by another thread meanwhile
   }
@@ -142,6 +154,7 @@ void CachingAllocator::deallocate(void* data) noexcept {
     faults_.push_back(str("deallocate: no block that is in use begins at ", reinterpret_cast<uintptr_t>(data)));
     return;
   }
+  trace(TraceAction::kDeallocate, data, block->size, block->pool->key().stream, block->holder.op);
   for (PoolStats* stats : {&stats_.all, &stats_of(*block->pool)}) {
     stats->allocation.decrease(1);
     stats->allocated_bytes.decrease(block->size);
@@ -263,6 +276,7 @@ void CachingAllocator::release_pool(PoolId id) {
 
 void CachingAllocator::throw_out_of_memory(const Request& request) {
   ++stats_.num_ooms;
+  trace(TraceAction::kOutOfMemory, nullptr, request.nbytes, request.stream, request.holder.op);
   const OutOfMemory error{
       .device = device_name_,
       .requested = request.nbytes,
@@ -299,6 +313,7 @@ MemorySnapshot CachingAllocator::snapshot() const {
 
 MemorySnapshot CachingAllocator::make_snapshot() const {
   MemorySnapshot out;
+  out.history.assign(history_.begin(), history_.end());
   for (const auto& pools : pools_) {
     for (const BlockPool* pool : {&pools->small, &pools->large}) {
       for (const AddressRange& range : pool->ranges()) {
@@ -317,6 +332,7 @@ MemorySnapshot CachingAllocator::make_snapshot() const {
           info.sequence = block->sequence;
           info.op = op_text(block->holder);
           info.shape = shape_text(block->holder);
+          info.time_us = block->holder.time_us;
         }
       }
     }
@@ -327,6 +343,19 @@ MemorySnapshot CachingAllocator::make_snapshot() const {
 std::string CachingAllocator::memory_summary() const { return memory_summary_text(device_name_, stats()); }
 
 std::string CachingAllocator::snapshot_json() const { return snapshot_json_text(snapshot()); }
+
+void CachingAllocator::record_history(size_t max_entries) {
+  const std::lock_guard lock(mutex_);
+  max_history_ = max_entries;
+  if (max_entries == 0) history_.clear();
+}
+
+void CachingAllocator::trace(TraceAction action, const void* address, size_t size, StreamHandle stream,
+                             const char* op) {
+  if (max_history_ == 0) return;
+  while (history_.size() >= max_history_) history_.pop_front();
+  history_.push_back({action, reinterpret_cast<uintptr_t>(address), size, stream, op, now_us()});
+}
 
 void CachingAllocator::fail_after(int64_t n) {
   const std::lock_guard lock(mutex_);

@@ -27,6 +27,7 @@
 // Thread safety: all functions may be called from any thread.
 #pragma once
 #include <atomic>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
@@ -86,8 +87,12 @@ class CachingAllocator {
   MemorySnapshot snapshot() const;
   std::string memory_summary() const;
   std::string snapshot_json() const;
+  // The last `max_entries` allocations, deallocations and failures are kept for snapshots; 0: none, and what was kept
+  // is forgotten.
+  void record_history(size_t max_entries);
 
-  // For tests: the n-th allocation from now (1: the next) throws as if memory were exhausted; 0 takes it back.
+  // For tests: the n-th allocation from now (1: the next) calls the callback of set_on_pressure and throws as if memory
+  // were exhausted; 0 takes it back.
   void fail_after(int64_t n);
   // Guard mode, for blocks allocated from now on outside private pools; see guard.h.  Slow: each deallocate() waits for
   // the device.
@@ -116,6 +121,7 @@ class CachingAllocator {
   PoolId pool_id(StreamHandle stream) const;
   BlockPool& pool_of(StreamHandle stream, size_t size);
   Block* take_or_grow(StreamHandle stream, size_t size);
+  bool relieve_pressure(std::unique_lock<std::mutex>& lock);
   Block* find_memory(std::unique_lock<std::mutex>& lock, StreamHandle stream, size_t size);
   void hand_out(Block* block, const Request& request, bool guarded);
   void await_streams(Block* block);
@@ -126,6 +132,7 @@ class CachingAllocator {
   PoolStats& stats_of(const BlockPool& pool) { return pool.key().is_small ? stats_.small : stats_.large; }
   [[noreturn]] void throw_out_of_memory(const Request& request);
   MemorySnapshot make_snapshot() const;
+  void trace(TraceAction action, const void* address, size_t size, StreamHandle stream, const char* op);
 
   mutable std::mutex mutex_;
   DeviceMemory& device_;
@@ -143,6 +150,8 @@ class CachingAllocator {
   MemoryStats stats_;
   uint64_t sequence_ = 0;
   int64_t fail_countdown_ = 0;
+  std::deque<TraceEntry> history_;
+  size_t max_history_ = 0;
   bool guard_ = false;
   std::vector<std::string> faults_;
 };

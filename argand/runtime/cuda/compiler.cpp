@@ -104,6 +104,9 @@ cudaKernel_t load(const Compiled& c) {
   ARGAND_CUDA(cudaLibraryLoadData(&library, c.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   cudaKernel_t kernel = nullptr;
   ARGAND_CUDA(cudaLibraryGetKernel(&kernel, library, c.lowered_name.c_str()));
+  // Loads the code now: a first launch might have to wait for the device, which a stream that is captured cannot.
+  cudaFuncAttributes attributes{};
+  ARGAND_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
   return kernel;
 }
 

@@ -1,29 +1,59 @@
 #include "argand/runtime/cuda/copy.h"
 
+#include <cstring>
+
 #include "argand/runtime/backend.h"
+#include "argand/runtime/cpu/thread_pool.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/error_slot.h"
+#include "argand/runtime/cuda/graph.h"
+#include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/staging.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
 
-bool is_pinned(const void* p) {
+// Memory that the copy engine reaches by itself: page-locked or managed.
+bool is_reachable(const void* p) {
   cudaPointerAttributes a{};
   ARGAND_CUDA(cudaPointerGetAttributes(&a, p));
-  return a.type == cudaMemoryTypeHost;
+  return a.type != cudaMemoryTypeUnregistered;
+}
+
+void finish_waiting(int device) {
+  throw_if_reported(device);
+  check_guards(device);
 }
 
 void copy_to_or_from_host(void* to, const void* from, const void* host, int device, size_t nbytes, bool non_blocking) {
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   const cudaStream_t stream = current_stream(device);
+  refuse_while_capturing({static_cast<DeviceIndex>(device), stream}, "a copy between host and device");
   issue_tape(device, stream, FlushCause::kHostCopy);
+  const bool large = nbytes >= kMinStagedBytes && get_num_threads() > 1;
+  const bool reachable = (large || non_blocking) && is_reachable(host);
+  if (large && !reachable) {
+    if (host == from && staged_to_device(to, from, nbytes, stream)) return;
+    if (host == to && staged_to_host(to, from, nbytes, stream)) return finish_waiting(device);
+  }
   ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
-  if (non_blocking && is_pinned(host)) return;
+  if (non_blocking && reachable) {
+    pinned_allocator().used(const_cast<void*>(host));  // not to be given out again before the copy is done
+    return;
+  }
   ARGAND_CUDA(cudaStreamSynchronize(stream));
-  throw_if_reported(device);
+  finish_waiting(device);
+}
+
+void copy_of_dry_run(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes) {
+  if (to_device.is_cpu() || from_device.is_cpu())
+    refuse_while_capturing({0, current_stream(0)}, "a copy between host and device");
+  std::memcpy(to, from, nbytes);
+  check_guards(0);
 }
 
 // Issued on the current stream of the source, which waits for that of the target, which then waits for the copy.
@@ -36,6 +66,8 @@ void copy_between(void* to, int to_device, const void* from, int from_device, si
     ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDeviceToDevice, source));
     return;
   }
+  refuse_while_capturing({static_cast<DeviceIndex>(from_device), source}, "a copy between devices");
+  refuse_while_capturing({static_cast<DeviceIndex>(to_device), target}, "a copy between devices");
   enable_peer_access(from_device, to_device);
   cudaEvent_t ready = nullptr, done = nullptr;
   {
@@ -60,6 +92,7 @@ void copy_between(void* to, int to_device, const void* from, int from_device, si
 void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
           bool non_blocking) {
   if (nbytes == 0) return;
+  if (dry_run()) return copy_of_dry_run(to, to_device, from, from_device, nbytes);
   if (to_device.is_cpu())
     copy_to_or_from_host(to, from, to, from_device.index(), nbytes, non_blocking);
   else if (from_device.is_cpu())

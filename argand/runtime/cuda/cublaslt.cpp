@@ -15,7 +15,9 @@
 #include "argand/base/hash.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
@@ -246,6 +248,8 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;
   if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  // A graph may be replayed beside work of this stream, so what it writes is its own.
+  const Scratch of_graph(is_capturing() ? kWorkspaceBytes : 0);
   Call call;
   std::memset(static_cast<void*>(&call), 0, sizeof call);  // padding too: calls are compared byte by byte
   call.handle = lib.handle();
@@ -255,7 +259,7 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   call.a = p.b.data;
   call.b = p.a.data;
   call.c = p.c;
-  call.workspace = lib.workspace(current_stream());
+  call.workspace = of_graph.data() ? of_graph.data() : lib.workspace(current_stream());
   put_call(issue, call,
            static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * p.batch > kLongProduct);
   return true;

@@ -2,8 +2,6 @@
 
 #if ARGAND_CUDNN
 
-#include <cudnn.h>
-
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -14,7 +12,9 @@
 
 #include "argand/base/error.h"
 #include "argand/base/hash.h"
+#include "argand/base/log.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/cudnn_library.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/stream_tapes.h"
@@ -27,6 +27,9 @@ constexpr int64_t kMostWorkspace = int64_t{1} << 30;  // bytes; engines that wan
 constexpr size_t kMaxPlans = 4096;  // then all are forgotten: programs whose shapes never repeat stay small
 constexpr int64_t kX = 'x', kW = 'w', kY = 'y';
 
+// Only asked for where it is there.
+const CudnnLibrary& api() { return *find_cudnn(); }
+
 // A call of the library that it refused; plans are tried until one is not.
 struct Refused {
   cudnnStatus_t status;
@@ -37,15 +40,15 @@ void check(cudnnStatus_t status) {
 
 [[noreturn]] void throw_cudnn_error(cudnnStatus_t status, const char* what) {
   char message[512] = "";
-  cudnnGetLastErrorString(message, sizeof message);
-  ARGAND_THROW(DeviceError, "cuDNN: ", what, ": ", cudnnGetErrorString(status), " ", message);
+  api().get_last_error_string(message, sizeof message);
+  ARGAND_THROW(DeviceError, "cuDNN: ", what, ": ", api().get_error_string(status), " ", message);
 }
 
 class Descriptor {
  public:
-  explicit Descriptor(cudnnBackendDescriptorType_t type) { check(cudnnBackendCreateDescriptor(type, &handle_)); }
+  explicit Descriptor(cudnnBackendDescriptorType_t type) { check(api().create_descriptor(type, &handle_)); }
   ~Descriptor() {
-    if (handle_) cudnnBackendDestroyDescriptor(handle_);
+    if (handle_) api().destroy_descriptor(handle_);
   }
   Descriptor(Descriptor&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
@@ -54,7 +57,7 @@ class Descriptor {
   }
 
   void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t count, const void* values) {
-    check(cudnnBackendSetAttribute(handle_, name, type, count, values));
+    check(api().set_attribute(handle_, name, type, count, values));
   }
   template <class T>
   void set(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, const T& value) {
@@ -69,10 +72,10 @@ class Descriptor {
   // How many there are; at most `most` are written.
   int64_t get(cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type, int64_t most, void* values) const {
     int64_t count = 0;
-    check(cudnnBackendGetAttribute(handle_, name, type, most, &count, values));
+    check(api().get_attribute(handle_, name, type, most, &count, values));
     return count;
   }
-  void finalize() { check(cudnnBackendFinalize(handle_)); }
+  void finalize() { check(api().finalize(handle_)); }
   cudnnBackendDescriptor_t handle() const { return handle_; }
 
  private:
@@ -309,7 +312,7 @@ Key key_of(const ConvProblem& p) {
 class Library {
  public:
   Library() {
-    if (const cudnnStatus_t status = cudnnCreate(&handle_); status != CUDNN_STATUS_SUCCESS)
+    if (const cudnnStatus_t status = api().create(&handle_); status != CUDNN_STATUS_SUCCESS)
       throw_cudnn_error(status, "cudnnCreate");
   }
 
@@ -340,14 +343,14 @@ class Library {
     const Call c = *static_cast<const Call*>(data);
     const std::lock_guard lock(c.library->mutex_);
     try {
-      check(cudnnSetStream(c.library->handle_, static_cast<cudaStream_t>(stream)));
+      check(api().set_stream(c.library->handle_, static_cast<cudaStream_t>(stream)));
       const int64_t ids[] = {kX, kW, kY};
       Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
       pack.set(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, 3, ids);
       pack.set(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, 3, c.data);
       pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, c.workspace);
       pack.finalize();
-      check(cudnnBackendExecute(c.library->handle_, c.plan->plan[0].handle(), pack.handle()));
+      check(api().execute(c.library->handle_, c.plan->plan[0].handle(), pack.handle()));
     } catch (const Refused& refused) {
       throw_cudnn_error(refused.status, "convolution");
     }
@@ -385,7 +388,14 @@ Library& library() {
 
 }  // namespace
 
-bool cudnn_convolution(const ConvProblem& p) { return !dry_run() && library().run(p); }
+int loaded_cudnn_version() { return find_cudnn() ? static_cast<int>(api().get_version()) : 0; }
+
+bool cudnn_convolution(const ConvProblem& p) {
+  if (dry_run()) return false;
+  if (find_cudnn()) return library().run(p);
+  ARGAND_WARN_ONCE("libcudnn.so.", CUDNN_MAJOR, " was not found; convolutions run on kernels that are slower");
+  return false;
+}
 
 }  // namespace argand::cuda
 
@@ -393,6 +403,7 @@ bool cudnn_convolution(const ConvProblem& p) { return !dry_run() && library().ru
 
 namespace argand::cuda {
 
+int loaded_cudnn_version() { return 0; }
 bool cudnn_convolution(const ConvProblem&) { return false; }
 
 }  // namespace argand::cuda

@@ -23,6 +23,8 @@ struct ConvProblem {
   const void *x, *w, *y;
 };
 
+int loaded_cudnn_version();  // 91900 is 9.19; 0 without cuDNN
+
 // False, and nothing is done, if there is no engine for it.
 bool cudnn_convolution(const ConvProblem& p);
 

@@ -3,27 +3,18 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "argand/base/error.h"
 #include "argand/core/cuda_generator.h"
 #include "argand/runtime/backend.h"
-#include "argand/runtime/cpu/aligned_allocator.h"
+#include "argand/runtime/cuda/copy.h"
+#include "argand/runtime/cuda/cudnn.h"
+#include "argand/runtime/cuda/graph.h"
+#include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/memory_report.h"
+#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
-
-class ZeroedMemory final : public Allocator {
- public:
-  explicit ZeroedMemory(const Device& device) : device_(device) {}
-  void* allocate(size_t nbytes) override {
-    void* p = allocate_aligned(nbytes);
-    if (p) std::memset(p, 0, nbytes);
-    return p;
-  }
-  void deallocate(void* data, size_t nbytes) noexcept override { deallocate_aligned(data, nbytes); }
-  Device device() const override { return device_; }
-
- private:
-  Device device_;
-};
 
 class DryRunBackend final : public Backend {
  public:
@@ -32,26 +23,39 @@ class DryRunBackend final : public Backend {
   void set_device(DeviceIndex) override {}
   DeviceProperties properties(DeviceIndex) override { return {.name = "dry run", .major = 9, .minor = 0}; }
   bool can_access_peer(DeviceIndex, DeviceIndex) override { return false; }
-  void synchronize(DeviceIndex) override {}
+  void synchronize(DeviceIndex index) override {
+    refuse_while_capturing_on(index, "cuda::synchronize");
+    check_guards(index);
+  }
   Generator& default_generator(DeviceIndex) override { return generator_; }
   std::string versions() override { return "dry run: kernels are compiled, not run\n"; }
+  BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = loaded_cudnn_version()}; }
 
-  Allocator& allocator(DeviceIndex) override { return device_memory_; }
-  Allocator& pinned_allocator() override { return host_memory_; }
-  void empty_cache() override {}
-  void copy(void* to, const Device&, const void* from, const Device&, size_t nbytes, bool) override {
-    std::memcpy(to, from, nbytes);
+  Allocator& allocator(DeviceIndex) override { return device_allocator(0); }
+  Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
+  void empty_cache() override { empty_caches(); }
+  MemoryMonitor& memory(DeviceIndex) override { return memory_monitor(0); }
+  MemoryStatsMap pinned_stats() override { return stats_map(pinned_blocks().stats()); }
+  void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
+            bool non_blocking) override {
+    cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
   }
 
-  StreamRef current_stream(DeviceIndex device) override { return {device, nullptr}; }
-  void set_current_stream(const StreamRef&) override {}
-  StreamRef stream_from_pool(DeviceIndex device, int) override { return {device, nullptr}; }
-  bool query(const StreamRef&) override { return true; }
-  void synchronize(const StreamRef&) override {}
+  StreamRef current_stream(DeviceIndex device) override { return {device, cuda::current_stream(device)}; }
+  void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
+  StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
+  bool query(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.query");
+    return true;
+  }
+  void synchronize(const StreamRef& stream) override {
+    refuse_while_capturing(stream, "Stream.synchronize");
+    check_guards(stream.device);
+  }
   EventHandle make_event(DeviceIndex, bool) override { return this; }
   void destroy_event(EventHandle) noexcept override {}
-  void record(EventHandle, const StreamRef&) override {}
-  void wait(const StreamRef&, EventHandle) override {}
+  void record(EventHandle, const StreamRef& stream) override { refuse_while_capturing(stream, "Event.record"); }
+  void wait(const StreamRef& stream, EventHandle) override { refuse_while_capturing(stream, "Event.wait"); }
   bool query(EventHandle) override { return true; }
   void synchronize(EventHandle) override {}
   float elapsed_time(EventHandle, EventHandle) override { return 0; }
@@ -60,9 +64,10 @@ class DryRunBackend final : public Backend {
   void set_replay_enabled(bool) override {}
   IssueStats issue_stats() override { return {}; }
 
+  std::unique_ptr<DeviceGraph> make_graph() override { return cuda::make_graph(); }
+  bool is_capturing() override { return cuda::is_capturing(); }
+
  private:
-  ZeroedMemory device_memory_{Device(kCUDA, 0)};
-  ZeroedMemory host_memory_{Device(kCPU)};
   Generator generator_ = make_cuda_generator(Device(kCUDA, 0));
 };
 

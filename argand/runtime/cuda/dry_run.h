@@ -1,5 +1,6 @@
-// With ARGAND_CUDA_DRY_RUN=1 there is one pretended device: its memory is the host's and zero, kernels are compiled for
-// sm_90 but not run.  So every kernel, and the code that launches it, is tested on machines without a GPU.
+// With ARGAND_CUDA_DRY_RUN=1 there is one pretended device: its memory is the host's and zero, given out by the same
+// allocators; its streams are names; kernels are compiled for sm_90 but not run.  So every kernel, the code that
+// launches it, and what happens to memory are tested on machines without a GPU.
 #pragma once
 
 namespace argand {

@@ -1,14 +1,20 @@
 #include "argand/runtime/cuda/memory.h"
 
 #include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <memory>
 #include <mutex>
 
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
+#include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/host_memory.h"
+#include "argand/runtime/cuda/memory_monitor.h"
 #include "argand/runtime/cuda/on_device.h"
-#include "argand/runtime/cuda/pinned_allocator.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/cuda/virtual_memory.h"
 #include "argand/runtime/current_op.h"
@@ -16,24 +22,56 @@
 namespace argand::cuda {
 namespace {
 
-void current_holder(Holder& holder) { holder.op = current_op(); }
+void current_holder(Holder& holder) {
+  const char* op = current_op();
+  holder.op = *op ? op : nullptr;
+  holder.time_us = now_us();
+}
+
+bool guard_mode() {
+  static const bool on = [] {
+    const char* text = std::getenv("ARGAND_CUDA_GUARD");
+    return text && std::strcmp(text, "1") == 0;
+  }();
+  return on;
+}
+
+constinit std::atomic<void (*)()> pressure_callback{nullptr};
+
+std::unique_ptr<DeviceMemory> memory_of(int device) {
+  if (dry_run()) return std::make_unique<HostMemory>();
+  return std::make_unique<VirtualMemory>(device);
+}
 
 class DeviceAllocator final : public Allocator {
  public:
   explicit DeviceAllocator(int device)
-      : device_(device), memory_(device), blocks_(memory_, Device(kCUDA, static_cast<DeviceIndex>(device)).str()) {
+      : device_(device),
+        memory_(memory_of(device)),
+        blocks_(*memory_, Device(kCUDA, static_cast<DeviceIndex>(device)).str()),
+        monitor_(blocks_, *memory_) {
     blocks_.set_holder_source(current_holder);
+    blocks_.set_guard(guard_mode());
+    blocks_.set_on_pressure([] {
+      if (const auto callback = pressure_callback.load()) callback();
+    });
   }
-  void* allocate(size_t nbytes) override { return blocks_.allocate(nbytes, current_stream(device_)); }
+  void* allocate(size_t nbytes) override {
+    void* data = blocks_.allocate(nbytes, current_stream(device_));
+    if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
+    return data;
+  }
   void deallocate(void* data, size_t) noexcept override { blocks_.deallocate(data); }
   Device device() const override { return Device(kCUDA, static_cast<DeviceIndex>(device_)); }
   void used(void* data) override { blocks_.used_on(data, current_stream(device_)); }
   CachingAllocator& blocks() { return blocks_; }
+  MemoryMonitor& monitor() { return monitor_; }
 
  private:
   int device_;
-  VirtualMemory memory_;
+  std::unique_ptr<DeviceMemory> memory_;
   CachingAllocator blocks_;
+  CachingMonitor monitor_;
 };
 
 class HostPages final : public WithCudaEvents<PinnedSource> {
@@ -58,6 +96,11 @@ class HostPages final : public WithCudaEvents<PinnedSource> {
   }
 };
 
+std::unique_ptr<PinnedSource> pages() {
+  if (dry_run()) return std::make_unique<PlainPages>();
+  return std::make_unique<HostPages>();
+}
+
 class HostAllocator final : public Allocator {
  public:
   void* allocate(size_t nbytes) override { return blocks_.allocate(nbytes); }
@@ -65,14 +108,15 @@ class HostAllocator final : public Allocator {
   Device device() const override { return kCPU; }
   void used(void* data) override {
     const int device = thread_device();
-    blocks_.used_on(data, HostPages::handle_of({static_cast<DeviceIndex>(device), current_stream(device)}));
+    const StreamRef stream{static_cast<DeviceIndex>(device), current_stream(device)};
+    blocks_.used_on(data, dry_run() ? stream.handle : HostPages::handle_of(stream));
   }
   bool pinned() const override { return true; }
   PinnedAllocator& blocks() { return blocks_; }
 
  private:
-  HostPages pages_;
-  PinnedAllocator blocks_{pages_};
+  std::unique_ptr<PinnedSource> pages_ = pages();
+  PinnedAllocator blocks_{*pages_};
 };
 
 constinit std::atomic<DeviceAllocator*> allocators[kMaxDevices] = {};
@@ -94,7 +138,16 @@ HostAllocator& host_allocator() {
 
 CachingAllocator& caching_allocator(int device) { return allocator_of(device).blocks(); }
 Allocator& device_allocator(int device) { return allocator_of(device); }
+MemoryMonitor& memory_monitor(int device) { return allocator_of(device).monitor(); }
 Allocator& pinned_allocator() { return host_allocator(); }
+PinnedAllocator& pinned_blocks() { return host_allocator().blocks(); }
+
+void set_pressure_callback(void (*callback)()) { pressure_callback.store(callback); }
+
+void check_guards(int device) {
+  if (!guard_mode()) return;
+  if (DeviceAllocator* allocator = allocators[device].load()) allocator->blocks().check_guards();
+}
 
 void empty_caches() {
   for (auto& a : allocators)

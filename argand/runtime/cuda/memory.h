@@ -2,14 +2,24 @@
 #pragma once
 #include "argand/core/allocator.h"
 #include "argand/runtime/cuda/caching_allocator.h"
+#include "argand/runtime/cuda/pinned_allocator.h"
+#include "argand/runtime/memory_monitor.h"
 
 namespace argand::cuda {
 
 // Made at the first use of the device; lives as long as the process.
 CachingAllocator& caching_allocator(int device);
 Allocator& device_allocator(int device);
+MemoryMonitor& memory_monitor(int device);
 Allocator& pinned_allocator();
+PinnedAllocator& pinned_blocks();
 // Of all devices used so far, and of host memory.
 void empty_caches();
+
+// Called by the thread whose allocation finds no memory; gives memory back if it can.  See Note [Memory pressure].
+void set_pressure_callback(void (*callback)());
+
+// ARGAND_CUDA_GUARD=1: every block has guards (guard.h).  After waiting for a device: throws Error if one was damaged.
+void check_guards(int device);
 
 }  // namespace argand::cuda

@@ -71,7 +71,7 @@ std::string quoted(const std::string& text) {
     if (c == '"' || c == '\\') {
       out += '\\';
       out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == '<') {  // "</script>" would end a page's script
       char code[8];
       std::snprintf(code, sizeof(code), "\\u%04x", static_cast<unsigned>(c));
       out += code;
@@ -103,7 +103,39 @@ std::string block_json(const BlockInfo& block) {
   if (block.state != BlockState::kInactive)
     out +=
         str(", \"sequence\": ", block.sequence, ", \"op\": ", quoted(block.op), ", \"shape\": ", quoted(block.shape));
+  if (block.time_us != 0) out += str(", \"time_us\": ", block.time_us);
   return out + "}";
+}
+
+const char* action_name(TraceAction action) {
+  switch (action) {
+    case TraceAction::kAllocate:
+      return "alloc";
+    case TraceAction::kDeallocate:
+      return "free_requested";
+    case TraceAction::kOutOfMemory:
+      return "oom";
+  }
+  return "";
+}
+
+std::string history_json(const std::vector<TraceEntry>& history) {
+  std::string out = "[[";
+  const char* before = "\n  ";
+  for (const TraceEntry& e : history) {
+    out += str(before, "{\"action\": \"", action_name(e.action), "\", \"addr\": ", e.address, ", \"size\": ", e.size,
+               ", \"stream\": ", reinterpret_cast<uintptr_t>(e.stream), ", \"op\": ", quoted(e.op ? e.op : "(no op)"),
+               ", \"time_us\": ", e.time_us, "}");
+    before = ",\n  ";
+  }
+  return out + "]]";
+}
+
+void put(MemoryStatsMap& map, const std::string& name, const Counter& counter) {
+  map[name + ".current"] = counter.current;
+  map[name + ".peak"] = counter.peak;
+  map[name + ".allocated"] = counter.allocated;
+  map[name + ".freed"] = counter.freed;
 }
 
 }  // namespace
@@ -176,7 +208,34 @@ std::string snapshot_json_text(const MemorySnapshot& snapshot) {
     for (size_t j = 0; j < s.blocks.size(); ++j) out += str(j == 0 ? "\n    " : ",\n    ", block_json(s.blocks[j]));
     out += "]}";
   }
-  return out + "]}\n";
+  out += "]";
+  if (!snapshot.history.empty()) out += ", \"device_traces\": " + history_json(snapshot.history);
+  return out + "}\n";
+}
+
+MemoryStatsMap stats_map(const MemoryStats& stats) {
+  MemoryStatsMap map{{"num_alloc_retries", stats.num_alloc_retries}, {"num_ooms", stats.num_ooms}};
+  const std::pair<const char*, const PoolStats*> pools[] = {
+      {"all", &stats.all}, {"small_pool", &stats.small}, {"large_pool", &stats.large}};
+  for (const auto& [name, pool] : pools) {
+    put(map, str("allocation.", name), pool->allocation);
+    put(map, str("allocated_bytes.", name), pool->allocated_bytes);
+    put(map, str("requested_bytes.", name), pool->requested_bytes);
+    put(map, str("active.", name), pool->active);
+    put(map, str("active_bytes.", name), pool->active_bytes);
+    put(map, str("segment.", name), pool->segment);
+    put(map, str("reserved_bytes.", name), pool->reserved_bytes);
+  }
+  return map;
+}
+
+MemoryStatsMap stats_map(const PinnedStats& stats) {
+  MemoryStatsMap map;
+  put(map, "allocation", stats.allocation);
+  put(map, "allocated_bytes", stats.allocated_bytes);
+  put(map, "segment", stats.segment);
+  put(map, "reserved_bytes", stats.reserved_bytes);
+  return map;
 }
 
 }  // namespace argand::cuda

@@ -3,6 +3,8 @@
 #include <string>
 
 #include "argand/runtime/cuda/memory_stats.h"
+#include "argand/runtime/cuda/pinned_allocator.h"
+#include "argand/runtime/memory_monitor.h"
 
 namespace argand::cuda {
 
@@ -28,7 +30,11 @@ std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& s
 // A table of the statistics.
 std::string memory_summary_text(const std::string& device, const MemoryStats& stats);
 
-// {"segments": [{..., "blocks": [{...}, ...]}, ...]}
+// PyTorch's names: "allocated_bytes.small_pool.peak".
+MemoryStatsMap stats_map(const MemoryStats& stats);
+MemoryStatsMap stats_map(const PinnedStats& stats);
+
+// {"segments": [{..., "blocks": [{...}, ...]}, ...], "device_traces": [[{...}, ...]]}, the latter if there is a history
 std::string snapshot_json_text(const MemorySnapshot& snapshot);
 
 }  // namespace argand::cuda

@@ -53,14 +53,17 @@ struct MemoryStats {
   bool operator==(const MemoryStats&) const = default;
 };
 
+int64_t now_us();  // microseconds since 1970
+
 // Who asks for memory, as plain data, so that noting it costs next to nothing.  Text is made when a table is printed:
-// `op` and `dtype` must live as long as the block.
+// `op` and `dtype` must live as long as the allocator.
 struct Holder {
   static constexpr int kMaxDims = 6;
   const char* op = nullptr;
   const char* dtype = nullptr;
   int32_t ndim = 0;  // sizes beyond kMaxDims are not kept
   int64_t sizes[kMaxDims] = {};
+  int64_t time_us = 0;  // since 1970; 0: not known
 };
 
 enum class BlockState : uint8_t { kUnmapped, kInactive, kActive, kAwaitingStream };
@@ -73,6 +76,7 @@ struct BlockInfo {
   uint64_t sequence = 0;  // how many allocations came before: a time that is the same in every run
   std::string op;
   std::string shape;
+  int64_t time_us = 0;
   bool operator==(const BlockInfo&) const = default;
 };
 
@@ -87,8 +91,22 @@ struct SegmentInfo {
   bool operator==(const SegmentInfo&) const = default;
 };
 
+enum class TraceAction : uint8_t { kAllocate, kDeallocate, kOutOfMemory };
+
+// What happened, if the history is recorded.
+struct TraceEntry {
+  TraceAction action = TraceAction::kAllocate;
+  uintptr_t address = 0;  // 0 for kOutOfMemory
+  size_t size = 0;
+  StreamHandle stream = nullptr;
+  const char* op = nullptr;
+  int64_t time_us = 0;
+  bool operator==(const TraceEntry&) const = default;
+};
+
 struct MemorySnapshot {
   std::vector<SegmentInfo> segments;
+  std::vector<TraceEntry> history;  // the oldest first
   bool operator==(const MemorySnapshot&) const = default;
 };
 

@@ -87,8 +87,11 @@ void PinnedAllocator::deallocate(void* data) noexcept {
 
 void PinnedAllocator::used_on(void* data, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
-  const auto it = blocks_.find(data);
-  if (it == blocks_.end() || !it->second->held) return;
+  auto it = blocks_.upper_bound(data);
+  if (it == blocks_.begin()) return;
+  --it;
+  const auto offset = static_cast<size_t>(static_cast<const char*>(data) - static_cast<const char*>(it->first));
+  if (offset >= class_bytes(it->second->size_class) || !it->second->held) return;
   auto& streams = it->second->streams;
   if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
 }

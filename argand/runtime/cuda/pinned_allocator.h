@@ -7,9 +7,9 @@
 // Thread safety: all functions may be called from any thread.
 #pragma once
 #include <array>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <unordered_map>
 #include <vector>
 
 #include "argand/runtime/cuda/device_memory.h"
@@ -46,7 +46,8 @@ class PinnedAllocator {
   void* allocate(size_t nbytes);
   // Takes back what allocate() gave; null and memory that is not from here are left alone.
   void deallocate(void* data) noexcept;
-  // Work of `stream`, issued before deallocate(), uses the block.  Memory that is not from here is ignored.
+  // Work of `stream`, issued before deallocate(), uses the block that `data` lies in.  Memory that is not from here is
+  // ignored.
   void used_on(void* data, StreamHandle stream);
   // Whether a caller holds a block that begins at `data`.
   bool holds(const void* data) const;
@@ -73,7 +74,7 @@ class PinnedAllocator {
   mutable std::mutex mutex_;
   PinnedSource& source_;
   EventQueue<Block> events_;
-  std::unordered_map<const void*, std::unique_ptr<Block>> blocks_;
+  std::map<const void*, std::unique_ptr<Block>> blocks_;
   std::array<std::vector<Block*>, kSizeClasses> kept_;
   PinnedStats stats_;
 };

@@ -111,10 +111,15 @@ struct StreamTape {
   int device;
   StreamDevice issues;
   LaunchTape tape;
+  std::atomic<bool> captured{false}, shared{false};
 
   void flush(FlushCause cause) {
     const OnDevice on(device);
     tape.flush(cause);
+  }
+  void update(bool enabled) {
+    const OnDevice on(device);
+    tape.hold_back(enabled && !captured && !shared);
   }
 };
 
@@ -165,10 +170,7 @@ class Tapes {
       const std::lock_guard lock(mutex_);
       enabled_ = on;
     }
-    each([&](StreamTape& t) {
-      const OnDevice device(t.device);
-      t.tape.hold_back(on);
-    });
+    each([&](StreamTape& t) { t.update(on); });
   }
   bool enabled() const { return enabled_; }
 
@@ -218,10 +220,15 @@ void issue_tapes_quietly(int device, FlushCause cause) noexcept {
 }
 
 void hold_back_launches(bool on) { Tapes::all().enable(on && wanted_by_environment()); }
-void set_held_back(int device, cudaStream_t stream, bool on) {
+void set_captured(int device, cudaStream_t stream, bool on) {
   StreamTape& t = Tapes::all().of(device, stream);
-  const OnDevice current(device);
-  t.tape.hold_back(on && Tapes::all().enabled());
+  t.captured = on;
+  t.update(Tapes::all().enabled());
+}
+void share_stream(int device, cudaStream_t stream) {
+  StreamTape& t = Tapes::all().of(device, stream);
+  t.shared = true;
+  t.update(Tapes::all().enabled());
 }
 
 void forget_graphs() {

@@ -28,8 +28,10 @@ void issue_tapes_quietly(int device, FlushCause cause) noexcept;
 
 // Whether work is held back at all: not with CUDA_LAUNCH_BLOCKING=1 or ARGAND_CUDA_REPLAY=0.
 void hold_back_launches(bool on);
-// From now on work of this stream is issued at once, or is held back again.
-void set_held_back(int device, cudaStream_t stream, bool on);
+// While a stream is captured its work is issued at once.
+void set_captured(int device, cudaStream_t stream, bool on);
+// Somebody else uses the stream: from now on its work is issued at once.
+void share_stream(int device, cudaStream_t stream);
 
 // Issues all tapes and drops all graphs: what they refer to is about to go.
 void forget_graphs();

@@ -8,6 +8,7 @@
 #include "argand/core/storage.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/fork.h"
 
 namespace argand::cuda {
 namespace {
@@ -28,7 +29,7 @@ int thread_device() {
 }
 
 cudaStream_t current_stream(int device) {
-  if (dry_run()) return nullptr;
+  refuse_in_forked_child();
   return current[device < 0 ? thread_device() : device];
 }
 
@@ -42,13 +43,16 @@ StreamRef pooled_stream(DeviceIndex device, int priority) {
   static auto& pools = *new std::map<std::pair<int, int>, Pool>;
   const DeviceScope on(Device(kCUDA, device));
   int least = 0, greatest = 0;
-  ARGAND_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  if (!dry_run()) ARGAND_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   priority = std::clamp(priority, greatest, least);
   const std::lock_guard lock(mutex);
   Pool& pool = pools[{device, priority}];
   if (pool.streams.size() < kPoolSize) {
     cudaStream_t stream = nullptr;
-    ARGAND_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
+    if (dry_run())
+      stream = reinterpret_cast<cudaStream_t>(pool.streams.size() + 1);  // a name
+    else
+      ARGAND_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
     pool.streams.push_back(stream);
     return {device, stream};
   }

@@ -1,0 +1,79 @@
+// CUDA graphs for programs, with PyTorch's names and meaning: the calls of a stretch of work, a training step say, are
+// recorded once and issued again as one call, without the time that issuing each costs.
+//
+//   cuda::CUDAGraph step;
+//   { cuda::GraphCapture capture(step); optimizer.zero_grad(); loss = ...; loss.backward(); optimizer.step(); }
+//   for (...) { input.copy_(batch); step.replay(); }
+//
+// A replay reads and writes the same memory as the capture: inputs are copied into the tensors that were captured, and
+// results are found in the tensors that the capture made.  Numbers that were C++ values or 0-dim CPU tensors are those
+// of the capture for ever, so an optimizer that counts its steps on the host (Adam) repeats one step.  Run the work a
+// few times before capturing it (on the stream of the capture, or any), so that what is made once is there.
+//
+// While capturing, Error for: waiting for the stream or its device, looking at data (item(), copies to or from the
+// host), ops that run on the CPU, events, work on a second stream.  The capture itself goes on.  Random ops draw fresh
+// numbers at each replay, those that eager calls would draw.
+//
+// Thread safety: one thread at a time for a graph.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "argand/exec/cuda.h"
+
+namespace argand::cuda {
+
+using MempoolId_t = std::pair<uint64_t, uint64_t>;
+// For graphs that share memory; they must be replayed in the order of their captures, and one at a time.
+MempoolId_t graph_pool_handle();
+
+bool is_current_stream_capturing();
+
+class CUDAGraph {
+ public:
+  CUDAGraph() = default;
+  CUDAGraph(CUDAGraph&&) = default;
+  CUDAGraph& operator=(CUDAGraph&&) = default;
+
+  // From here to capture_end() the calling thread's work is recorded.  The current stream must not be the default one.
+  // Memory comes from `pool`, by default one of the graph's own, and is kept until all graphs of the pool are gone.
+  // Error if this graph holds a capture already, or the stream is being captured.
+  void capture_begin(MempoolId_t pool = {0, 0});
+  // Error if something cannot be recorded; the graph is then as new.
+  void capture_end();
+  // Issues the work on the current stream.  Error if there is none.
+  void replay();
+  // Forgets the work, also a capture that is under way.
+  void reset();
+  // Error before capture_begin().
+  MempoolId_t pool() const;
+
+ private:
+  std::unique_ptr<DeviceGraph> graph_;
+  MempoolId_t pool_{0, 0};
+  bool capturing_ = false;
+};
+
+// Captures what is issued in a scope (torch.cuda.graph): waits for the device, makes `stream` (by default one of the
+// pool) current, and captures until the end of the scope.  If the scope is left by an exception, or the capture fails
+// at its end, the graph is as new, and replay() throws; end() tells of the failure itself.
+class GraphCapture {
+ public:
+  explicit GraphCapture(CUDAGraph& graph, MempoolId_t pool = {0, 0},
+                        const std::optional<Stream>& stream = std::nullopt);
+  ~GraphCapture();
+  GraphCapture(const GraphCapture&) = delete;
+  GraphCapture& operator=(const GraphCapture&) = delete;
+  void end();
+
+ private:
+  CUDAGraph& graph_;
+  StreamGuard on_stream_;
+  int exceptions_;
+  bool ended_ = false;
+};
+
+}  // namespace argand::cuda

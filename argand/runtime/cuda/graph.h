@@ -1,0 +1,36 @@
+// Recording the work of a stream as a CUDA graph: Note [Graph capture].
+#pragma once
+#include <memory>
+
+#include "argand/core/cuda_generator.h"
+#include "argand/runtime/backend.h"
+
+namespace argand::cuda {
+
+// Note [Graph capture]
+// While a stream is captured its launches are recorded and not run.  Three things must not happen then, and are errors
+// that say so: waiting for the stream or its device, copies between host and device (the graph would read the host's
+// memory again at each replay, whoever owns it by then), and work of several streams in one graph.
+//   Captures are in CUDA's relaxed mode: kernels may be compiled and loaded, and memory mapped, meanwhile.
+//   Memory comes from a private pool of the allocator (Note [Private pools]), which graphs may share; it stays until
+// the last of them is gone.
+//   Random numbers: the kernels recorded read seed and first offset from device memory, where replay() writes what the
+// generator then has, and moves the generator on by what the graph draws.  So each replay gives the numbers that the
+// same calls, made eagerly, would give.
+std::unique_ptr<DeviceGraph> make_graph();
+
+bool is_capturing();  // the calling thread's current stream
+// Error that says that `what` cannot be done while the stream (any stream of the device) is captured.
+void refuse_while_capturing(const StreamRef& stream, const char* what);
+void refuse_while_capturing_on(int device, const char* what);
+
+// Arguments of a kernel that draws: with `state`, in a capture, the seed is state[0], and state[1] is added to the
+// offset.
+struct PhiloxNumbers {
+  uint64_t seed, offset;
+  const uint64_t* state;
+};
+// The next `count` numbers of each thread, for a kernel that is launched on the current stream.
+PhiloxNumbers take_numbers(CudaGeneratorImpl& generator, uint64_t count);
+
+}  // namespace argand::cuda

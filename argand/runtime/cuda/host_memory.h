@@ -1,0 +1,40 @@
+// Host pages in the place of a device's memory and of page-locked memory: for the dry run, so that the allocators, and
+// all that is built on them, run as they do on a device.  Work is done when it is issued.
+#pragma once
+#include "argand/runtime/cuda/pinned_allocator.h"
+
+namespace argand::cuda {
+
+class HostMemory final : public DeviceMemory {
+ public:
+  size_t granularity() noexcept override { return size_t{2} << 20; }
+  size_t total_bytes() noexcept override { return size_t{16} << 30; }  // addresses; pages cost memory when written
+  size_t free_bytes() noexcept override { return total_bytes() - mapped_; }
+  void* reserve(size_t nbytes) noexcept override;
+  void release(void* base, size_t nbytes) noexcept override;
+  bool map(void* at, size_t nbytes) noexcept override;
+  void unmap(void* at, size_t nbytes) noexcept override;
+  void synchronize() noexcept override {}
+  void fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept override;
+  bool read(void* host, const void* at, size_t nbytes) noexcept override;
+
+  void* record_event(StreamHandle) noexcept override { return this; }
+  bool event_done(void*) noexcept override { return true; }
+  void wait_event(void*) noexcept override {}
+  void drop_event(void*) noexcept override {}
+
+ private:
+  size_t mapped_ = 0;
+};
+
+class PlainPages final : public PinnedSource {
+ public:
+  void* allocate(size_t nbytes) noexcept override;
+  void free(void* data, size_t nbytes) noexcept override;
+  void* record_event(StreamHandle) noexcept override { return this; }
+  bool event_done(void*) noexcept override { return true; }
+  void wait_event(void*) noexcept override {}
+  void drop_event(void*) noexcept override {}
+};
+
+}  // namespace argand::cuda

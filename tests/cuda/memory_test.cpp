@@ -1,0 +1,147 @@
+// What the memory functions of argand::cuda say, and what they make happen.
+#include <algorithm>
+#include <cstring>
+
+#include "argand/base/error.h"
+#include "argand/exec/cuda_memory.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "tests/cuda/device_fixture.h"
+
+namespace argand {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+
+class CudaMemory : public CudaTest {
+ protected:
+  void TearDown() override {
+    if (find_backend(kCUDA)) cuda::set_per_process_memory_fraction(1);
+  }
+  static Tensor bytes(int64_t n) {
+    Tensor t = empty({n}, TensorOptions(kByte).device(kCUDA));
+    t.data_ptr();
+    return t;
+  }
+};
+
+TEST(CudaMemoryWithoutAGpu, TheReasonIsSaid) {
+  std::string why;
+  if (find_backend(kCUDA, &why)) GTEST_SKIP() << "there is a GPU";
+  const std::string expected = "no cuda device: " + why;
+  EXPECT_EQ(message_of<DeviceError>([] { cuda::memory_allocated(); }), expected);
+  EXPECT_EQ(message_of<DeviceError>([] { cuda::memory_summary(); }), expected);
+  EXPECT_EQ(message_of<DeviceError>([] { cuda::memory_snapshot(); }), expected);
+  EXPECT_EQ(message_of<DeviceError>([] { cuda::host_memory_stats(); }), expected);
+}
+
+TEST_F(CudaMemory, CountsWhatTensorsHold) {
+  cuda::empty_cache();
+  const int64_t before = cuda::memory_allocated(), reserved = cuda::memory_reserved();
+  cuda::reset_peak_memory_stats();
+  Tensor a = bytes(3 * kMiB + 1), b = bytes(100);
+  EXPECT_EQ(cuda::memory_allocated() - before, 3 * kMiB + 512 + 512);
+  EXPECT_GE(cuda::memory_reserved() - reserved, 3 * kMiB + 1024);
+  EXPECT_EQ(cuda::memory_cached(), cuda::memory_reserved());
+  b = Tensor();
+  a = Tensor();
+  EXPECT_EQ(cuda::memory_allocated(), before);
+  EXPECT_EQ(cuda::max_memory_allocated() - before, 3 * kMiB + 1024);
+  EXPECT_GT(cuda::memory_reserved(), reserved) << "kept for what comes";
+  EXPECT_EQ(cuda::max_memory_reserved(), cuda::memory_reserved());
+  cuda::empty_cache();
+  EXPECT_EQ(cuda::memory_reserved(), reserved);
+  cuda::reset_peak_memory_stats();
+  EXPECT_EQ(cuda::max_memory_allocated(), before);
+}
+
+TEST_F(CudaMemory, StatsHaveTheNamesOfPyTorch) {
+  const Tensor small = bytes(700), large = bytes(2 * kMiB);
+  const MemoryStatsMap stats = cuda::memory_stats();
+  EXPECT_GE(stats.at("requested_bytes.small_pool.current"), 700);
+  EXPECT_GE(stats.at("allocated_bytes.large_pool.current"), 2 * kMiB);
+  EXPECT_EQ(stats.at("allocated_bytes.all.current"),
+            stats.at("allocated_bytes.small_pool.current") + stats.at("allocated_bytes.large_pool.current"));
+  EXPECT_EQ(stats.at("allocation.all.current"),
+            stats.at("allocation.all.allocated") - stats.at("allocation.all.freed"));
+  for (const char* name : {"segment.all.peak", "reserved_bytes.all.freed", "active.small_pool.current",
+                           "active_bytes.all.current", "num_alloc_retries", "num_ooms"})
+    EXPECT_EQ(stats.count(name), 1u) << name;
+  EXPECT_NE(cuda::memory_summary().find("allocated memory"), std::string::npos);
+}
+
+TEST_F(CudaMemory, PinnedMemoryIsCounted) {
+  const int64_t before = cuda::host_memory_stats().at("allocated_bytes.current");
+  const Tensor x = ones({5000}).pin_memory();
+  EXPECT_EQ(cuda::host_memory_stats().at("allocated_bytes.current") - before, 32768) << "20000 bytes as a power of two";
+}
+
+TEST_F(CudaMemory, ASnapshotNamesTheOpOfEveryBlock) {
+  cuda::record_memory_history();
+  Tensor x = ones({64, 64}, TensorOptions(kFloat).device(kCUDA));
+  const Tensor y = x.softmax(1);
+  cuda::synchronize();
+  const std::string json = cuda::memory_snapshot();
+  EXPECT_NE(json.find("\"op\": \"_softmax\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"op\": \"copy\""), std::string::npos) << json;
+  EXPECT_NE(json.find("\"time_us\": 1"), std::string::npos) << json;
+  EXPECT_NE(json.find("\"device_traces\": [["), std::string::npos) << json;
+  EXPECT_NE(json.find("{\"action\": \"alloc\""), std::string::npos) << json;
+  const std::string page = cuda::memory_snapshot_html();
+  EXPECT_NE(page.find(json.substr(0, json.find("\"blocks\""))), std::string::npos);
+  EXPECT_EQ(page.find("src="), std::string::npos) << "whole in itself";
+  EXPECT_EQ(page.find("http"), std::string::npos) << "whole in itself";
+  cuda::record_memory_history(false);
+  EXPECT_EQ(cuda::memory_snapshot().find("device_traces"), std::string::npos);
+}
+
+TEST_F(CudaMemory, FreeAndTotal) {
+  const auto [free, total] = cuda::mem_get_info();
+  EXPECT_GT(total, size_t{1} << 30);
+  EXPECT_GT(free, 0u);
+  EXPECT_LE(free, total);
+}
+
+TEST_F(CudaMemory, AFractionLimits) {
+  EXPECT_EQ(message_of<ValueError>([] { cuda::set_per_process_memory_fraction(1.5); }),
+            "set_memory_fraction: expected a fraction from 0 to 1, got 1.5");
+  cuda::empty_cache();
+  const auto total = static_cast<double>(cuda::mem_get_info().second);
+  cuda::set_per_process_memory_fraction((static_cast<double>(cuda::memory_reserved()) + 64 * kMiB) / total);
+  const int64_t before = cuda::memory_allocated();
+  const std::string said = message_of<OutOfMemoryError>([] { bytes(100 * kMiB); });
+  EXPECT_NE(said.find("set_memory_fraction limits it to"), std::string::npos) << said;
+  EXPECT_EQ(cuda::memory_allocated(), before);
+  bytes(30 * kMiB);
+}
+
+// The window holds the last reference to `x`, whose memory the next allocation needs.
+TEST_F(CudaMemory, PressureIssuesWhatWaits) {
+  cuda::empty_cache();
+  Tensor x = bytes(40 * kMiB), y;
+  const auto total = static_cast<double>(cuda::mem_get_info().second);
+  cuda::set_per_process_memory_fraction((static_cast<double>(cuda::memory_reserved()) + 8 * kMiB) / total);
+  x.slice(0, 0, 100).add_(1);  // waits, and nobody else looks at it
+  x = Tensor();
+  EXPECT_NO_THROW(y = bytes(36 * kMiB));
+  EXPECT_TRUE(y.defined());
+}
+
+// What found no memory while the window was issued is not lost.
+TEST_F(CudaMemory, TheWindowOutlivesAFailure) {
+  Tensor x = zeros({1000}, TensorOptions(kFloat).device(kCUDA));
+  cuda::synchronize();
+  x.add_(3);
+  const Tensor y = x * 2;
+  MemoryMonitor& monitor = backend_of(kCUDA).memory(0);
+  monitor.fail_allocation(1);
+  message_of<OutOfMemoryError>([] { cuda::synchronize(); });
+  const Tensor sum = x + y;
+  if (!kernels_run()) return cuda::synchronize();
+  EXPECT_EQ(x[0].item().toFloat(), 3);
+  EXPECT_EQ(y[999].item().toFloat(), 6);
+  EXPECT_EQ(sum.sum().item().toFloat(), 9000);
+}
+
+}  // namespace
+}  // namespace argand
