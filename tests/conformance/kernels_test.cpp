@@ -26,8 +26,7 @@ class FallbackWatch {
  private:
   void note(std::string_view message) {
     const size_t end = message.find(": there is no kernel for ");
-    if (end != std::string_view::npos)
-      ops_.emplace_back(message.substr(0, end));
+    if (end != std::string_view::npos) ops_.emplace_back(message.substr(0, end));
   }
   WarningHandler before_;
   std::vector<std::string> ops_;

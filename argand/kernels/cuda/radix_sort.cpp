@@ -62,7 +62,8 @@ void radix_sort(const cpu::SortRows& r, int64_t count, bool descending, void* va
     pass.shift = i * kDigitBits;
     launch(kernel(kHeader, instance("count_digits", r.type)), {blocks, kThreads}, from.elements, pass,
            counts.as<unsigned>());
-    launch(kernel(kHeader, instance("start_digits", kDigits)), starts, counts.as<unsigned>(), pass.tiles, totals.as<unsigned>());
+    launch(kernel(kHeader, instance("start_digits", kDigits)), starts, counts.as<unsigned>(), pass.tiles,
+           totals.as<unsigned>());
     launch(kernel(kHeader, instance("move_by_digit", r.type)), {blocks, kThreads}, from.elements, from.order, pass,
            counts.as<unsigned>(), totals.as<unsigned>(), to.elements, to.order, to_indices, last ? count : r.n);
     from = to;

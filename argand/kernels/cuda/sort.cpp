@@ -58,7 +58,7 @@ SelectShape select_shape(int64_t n, int64_t source_n, unsigned chunks, int64_t c
           chunks,
           static_cast<unsigned>(count),
           power_of_two(count),
-          std::bit_width(static_cast<uint64_t>(source_n - 1)),
+          static_cast<int>(std::bit_width(static_cast<uint64_t>(source_n - 1))),
           descending};
 }
 
