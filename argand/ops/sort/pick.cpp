@@ -72,6 +72,7 @@ struct Kthvalue : Kernel<KthvalueArgs> {
   static void samples(S& s) {
     s.add({s->apart({3, 7}), 3});
     s.add({s->apart({4, 2, 3}), 4, 0, true});
+    s.add_without_gradient({s->real({3000}), 1000});
     s.add({s->apart({}), 1});
     s.add({s->apart({0, 3}), 2});
     s.fails({s->real({3, 4}), 5}, "kthvalue: selected number k out of range, expected 1 <= k <= 4, got 5");
@@ -169,6 +170,7 @@ struct Mode : Kernel<ModeArgs> {
   static void samples(S& s) {
     s.add({s->integer({4, 9}, 0, 3)});
     s.add({s->integer({9, 4}, -2, 2), 0, true});
+    s.add({s->integer({3000}, 0, 2000)});
     // The least change of an element makes it a different one: there is no derivative.
     s.add_without_gradient({s->apart({3, 4}), 1});
     s.fails({s->real({3, 0}), 1}, "mode: Expected reduction dim 1 to have non-zero size.");

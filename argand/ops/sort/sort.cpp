@@ -58,6 +58,7 @@ struct Sort : Kernel<SortArgs> {
     s.add({s->integer({4, 40}, 0, 7), true, 1});
     s.add({s->integer({4, 40}, 0, 7), true, 1, true});
     s.add({s->integer({1100}, -900, 900), true, 0, true});
+    s.add_without_gradient({s->real({3000}), true, 0, true});
     s.add({s->apart({}), {}, 0});
     s.add({s->apart({0, 3}), {}, 0});
     s.fails({s->real({3, 4}), {}, 2}, "sort: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
@@ -118,6 +119,7 @@ struct Topk : Kernel<TopkArgs> {
     s.add({s->apart({7, 3}), 2, 0, false});
     s.add({s->apart({1, 140}), 2, -1, true, false});
     s.add({s->apart({70, 3}), 1, 0, false});
+    s.add_without_gradient({s->real({2, 3000}), 5});
     s.add({s->apart({3, 7}), 7});
     s.add({s->apart({3, 7}), 0});
     s.add({s->apart({}), 1});
