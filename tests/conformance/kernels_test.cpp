@@ -12,7 +12,8 @@ namespace argand::conformance {
 namespace {
 
 // Ops without a kernel for complex numbers.
-constexpr std::string_view kKnownFallbacks[] = {"_linear_scan", "cumprod", "prod"};
+constexpr std::string_view kKnownFallbacks[] = {"_conv_input_grad", "_conv_weight_grad", "_convolution_nd",
+                                                "_linear_scan",     "cumprod",           "prod"};
 
 // The names of the ops that ran on the CPU meanwhile for want of a kernel; each is told once in a process.
 class FallbackWatch {
