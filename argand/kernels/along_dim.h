@@ -1,11 +1,12 @@
-// One index per element along one dimension: gather and scatter.  On the CPU these ops walk runs of elements instead.
+// One index per element along one dimension: gather, scatter and flip.  On the CPU these ops walk runs of elements
+// instead.
 #pragma once
 #include <cstdint>
 
 namespace argand {
 
 // Element i of a contiguous tensor of `sizes` stands for the element of another tensor at offset sum of place[d] *
-// strides[d], plus index[i] * step.
+// strides[d], plus index[i] * step; without an index there is no step.
 struct AlongDim {
   static constexpr int kMaxDims = 16;
   int64_t n, step;

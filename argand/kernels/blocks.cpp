@@ -21,6 +21,7 @@ constinit Block<decltype(cpu::cross_entropy)> cross_entropy(cpu::cross_entropy);
 constinit Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward(cpu::cross_entropy_backward);
 constinit Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors(
     cpu::cross_entropy_softmax_factors);
+constinit Block<decltype(cpu::fill_sequence)> fill_sequence(cpu::fill_sequence);
 constinit Block<GatherAlong> gather_along(nullptr);
 constinit Block<decltype(cpu::matrix_product)> matrix_product(cpu::matrix_product);
 constinit Block<decltype(cpu::max_pool)> max_pool(cpu::max_pool);
@@ -30,6 +31,7 @@ constinit Block<decltype(cpu::nll_loss_backward)> nll_loss_backward(cpu::nll_los
 constinit Block<decltype(cpu::pair_loss)> pair_loss(cpu::pair_loss);
 constinit Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative(cpu::pair_loss_derivative);
 constinit Block<decltype(cpu::pair_loss_sum)> pair_loss_sum(cpu::pair_loss_sum);
+constinit Block<decltype(cpu::pick)> pick(cpu::pick);
 constinit Block<decltype(cpu::put_rows)> put_rows(cpu::put_rows);
 constinit Block<decltype(cpu::reduce)> reduce(cpu::reduce);
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
@@ -39,11 +41,14 @@ constinit Block<RunFusedStep> run_fused_step(nullptr);
 constinit Block<decltype(cpu::scan)> scan(cpu::scan);
 constinit Block<decltype(cpu::scan_extreme)> scan_extreme(cpu::scan_extreme);
 constinit Block<decltype(cpu::scan_linear)> scan_linear(cpu::scan_linear);
+constinit Block<decltype(cpu::search_sorted)> search_sorted(cpu::search_sorted);
 constinit Block<SlotsAlong> slots_along(nullptr);
 constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
 constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
+constinit Block<decltype(cpu::sort_first)> sort_first(cpu::sort_first);
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
+constinit Block<decltype(cpu::zero_outside)> zero_outside(cpu::zero_outside);
 
 }  // namespace argand::blocks

@@ -24,7 +24,11 @@
 #include "argand/kernels/cpu/row_norm.h"
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/scan.h"
+#include "argand/kernels/cpu/search.h"
+#include "argand/kernels/cpu/sequence.h"
 #include "argand/kernels/cpu/softmax.h"
+#include "argand/kernels/cpu/sort.h"
+#include "argand/kernels/cpu/triangle.h"
 #include "argand/kernels/cpu/true_positions.h"
 #include "argand/kernels/draw.h"
 #include "argand/kernels/fused_step.h"
@@ -72,6 +76,7 @@ extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
 extern Block<decltype(cpu::cross_entropy)> cross_entropy;
 extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
 extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
+extern Block<decltype(cpu::fill_sequence)> fill_sequence;
 extern Block<GatherAlong> gather_along;
 extern Block<decltype(cpu::matrix_product)> matrix_product;
 extern Block<decltype(cpu::max_pool)> max_pool;
@@ -81,6 +86,7 @@ extern Block<decltype(cpu::nll_loss_backward)> nll_loss_backward;
 extern Block<decltype(cpu::pair_loss)> pair_loss;
 extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
 extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
+extern Block<decltype(cpu::pick)> pick;
 extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<decltype(cpu::reduce)> reduce;
 extern Block<decltype(cpu::row_norm)> row_norm;
@@ -90,12 +96,15 @@ extern Block<RunFusedStep> run_fused_step;
 extern Block<decltype(cpu::scan)> scan;
 extern Block<decltype(cpu::scan_extreme)> scan_extreme;
 extern Block<decltype(cpu::scan_linear)> scan_linear;
+extern Block<decltype(cpu::search_sorted)> search_sorted;
 extern Block<SlotsAlong> slots_along;
 extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
+extern Block<decltype(cpu::sort_first)> sort_first;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<decltype(cpu::total_loss)> total_loss;
 extern Block<decltype(cpu::true_positions)> true_positions;
+extern Block<decltype(cpu::zero_outside)> zero_outside;
 
 }  // namespace blocks
 }  // namespace argand

@@ -13,7 +13,7 @@ struct AlongDim {
 
 template <class I>
 __device__ __forceinline__ int64_t offset_of(const AlongDim& s, I i, const int64_t* index) {
-  int64_t offset = index[i] * s.step;
+  int64_t offset = index ? index[i] * s.step : 0;
   for (int d = s.ndim - 1; d > 0; --d) {
     const I size = I(s.sizes[d]), q = i / size;
     offset += int64_t(i - q * size) * s.strides[d];

@@ -9,7 +9,8 @@
 namespace argand::cuda {
 namespace {
 
-constexpr const char* kHeader = "argand/kernels/cuda/matrix_product.cuh";
+constexpr const char *kHeader = "argand/kernels/cuda/matrix_product.cuh",
+                     *kComplexHeader = "argand/kernels/cuda/complex_product.cuh";
 constexpr int64_t kTile = 64;
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMaxBatch = 65535;  // blocks along z
@@ -20,8 +21,14 @@ struct StridedProduct {
   int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
 };
 
+// Element types that products alone know.
+const char* product_type(ScalarType t) {
+  if (t == kComplexFloat) return "Complex<float>";
+  return t == kComplexDouble ? "Complex<double>" : device_type_name(t);
+}
+
 template <class Number>
-void launch_own(const MatrixProduct& p, const char* number, Number alpha, Number beta) {
+void launch_own(const MatrixProduct& p, const char* header, const char* number, Number alpha, Number beta) {
   const StridedProduct s{p.m,
                          p.n,
                          p.k,
@@ -34,24 +41,32 @@ void launch_own(const MatrixProduct& p, const char* number, Number alpha, Number
                          p.c_row_stride,
                          p.c_batch_stride};
   const int64_t tiles = (p.m + kTile - 1) / kTile * ((p.n + kTile - 1) / kTile);
-  launch(kernel(kHeader, instance("matrix_product", p.dtype, number)),
+  launch(kernel(header, instance("matrix_product", product_type(p.dtype), number)),
          {.blocks = blocks_for(tiles, 1), .threads = kThreads, .blocks_z = static_cast<unsigned>(p.batch)}, p.a.data,
          p.b.data, p.c, p.bias, s, alpha, beta);
 }
 
-// Every real type, any strides.
+// Every type, any strides.
 void own_product(const MatrixProduct& p) {
+  const auto run = [&](const char* header, const char* number, auto alpha, auto beta) {
+    launch_own(p, header, number, alpha, beta);
+  };
   switch (p.dtype) {
     case kHalf:
     case kBFloat16:
     case kFloat:
-      return launch_own(p, "float", p.alpha.to<float>(), p.beta.to<float>());
+      return run(kHeader, "float", p.alpha.to<float>(), p.beta.to<float>());
     case kDouble:
-      return launch_own(p, "double", p.alpha.to<double>(), p.beta.to<double>());
+      return run(kHeader, "double", p.alpha.to<double>(), p.beta.to<double>());
+    case kComplexFloat:
+      return run(kComplexHeader, "Complex<float>", p.alpha.to<std::complex<float>>(), p.beta.to<std::complex<float>>());
+    case kComplexDouble:
+      return run(kComplexHeader, "Complex<double>", p.alpha.to<std::complex<double>>(),
+                 p.beta.to<std::complex<double>>());
     case kBool:
-      return launch_own(p, "long long", int64_t{p.alpha.to<bool>()}, int64_t{p.beta.to<bool>()});
+      return run(kHeader, "long long", int64_t{p.alpha.to<bool>()}, int64_t{p.beta.to<bool>()});
     default:
-      return launch_own(p, "long long", p.alpha.to<int64_t>(), p.beta.to<int64_t>());
+      return run(kHeader, "long long", p.alpha.to<int64_t>(), p.beta.to<int64_t>());
   }
 }
 
@@ -69,11 +84,9 @@ std::optional<LtMatrix> as_library_matrix(const MatrixProduct::Operand& o, int64
 
 // Every row of C becomes the bias.
 void fill_with_bias(const MatrixProduct& p) {
-  const char* type = p.dtype == kComplexFloat    ? "long long"
-                     : p.dtype == kComplexDouble ? "Vec<double, 2>"
-                                                 : device_type_name(p.dtype);
-  launch(kernel(kHeader, instance("fill_rows", type)), {blocks_for(p.m * p.n, kThreads), kThreads}, p.bias, p.c, p.m,
-         p.n, p.c_row_stride);
+  const char* header = is_complex(p.dtype) ? kComplexHeader : kHeader;
+  launch(kernel(header, instance("fill_rows", product_type(p.dtype))), {blocks_for(p.m * p.n, kThreads), kThreads},
+         p.bias, p.c, p.m, p.n, p.c_row_stride);
 }
 
 bool library_product(const MatrixProduct& p) {
@@ -101,7 +114,6 @@ void matrix_product(const MatrixProduct& p) {
     if (p.alpha == 0) part.k = 0;
     const bool by_library = contains(kFloatingTypes | kComplexTypes, p.dtype) && part.k > 0;
     if (by_library && library_product(part)) continue;
-    if (is_complex(p.dtype)) throw NotOnDevice();
     own_product(part);
   }
 }

@@ -45,8 +45,8 @@ struct ProductTile {
   using Sum = typename Math::Sum;
   static constexpr int kRows = kTileSide * R, kColumnsEach = kTileColumns / kTileSide;
   // Four more than needed, so that neighbours along the depth lie in other banks.
-  alignas(32) Sum a[kTileDepth][kRows + 4];
-  alignas(32) Sum b[kTileDepth][kTileColumns + 4];
+  alignas(64) Sum a[kTileDepth][kRows + 4];
+  alignas(64) Sum b[kTileDepth][kTileColumns + 4];
 
   // Of this thread, in the tile: its first row and column, whose R and kColumnsEach successors are its too.
   static __device__ __forceinline__ int row() { return threadIdx.x / kTileSide * R; }

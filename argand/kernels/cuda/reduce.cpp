@@ -294,7 +294,30 @@ const char* op_name(cpu::ReduceKind kind) {
   throw NotOnDevice();
 }
 
+// Of real and imaginary parts, which are results of their own.
+Layout layout_of_parts(Layout l) {
+  for (auto* dims : {&l.kept, &l.reduced})
+    for (Layout::Dim& d : *dims) {
+      d.stride *= 2;
+      d.out_stride *= 2;
+    }
+  if (!l.kept.empty() && l.kept.back().stride == 2 && l.kept.back().out_stride == 2)
+    l.kept.back() = {2 * l.kept.back().size, 1, 1};
+  else
+    l.kept.push_back({2, 1, 1});
+  l.kept_numel *= 2;
+  l.by_columns = true;
+  return l;
+}
+
 void reduce(const cpu::ReduceCall& c, const Layout& layout) {
+  if (c.kind == cpu::ReduceKind::kSum && is_complex(c.type) && is_complex(c.in_type)) {
+    cpu::ReduceCall parts = c;
+    parts.type = to_real_type(c.type);
+    parts.in_type = to_real_type(c.in_type);
+    if (c.out_type != ScalarType::Undefined) parts.out_type = to_real_type(c.out_type);
+    return cuda::reduce(parts, layout_of_parts(layout));
+  }
   const bool is_bool = c.type == kBool;  // any and all count in 32 bits
   const std::string acc = is_bool ? "unsigned" : device_type_name(c.type);
   const ScalarType out_type = c.out_type == ScalarType::Undefined ? c.type : c.out_type;

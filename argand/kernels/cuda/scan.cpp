@@ -90,6 +90,8 @@ const char* op_name(cpu::ScanKind kind) {
 ScalarType accumulator(ScalarType t) { return t == kFloat ? kDouble : t; }
 
 void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const cpu::ScanShape& shape) {
+  if (is_complex(type) && kind == cpu::ScanKind::kSum)  // real and imaginary parts are columns of their own
+    return cuda::scan(kind, in, out, to_real_type(type), {shape.outer, shape.n, 2 * shape.inner});
   Reduction r;
   r.in = device_type_name(type);
   r.in_size = element_size(type);

@@ -1,6 +1,7 @@
 // Sequences of numbers: arange, linspace, logspace; and eye.
 #include <cmath>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
@@ -8,37 +9,21 @@
 namespace argand::ops {
 namespace {
 
-// Writes value(i), a double or an int64, to out[i].
-template <class F>
-void fill_sequence(const char* op, Tensor& out, F value) {
-  dispatch<kAllTypes>(out.dtype(), op, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* p = raw<T>(out);
-    for (int64_t i = 0; i < out.numel(); ++i) {
-      if constexpr (std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>)
-        p[i] = T(static_cast<float>(value(i)));
-      else if constexpr (is_complex_v<T>)
-        p[i] = T(static_cast<typename T::value_type>(value(i)));
-      else
-        p[i] = static_cast<T>(value(i));
-    }
-  });
+void run_sequence(const Sequence& s, const Tensor& out) {
+  if (out.is_cpu() || !out.is_complex())
+    return blocks::fill_sequence.on(out.device())(s, out.dtype(), out.impl().data(), out.numel());
+  const Tensor parts = exec::new_tensor({out.impl().sizes, to_real_type(out.dtype())}, out.device());
+  run_sequence(s, parts);
+  exec::copy_elements(out, parts);
 }
 
-// Symmetric: both ends are exact, and the second half mirrors the first.
-struct Line {
-  double start, end, step;
-  int64_t steps;
-  Line(const Scalar& from, const Scalar& to, int64_t n)
-      : start(from.toDouble()),
-        end(to.toDouble()),
-        step(n > 1 ? (end - start) / static_cast<double>(n - 1) : 0),
-        steps(n) {}
-  double operator()(int64_t i) const {
-    return i < steps / 2 || steps == 1 ? start + step * static_cast<double>(i)
-                                       : end - step * static_cast<double>(steps - 1 - i);
-  }
-};
+Sequence line(const Scalar& from, const Scalar& to, int64_t n) {
+  Sequence s{Sequence::kLine};
+  s.start = from.toDouble();
+  s.end = to.toDouble();
+  s.by = n > 1 ? (s.end - s.start) / static_cast<double>(n - 1) : 0;
+  return s;
+}
 
 }  // namespace
 
@@ -85,14 +70,17 @@ struct Arange : Kernel<ArangeArgs> {
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "arange: not implemented for dtype ", dtype);
     return meta_of({length(a, dtype)}, a.options, dtype);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    Sequence s{Sequence::kNumbers};
     if (integers(a) || is_integral(out.dtype())) {
-      const int64_t start = a.start.toLong(), step = step_of(a).toLong();
-      fill_sequence("arange", out, [&](int64_t i) { return start + i * step; });
+      s.kind = Sequence::kIntegers;
+      s.first = a.start.toLong();
+      s.step = step_of(a).toLong();
     } else {
-      const double start = a.start.toDouble(), step = step_of(a).toDouble();
-      fill_sequence("arange", out, [&](int64_t i) { return start + static_cast<double>(i) * step; });
+      s.start = a.start.toDouble();
+      s.by = step_of(a).toDouble();
     }
+    run_sequence(s, out);
   }
   static void samples(S& s) {
     s.add({0, 5, {}});
@@ -118,7 +106,7 @@ struct Linspace : Kernel<LinspaceArgs> {
     ARGAND_CHECK(ValueError, a.steps >= 0, "linspace: number of steps must be non-negative, got ", a.steps);
     return meta_of({a.steps}, a.options);
   }
-  static void cpu(const Args& a, Tensor& out) { fill_sequence("linspace", out, Line(a.start, a.end, a.steps)); }
+  static void run(const Args& a, Tensor& out) { run_sequence(line(a.start, a.end, a.steps), out); }
   static void samples(S& s) {
     s.add({0, 1, 5});
     s.add({3.5, -2, 4});
@@ -139,9 +127,11 @@ struct Logspace : Kernel<LogspaceArgs> {
     ARGAND_CHECK(ValueError, a.steps >= 0, "logspace: number of steps must be non-negative, got ", a.steps);
     return meta_of({a.steps}, a.options);
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Line line(a.start, a.end, a.steps);
-    fill_sequence("logspace", out, [&](int64_t i) { return std::pow(a.base, line(i)); });
+  static void run(const Args& a, Tensor& out) {
+    Sequence s = line(a.start, a.end, a.steps);
+    s.kind = Sequence::kPowers;
+    s.base = a.base;
+    run_sequence(s, out);
   }
   static void samples(S& s) {
     s.add({0, 2, 5});
@@ -165,14 +155,10 @@ struct Eye : Kernel<EyeArgs> {
     ARGAND_CHECK(ValueError, m >= 0, "eye: m must be greater or equal to 0, got ", m);
     return meta_of({a.n, m}, a.options);
   }
-  static void cpu(const Args&, Tensor& out) {
+  static void run(const Args&, Tensor& out) {
     const int64_t n = out.sizes()[0], m = out.sizes()[1];
-    dispatch<kAllTypes>(out.dtype(), "eye", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      T* p = raw<T>(out);
-      for (int64_t i = 0; i < n * m; ++i) p[i] = T(0.0f);
-      for (int64_t i = 0; i < std::min(n, m); ++i) p[i * m + i] = T(1.0f);
-    });
+    exec::copy_elements(out, exec::wrapped_number(0));
+    exec::copy_elements(exec::alias(out, {std::min(n, m)}, {m + 1}, 0), exec::wrapped_number(1));
   }
   static void samples(S& s) {
     s.add({3, {}});

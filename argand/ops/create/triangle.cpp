@@ -1,6 +1,5 @@
 // Triangles of matrices: tril, triu and their indices.
-#include <cstring>
-
+#include "argand/kernels/blocks.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
@@ -12,19 +11,12 @@ void check_matrix(const char* op, const Tensor& t) {
   ARGAND_CHECK(ShapeError, t.dim() >= 2, op, ": input tensor must have at least 2 dimensions, got sizes ", t.sizes());
 }
 
-// Keeps the elements with column - row <= diagonal (lower) or >= diagonal (upper); works in place on a dense tensor.
+// Works in place on a dense tensor.
 void zero_outside(const Tensor& t, int64_t diagonal, bool lower) {
+  if (t.numel() == 0) return;
   const int64_t rows = t.sizes()[t.dim() - 2], columns = t.sizes()[t.dim() - 1];
-  const int64_t item = t.itemsize();
-  char* p = static_cast<char*>(t.impl().data());
-  const int64_t all_rows = columns == 0 ? 0 : t.numel() / columns;
-  for (int64_t r = 0; r < all_rows; ++r, p += columns * item) {
-    const int64_t edge = std::clamp<int64_t>(r % rows + diagonal + (lower ? 1 : 0), 0, columns);
-    if (lower)
-      std::memset(p + edge * item, 0, static_cast<size_t>((columns - edge) * item));
-    else
-      std::memset(p, 0, static_cast<size_t>(edge * item));
-  }
+  blocks::zero_outside.on(t.device())(t.impl().data(), {t.numel() / (rows * columns), rows, columns}, t.itemsize(),
+                                      diagonal, lower);
 }
 
 // Positions (row, column) of a triangle of a row x column matrix, as [2, n].
@@ -59,7 +51,7 @@ struct Tril : Kernel<TrilArgs> {
     check_matrix("tril", a.self);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) { zero_outside(out, a.diagonal, true); }
+  static void run(const Args& a, Tensor& out) { zero_outside(out, a.diagonal, true); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.tril(c.diagonal); }
   static void samples(S& s) {
     s.add({s->real({3, 4})});
@@ -80,7 +72,7 @@ struct Triu : Kernel<TriuArgs> {
     check_matrix("triu", a.self);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) { zero_outside(out, a.diagonal, false); }
+  static void run(const Args& a, Tensor& out) { zero_outside(out, a.diagonal, false); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.triu(c.diagonal); }
   static void samples(S& s) {
     s.add({s->real({3, 4})});

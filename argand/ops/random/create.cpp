@@ -162,7 +162,12 @@ struct Randperm : Kernel<RandpermArgs> {
     if (a.n > 0 && is_integral(dtype)) check_integer_range("randperm", 0, a.n, dtype);
     return meta_of({a.n}, a.options, dtype);
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) {  // the order of random numbers, which are hardly ever equal
+      const Tensor keys = exec::new_tensor({{a.n}, kLong}, out.device());
+      draw_integers(keys, 0, 0, a.generator);
+      return exec::copy_elements(out, argsort(keys));
+    }
     dispatch<kFloatingTypes | kIntTypes>(out.dtype(), "randperm", [&](auto tag) {
       cpu::randperm(generator_of(a.generator), raw<typename decltype(tag)::type>(out), a.n);
     });

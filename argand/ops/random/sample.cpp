@@ -116,13 +116,28 @@ struct Multinomial : Kernel<MultinomialArgs> {
     if (a.self.dim() == 1) return {{a.num_samples}, kLong};
     return {{a.self.sizes()[0], a.num_samples}, kLong};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor weights = exec::dense(a.self);
+    if (!out.is_cpu()) return run_on_device(a, weights, out);
     const int64_t categories = weights.sizes().back(), rows = weights.dim() == 1 ? 1 : weights.sizes()[0];
     dispatch<kFloatingTypes>(weights.dtype(), "multinomial", [&](auto tag) {
       cpu::multinomial(generator_of(a.generator), raw<typename decltype(tag)::type>(weights), rows, categories,
                        a.num_samples, a.replacement, raw<int64_t>(out));
     });
+  }
+  // What the weights are is not checked: that would wait for the GPU.
+  static void run_on_device(const Args& a, const Tensor& weights, const Tensor& out) {
+    if (!a.replacement || a.num_samples == 1) {
+      // The first events of Poisson processes whose rates are the weights.
+      const Tensor waits = exec::new_tensor({weights.impl().sizes, weights.dtype()}, out.device());
+      draw_on_device(waits, {Draw::kExponential, 1}, a.generator);
+      return exec::copy_elements(out, std::get<1>(weights.div(waits).topk(a.num_samples)));
+    }
+    const Tensor sums = weights.to(op_math_type(weights.dtype())).cumsum(-1);
+    const Tensor fractions = exec::new_tensor({out.impl().sizes, kDouble}, out.device());
+    draw_on_device(fractions, {Draw::kUniform, 0, 1}, a.generator);
+    // In (0, 1], so that a category without weight is never met.
+    exec::copy_elements(out, searchsorted(sums.div(sums.slice(-1, -1)), fractions.neg().add(1)));
   }
   static void samples(S& s) {
     s.fails({s->positive({3}), 4},

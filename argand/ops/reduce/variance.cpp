@@ -1,6 +1,5 @@
 // Variance and standard deviation, alone or with the mean.  Two passes: the second adds squared distances from the
 // mean.
-#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/reduce/args.h"
@@ -39,6 +38,10 @@ Tensor mean_of(const Tensor& self, const Dims& dims, const Dims& sizes) {
 // (sum of squared distances from the mean + `more` of them) / count, its root if asked for, into `out`; both in the
 // type of the arithmetic.
 void finish_variance(const Tensor& squares, const Tensor& more, double count, bool root, const Tensor& out) {
+  if (!out.is_cpu()) {
+    const Tensor v = squares.add(more).div(count);
+    return exec::copy_elements(out, root ? v.sqrt() : v);
+  }
   dispatch<kFloatTypes>(squares.dtype(), "var", [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* v = raw<T>(squares);
@@ -64,7 +67,6 @@ void variance(const Tensor& self, const std::optional<Dims>& dim, const std::opt
                         .finish = root ? cpu::ReduceFinish::kDivideSqrt : cpu::ReduceFinish::kDivide,
                         .number = count});
   }
-  if (!self.is_cpu()) throw NotOnDevice();
   Tensor squares[2];
   for (const int part : {0, 1}) {
     const Tensor x = complex_part(self, part), center = mean_of(x, dims, sizes);

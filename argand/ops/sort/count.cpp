@@ -7,6 +7,15 @@
 #include "argand/ops/sort/args.h"
 
 namespace argand::ops {
+namespace {
+
+// On a GPU: the sums of `weights` (how many there are, without) for each of `bins` numbers in `index`, in their order.
+Tensor sums_of(const Tensor& index, const Tensor& weights, int64_t bins) {
+  const Tensor added = weights.defined() ? weights : ones({1}, index.options()).expand(index.sizes());
+  return zeros({bins}, added.options()).index_add_(0, index, added);
+}
+
+}  // namespace
 
 struct Bincount : Kernel<BincountArgs> {
   static constexpr auto schema = "bincount(Tensor self, Tensor? weights=None, int minlength=0) -> Tensor";
@@ -28,15 +37,19 @@ struct Bincount : Kernel<BincountArgs> {
     ARGAND_CHECK(DtypeError, !a.weights.is_complex(), "bincount: expected real weights, got ", a.weights.dtype());
     return {{0}, a.weights.dtype() == kFloat ? kFloat : kDouble};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void check_number(int64_t number, int64_t position) {
+    ARGAND_CHECK(ValueError, number >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", number,
+                 " at position ", position);
+    ARGAND_CHECK(ValueError, number < std::numeric_limits<int64_t>::max(), "bincount: ", number, " at position ",
+                 position, " asks for more bins than there are numbers");
+  }
+  static void run(const Args& a, Tensor& out) {
     const Tensor in = exec::dense_clone(a.self, kLong);
+    if (!in.is_cpu()) return run_on_device(a, in, out);
     const int64_t* p = raw<int64_t>(in);
     int64_t size = a.minlength;
     for (int64_t i = 0; i < in.numel(); ++i) {
-      ARGAND_CHECK(ValueError, p[i] >= 0, "bincount: only supports 1-d non-negative integral inputs, got ", p[i],
-                   " at position ", i);
-      ARGAND_CHECK(ValueError, p[i] < std::numeric_limits<int64_t>::max(), "bincount: ", p[i], " at position ", i,
-                   " asks for more bins than there are numbers");
+      check_number(p[i], i);
       size = std::max(size, p[i] + 1);
     }
     exec::resize_output(out, {size});
@@ -48,6 +61,18 @@ struct Bincount : Kernel<BincountArgs> {
       std::fill(bins, bins + size, T(0));
       for (int64_t i = 0; i < in.numel(); ++i) bins[p[i]] += w ? w[i] : T(1);
     });
+  }
+  static void run_on_device(const Args& a, const Tensor& in, const Tensor& out) {
+    int64_t size = a.minlength;
+    if (in.numel() > 0) {
+      for (const auto& [number, position] : {argand::min(in, 0), argand::max(in, 0)}) {
+        check_number(number.item().toLong(), position.item().toLong());
+        size = std::max(size, number.item().toLong() + 1);
+      }
+    }
+    exec::resize_output(out, {size});
+    const Tensor weights = a.weights.defined() ? exec::dense(a.weights, out.dtype()) : Tensor();
+    exec::copy_elements(out, sums_of(in, weights, size));
   }
   static void samples(S& s) {
     s.add({s->integer({20}, 0, 6)});
@@ -81,8 +106,9 @@ struct Histc : Kernel<HistcArgs> {
                  a.min.to<double>(), " and ", a.max.to<double>());
     return {{a.bins}, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     const Tensor in = exec::dense(a.self);
+    if (!in.is_cpu()) return run_on_device(a, in, out);
     dispatch<kFloatingTypes>(in.dtype(), "histc", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const std::vector<int64_t> counts = count_parts(raw<T>(in), in.numel(), a);
@@ -96,6 +122,16 @@ struct Histc : Kernel<HistcArgs> {
     const A n = static_cast<A>(bins), place = (x - low) * n / (high - low);
     return static_cast<int64_t>(std::isfinite(place) ? place : (x / 2 - low / 2) / (high / 2 - low / 2) * n);
   }
+  // The range is left as it is given, unless it is empty.
+  template <class A>
+  static void check_range(A& low, A& high) {
+    if (low == high) {
+      low -= 1;
+      high += 1;
+    }
+    ARGAND_CHECK(ValueError, std::isfinite(low) && std::isfinite(high), "histc: range of [", low, ", ", high,
+                 "] is not finite");
+  }
   template <class T>
   static std::vector<int64_t> count_parts(const T* values, int64_t n, const Args& a) {
     using A = op_math_t<T>;
@@ -108,18 +144,33 @@ struct Histc : Kernel<HistcArgs> {
         high = at(i) > high || std::isnan(at(i)) ? at(i) : high;
       }
     }
-    if (low == high) {
-      low -= 1;
-      high += 1;
-    }
-    ARGAND_CHECK(ValueError, std::isfinite(low) && std::isfinite(high), "histc: range of [", low, ", ", high,
-                 "] is not finite");
+    check_range(low, high);
     std::vector<int64_t> counts(static_cast<size_t>(a.bins), 0);
     for (int64_t i = 0; i < n; ++i) {
       if (!(at(i) >= low && at(i) <= high)) continue;
       ++counts[static_cast<size_t>(std::min(part_of(at(i), low, high, a.bins), a.bins - 1))];
     }
     return counts;
+  }
+  static void run_on_device(const Args& a, const Tensor& in, const Tensor& out) {
+    const Tensor x = exec::dense(in, op_math_type(in.dtype())).reshape({-1});
+    dispatch<kFloatTypes>(x.dtype(), "histc", [&](auto tag) {
+      using A = typename decltype(tag)::type;
+      A low = a.min.to<A>(), high = a.max.to<A>();
+      if (low == high && x.numel() > 0) {
+        low = x.min().item().to<A>();
+        high = x.max().item().to<A>();
+      }
+      check_range(low, high);
+      // As part_of().
+      const Tensor place = x.sub(low).mul(a.bins).div(static_cast<A>(high - low)),
+                   halves = x.div(2).sub(low / 2).div(static_cast<A>(high / 2 - low / 2)).mul(a.bins);
+      const Tensor part = where(place.isfinite(), place, halves).to(kLong).clamp_max(a.bins - 1);
+      const Tensor counted = x.ge(low).logical_and(x.le(high));
+      // Those that are not counted have a bin of their own.
+      const Tensor counts = sums_of(where(counted, part, full({}, a.bins, part.options())), Tensor(), a.bins + 1);
+      exec::copy_elements(out, counts.slice(0, 0, a.bins));
+    });
   }
   static void samples(S& s) {
     s.add({s->real({5, 7}), 6});

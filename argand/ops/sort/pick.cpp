@@ -1,5 +1,5 @@
 // One element of each row by its rank: kthvalue, median, nanmedian, mode.
-#include "argand/kernels/cpu/sort.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/reduce/reduction.h"
@@ -19,11 +19,19 @@ TensorMetas pick_metas(const char* op, const Tensor& self, int64_t dim, bool kee
   return {{sizes, self.dtype()}, {sizes, kLong}};
 }
 
-void run_pick(Pick what, int64_t nth, const Tensor& self, int64_t dim, std::span<Tensor> outs) {
-  const Tensor in = exec::dense(self);
-  const DimSplit split(in.sizes(), wrap_dim(dim, in.dim(), "pick"));
-  cpu::pick({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, what, nth, outs[0].impl().data(),
-            raw<int64_t>(outs[1]));
+void run_rows(Pick what, int64_t nth, const Tensor& in, const DimSplit& split, const Tensor& value,
+              const Tensor& index) {
+  blocks::pick.on(in.device())({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, what, nth,
+                               value.impl().data(), static_cast<int64_t*>(index.impl().data()));
+}
+
+void run_pick(Pick what, int64_t nth, const Tensor& self, int64_t given_dim, std::span<Tensor> outs) {
+  const int64_t dim = wrap_dim(given_dim, self.dim(), "pick");
+  const DimSplit split(self.sizes(), dim);
+  if (self.is_cpu() || split.inner == 1) return run_rows(what, nth, exec::dense(self), split, outs[0], outs[1]);
+  // A GPU's rows are contiguous; the results are in the order of the other dimensions, whichever dim is last.
+  const Tensor rows = exec::dense(self.movedim(dim, -1));
+  run_rows(what, nth, rows, DimSplit(rows.sizes(), rows.dim() - 1), outs[0], outs[1]);
 }
 
 // Of all elements; NaN if there are none, which an integer cannot say.
@@ -36,8 +44,8 @@ void run_pick_of_all(Pick what, const Tensor& self, const Tensor& out) {
   if (self.numel() == 0)
     return exec::copy_elements(out, exec::wrapped_number(std::numeric_limits<double>::quiet_NaN()));
   const Tensor in = exec::dense(self);
-  int64_t index = 0;
-  cpu::pick({in.impl().data(), in.dtype(), 1, in.numel(), 1}, what, 0, out.impl().data(), &index);
+  const Tensor index = exec::new_tensor({Dims{}, kLong}, in.device());
+  run_rows(what, 0, in, DimSplit({in.numel()}, 0), out, index);
 }
 
 }  // namespace
@@ -57,13 +65,14 @@ struct Kthvalue : Kernel<KthvalueArgs> {
                  "kthvalue: selected number k out of range, expected 1 <= k <= ", size, ", got ", a.k);
     return metas;
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kNth, a.k - 1, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kNth, a.k - 1, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
   static void samples(S& s) {
     s.add({s->apart({3, 7}), 3});
     s.add({s->apart({4, 2, 3}), 4, 0, true});
+    s.add_without_gradient({s->real({3000}), 1000});
     s.add({s->apart({}), 1});
     s.add({s->apart({0, 3}), 2});
     s.fails({s->real({3, 4}), 5}, "kthvalue: selected number k out of range, expected 1 <= k <= 4, got 5");
@@ -80,7 +89,7 @@ struct Median : Kernel<MedianArgs> {
       "the gradient.";
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static TensorMeta infer(const Args& a) { return pick_of_all_meta("median", a.self); }
-  static void cpu(const Args& a, Tensor& out) { run_pick_of_all(Pick::kMedian, a.self, out); }
+  static void run(const Args& a, Tensor& out) { run_pick_of_all(Pick::kMedian, a.self, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -97,7 +106,7 @@ struct Nanmedian : Kernel<NanmedianArgs> {
   static constexpr auto doc = "median of the elements that are not NaN.";
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static TensorMeta infer(const Args& a) { return pick_of_all_meta("nanmedian", a.self); }
-  static void cpu(const Args& a, Tensor& out) { run_pick_of_all(Pick::kNanMedian, a.self, out); }
+  static void run(const Args& a, Tensor& out) { run_pick_of_all(Pick::kNanMedian, a.self, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
   static void samples(S& s) {
     s.add({s->apart({3, 4})});
@@ -114,7 +123,7 @@ struct MedianDim : Kernel<MedianDimArgs> {
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return pick_metas("median", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMedian, 0, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMedian, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
@@ -135,7 +144,7 @@ struct NanmedianDim : Kernel<NanmedianDimArgs> {
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return pick_metas("nanmedian", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kNanMedian, 0, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kNanMedian, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
@@ -154,13 +163,14 @@ struct Mode : Kernel<ModeArgs> {
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMetas infer(const Args& a) { return pick_metas("mode", a.self, a.dim, a.keepdim); }
-  static void cpu(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMode, 0, a.self, a.dim, outs); }
+  static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMode, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return put_back(g[0], c.result(1), c.sizes(kSelf), c.dim, c.keepdim);
   }
   static void samples(S& s) {
     s.add({s->integer({4, 9}, 0, 3)});
     s.add({s->integer({9, 4}, -2, 2), 0, true});
+    s.add({s->integer({3000}, 0, 2000)});
     // The least change of an element makes it a different one: there is no derivative.
     s.add_without_gradient({s->apart({3, 4}), 1});
     s.fails({s->real({3, 0}), 1}, "mode: Expected reduction dim 1 to have non-zero size.");

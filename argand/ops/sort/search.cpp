@@ -1,9 +1,9 @@
 // Looking for values in sorted ones: searchsorted, bucketize, isin.
 #include "argand/exec/pointwise.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/sort/args.h"
-#include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::ops {
 namespace {
@@ -29,23 +29,6 @@ Tensor in_order(const Tensor& t) {
   const int64_t n = t.sizes().back();
   for (int64_t i = 0; i < t.numel(); i += n) std::sort(p + i, p + i + n);
   return t;
-}
-
-// How many of the first elements of a row come before `value`.  Comparisons with NaN are false, so NaN belongs at the
-// end.  `order` gives the row's elements in order, or is null.
-template <bool kRight, class T>
-int64_t place_in(const T* row, int64_t n, const int64_t* order, T value) {
-  using A = op_math_t<T>;
-  int64_t begin = 0, end = n;
-  while (begin < end) {
-    const int64_t middle = begin + (end - begin) / 2;
-    const A x = static_cast<A>(row[order ? order[middle] : middle]), v = static_cast<A>(value);
-    if (kRight ? x > v : x >= v)
-      end = middle;
-    else
-      begin = middle + 1;
-  }
-  return begin;
 }
 
 }  // namespace
@@ -82,33 +65,26 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
     }
     return {a.self.impl().sizes, a.out_int32 ? kInt : kLong};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const bool right = search_right("searchsorted", a.right, a.side);
+  static void run(const Args& a, Tensor& out) {
     const ScalarType type = common_type(a.sorted_sequence, a.self);
-    const Tensor sequence = exec::dense_clone(a.sorted_sequence, type), self = exec::dense_clone(a.self, type);
+    const Tensor sequence = exec::dense(a.sorted_sequence, type),
+                 self = exec::dense(a.self, type);
     const int64_t n = sequence.sizes().back();
     const Tensor sorter =
         a.sorter.defined() ? checked_index("searchsorted", a.sorter, n, sequence.dim() - 1) : Tensor();
-    const int64_t* order = sorter.defined() ? raw<int64_t>(sorter) : nullptr;
+    cpu::SearchCall call{};
+    call.rows = sequence.impl().data();
+    call.order = sorter.defined() ? static_cast<const int64_t*>(sorter.impl().data()) : nullptr;
+    call.values = self.impl().data();
+    call.type = type;
+    call.n = n;
+    call.count = self.numel();
     // Without a row for each, all are looked for in the same one.
-    const bool one_row = sequence.dim() == 1;
-    const int64_t per_row = one_row ? std::max<int64_t>(self.numel(), 1) : self.sizes().back();
-    dispatch<kRealTypes>(type, "searchsorted", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const T *in = raw<T>(sequence), *values = raw<T>(self);
-      parallel_for(0, self.numel(), 4096, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t start = i / per_row * n;
-          const int64_t* row_order = order ? order + start : nullptr;
-          const int64_t at = right ? place_in<true>(in + start, n, row_order, values[i])
-                                   : place_in<false>(in + start, n, row_order, values[i]);
-          if (a.out_int32)
-            raw<int32_t>(out)[i] = static_cast<int32_t>(at);
-          else
-            raw<int64_t>(out)[i] = at;
-        }
-      });
-    });
+    call.per_row = sequence.dim() == 1 ? std::max<int64_t>(call.count, 1) : self.sizes().back();
+    call.right = search_right("searchsorted", a.right, a.side);
+    call.out = out.impl().data();
+    call.out_int32 = a.out_int32;
+    blocks::search_sorted.on(out.device())(call);
   }
   static void samples(S& s) {
     s.add({in_order(s->real({6})), s->real({3, 4})});

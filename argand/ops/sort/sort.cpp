@@ -1,6 +1,5 @@
 // All of a dimension in order, or the first few: sort, argsort, msort, topk.
-#include "argand/kernels/cpu/sort.h"
-
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/sort/args.h"
@@ -8,11 +7,25 @@
 namespace argand::ops {
 namespace {
 
+void run_rows(const Tensor& in, const DimSplit& split, int64_t count, bool descending, const Tensor& values,
+              const Tensor& indices) {
+  blocks::sort_first.on(in.device())({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, count,
+                                     descending, values.impl().data(), static_cast<int64_t*>(indices.impl().data()));
+}
+
 void run_sort(const Tensor& self, int64_t dim, int64_t count, bool descending, std::span<Tensor> outs) {
-  const Tensor in = exec::dense(self);
-  const DimSplit split(in.sizes(), dim);
-  cpu::sort_first({in.impl().data(), in.dtype(), split.outer, split.size, split.inner}, count, descending,
-                  outs[0].impl().data(), raw<int64_t>(outs[1]));
+  if (outs[0].numel() == 0) return;
+  const DimSplit split(self.sizes(), dim);
+  if (self.is_cpu() || split.inner == 1) return run_rows(exec::dense(self), split, count, descending, outs[0], outs[1]);
+  // A GPU's rows are contiguous.
+  const Tensor rows = exec::dense(self.transpose(dim, -1));
+  Dims sizes = rows.impl().sizes;
+  sizes.back() = count;
+  const Tensor values = exec::new_tensor({sizes, self.dtype()}, self.device()),
+               indices = exec::new_tensor({sizes, kLong}, self.device());
+  run_rows(rows, DimSplit(rows.sizes(), rows.dim() - 1), count, descending, values, indices);
+  exec::copy_elements(outs[0], values.transpose(dim, -1));
+  exec::copy_elements(outs[1], indices.transpose(dim, -1));
 }
 
 }  // namespace
@@ -31,7 +44,7 @@ struct Sort : Kernel<SortArgs> {
     wrap_dim(a.dim, a.self.dim(), "sort");
     return {{a.self.impl().sizes, a.self.dtype()}, {a.self.impl().sizes, kLong}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "sort");
     run_sort(a.self, dim, size_at(a.self, dim), a.descending, outs);
   }
@@ -45,6 +58,7 @@ struct Sort : Kernel<SortArgs> {
     s.add({s->integer({4, 40}, 0, 7), true, 1});
     s.add({s->integer({4, 40}, 0, 7), true, 1, true});
     s.add({s->integer({1100}, -900, 900), true, 0, true});
+    s.add_without_gradient({s->real({3000}), true, 0, true});
     s.add({s->apart({}), {}, 0});
     s.add({s->apart({0, 3}), {}, 0});
     s.fails({s->real({3, 4}), {}, 2}, "sort: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
@@ -92,7 +106,7 @@ struct Topk : Kernel<TopkArgs> {
     if (!sizes.empty()) sizes[dim] = a.k;
     return {{sizes, a.self.dtype()}, {sizes, kLong}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     // A 0-dim tensor gives its one element for k = 0, too.
     const int64_t count = a.self.dim() == 0 ? 1 : a.k;
     run_sort(a.self, wrap_dim(a.dim, a.self.dim(), "topk"), count, a.largest, outs);
@@ -105,6 +119,7 @@ struct Topk : Kernel<TopkArgs> {
     s.add({s->apart({7, 3}), 2, 0, false});
     s.add({s->apart({1, 140}), 2, -1, true, false});
     s.add({s->apart({70, 3}), 1, 0, false});
+    s.add_without_gradient({s->real({2, 3000}), 5});
     s.add({s->apart({3, 7}), 7});
     s.add({s->apart({3, 7}), 0});
     s.add({s->apart({}), 1});

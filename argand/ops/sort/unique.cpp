@@ -30,6 +30,17 @@ std::vector<int64_t> rows_in_order(const Tensor& rows) {
   return order;
 }
 
+// On a GPU the same, by a stable sort of each column from the last to the first.
+Tensor rows_in_order_on_device(const Tensor& rows) {
+  Tensor order;
+  for (int64_t column = rows.sizes()[1]; column-- > 0;) {
+    const Tensor keys = rows.select(1, column);
+    const Tensor next = argsort(order.defined() ? keys.index_select(0, order) : keys);
+    order = order.defined() ? order.index_select(0, next) : next;
+  }
+  return order;
+}
+
 Tensor to_tensor(const std::vector<int64_t>& values) {
   const Tensor t = exec::new_tensor({{static_cast<int64_t>(values.size())}, kLong}, kCPU);
   std::copy(values.begin(), values.end(), raw<int64_t>(t));
@@ -54,8 +65,9 @@ struct UniqueRows : Kernel<UniqueRowsArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() == 2, "_unique_rows: expected self of shape [n, m], got ", a.self.sizes());
     return {{{0}, kLong}, {{a.return_inverse ? a.self.sizes()[0] : 0}, kLong}, {{0}, kLong}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor rows = exec::dense(a.self);
+    if (!rows.is_cpu()) return run_on_device(a, rows, outs);
     const int64_t n = rows.sizes()[0], m = rows.sizes()[1];
     std::vector<int64_t> order, positions, counts;
     if (a.sort) order = rows_in_order(rows);
@@ -81,6 +93,28 @@ struct UniqueRows : Kernel<UniqueRowsArgs> {
       exec::resize_output(out, {static_cast<int64_t>(values->size())});
       exec::copy_elements(out, to_tensor(*values));
     }
+  }
+  static void run_on_device(const Args& a, const Tensor& rows, std::span<Tensor> outs) {
+    const int64_t n = rows.sizes()[0];
+    if (n == 0) return;
+    const Tensor order = a.sort ? rows_in_order_on_device(rows) : Tensor();
+    const Tensor sorted = order.defined() ? rows.index_select(0, order) : rows;
+    const Tensor begins = ones({n}, TensorOptions(kBool).device(rows.device()));
+    begins.slice(0, 1).copy_(sorted.slice(0, 1).ne(sorted.slice(0, 0, n - 1)).any(1));
+    const Tensor places = begins.nonzero().select(1, 0);
+    const auto give = [](const Tensor& out, const Tensor& values) {
+      exec::resize_output(out, values.sizes());
+      exec::copy_elements(out, values);
+    };
+    give(outs[0], order.defined() ? order.index_select(0, places) : places);
+    if (a.return_inverse) {
+      const Tensor group = begins.cumsum(0).sub(1);
+      if (order.defined())
+        outs[1].scatter_(0, order, group);
+      else
+        exec::copy_elements(outs[1], group);
+    }
+    if (a.return_counts) give(outs[2], cat({places.slice(0, 1), full({1}, n, places.options())}).sub(places));
   }
   static void samples(S& s) {
     s.add({s->integer({9, 1}, 0, 4), true, true, true});

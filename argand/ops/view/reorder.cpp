@@ -1,4 +1,5 @@
 // Elements in another order, or more than once: movedim, flip, roll, repeat, tile.
+#include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
@@ -42,7 +43,7 @@ struct Flip : Kernel<FlipArgs> {
     wrap_dims(a.dims, a.self.dim(), "flip", false);
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
     if (out.numel() == 0) return;
     Dims strides = a.self.impl().strides;
     int64_t start = 0;
@@ -53,7 +54,16 @@ struct Flip : Kernel<FlipArgs> {
       }
     }
     const char* from = static_cast<const char*>(a.self.impl().data()) + start * out.itemsize();
+    if (!out.is_cpu()) return run_on_device(from, strides, out);
     cpu::gather(from, out.sizes(), strides, out.itemsize(), 0, out.numel(), out.impl().data());
+  }
+  static void run_on_device(const char* from, const Dims& strides, const Tensor& out) {
+    if (out.dim() > AlongDim::kMaxDims) throw NotOnDevice();
+    AlongDim s{out.numel(), 0, 1, {1}, {0}};
+    s.ndim = std::max<int>(1, static_cast<int>(out.dim()));
+    std::copy(out.sizes().begin(), out.sizes().end(), s.sizes);
+    std::copy(strides.begin(), strides.end(), s.strides);
+    blocks::gather_along.on(out.device())(s, out.itemsize(), from, nullptr, out.impl().data());
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.flip(c.dims); }
   static void samples(S& s) {

@@ -1,0 +1,11 @@
+// Elements that follow from their positions alone.
+#pragma once
+#include "argand/core/dtype.h"
+#include "argand/kernels/sequence.h"
+
+namespace argand::cpu {
+
+// Fills `n` contiguous elements of any dtype with numbers that are computed in int64 or double and rounded once.
+void fill_sequence(const Sequence& sequence, ScalarType type, void* out, int64_t n);
+
+}  // namespace argand::cpu

@@ -1,0 +1,20 @@
+// Elements that follow from their positions alone: arange, linspace, logspace.
+#pragma once
+#include <cstdint>
+
+namespace argand {
+
+struct Sequence {
+  enum Kind : int {
+    kIntegers,  // first + i * step
+    kNumbers,   // start + i * by
+    // Symmetric: both ends are exact, and the second half mirrors the first.
+    kLine,    // n numbers from start to end, `by` apart
+    kPowers,  // base to the powers of such a line
+  };
+  Kind kind;
+  int64_t first = 0, step = 0;
+  double start = 0, end = 0, by = 0, base = 0;
+};
+
+}  // namespace argand
