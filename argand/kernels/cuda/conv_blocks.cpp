@@ -1,4 +1,6 @@
 // Which kernels a convolution runs on: cuDNN's where it has an engine, else our own.
+#include <algorithm>
+
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -7,10 +9,13 @@
 namespace argand::cuda {
 namespace {
 
-// Of an empty product nothing is left but zeros and the bias, which the own kernels write.
+// Of an empty product nothing is left but zeros and the bias, which the own kernels write; the library may take empty
+// tensors and then read from them.
 bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y) {
   device_type_name(dtype);  // NotOnDevice for complex numbers
   if (s.n == 0 || s.c == 0 || s.o == 0) return false;
+  for (const auto* sizes : {&s.in, &s.out, &s.kernel})
+    if (std::find(sizes->begin(), sizes->end(), 0) != sizes->end()) return false;
   return cudnn_convolution(
       {kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation, x, w, y});
 }
