@@ -8,6 +8,7 @@
 #include "argand/core/grad_mode.h"
 #include "argand/data/data_loader.h"
 #include "argand/data/errors.h"
+#include "argand/exec/autocast.h"
 #include "argand/io/file.h"
 #include "argand/io/idx.h"
 #include "argand/io/mnist.h"

@@ -45,5 +45,7 @@ constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_b
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
+constinit Block<UnscaleGradients> unscale_gradients(nullptr);
+constinit Block<UpdateScale> update_scale(nullptr);
 
 }  // namespace argand::blocks
