@@ -1,4 +1,4 @@
-"""Writes autocast_dtypes.txt: what dtypes PyTorch's ops give under autocast, for tests/autocast/dtypes_test.cpp.
+"""Writes autocast_dtypes.txt: what dtypes PyTorch's ops give under autocast, for tests/conformance/autocast_test.cpp.
 
     argand_samples_dump | python tests/data/make_autocast_dtypes.py > tests/data/autocast_dtypes.txt      (needs PyTorch)
 
@@ -75,7 +75,7 @@ def outcome(record, device, first, others, enabled):
                 results = call.run()
             except Exception:  # noqa: BLE001: whatever it refuses with
                 return "error"
-    return ",".join(str(r.dtype).removeprefix("torch.") for r in results)
+    return ",".join("none" if r is None else str(r.dtype).removeprefix("torch.") for r in results)
 
 
 def main():
