@@ -31,7 +31,8 @@ void Prefetcher::fetch() {
 
 bool Prefetcher::next(Example& out) {
   if (!stream_) {
-    if (more_) more_ = source_(out);
+    if (!std::exchange(more_, false)) return false;  // also after an error
+    more_ = source_(out);
     if (!more_) return false;
     out = {moved(out.data, device_), moved(out.target, device_)};
     return true;

@@ -1,4 +1,5 @@
-// Every batch, in order, on the device; on a pretended one too (ARGAND_CUDA_DRY_RUN=1), whose copies are real.
+// Every batch, in order, on the device; on a pretended one too (ARGAND_CUDA_DRY_RUN=1), whose copies are real (of more
+// than one element, which would be a kernel's argument).
 #include "argand/data/prefetcher.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +38,7 @@ std::vector<int64_t> values(const Tensor& t) {
 TEST_P(PrefetcherTest, GivesEveryBatchOfALoader) {
   for (const int64_t workers : {0, 2})
     for (const bool pin : {false, GetParam() == kCUDA}) {
-      DataLoader loader(rows(7), DataLoaderOptions(3).workers(workers).pin_memory(pin));
+      DataLoader loader(rows(8), DataLoaderOptions(3).workers(workers).pin_memory(pin));
       std::vector<std::vector<int64_t>> seen;
       for (const Example& batch : Prefetcher(loader, device())) {
         EXPECT_EQ(batch.data.device(), with_index(device()));
@@ -45,12 +46,12 @@ TEST_P(PrefetcherTest, GivesEveryBatchOfALoader) {
         seen.push_back(values(batch.target));
         EXPECT_EQ(batch.data.cpu()[0][1].item<int64_t>(), 2 * seen.back()[0] + 1);
       }
-      EXPECT_EQ(seen, (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3, 4, 5}, {6}}));
+      EXPECT_EQ(seen, (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3, 4, 5}, {6, 7}}));
     }
 }
 
 TEST_P(PrefetcherTest, TheSecondHalfOfAPass) {
-  DataLoader loader(rows(7), DataLoaderOptions(2));
+  DataLoader loader(rows(8), DataLoaderOptions(2));
   std::vector<int64_t> first;
   for (const Example& batch : Prefetcher(loader.begin_at(2), loader.end(), device()))
     first.push_back(values(batch.target)[0]);
@@ -58,11 +59,11 @@ TEST_P(PrefetcherTest, TheSecondHalfOfAPass) {
 }
 
 TEST_P(PrefetcherTest, BatchesStayWhatTheyAreWhenMoreAreTaken) {
-  DataLoader loader(rows(6), DataLoaderOptions(1).pin_memory(GetParam() == kCUDA));
+  DataLoader loader(rows(12), DataLoaderOptions(2).pin_memory(GetParam() == kCUDA));
   std::vector<Example> kept;
   Prefetcher prefetcher(loader, device());
   for (Example batch; prefetcher.next(batch);) kept.push_back(batch);
-  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(values(kept[static_cast<size_t>(i)].target)[0], i);
+  for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(values(kept[static_cast<size_t>(i)].target)[0], 2 * i);
 }
 
 TEST_P(PrefetcherTest, AnErrorComesWhereItsBatchWouldHave) {

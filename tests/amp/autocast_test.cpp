@@ -178,9 +178,12 @@ TEST_F(AutocastTest, TheCacheLastsUntilTheOutermostGuardEnds) {
     EXPECT_EQ(origin(first, 1), origin(linear(x, w), 1));
     EXPECT_GT(w.use_count(), owners);
   }
+  {
+    const AutocastGuard later(kCPU);
+    EXPECT_NE(origin(first, 1), origin(linear(x, w), 1));
+  }
+  first = Tensor();  // its graph owns the leaf
   EXPECT_EQ(w.use_count(), owners) << "nothing is kept";
-  const AutocastGuard later(kCPU);
-  EXPECT_NE(origin(first, 1), origin(linear(x, w), 1));
 }
 
 TEST_F(AutocastTest, AWeightThatWasWrittenIsCastAgain) {

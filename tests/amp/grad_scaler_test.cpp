@@ -295,11 +295,11 @@ TEST_P(GradScalerTest, MisuseIsNamed) {
   EXPECT_ERROR(scaler.step(optimizer), "step() before any scale()");
   EXPECT_ERROR(scaler.unscale_(optimizer), "unscale_() before any scale()");
   EXPECT_ERROR(scaler.update(), "update() before any scale()");
-  const Tensor scaled = scaler.scale(p.sum());
+  scaler.scale(p.sum());
   EXPECT_ERROR(scaler.step(optimizer), "none of its parameters has one");
   EXPECT_ERROR(scaler.update(), "update() before any gradients were checked");
   scaler.update(4);
-  scaled.backward();
+  scaler.scale(p.sum()).backward();
   scaler.unscale_(optimizer);
   EXPECT_ERROR(scaler.unscale_(optimizer), "unscale_() was already called on this optimizer since the last update()");
   scaler.step(optimizer);

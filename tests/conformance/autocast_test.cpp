@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -71,11 +72,13 @@ void check_autocast(const OpCase& c) {
     const auto [first, others] = inputs[i];
     SCOPED_TRACE(str("op=", c.name, " tensors: ", first, ", then ", others));
     const std::string got = outcome(c, args, first, others, true);
+    const std::string plain = outcome(c, args, first, others, false);
+    if (std::getenv("ARGAND_CUDA_DRY_RUN") && plain == "error") continue;  // values a pretended device does not compute
     if (expected) {
       if (i == 2 && (*expected)[i] == "error") continue;  // of mixed dtypes PyTorch refuses more
       EXPECT_EQ(got, (*expected)[i]);
     } else {
-      EXPECT_EQ(got, outcome(c, args, first, others, false)) << "PyTorch does not change this op under autocast";
+      EXPECT_EQ(got, plain) << "PyTorch does not change this op under autocast";
     }
   }
 }
