@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "argand/autograd/accumulate.h"
+#include "argand/exec/autocast_scope.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
@@ -46,6 +47,7 @@ class Walk {
   // Everything runs in the grad mode of this backward: gradients, hooks and the sums between them.
   void run(Grads& captured) {
     const AutoGradMode mode(create_graph_);
+    const exec::AutocastScope no_autocast;  // a gradient is computed in the dtypes of its forward op
     count_dependencies();
     if (limited_) find_needed();
     std::priority_queue<Node*, std::vector<Node*>, LaterFirst> ready;

@@ -5,11 +5,21 @@
 #include <mutex>
 #include <thread>
 
+#include "argand/base/log.h"
 #include "argand/core/grad_mode.h"
 #include "argand/data/errors.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::data {
 namespace {
+
+// Written, too: it is the thread that makes a batch which does the work.
+Tensor pinned(const Tensor& t) {
+  if (!t.defined() || !t.is_cpu()) return t;
+  const Tensor out = t.pin_memory();
+  out.impl().data();
+  return out;
+}
 
 // One pass as its workers see it.  Workers share ownership, so that one left behind never touches freed memory.
 class Shared {
@@ -20,6 +30,7 @@ class Shared {
         order_(std::move(order)),
         batch_size_(o.batch_size()),
         ahead_(std::max<int64_t>(1, o.prefetch()) * std::max<int64_t>(1, o.workers())),
+        pin_(o.pin_memory()),
         timeout_(o.timeout()),
         batches_(batches),
         to_make_(first),
@@ -28,7 +39,8 @@ class Shared {
   Example make(int64_t batch) const {
     const auto begin = static_cast<size_t>(batch * batch_size_);
     const size_t count = std::min(static_cast<size_t>(batch_size_), order_.size() - begin);
-    return dataset_->get_batch(IntArrayRef(order_).slice(begin, count));
+    Example made = dataset_->get_batch(IntArrayRef(order_).slice(begin, count));
+    return pin_ ? Example{pinned(made.data), pinned(made.target)} : made;
   }
 
   void work() {
@@ -101,6 +113,7 @@ class Shared {
   const std::shared_ptr<const Dataset> dataset_;
   const std::vector<int64_t> order_;
   const int64_t batch_size_, ahead_;
+  const bool pin_;
   const std::chrono::milliseconds timeout_;
   const int64_t batches_;
 
@@ -162,6 +175,10 @@ DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions
                "DataLoader: batch_size should be a positive integer value, but got ", options_.batch_size());
   ARGAND_CHECK(ValueError, options_.workers() >= 0, "DataLoader: workers must not be negative, got ",
                options_.workers());
+  if (std::string why; options_.pin_memory() && !find_backend(kCUDA, &why)) {
+    warn("DataLoader: pin_memory has no effect: ", why);
+    options_.pin_memory(false);
+  }
   if (sampler_) return;
   if (options_.shuffle())
     sampler_ = std::make_unique<RandomSampler>(options_.generator());

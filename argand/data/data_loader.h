@@ -25,6 +25,9 @@ struct DataLoaderOptions {
   ARGAND_ARG(int64_t, workers) = 0;   // 0: batches are made in the calling thread
   ARGAND_ARG(int64_t, prefetch) = 2;  // batches made ahead, per worker
   ARGAND_ARG(bool, drop_last) = false;
+  // Batches come in page-locked memory, from which a GPU copies by itself (`to(device, dtype, true)`,
+  // data::Prefetcher). Without a GPU it warns and has no effect.
+  ARGAND_ARG(bool, pin_memory) = false;
   ARGAND_ARG(std::chrono::milliseconds, timeout) = std::chrono::milliseconds(0);  // for one batch; 0: none
   ARGAND_ARG(Generator, generator);  // of the shuffle; undefined: the default one
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argand/exec/autocast_scope.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
@@ -203,6 +204,7 @@ Tensor value_before_write(const Tensor& self) {
 // ---- the forms of a call
 
 void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  const AutocastScope autocast(op, args);
   TensorSlots slots;
   op.args.tensors(args, slots);
   check_dtype(op, slots);
@@ -229,6 +231,7 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
 }
 
 void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
+  const AutocastScope no_autocast;
   const Tensor self = given;  // the caller's handle may be inside args, which recording moves from
   TensorSlots slots;
   op.args.tensors(args, slots);
@@ -285,6 +288,7 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
                  ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
                  "requires grad");
   const NoGradGuard no_grad;
+  const AutocastScope no_autocast;
   std::vector<Tensor> results(outs.size());
   invoke(op, args, results);
   for (size_t i = 0; i < outs.size(); ++i) {
@@ -312,6 +316,7 @@ void check_composite(const OpInfo& op, void* args) {
 }  // namespace
 
 void invoke_composite(const OpInfo& op, void* args, void* result) {
+  const AutocastScope autocast(op, args);
   check_composite(op, args);
   op.compose(args, result);
 }
@@ -319,6 +324,7 @@ void invoke_composite(const OpInfo& op, void* args, void* result) {
 std::vector<Tensor> call(const OpInfo& op, void* args) {
   std::vector<Tensor> results;
   if (op.kind == OpKind::kComposite) {
+    const AutocastScope autocast(op, args);
     check_composite(op, args);
     op.compose_tensors(args, results);
   } else if (op.inplace_only) {

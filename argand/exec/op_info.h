@@ -80,8 +80,14 @@ struct PointwiseInfo : PointwiseBody {
 
 enum class OpKind : int8_t { kPointwise, kKernel, kView, kComposite };
 
-// Lists of torch.autocast an op may be on.
-enum class Autocast : int8_t { kNone, kLowerPrecision, kFloat32, kPromote };
+// What an op does with its floating-point tensors under autocast (exec/autocast.h).
+enum class Autocast : int8_t {
+  kNone,            // nothing; the ops that a composite is made of do as they say themselves
+  kLowerPrecision,  // casts them to the autocast dtype
+  kFloat32,         // casts them to float32
+  kPromote,         // casts them to the widest dtype among them
+  kAsGiven,         // nothing, and no more do the ops that it is made of
+};
 
 struct ArgsInfo {
   void (*tensors)(void* args, TensorSlots& out);          // in schema order
@@ -99,7 +105,7 @@ struct OpInfo {
   const char* schema;  // with defaults, as in the definition
   const char* doc;
   OpKind kind;
-  Autocast autocast;
+  Autocast autocast[kNumDeviceTypes];
   bool differentiable;        // false: results never require a gradient
   bool inplace_only;          // the op is called `name_` and writes its first argument
   bool has_inplace, has_out;  // the form `name_`, the form `name_out`

@@ -49,6 +49,8 @@ constinit Block<decltype(cpu::sort_first)> sort_first(cpu::sort_first);
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
+constinit Block<UnscaleGradients> unscale_gradients(nullptr);
+constinit Block<UpdateScale> update_scale(nullptr);
 constinit Block<decltype(cpu::zero_outside)> zero_outside(cpu::zero_outside);
 
 }  // namespace argand::blocks

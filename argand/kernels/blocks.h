@@ -32,6 +32,7 @@
 #include "argand/kernels/cpu/true_positions.h"
 #include "argand/kernels/draw.h"
 #include "argand/kernels/fused_step.h"
+#include "argand/kernels/loss_scale.h"
 
 namespace argand {
 
@@ -104,6 +105,8 @@ extern Block<decltype(cpu::sort_first)> sort_first;
 extern Block<decltype(cpu::take_rows)> take_rows;
 extern Block<decltype(cpu::total_loss)> total_loss;
 extern Block<decltype(cpu::true_positions)> true_positions;
+extern Block<UnscaleGradients> unscale_gradients;
+extern Block<UpdateScale> update_scale;
 extern Block<decltype(cpu::zero_outside)> zero_outside;
 
 }  // namespace blocks

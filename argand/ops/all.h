@@ -529,5 +529,8 @@ ARGAND_LIST_OP(AdaptiveAvgPool3d)
 ARGAND_LIST_OP(FusedSgd)
 ARGAND_LIST_OP(FusedAdam)
 ARGAND_LIST_OP(FusedRmsprop)
+// optim/loss_scale.cpp
+ARGAND_LIST_OP(AmpUnscale)
+ARGAND_LIST_OP(AmpUpdateScale)
 
 #undef ARGAND_LIST_OP

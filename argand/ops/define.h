@@ -14,8 +14,8 @@
 //
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc;
-//                optional: variants, dtypes, autocast, differentiable, constant_arguments, constant_results,
-//                samples(S&)
+//                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
+//                differentiable, constant_arguments, constant_results, samples(S&)
 //   Pointwise    ARGAND_BODY, compute, promote;
 //                or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that stand in nested structs
 //                of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands;
@@ -218,6 +218,14 @@ void samples(SampleSink& sink) {
 }
 
 template <class Op>
+constexpr Autocast autocast_on_cpu() {
+  if constexpr (requires { Op::autocast_cpu; })
+    return Op::autocast_cpu;
+  else
+    return Op::autocast;
+}
+
+template <class Op>
 constexpr OpInfo make_info() {
   using Args = typename Op::Args;
   OpInfo info{};
@@ -225,7 +233,8 @@ constexpr OpInfo make_info() {
   info.schema = Op::schema;
   info.doc = Op::doc;
   info.kind = Op::kind;
-  info.autocast = Op::autocast;
+  info.autocast[static_cast<int>(kCUDA)] = Op::autocast;
+  info.autocast[static_cast<int>(kCPU)] = autocast_on_cpu<Op>();
   info.differentiable = Op::differentiable;
   info.starts_from_self = Op::starts_from_self;
   info.writes_strided = Op::writes_strided;

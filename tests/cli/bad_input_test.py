@@ -19,7 +19,7 @@ class Options(CliTest):
                               ("--epochs", "99999999999999999999"), ("--batch-size", "0"), ("--batch-size", "-8"),
                               ("--lr", "nan"), ("--lr", "inf"), ("--lr", "-0.1"), ("--lr", "fast"),
                               ("--lr", "1e999"), ("--seed", "-1"), ("--workers", "-1"), ("--workers", "65"),
-                              ("--arch", "resnet"), ("--optimizer", "lion"), ("--max-steps", "-3")):
+                              ("--arch", "resnet"), ("--optimizer", "lion"), ("--amp", "fp8"), ("--max-steps", "-3")):
             with self.subTest(option=option, value=value):
                 out = self.folder / "out"
                 self.assert_refused(self.run_cli("train", "--data", self.data, "--out", out, option, value), option)

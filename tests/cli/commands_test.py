@@ -41,6 +41,20 @@ class Train(CliTest):
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertIn(f"test accuracy {accuracy:.4f}", said.stdout)
 
+    def test_learns_in_mixed_precision(self):
+        for amp in ("bf16", "fp16"):
+            with self.subTest(amp=amp):
+                out = self.folder / amp
+                self.train(out, "--lr", 0.01, "--amp", amp, epochs=10)
+                rows = (out / "metrics.csv").read_text().splitlines()
+                self.assertGreater(float(rows[-1].split(",")[4]), 0.9)
+                self.assertIn(amp, (out / "report.html").read_text())
+
+    def test_a_step_left_out_for_its_gradient_is_named(self):
+        said = self.train(self.folder / "out", "--lr", 1e30, "--optimizer", "sgd", "--amp", "fp16")
+        self.assertRegex(said, r"step \d+: no step: the gradient of parameter \d+ \(group 0, position \d+\), '[\w.]+', "
+                               r"of shape \[[\d, ]+\] has an infinity or NaN; the scale is now ")
+
     def test_a_loss_that_is_not_finite_is_said_once_an_epoch(self):
         said = self.train(self.folder / "out", "--lr", 1e300, "--optimizer", "sgd")
         self.assertIn(said.count("warning: the loss of step"), (1, 2), said)

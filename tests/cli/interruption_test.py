@@ -27,6 +27,19 @@ class Resume(CliTest):
                     self.assertEqual(digest(out / "model.safetensors"), digest(whole / "model.safetensors"))
                     self.assert_same_metrics(out, whole)
 
+    def test_mixed_precision(self):
+        for amp in ("bf16", "fp16"):
+            whole, out = self.folder / f"whole_{amp}", self.folder / amp
+            setting = {"arch": "cnn", "epochs": 3}
+            self.train(whole, "--amp", amp, **setting)
+            for steps in (1, 7, 12):
+                with self.subTest(amp=amp, steps=steps):
+                    self.train(out, "--amp", amp, "--max-steps", steps, **setting)
+                    self.train(out, "--amp", amp, "--resume", **setting)
+                    self.assertEqual(digest(out / "model.safetensors"), digest(whole / "model.safetensors"))
+            other = self.run_cli(*self.train_arguments(out, "--resume", **setting))
+            self.assert_refused(other, f"the checkpoint was made with amp {amp}, this run has off")
+
     def assert_same_metrics(self, out, whole):
         """All but the times, which are the last column."""
         rows = [[line.rsplit(",", 1)[0] for line in (folder / "metrics.csv").read_text().splitlines()]

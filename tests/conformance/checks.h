@@ -16,5 +16,6 @@ void check_without_elements(const OpCase& c);
 void check_meta(const OpCase& c);
 void check_threads(const OpCase& c);
 void check_kernels(const OpCase& c);
+void check_autocast(const OpCase& c);
 
 }  // namespace argand::conformance

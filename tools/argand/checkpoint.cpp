@@ -14,6 +14,7 @@ namespace {
 
 constexpr const char* kModel = "model.";
 constexpr const char* kOptimizer = "optimizer.";
+constexpr const char* kScaler = "scaler.";
 constexpr const char* kDigest = "sha256";
 
 Tensor bytes_tensor(const std::vector<uint8_t>& bytes) {
@@ -79,10 +80,11 @@ void check_facts(const std::string& path, const io::Metadata& metadata, const Ru
 }  // namespace
 
 void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer,
-                     const RunState& s, const RunFacts& facts) {
+                     const amp::GradScaler& scaler, const RunState& s, const RunFacts& facts) {
   StateDict all;
   for (const auto& item : model.state_dict()) all.insert(kModel + item.key(), item.value());
   for (const auto& item : optimizer.state_dict()) all.insert(kOptimizer + item.key(), item.value());
+  for (const auto& item : scaler.state_dict()) all.insert(kScaler + item.key(), item.value());
   all.insert("rng_at_epoch", bytes_tensor(s.rng_at_epoch));
   all.insert("rng_now", bytes_tensor(s.rng_now));
   io::Metadata metadata;
@@ -99,7 +101,7 @@ void save_checkpoint(const std::string& path, const nn::Module& model, const opt
 }
 
 RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer,
-                         const RunFacts& facts) {
+                         amp::GradScaler& scaler, const RunFacts& facts) {
   const io::TensorFile file = io::load_safetensors(path);
   const std::string* format = file.metadata.find("format");
   ARGAND_CHECK(ValueError, format && *format == "argand-checkpoint-1", path, ": not a checkpoint of `argand train`");
@@ -116,14 +118,15 @@ RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Opti
   s.seconds = number<double>(file.metadata, "seconds");
   s.rng_at_epoch = bytes_of(entry(file.tensors, "rng_at_epoch"));
   s.rng_now = bytes_of(entry(file.tensors, "rng_now"));
-  // The optimizer checks without changing anything of the model, so it goes first; the model's check changes nothing
-  // either.
-  const StateDict before = optimizer.state_dict();
+  // Each checks before it changes anything, and the model goes last.
+  const StateDict before = optimizer.state_dict(), scaler_before = scaler.state_dict();
   optimizer.load_state_dict(part(file.tensors, kOptimizer));
   try {
+    scaler.load_state_dict(part(file.tensors, kScaler));
     model.load_state_dict(part(file.tensors, kModel));
   } catch (...) {
     optimizer.load_state_dict(before);
+    scaler.load_state_dict(scaler_before);
     throw;
   }
   return s;

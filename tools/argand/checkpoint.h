@@ -3,6 +3,7 @@
 #include <string>
 
 #include "argand/nn/module.h"
+#include "argand/optim/grad_scaler.h"
 #include "argand/optim/optimizer.h"
 
 namespace argand::cli {
@@ -23,10 +24,10 @@ struct RunState {
 using RunFacts = OrderedDict<std::string, std::string>;
 
 void save_checkpoint(const std::string& path, const nn::Module& model, const optim::Optimizer& optimizer,
-                     const RunState& state, const RunFacts& facts);
+                     const amp::GradScaler& scaler, const RunState& state, const RunFacts& facts);
 // IoError if the file is missing or damaged, ValueError naming what does not fit; then nothing has changed.
 RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Optimizer& optimizer,
-                         const RunFacts& facts);
+                         amp::GradScaler& scaler, const RunFacts& facts);
 
 // A trained network alone, with what is needed to make it again.
 void save_model(const std::string& path, const nn::Module& model, const RunFacts& facts);

@@ -39,6 +39,9 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
       ->check(CLI::IsMember(argand::cli::optimizers()))
       ->capture_default_str();
   c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  c->add_option("--amp", o.amp, "Mixed precision: off, bf16 or fp16 (with loss scaling)")
+      ->check(CLI::IsMember({"off", "bf16", "fp16"}))
+      ->capture_default_str();
   c->add_option("--seed", o.seed, "Of weights and order")->check(CLI::NonNegativeNumber)->capture_default_str();
   c->add_option("--out", o.out, "Folder for the report, the model, metrics.csv and checkpoints")->capture_default_str();
   c->add_option("--workers", o.workers, "Threads that prepare batches")

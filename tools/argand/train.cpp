@@ -7,8 +7,11 @@
 
 #include "argand/core/cpu_generator.h"
 #include "argand/data/data_loader.h"
+#include "argand/data/prefetcher.h"
+#include "argand/exec/autocast.h"
 #include "argand/io/file.h"
 #include "argand/ops/functions.h"
+#include "argand/optim/grad_scaler.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/checkpoint.h"
 #include "tools/argand/device.h"
@@ -57,7 +60,11 @@ class Run {
         task_(task_of(mnist_)),
         train_(make_dataset(mnist_.train)),
         test_(make_dataset(mnist_.test)),
-        loader_(train_, data::DataLoaderOptions(options.batch_size).shuffle(true).workers(options.workers)),
+        loader_(train_, data::DataLoaderOptions(options.batch_size)
+                            .shuffle(true)
+                            .workers(options.workers)
+                            .pin_memory(device_.is_cuda())),
+        scaler_(amp::GradScalerOptions().enabled(options.amp == "fp16")),
         metrics_(options.metrics_path()) {
     make_folder(o_.out);
     manual_seed(o_.seed);
@@ -93,11 +100,12 @@ class Run {
     f.insert("lr", str(o_.lr));
     f.insert("batch_size", str(o_.batch_size));
     f.insert("seed", str(o_.seed));
+    f.insert("amp", o_.amp);
     return f;
   }
 
   void resume() {
-    state_ = load_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, facts_);
+    state_ = load_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, scaler_, facts_);
     metrics_.resume(state_.epoch - 1);
     progress_.print(str("resuming at epoch ", state_.epoch, ", batch ", state_.batch));
   }
@@ -110,12 +118,12 @@ class Run {
     const auto begun = Clock::now();
     const double before = state_.seconds;
     progress_.begin_epoch(state_.epoch, o_.epochs, train_->size(), state_.batch * o_.batch_size);
-    auto batch = loader_.begin_at(state_.batch);
+    data::Prefetcher batches(loader_.begin_at(state_.batch), loader_.end(), device_);
     if (!state_.rng_now.empty()) generator.set_state(state_.rng_now);
     model_->train();
-    for (; batch != loader_.end(); ++batch) {
+    for (data::Example batch; batches.next(batch);) {
       if (StopOnSignal::requested() || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
-      train_step(*batch);
+      train_step(batch);
       state_.rng_now = generator.state();
       state_.seconds = before + seconds_since(begun);
       if (seconds_since(saved_) > kSaveEvery) save();
@@ -125,12 +133,17 @@ class Run {
   }
 
   void train_step(const data::Example& batch) {
-    const Tensor target = batch.target.to(device_);
+    const Tensor& target = batch.target;
     optimizer_->zero_grad();
-    const Tensor logits = model_->forward(batch.data.to(device_));
-    const Tensor loss = cross_entropy_loss(logits, target);
-    loss.backward();
-    optimizer_->step();
+    Tensor logits, loss;
+    {
+      const AutocastGuard autocast(device_.type(), o_.amp == "fp16" ? kHalf : kBFloat16, o_.amp != "off");
+      logits = model_->forward(batch.data);
+      loss = cross_entropy_loss(logits, target);
+    }
+    scaler_.scale(loss).backward();
+    const amp::StepReport report = scaler_.step(*optimizer_);
+    scaler_.update();
     const int64_t n = target.size(0);
     const double value = loss.item<double>();
     state_.loss_sum += value * static_cast<double>(n);
@@ -143,6 +156,9 @@ class Run {
          value});
     progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_),
                      static_cast<double>(state_.correct) / static_cast<double>(seen_));
+    if (!report.stepped)
+      progress_.print(str("step ", state_.step, ": ", report.describe(model_->named_parameters()),
+                          "; the scale is now ", scaler_.get_scale()));
     if (!std::isfinite(value) && warned_epoch_ != state_.epoch) {
       warned_epoch_ = state_.epoch;
       progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
@@ -172,7 +188,7 @@ class Run {
   }
 
   void save() {
-    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, state_, facts_);
+    save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, scaler_, state_, facts_);
     saved_ = Clock::now();
   }
 
@@ -230,6 +246,7 @@ class Run {
   data::DataLoader loader_;
   std::shared_ptr<Classifier> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;
+  amp::GradScaler scaler_;
   RunFacts facts_;
   RunState state_;
   Progress progress_;

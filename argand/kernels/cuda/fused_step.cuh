@@ -1,6 +1,7 @@
 // One optimizer step over many tensors: each element is read and written once.  The order of operations is that of
 // ops/optim/fused_step.cpp.
 #pragma once
+#include "argand/kernels/cuda/many_tensors.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
@@ -104,11 +105,7 @@ __device__ __forceinline__ void step_tile(const StepTable& table, int t, int64_t
 
 template <class T, int kKind, int kOptions>
 __global__ void fused_step(const __grid_constant__ StepTable table) {
-  // The last tensor that begins at or before this block.
-  int t = 0;
-#pragma unroll
-  for (int step = kTensorsPerLaunch / 2; step > 0; step /= 2)
-    if (t + step < table.count && table.first_block[t + step] <= blockIdx.x) t += step;
+  const int t = tensor_of_block(table.first_block, table.count);
   const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kStepTile;
   if (table.scalar)
     step_tile<T, kKind, kOptions, 1>(table, t, begin);

@@ -70,6 +70,7 @@ struct Conv1d : Composite<Conv1dArgs> {
       "int groups=1) -> Tensor";
   static constexpr auto doc =
       "Convolution of [N, C, 1 spatial] or [C, 1 spatial] with weight [O, C / groups, 1 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -89,6 +90,7 @@ struct Conv1dPadding : Composite<Conv1dPaddingArgs> {
       "groups=1) -> Tensor";
   static constexpr auto doc =
       "conv1d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_padded("conv1d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -112,6 +114,7 @@ struct ConvTranspose1d : Composite<ConvTranspose1dArgs> {
       "groups=1, int[1] dilation=1) -> Tensor";
   static constexpr auto doc =
       "Transposed convolution of [N, C, 1 spatial] with weight [C, O / groups, 1 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_transpose("conv_transpose1d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,
@@ -131,6 +134,7 @@ struct Conv2d : Composite<Conv2dArgs> {
       "int groups=1) -> Tensor";
   static constexpr auto doc =
       "Convolution of [N, C, 2 spatial] or [C, 2 spatial] with weight [O, C / groups, 2 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -150,6 +154,7 @@ struct Conv2dPadding : Composite<Conv2dPaddingArgs> {
       "groups=1) -> Tensor";
   static constexpr auto doc =
       "conv2d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_padded("conv2d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -173,6 +178,7 @@ struct ConvTranspose2d : Composite<ConvTranspose2dArgs> {
       "groups=1, int[2] dilation=1) -> Tensor";
   static constexpr auto doc =
       "Transposed convolution of [N, C, 2 spatial] with weight [C, O / groups, 2 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_transpose("conv_transpose2d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,
@@ -193,6 +199,7 @@ struct Conv3d : Composite<Conv3dArgs> {
       "int groups=1) -> Tensor";
   static constexpr auto doc =
       "Convolution of [N, C, 3 spatial] or [C, 3 spatial] with weight [O, C / groups, 3 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv(a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -212,6 +219,7 @@ struct Conv3dPadding : Composite<Conv3dPaddingArgs> {
       "groups=1) -> Tensor";
   static constexpr auto doc =
       "conv3d with padding 'valid' (none) or 'same' (the output has the input's size; stride 1 only).";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_padded("conv3d", a.input, a.weight, a.bias, a.stride, a.padding, a.dilation, a.groups);
@@ -235,6 +243,7 @@ struct ConvTranspose3d : Composite<ConvTranspose3dArgs> {
       "groups=1, int[3] dilation=1) -> Tensor";
   static constexpr auto doc =
       "Transposed convolution of [N, C, 3 spatial] with weight [C, O / groups, 3 kernel] and bias [O].";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return conv_transpose("conv_transpose3d", a.input, a.weight, a.bias, a.stride, a.padding, a.output_padding,

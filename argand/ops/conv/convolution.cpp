@@ -28,7 +28,6 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
       "groups) -> Tensor";
   static constexpr auto doc =
       "Convolution of [N, C, spatial...] with [O, C / groups, kernel...], one to three spatial dimensions.";
-  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
   static cpu::ConvShape shape(const Args& a) {
@@ -86,7 +85,6 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
       "_conv_input_grad(Tensor grad_output, Tensor weight, int[] input_size, int[] stride, int[] padding, int[] "
       "dilation, int groups) -> Tensor";
   static constexpr auto doc = "The gradient of a convolution with respect to its input; a transposed convolution.";
-  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
   static cpu::ConvShape shape(const Args& a) {
@@ -123,7 +121,6 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
       "_conv_weight_grad(Tensor grad_output, Tensor input, int[] weight_size, int[] stride, int[] padding, int[] "
       "dilation, int groups) -> Tensor";
   static constexpr auto doc = "The gradient of a convolution with respect to its weight.";
-  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
   static cpu::ConvShape shape(const Args& a) {

@@ -161,6 +161,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
   static constexpr auto doc =
       "Adds src[i][j] to self[index[i][j]][j] (dim 0; likewise for others), in the order of src: deterministic.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {

@@ -277,6 +277,7 @@ struct IndexPut : Composite<IndexPutArgs> {
       "A copy of self with self[indices] = values (broadcast), or += with accumulate, which counts equal indices in "
       "order. "
       "Without accumulate the last of equal indices counts.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
     const std::vector<Tensor> indices = without_masks("index_put_", a.self, a.indices);
     if (any_defined(indices)) return _index_put(a.self, indices, a.values, a.accumulate);

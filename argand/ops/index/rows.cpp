@@ -119,6 +119,7 @@ ARGAND_OP(IndexAdd)
 struct IndexCopy : Kernel<IndexCopyArgs> {
   static constexpr auto schema = "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor";
   static constexpr auto doc = "Writes source[k] to self[index[k]] along dim; of equal indices the last one counts.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kPromote;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {

@@ -57,6 +57,7 @@ struct Cat : Kernel<CatArgs> {
       "The tensors one after the other along dim; their other sizes are equal, their dtypes promote. A tensor of shape "
       "[0] "
       "is left out.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kPromote;
   static constexpr int variants = kFunction | kOut;
   static const Tensor& lead(const Args& a) {
     for (const Tensor& t : a.tensors)
@@ -137,6 +138,7 @@ ARGAND_OP(Cat)
 struct Stack : Kernel<StackArgs> {
   static constexpr auto schema = "stack(Tensor[] tensors, int dim=0) -> Tensor";
   static constexpr auto doc = "Tensors of equal shape along a new dimension dim; their dtypes promote.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kPromote;
   static constexpr int variants = kFunction | kOut;
   static TensorMeta infer(const Args& a) {
     check_list("stack", a.tensors);

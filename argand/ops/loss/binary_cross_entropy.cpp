@@ -1,4 +1,5 @@
 // Binary cross entropy of probabilities and of logits.
+#include "argand/exec/autocast.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
@@ -82,8 +83,14 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
   static constexpr auto doc =
       "-weight (target log(self) + (1 - target) log(1 - self)) of probabilities self, with logarithms no lower than "
       "-100; the mean of all, the sum, or each. ValueError for a probability outside [0, 1].";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
+    ARGAND_CHECK(
+        ValueError, !a.self.is_cuda() || !autocast::is_autocast_enabled(kCUDA),
+        "binary_cross_entropy: unsafe under autocast on cuda, because float16 cannot hold probabilities near 1 "
+        "and the gradients near 0. binary_cross_entropy_with_logits takes what comes before the sigmoid and is "
+        "safe; or call this with float32 tensors where autocast is disabled");
     check_reduction("binary_cross_entropy", a.reduction);
     check_same_sizes("binary_cross_entropy", a.self, a.target);
     check_weight("binary_cross_entropy", "weight", a.self, a.weight);
@@ -118,6 +125,7 @@ struct BinaryCrossEntropyWithLogits : Composite<BinaryCrossEntropyWithLogitsArgs
       "-weight (pos_weight target log(sigmoid(self)) + (1 - target) log(1 - sigmoid(self))), without overflow; the "
       "mean "
       "of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     constexpr const char* kOp = "binary_cross_entropy_with_logits";

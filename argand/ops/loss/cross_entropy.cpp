@@ -174,6 +174,7 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
       "probabilities (self's shape, floating point). weight is one factor per class. A target of ignore_index counts "
       "nothing; the mean "
       "is over the weights of the other targets. IndexError for a target outside [0, C).";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     if (!is_floating_point(a.self.dtype())) throw_unsupported_dtype("cross_entropy", a.self.dtype());

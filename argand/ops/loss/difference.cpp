@@ -115,6 +115,7 @@ ARGAND_OP(PairLossDerivative)
 struct MseLoss : Kernel<MseLossArgs> {
   static constexpr auto schema = "mse_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor";
   static constexpr auto doc = "(self - target)^2, broadcast; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return loss_meta("mse_loss", a.self, a.target, a.reduction); }
   static void run(const Args& a, Tensor& out) {
@@ -159,6 +160,7 @@ ARGAND_OP(MseLossBackward)
 struct L1Loss : Kernel<L1LossArgs> {
   static constexpr auto schema = "l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor";
   static constexpr auto doc = "|self - target|, broadcast; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) { return loss_meta("l1_loss", a.self, a.target, a.reduction); }
   static void run(const Args& a, Tensor& out) { run_loss(PairLossKind::kAbs, a.self, a.target, a.reduction, 0, out); }
@@ -203,6 +205,7 @@ struct SmoothL1Loss : Kernel<SmoothL1LossArgs> {
       "smooth_l1_loss(Tensor self, Tensor target, int reduction=Mean, float beta=1.0) -> Tensor";
   static constexpr auto doc =
       "With d = |self - target|: d^2 / (2 beta) where d < beta, else d - beta / 2; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ValueError, a.beta >= 0, "smooth_l1_loss: does not support negative values for beta, got ", a.beta);
@@ -260,6 +263,7 @@ struct HuberLoss : Kernel<HuberLossArgs> {
   static constexpr auto doc =
       "With d = |self - target|: d^2 / 2 where d <= delta, else delta (d - delta / 2); the mean of all, the sum, or "
       "each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ValueError, a.delta > 0, "huber_loss: does not support non-positive values for delta, got ", a.delta);

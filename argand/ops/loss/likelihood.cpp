@@ -13,6 +13,7 @@ struct KlDiv : Composite<KlDivArgs> {
   static constexpr auto doc =
       "target (log(target) - self) of log-probabilities self, 0 where target is 0; with log_target, target holds "
       "logarithms, too. The mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {
@@ -37,6 +38,7 @@ struct PoissonNllLoss : Composite<PoissonNllLossArgs> {
   static constexpr auto doc =
       "exp(input) - target input, or without log_input: input - target log(input + eps). full adds Stirling's "
       "approximation of log(target!) where target > 1. The mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_reduction("poisson_nll_loss", a.reduction);

@@ -19,6 +19,7 @@ struct SoftMarginLoss : Composite<SoftMarginLossArgs> {
   static constexpr auto schema = "soft_margin_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor";
   static constexpr auto doc =
       "log(1 + exp(-target self)) for targets of -1 and 1, without overflow; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_reduction("soft_margin_loss", a.reduction);
@@ -38,6 +39,7 @@ struct HingeEmbeddingLoss : Composite<HingeEmbeddingLossArgs> {
       "hinge_embedding_loss(Tensor self, Tensor target, float margin=1.0, int reduction=Mean) -> Tensor";
   static constexpr auto doc =
       "self where target is 1, max(margin - self, 0) where it is -1; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_reduction("hinge_embedding_loss", a.reduction);
@@ -59,6 +61,7 @@ struct MarginRankingLoss : Composite<MarginRankingLossArgs> {
       "Tensor";
   static constexpr auto doc =
       "max(margin - target (input1 - input2), 0) for targets of -1 and 1; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kSigned;
   static Tensor compose(const Args& a) {
@@ -82,6 +85,7 @@ struct CosineEmbeddingLoss : Composite<CosineEmbeddingLossArgs> {
       "With the cosine of the angle between rows of input1 and input2: 1 - cosine where target is 1, max(cosine - "
       "margin, 0) where it is -1. Inputs [N, D] and target [N], or [D] and one number. The mean of all, the sum, or "
       "each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     constexpr double kSmallest = 1e-12;  // PyTorch's; keeps a zero row from dividing by zero
@@ -117,6 +121,7 @@ struct TripletMarginLoss : Composite<TripletMarginLossArgs> {
       "max(margin + |anchor - positive| - |anchor - negative|, 0) in the p-norm of the last dimension, of differences "
       "to which eps is added; with swap, |positive - negative| counts where it is smaller than the last. The mean of "
       "all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kSigned;
   static Tensor compose(const Args& a) {
@@ -149,6 +154,7 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
   static constexpr auto doc =
       "For each row of self ([N, C], or one row [C]) the sum over the classes c other than target of weight[target] "
       "max(margin - self[target] + self[c], 0)^p / C, with p 1 or 2; the mean of all, the sum, or each.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {

@@ -134,6 +134,7 @@ struct NllLoss : Composite<NllLossArgs> {
       "target (the same "
       "without C); 0 where target is ignore_index. The mean is over the weights of the targets. IndexError for a "
       "target outside [0, C).";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return std::get<0>(nll_loss_forward(a.self, a.target, optional(a.weight), a.reduction, a.ignore_index));

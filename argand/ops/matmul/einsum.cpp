@@ -178,6 +178,7 @@ struct Einsum : Composite<EinsumArgs> {
   static constexpr auto doc =
       "Sums of products in Einstein's notation, e.g. \"bij,bjk->bik\"; with ellipsis, repeated and implicit output "
       "subscripts.";
+  static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum: must provide at least one operand");

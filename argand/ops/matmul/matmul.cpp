@@ -23,6 +23,7 @@ struct Matmul : Composite<MatmulArgs> {
       "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
       "a row or "
       "column, which the result drops again.";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0 && a.other.dim() > 0,
                  "matmul: both arguments to matmul need to be at least 1D, but they are ", a.self.dim(), "D and ",
@@ -114,6 +115,7 @@ struct Tensordot : Composite<TensordotArgs> {
   static constexpr auto schema = "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor";
   static constexpr auto doc =
       "Sums the products over dims_self of self and dims_other of other; the other dimensions are kept, self's first.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.dims_self.size() == a.dims_other.size(),

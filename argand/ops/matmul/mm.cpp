@@ -146,6 +146,7 @@ ARGAND_OP(Baddbmm)
 struct Mv : Composite<MvArgs> {
   static constexpr auto schema = "mv(Tensor self, Tensor vec) -> Tensor";
   static constexpr auto doc = "Matrix times vector: [n, m] x [m] -> [n].";
+  static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 2 && a.vec.dim() == 1 && a.self.sizes()[1] == a.vec.sizes()[0],
                  "mv: expected a matrix [n, m] and a vector [m], got ", a.self.sizes(), " and ", a.vec.sizes());
@@ -162,6 +163,7 @@ struct Addmv : Composite<AddmvArgs> {
   static constexpr auto schema =
       "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * mat @ vec.";
+  static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.mat.dim() == 2 && a.vec.dim() == 1 && a.mat.sizes()[1] == a.vec.sizes()[0],
                  "addmv: expected a matrix [n, m] and a vector [m], got ", a.mat.sizes(), " and ", a.vec.sizes());
@@ -178,6 +180,7 @@ ARGAND_OP(Addmv)
 struct Dot : Composite<DotArgs> {
   static constexpr auto schema = "dot(Tensor self, Tensor tensor) -> Tensor";
   static constexpr auto doc = "The sum of the products of two vectors of one length.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.tensor.dim() == 1, "dot: 1D tensors expected, but got ",
                  a.self.dim(), "D and ", a.tensor.dim(), "D tensors");
@@ -197,6 +200,7 @@ ARGAND_OP(Dot)
 struct Vdot : Composite<VdotArgs> {
   static constexpr auto schema = "vdot(Tensor self, Tensor other) -> Tensor";
   static constexpr auto doc = "The dot product with the first vector conjugated.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kAsGiven;
   static Tensor compose(const Args& a) { return a.self.conj().dot(a.other); }
   static void samples(S& s) { s.add({s->real({5}), s->real({5})}); }
 };
@@ -222,6 +226,7 @@ struct Addr : Composite<AddrArgs> {
   static constexpr auto schema =
       "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
+  static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return scaled(a.self, a.beta) + scaled(outer(a.vec1, a.vec2), a.alpha); }
   static void samples(S& s) { s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3}); }
 };

@@ -55,7 +55,6 @@ struct NativeGroupNorm : Kernel<NativeGroupNormArgs> {
       "group_norm of N * C * HxW elements, and mean and 1 / sqrt(variance + eps) of each group as [N, group]; these "
       "are float32 for float16 and bfloat16.";
   static constexpr int variants = kFunction;
-  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     const char* op = "native_group_norm";
@@ -174,6 +173,7 @@ struct GroupNorm : Composite<GroupNormArgs> {
   static constexpr auto doc =
       "(input - mean) / sqrt(variance + eps) * weight + bias for [N, C, ...], with mean and (biased) variance over "
       "each sample's groups of C / num_groups channels; weight and bias are [C].";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {

@@ -14,6 +14,7 @@ struct InstanceNorm : Composite<InstanceNormArgs> {
       "each "
       "channel of each sample; these move running_mean and running_var as in batch_norm, averaged over the samples. "
       "Without use_input_stats the running statistics are used.";
+  static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {

@@ -15,8 +15,8 @@ struct NativeLayerNorm : Kernel<NativeLayerNormArgs> {
   static constexpr auto doc =
       "layer_norm, and of each normalized part its mean and 1 / sqrt(variance + eps); these are float32 for float16 "
       "and bfloat16.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
-  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     const char* op = "native_layer_norm";
@@ -141,6 +141,7 @@ struct LayerNorm : Composite<LayerNormArgs> {
   static constexpr auto doc =
       "(input - mean) / sqrt(variance + eps) * weight + bias, with mean and (biased) variance over the last "
       "dimensions, whose sizes are normalized_shape. weight and bias have that shape.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {

@@ -25,7 +25,6 @@ struct FusedRmsNorm : Kernel<FusedRmsNormArgs> {
   static constexpr auto doc =
       "rms_norm, and of each normalized part its 1 / sqrt(mean(input^2) + eps), in float32 for float16 and bfloat16.";
   static constexpr int variants = kFunction;
-  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     check_normalized_shape("_fused_rms_norm", a.input, a.normalized_shape, a.weight, Tensor());
@@ -109,6 +108,7 @@ struct RmsNorm : Composite<RmsNormArgs> {
   static constexpr auto doc =
       "input / sqrt(mean(input^2) + eps) * weight, with the mean over the last dimensions, whose sizes are "
       "normalized_shape. eps is the machine epsilon of the arithmetic if not given.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {

@@ -136,6 +136,7 @@ ARGAND_OP(LogSoftmaxBackward)
 struct Softmax : Composite<SoftmaxArgs> {
   static constexpr auto schema = "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "exp(self) / sum(exp(self)) along dim, computed in dtype if given.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _softmax(in_dtype(a.self, a.dtype), a.dim, false); }
   static void samples(S& s) {
     s.add({s->real({3, 5}), 1});
@@ -152,6 +153,7 @@ ARGAND_OP(Softmax)
 struct LogSoftmax : Composite<LogSoftmaxArgs> {
   static constexpr auto schema = "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "log(softmax(self, dim)), computed stably, in dtype if given.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _log_softmax(in_dtype(a.self, a.dtype), a.dim, false); }
   static void samples(S& s) {
     s.add({s->real({3, 5}), 1});

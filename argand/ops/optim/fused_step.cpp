@@ -9,6 +9,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/optim/args.h"
+#include "argand/ops/optim/flat.h"
 #include "argand/ops/optim/step_loops.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
@@ -27,23 +28,6 @@ void check_list(const char* op, const char* name, const List& list, const List& 
                  self[i].dtype(), ", got ", list[i].dtype());
   }
 }
-
-// A tensor as one flat run of elements: itself where it is dense, else a copy that write_back() returns to it.
-class Flat {
- public:
-  explicit Flat(const Tensor& t) : tensor_(t), dense_(t.is_contiguous() ? t : exec::dense_clone(t)) {}
-  void write_back() const {
-    if (!tensor_.is_same(dense_)) exec::copy_elements(tensor_, dense_);
-  }
-  template <class T>
-  T* data() const {
-    return raw<T>(dense_);
-  }
-  void* address() const { return dense_.impl().data(); }
-
- private:
-  Tensor tensor_, dense_;
-};
 
 constexpr int64_t kGrain = 32768;
 

@@ -184,6 +184,7 @@ ARGAND_OP(GeluBackward)
 struct Softplus : Pointwise<SoftplusArgs> {
   static constexpr auto schema = "softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor";
   static constexpr auto doc = "log(1 + e^(beta * self)) / beta; self itself where beta * self > threshold.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   ARGAND_BODY((x, beta, threshold), x* beta > threshold ? x : log1p_exp(x * beta) / beta)

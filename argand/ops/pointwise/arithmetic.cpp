@@ -118,6 +118,7 @@ ARGAND_OP(Div)
 struct Addcmul : Pointwise<AddcmulArgs> {
   static constexpr auto schema = "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
   static constexpr auto doc = "self + value * tensor1 * tensor2, broadcast.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a * b : value * a * b))
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
@@ -134,6 +135,7 @@ ARGAND_OP(Addcmul)
 struct Addcdiv : Pointwise<AddcdivArgs> {
   static constexpr auto schema = "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor";
   static constexpr auto doc = "self + value * tensor1 / tensor2, broadcast. Not defined for integers.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a / b : value * a / b))
   static void check(const Args& a) {

@@ -71,6 +71,7 @@ ARGAND_OP(Complex)
 struct Polar : Pointwise<PolarArgs> {
   static constexpr auto schema = "polar(Tensor abs, Tensor angle) -> Tensor";
   static constexpr auto doc = "abs * (cos(angle) + i sin(angle)); both of one dtype: float32 or float64.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kComplexTypes;
   static constexpr auto promote = Promote::kComplex;

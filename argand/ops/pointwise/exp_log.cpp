@@ -9,6 +9,7 @@ namespace argand::ops {
 struct Exp : Pointwise<ExpArgs> {
   static constexpr auto schema = "exp(Tensor self) -> Tensor";
   static constexpr auto doc = "e^self; integers give floating point.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), exp(x))
@@ -35,6 +36,7 @@ ARGAND_OP(Exp2)
 struct Expm1 : Pointwise<Expm1Args> {
   static constexpr auto schema = "expm1(Tensor self) -> Tensor";
   static constexpr auto doc = "e^self - 1, exact near 0; integers give floating point.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), expm1(x))
@@ -46,6 +48,7 @@ ARGAND_OP(Expm1)
 struct Log : Pointwise<LogArgs> {
   static constexpr auto schema = "log(Tensor self) -> Tensor";
   static constexpr auto doc = "The natural logarithm; NaN for negative numbers.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), log(x))
@@ -57,6 +60,7 @@ ARGAND_OP(Log)
 struct Log2 : Pointwise<Log2Args> {
   static constexpr auto schema = "log2(Tensor self) -> Tensor";
   static constexpr auto doc = "The logarithm to base 2; NaN for negative numbers.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), log2(x))
@@ -68,6 +72,7 @@ ARGAND_OP(Log2)
 struct Log10 : Pointwise<Log10Args> {
   static constexpr auto schema = "log10(Tensor self) -> Tensor";
   static constexpr auto doc = "The logarithm to base 10; NaN for negative numbers.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), log10(x))
@@ -79,6 +84,7 @@ ARGAND_OP(Log10)
 struct Log1p : Pointwise<Log1pArgs> {
   static constexpr auto schema = "log1p(Tensor self) -> Tensor";
   static constexpr auto doc = "log(1 + self), exact near 0.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), log1p(x))

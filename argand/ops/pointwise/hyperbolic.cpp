@@ -33,6 +33,7 @@ ARGAND_OP(TanhBackward)
 struct Sinh : Pointwise<SinhArgs> {
   static constexpr auto schema = "sinh(Tensor self) -> Tensor";
   static constexpr auto doc = "The hyperbolic sine.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), sinh(x))
@@ -44,6 +45,7 @@ ARGAND_OP(Sinh)
 struct Cosh : Pointwise<CoshArgs> {
   static constexpr auto schema = "cosh(Tensor self) -> Tensor";
   static constexpr auto doc = "The hyperbolic cosine.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), cosh(x))

@@ -10,6 +10,7 @@ struct Pow : Pointwise<PowArgs> {
       "self^exponent, broadcast. Integers stay integers: a negative exponent gives 0 but for the bases 1 and -1, and "
       "is a "
       "ValueError as a number.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   struct General : Pointwise<PowArgs> {
     static constexpr auto compute = kRealBody | kComplexTypes;
     ARGAND_BODY((x, y), pow(x, y))
@@ -119,6 +120,7 @@ ARGAND_OP(Sqrt)
 struct Rsqrt : Pointwise<RsqrtArgs> {
   static constexpr auto schema = "rsqrt(Tensor self) -> Tensor";
   static constexpr auto doc = "1 / sqrt(self).";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), rsqrt(x))
@@ -130,6 +132,7 @@ ARGAND_OP(Rsqrt)
 struct Square : Pointwise<SquareArgs> {
   static constexpr auto schema = "square(Tensor self) -> Tensor";
   static constexpr auto doc = "self * self.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   ARGAND_BODY((x), x* x)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (c.self * 2).conj(); }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
@@ -139,6 +142,7 @@ ARGAND_OP(Square)
 struct Reciprocal : Pointwise<ReciprocalArgs> {
   static constexpr auto schema = "reciprocal(Tensor self) -> Tensor";
   static constexpr auto doc = "1 / self; integers give floating point.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), T(1) / x)

@@ -85,6 +85,7 @@ struct Prelu : Composite<PreluArgs> {
   static constexpr auto schema = "prelu(Tensor self, Tensor weight) -> Tensor";
   static constexpr auto doc =
       "self where it is positive, weight * self elsewhere; weight holds one number, or one per channel (dimension 1).";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.dtype() == a.weight.dtype(), "prelu: Type promoting not supported. Got ",
                  a.self.dtype(), " and ", a.weight.dtype());

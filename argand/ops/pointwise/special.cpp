@@ -37,6 +37,7 @@ ARGAND_OP(Erfc)
 struct Erfinv : Pointwise<ErfinvArgs> {
   static constexpr auto schema = "erfinv(Tensor self) -> Tensor";
   static constexpr auto doc = "The inverse of erf; infinite at -1 and 1, NaN beyond.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), erfinv(x))

@@ -31,6 +31,7 @@ ARGAND_OP(Cos)
 struct Tan : Pointwise<TanArgs> {
   static constexpr auto schema = "tan(Tensor self) -> Tensor";
   static constexpr auto doc = "The tangent.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), tan(x))
@@ -43,6 +44,7 @@ struct Asin : Pointwise<AsinArgs> {
   static constexpr auto schema = "asin(Tensor self) -> Tensor";
   static constexpr const char* overloads[] = {"arcsin(Tensor self) -> Tensor"};
   static constexpr auto doc = "The angle in -pi/2 ... pi/2 with this sine; NaN outside -1 ... 1.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), asin(x))
@@ -55,6 +57,7 @@ struct Acos : Pointwise<AcosArgs> {
   static constexpr auto schema = "acos(Tensor self) -> Tensor";
   static constexpr const char* overloads[] = {"arccos(Tensor self) -> Tensor"};
   static constexpr auto doc = "The angle in 0 ... pi with this cosine; NaN outside -1 ... 1.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), acos(x))
@@ -79,6 +82,7 @@ struct Atan2 : Pointwise<Atan2Args> {
   static constexpr auto schema = "atan2(Tensor self, Tensor other) -> Tensor";
   static constexpr const char* overloads[] = {"arctan2(Tensor self, Tensor other) -> Tensor"};
   static constexpr auto doc = "The angle of the point (other, self), in -pi ... pi.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((y, x), atan2(y, x))

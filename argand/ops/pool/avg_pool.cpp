@@ -183,6 +183,7 @@ struct AvgPool3d : Composite<AvgPool3dArgs> {
       "count_include_pad=True, int? divisor_override=None) -> Tensor";
   static constexpr auto doc =
       "The average of each window of the last 3 dimensions; stride defaults to the kernel size.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return _avg_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode, a.count_include_pad,
@@ -195,6 +196,7 @@ ARGAND_OP(AvgPool3d)
 struct AdaptiveAvgPool3d : Composite<AdaptiveAvgPool3dArgs> {
   static constexpr auto schema = "adaptive_avg_pool3d(Tensor self, int[3] output_size) -> Tensor";
   static constexpr auto doc = "Average pooling of the last 3 dimensions to output_size.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) { return _adaptive_avg_pool_nd(a.self, a.output_size); }
   static void samples(S& s) { s.add({s->real({1, 2, 4, 4, 4}), {2, 2, 2}}); }

@@ -227,6 +227,7 @@ struct MaxPool3d : Composite<MaxPool3dArgs> {
       "Tensor";
   static constexpr auto doc =
       "The maximum of each window of the last 3 dimensions; stride defaults to the kernel size.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));
@@ -238,6 +239,7 @@ ARGAND_OP(MaxPool3d)
 struct AdaptiveMaxPool3d : Composite<AdaptiveMaxPool3dArgs> {
   static constexpr auto schema = "adaptive_max_pool3d(Tensor self, int[3] output_size) -> (Tensor, Tensor)";
   static constexpr auto doc = "Max pooling of the last 3 dimensions to output_size, and the positions of the maxima.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) { return _adaptive_max_pool_nd(a.self, a.output_size); }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}}); }

@@ -44,6 +44,7 @@ struct Cumsum : Kernel<CumsumArgs> {
   static constexpr auto schema = "cumsum(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc =
       "The sums of the first elements along dim: of one, of two, ... of all. Integers and bool sum to int64.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "cumsum");
@@ -71,6 +72,7 @@ struct Cumprod : Kernel<CumprodArgs> {
   static constexpr auto schema = "cumprod(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc =
       "The products of the first elements along dim: of one, of two, ... of all. Integers and bool multiply to int64.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "cumprod");

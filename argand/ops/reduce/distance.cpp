@@ -7,6 +7,7 @@ namespace argand::ops {
 struct Dist : Composite<DistArgs> {
   static constexpr auto schema = "dist(Tensor self, Tensor other, Scalar p=2) -> Tensor";
   static constexpr auto doc = "The p-norm of self - other, broadcast, over all elements.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return norm(a.self - a.other, a.p); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({3})});
@@ -55,6 +56,7 @@ struct CosineSimilarity : Composite<CosineSimilarityArgs> {
   static constexpr auto doc =
       "The cosine of the angle between x1 and x2, broadcast, along dim: their product over that of their lengths, each "
       "at least eps.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     const ScalarType type = promote_types(a.x1.dtype(), a.x2.dtype());
@@ -81,6 +83,7 @@ struct Cdist : Composite<CdistArgs> {
       "The p-norms of the differences of all rows of x1 [..., P, M] and x2 [..., R, M]: [..., P, R]. The differences "
       "are "
       "made, P * R * M of them, so that distances of near points are exact; compute_mode changes nothing.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     for (const Tensor* t : {&a.x1, &a.x2}) {

@@ -10,6 +10,7 @@ struct Logsumexp : Kernel<LogsumexpArgs> {
   static constexpr auto doc =
       "log(sum(exp(self))) over dim (all dimensions if empty), computed from the distances to the largest element. Of "
       "nothing, or of minus infinities alone, it is minus infinity. Integers give floating point.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     return {reduced_sizes(a.self.sizes(), wrap_dims(a.dim, a.self.dim(), "logsumexp"), a.keepdim),

@@ -30,6 +30,7 @@ Tensor product_of_others(const Tensor& t, int64_t dim) {
 struct Prod : Kernel<ProdArgs> {
   static constexpr auto schema = "prod(Tensor self, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The product of all elements; 1 if there is none. Integers and bool multiply to int64.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static TensorMeta infer(const Args& a) { return {{}, product_dtype(a.self, a.dtype)}; }
   static void run(const Args& a, Tensor& out) { multiply(a.self, reduced_dims(a.self, {}, "prod"), out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -54,6 +55,7 @@ struct ProdDim : Kernel<ProdDimArgs> {
   static constexpr auto schema =
       "prod.dim_int(Tensor self, int dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The products along dim; 1 over no elements. Integers and bool multiply to int64.";
+  static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     const Dims dims{wrap_dim(a.dim, a.self.dim(), "prod")};

@@ -13,6 +13,7 @@ struct Sum : Kernel<SumArgs> {
       "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. Numbers are added pairwise "
       "in "
       "blocks, in an order set by the shape alone.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kOut;
   static ScalarType dtype_of(const Args& a) {
     return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());

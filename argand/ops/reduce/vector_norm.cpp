@@ -75,6 +75,7 @@ struct LinalgVectorNorm : Kernel<LinalgVectorNormArgs> {
       "smallest "
       "for -infinity, the number of elements that are not 0 for 0. Real for complex numbers. The gradient at 0 is 0; "
       "equal extremes share it.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
   static TensorMeta infer(const Args& a) {
     const ScalarType type = norm_input_dtype(a.self, a.dtype);
@@ -131,6 +132,7 @@ struct Norm : Composite<NormArgs> {
       "norm.ScalarOpt_dtype(Tensor self, Scalar? p, *, ScalarType dtype) -> Tensor",
       "norm.Scalar(Tensor self, Scalar p=2) -> Tensor"};
   static constexpr auto doc = "linalg_vector_norm over dim (all dimensions if empty) with ord p, 2 if not given.";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, is_differentiable(a.self.dtype()),
                  "norm: input dtype should be either floating point or complex. Got ", a.self.dtype(), " instead.");

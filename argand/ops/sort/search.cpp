@@ -67,8 +67,7 @@ struct Searchsorted : Kernel<SearchsortedArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const ScalarType type = common_type(a.sorted_sequence, a.self);
-    const Tensor sequence = exec::dense(a.sorted_sequence, type),
-                 self = exec::dense(a.self, type);
+    const Tensor sequence = exec::dense(a.sorted_sequence, type), self = exec::dense(a.self, type);
     const int64_t n = sequence.sizes().back();
     const Tensor sorter =
         a.sorter.defined() ? checked_index("searchsorted", a.sorter, n, sequence.dim() - 1) : Tensor();

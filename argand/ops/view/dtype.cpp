@@ -80,6 +80,7 @@ struct ViewAsComplex : View<ViewAsComplexArgs> {
   static constexpr auto schema = "view_as_complex(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc =
       "Pairs of real numbers, which are neighbours in the last dimension, as complex ones, without a copy.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatTypes;
   static ViewLayout view(const Args& a) {
     const auto& self = a.self.impl();

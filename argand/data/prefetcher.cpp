@@ -1,0 +1,52 @@
+#include "argand/data/prefetcher.h"
+
+#include <utility>
+
+namespace argand::data {
+namespace {
+
+Tensor moved(const Tensor& t, const Device& device) {
+  return t.defined() ? t.to(device, t.dtype(), /*non_blocking=*/true) : t;
+}
+
+}  // namespace
+
+Prefetcher::Prefetcher(Source source, const Device& device) : source_(std::move(source)), device_(with_index(device)) {
+  if (device_.is_cuda()) stream_ = cuda::stream_from_pool(device_.index());
+}
+
+void Prefetcher::fetch() {
+  fetched_ = true;
+  Example host;
+  try {
+    more_ = source_(host);
+    if (!more_) return;
+    const cuda::StreamGuard on(*stream_);
+    ahead_ = {moved(host.data, device_), moved(host.target, device_)};
+    copied_.record(*stream_);
+  } catch (...) {
+    error_ = std::current_exception();
+  }
+}
+
+bool Prefetcher::next(Example& out) {
+  if (!stream_) {
+    if (!std::exchange(more_, false)) return false;  // also after an error
+    more_ = source_(out);
+    if (!more_) return false;
+    out = {moved(out.data, device_), moved(out.target, device_)};
+    return true;
+  }
+  if (more_ && !fetched_) fetch();
+  if (error_) {
+    more_ = false;
+    std::rethrow_exception(std::exchange(error_, nullptr));
+  }
+  if (!more_) return false;
+  copied_.wait(cuda::current_stream(device_.index()));
+  out = std::exchange(ahead_, Example());
+  fetch();
+  return true;
+}
+
+}  // namespace argand::data

@@ -1,0 +1,35 @@
+// What the choke point does about autocast (exec/autocast.h): one look at a thread-local byte where it is off.
+#pragma once
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+class AutocastScope {
+ public:
+  // Autocast is off while this lives: nothing below is cast.
+  AutocastScope() : before_(enabled) {
+    if (before_) [[unlikely]]
+      enabled = 0;
+  }
+  // The same for what the op is made of, once the tensors among its arguments have been cast as the op's policy says.
+  // A composite without policy leaves autocast on: the ops it is made of have theirs.
+  AutocastScope(const OpInfo& op, void* args) : AutocastScope() {
+    if (before_) [[unlikely]]
+      apply(op, args);
+  }
+  ~AutocastScope() {
+    if (before_) [[unlikely]]
+      enabled = before_;
+  }
+  AutocastScope(const AutocastScope&) = delete;
+  AutocastScope& operator=(const AutocastScope&) = delete;
+
+  // Bit d: autocast is on for DeviceType d, on this thread.
+  static inline constinit thread_local uint8_t enabled = 0;
+
+ private:
+  void apply(const OpInfo& op, void* args);
+  uint8_t before_;
+};
+
+}  // namespace argand::exec

@@ -1,0 +1,16 @@
+// One launch over many tensors, whose elements are cut into tiles of one block each.
+#pragma once
+
+namespace argand {
+
+// Which tensor this block belongs to: the last one whose tiles begin at or before it.  N is a power of 2.
+template <int N>
+__device__ __forceinline__ int tensor_of_block(const unsigned (&first_block)[N], int count) {
+  int t = 0;
+#pragma unroll
+  for (int step = N / 2; step > 0; step /= 2)
+    if (t + step < count && first_block[t + step] <= blockIdx.x) t += step;
+  return t;
+}
+
+}  // namespace argand
