@@ -198,6 +198,16 @@ void cumsum_rows(benchmark::State& state) {
 }
 ARGAND_ROW(cumsum_rows, "cumsum/dim1");
 
+void topk_rows(benchmark::State& state) {
+  matrix(state, [](const Tensor& x) { return std::get<0>(x.topk(50, 1)); });
+}
+ARGAND_ROW(topk_rows, "topk/50_of_8192x8192");
+void sort_keys(benchmark::State& state) {
+  const Tensor x = random({64 << 20});
+  measure(state, 2, [&] { x.sort(); });
+}
+ARGAND_ROW(sort_keys, "sort/64M");
+
 void cross_entropy_step(benchmark::State& state) {
   const Tensor x = random({8192, 50304}).to(kBFloat16).requires_grad_(), y = randint(50304, {8192}).cuda();
   measure(state, 5, [&] {

@@ -94,6 +94,9 @@ def rows():
     yield "sum/dim0", 10, lambda: m.sum(0)
     yield "sum/dim1", 10, lambda: m.sum(1)
     yield "cumsum/dim1", 10, lambda: m.cumsum(1)
+    yield "topk/50_of_8192x8192", 10, lambda: m.topk(50, 1)
+    keys = random(64 << 20)
+    yield "sort/64M", 2, lambda: keys.sort()
     logits, target = random(8192, 50304).bfloat16().requires_grad_(), torch.randint(50304, (8192,), device="cuda")
 
     def cross_entropy():

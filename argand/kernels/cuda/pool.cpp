@@ -20,8 +20,21 @@ void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
 void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
   launch_pool("max_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, indices, s);
 }
+bool overlap(const cpu::PoolShape& s) {
+  for (size_t d = 0; d < 3; ++d)
+    if (s.kernel[d] == 0 || s.stride[d] < (s.kernel[d] - 1) * s.dilation[d] + 1) return true;
+  return false;
+}
+
 void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices,
                        void* grad_x) {
+  if (!overlap(s)) {
+    const int64_t outputs = s.planes * s.out_size();
+    const Kernel put = kernel(kHeader, instance("max_pool_scatter", dtype));
+    fill_bytes(grad_x, 0, static_cast<size_t>(s.planes * s.in_size() * element_size(dtype)));
+    return launch(put, {blocks_for(outputs, kThreads), kThreads}, grad_y, indices, grad_x, outputs, s.out_size(),
+                  s.in_size());
+  }
   launch_pool("max_pool_backward", dtype, s.kernel[0] > 0 ? kFixed : kAdaptive, s.planes * s.in_size(), grad_y, indices,
               grad_x, s);
 }

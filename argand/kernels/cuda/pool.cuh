@@ -1,5 +1,5 @@
 // Pooling of contiguous planes: a thread for each result.  Gradients are gathered: each input element adds what the
-// windows that contain it give, in the order of the windows.
+// windows that contain it give, in the order of the windows.  Only where windows do not overlap, a maximum's is put.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -133,6 +133,14 @@ __global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* gr
     if (indices[o] == mine) sum += convert<A>(grad_y[o]);
   });
   grad_x[i] = convert<T>(sum);
+}
+
+// For windows that do not overlap: each output writes to where its maximum was, and grad_x holds zeros.
+template <class T>
+__global__ void max_pool_scatter(const T* grad_y, const int64_t* indices, T* grad_x, int64_t outputs, int64_t out_size,
+                                 int64_t in_size) {
+  const int64_t i = thread_number();
+  if (i < outputs) grad_x[quotient(i, out_size) * in_size + indices[i]] = grad_y[i];
 }
 
 // Elements the average of a window is divided by.

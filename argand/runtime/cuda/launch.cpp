@@ -24,7 +24,7 @@ void launch_with(const Kernel& kernel, const Grid& grid, void** args) {
 }
 
 void fill_bytes(void* at, uint8_t value, size_t nbytes) {
-  if (dry_run()) return;
+  if (nbytes == 0 || dry_run()) return;
   const Fill fill{at, nbytes, value};
   put_call(
       [](const void* data, void* stream) {
