@@ -1,24 +1,20 @@
 #include "argand/exec/cuda/run_program.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "argand/core/shape.h"
 #include "argand/exec/cuda/program_text.h"
+#include "argand/runtime/cuda/kernel_table.h"
 #include "argand/runtime/cuda/launch.h"
-#include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 namespace {
 
 cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
-  thread_local std::unordered_map<std::string, cuda::Kernel> of_device[cuda::kMaxDevices];
-  auto& known = of_device[cuda::thread_device()];
-  const std::string key = kernel_key(p, form);
-  const auto found = known.find(key);
-  if (found != known.end()) return found->second;
-  return known[key] = cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName);
+  static cuda::KernelTable& known = *new cuda::KernelTable;
+  return known.get(kernel_key(p, form),
+                   [&] { return cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName); });
 }
 
 // The name of the group in messages: of its one op, or of the last of several.

@@ -70,10 +70,14 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, each));
   if (size == 0) return;
   const size_t sum_bytes = dtype == kDouble ? sizeof(double) : sizeof(float);
-  const Kernel second = kernel(kHeader, instance("add_parts", dtype));
   const Scratch sums(static_cast<size_t>(parts * size) * sum_bytes);
   launch_product(kWeightGrad, s, dtype, p, gy, x, nullptr, sums.data(), each);
-  launch(second, {blocks_for(size, kThreads), kThreads}, sums.data(), gw, size, parts);
+  add_parts(dtype, sums.data(), gw, size, parts);
+}
+
+void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count) {
+  launch(kernel(kHeader, instance("add_parts", dtype)), {blocks_for(size, kThreads), kThreads}, parts, out, size,
+         count);
 }
 
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {

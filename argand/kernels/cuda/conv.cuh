@@ -214,6 +214,7 @@ __global__ void add_parts(const op_math_t<T>* parts, T* out, int64_t size, int64
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= size) return;
   op_math_t<T> sum = 0;
+#pragma unroll 8
   for (int64_t p = 0; p < count; ++p) sum += parts[p * size + i];
   out[i] = convert<T>(sum);
 }

@@ -1,4 +1,5 @@
-// Which kernels a convolution runs on: cuDNN's where it has an engine, else our own.
+// Which kernels a convolution runs on: our own for the weights of few channels (bench/RESULTS.md), else cuDNN's where
+// it has an engine, else our own.
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
@@ -28,6 +29,7 @@ void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, 
   if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
 }
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+  if (own::few_channels_weight_grad(s, dtype, gy, x, gw)) return;
   if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
 }
 

@@ -81,12 +81,38 @@ class Convolution : public OnDevice {
     }
   }
 
+  void compare_few_channels() {
+    int taken = 0;
+    for (int i = 0; i < 40; ++i) {
+      cpu::ConvShape s;
+      s.n = i % 4 == 0 ? 300 : random(1, 9);
+      s.c = random(1, 20);
+      s.o = random(1, 45);
+      for (size_t d = 1; d < 3; ++d) {
+        s.kernel[d] = 3;
+        s.padding[d] = random(0, 3);
+        s.in[d] = random(3, 40);
+        s.out[d] = s.in[d] + 2 * s.padding[d] - 2;
+      }
+      const auto x = random_values<float>(s.n * s.c * s.in_size()), gy = random_values<float>(s.n * s.o * s.out_size());
+      std::vector<float> gw(static_cast<size_t>(s.o * s.c * 9));
+      const DeviceArray<float> dx(x), dgy(gy), dgw(gw);
+      cpu::conv_weight_grad(s, kFloat, gy.data(), x.data(), gw.data());
+      if (!own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data())) continue;
+      ++taken;
+      const double scale = std::sqrt(static_cast<double>(s.n * s.out_size()));
+      expect_near(gw, dgw.values(), 1e-4 * scale, str("shape ", i));
+    }
+    EXPECT_GT(taken, 20);
+  }
+
  private:
   std::mt19937 generator_{1};
 };
 
 TEST_F(Convolution, OwnKernelsInFloat) { compare<float>(kFloat, 1e-3, true); }
 TEST_F(Convolution, OwnKernelsInDouble) { compare<double>(kDouble, 1e-11, true); }
+TEST_F(Convolution, WeightsOfFewChannels) { compare_few_channels(); }
 TEST_F(Convolution, BlocksInFloat) { compare<float>(kFloat, 1e-3, false); }
 TEST_F(Convolution, BlocksInDouble) { compare<double>(kDouble, 1e-11, false); }
 

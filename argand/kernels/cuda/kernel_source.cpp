@@ -1,11 +1,9 @@
 #include "argand/kernels/cuda/kernel_source.h"
 
-#include <unordered_map>
-
 #include "argand/base/error.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/code_type.h"
-#include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/cuda/kernel_table.h"
 
 namespace argand::cuda {
 
@@ -15,13 +13,11 @@ const char* device_type_name(ScalarType t) {
 }
 
 Kernel kernel(const char* header, const std::string& name) {
-  thread_local std::unordered_map<std::string, Kernel> of_device[kMaxDevices];
-  auto& known = of_device[thread_device()];
-  const auto found = known.find(name);
-  if (found != known.end()) return found->second;
-  // Types and constants among the arguments of the instance are named as in namespace argand.
-  const std::string source = str("#include \"", header, "\"\nusing namespace argand;\n");
-  return known[name] = compile(source, "argand::" + name);
+  static KernelTable& known = *new KernelTable;
+  return known.get(name, [&] {
+    // Types and constants among the arguments of the instance are named as in namespace argand.
+    return compile(str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name);
+  });
 }
 
 unsigned blocks_for(int64_t n, int64_t per_block) {

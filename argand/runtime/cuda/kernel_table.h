@@ -1,0 +1,35 @@
+// Kernels that were looked for before, by a key and the current device.
+#pragma once
+#include <shared_mutex>
+#include <string>
+#include <unordered_map>
+
+#include "argand/runtime/cuda/compiler.h"
+#include "argand/runtime/cuda/streams.h"
+
+namespace argand::cuda {
+
+// Make one that lives for ever: a window may be issued when its thread, or the process, ends.
+class KernelTable {
+ public:
+  // make() compiles or loads the kernel at the first call with this key.
+  template <class Make>
+  Kernel get(const std::string& key, Make make) {
+    auto& known = of_device_[thread_device()];
+    {
+      const std::shared_lock lock(mutex_);
+      const auto found = known.find(key);
+      if (found != known.end()) return found->second;
+    }
+    const Kernel kernel = make();
+    const std::lock_guard lock(mutex_);
+    known.emplace(key, kernel);
+    return kernel;
+  }
+
+ private:
+  std::shared_mutex mutex_;
+  std::unordered_map<std::string, Kernel> of_device_[kMaxDevices];
+};
+
+}  // namespace argand::cuda
