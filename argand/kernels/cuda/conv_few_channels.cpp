@@ -13,7 +13,7 @@ constexpr int kSumsBytes = kThreads * (kOutputs * kTaps + 1) * 4, kMostBytes = 4
 // As in conv_few_channels.cuh.
 struct FewChannels {
   int n, c, o, h, w, out_h, out_w, pad_y, pad_x;
-  int band, bands, segments, x_pitch, x_plane, g_pitch, g_plane, units, groups;
+  int band = 0, bands = 0, segments = 0, x_pitch = 0, x_plane = 0, g_pitch = 0, g_plane = 0, units = 0, groups = 0;
   int bytes() const { return 4 * (c * x_plane + (o + kOutputs - 1) / kOutputs * kOutputs * g_plane); }
 };
 
