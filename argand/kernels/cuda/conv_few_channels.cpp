@@ -7,7 +7,7 @@
 namespace argand::cuda::own {
 namespace {
 
-constexpr int kThreads = 256, kOutputs = 4, kTaps = 9, kSegment = 7, kMostBlocks = 256;
+constexpr int kThreads = 256, kOutputs = 4, kTaps = 9, kSegment = 7, kMostBlocks = 528;
 constexpr int kSumsBytes = kThreads * (kOutputs * kTaps + 1) * 4, kMostBytes = 46 << 10;
 
 // As in conv_few_channels.cuh.

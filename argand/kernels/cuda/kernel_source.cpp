@@ -14,7 +14,7 @@ const char* device_type_name(ScalarType t) {
 
 Kernel kernel(const char* header, const std::string& name) {
   static KernelTable& known = *new KernelTable;
-  return known.get(name, [&] {
+  return known.get(name + header, [&] {  // two headers may have a kernel of one name
     // Types and constants among the arguments of the instance are named as in namespace argand.
     return compile(str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name);
   });
