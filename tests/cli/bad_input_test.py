@@ -10,7 +10,7 @@ class Options(CliTest):
     def test_unknown_and_missing_words(self):
         self.assert_refused(self.run_cli("frobnicate"), "frobnicate")
         self.assert_refused(self.run_cli("train", "--frobnicate"), "--frobnicate")
-        self.assert_refused(self.run_cli(), "train, eval, predict, info or ops")
+        self.assert_refused(self.run_cli(), "train, eval, predict, mem, info or ops")
         self.assert_refused(self.run_cli("predict"), "images")
         self.assert_refused(self.run_cli("train", "--epochs"), "--epochs")
 

@@ -18,6 +18,15 @@ class CudaTest : public testing::Test {
   static bool kernels_run() { return cuda::get_device_name() != "dry run"; }
 };
 
+// For tests that look at values.
+class ComputingCudaTest : public CudaTest {
+ protected:
+  void SetUp() override {
+    CudaTest::SetUp();
+    if (!IsSkipped() && !kernels_run()) GTEST_SKIP() << "the dry run computes nothing";
+  }
+};
+
 template <class E, class F>
 std::string message_of(F&& f) {
   try {

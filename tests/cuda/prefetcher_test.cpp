@@ -1,25 +1,17 @@
 // The prefetcher on a real GPU: its copies run beside the work of the current stream.
 #include "argand/data/prefetcher.h"
 
-#include <gtest/gtest.h>
-
 #include <cstdlib>
 
 #include "argand/data/data_loader.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "tests/cuda/device_fixture.h"
 
 namespace argand {
 namespace {
 
-class CudaPrefetcher : public testing::Test {
- protected:
-  void SetUp() override {
-    std::string why;
-    if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
-    if (std::getenv("ARGAND_CUDA_DRY_RUN")) GTEST_SKIP() << "a pretended device computes nothing";
-  }
-};
+class CudaPrefetcher : public ComputingCudaTest {};
 
 constexpr int64_t kBatches = 12, kElements = 16 << 20;  // 64 MiB each: some milliseconds on the way
 

@@ -1,27 +1,24 @@
 // Training loops are issued as CUDA graphs, and the results are the same bits; skipped where there is no GPU.
-#include <gtest/gtest.h>
-
 #include "argand/core/cpu_generator.h"
-#include "argand/exec/cuda.h"
 #include "argand/exec/window.h"
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/linear.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "argand/optim/adam.h"
+#include "tests/cuda/device_fixture.h"
 
 namespace argand {
 namespace {
 
-class Replay : public testing::Test {
+class Replay : public ComputingCudaTest {
  protected:
   void SetUp() override {
-    std::string why;
-    if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
-    cuda::set_replay_enabled(true);
+    ComputingCudaTest::SetUp();
+    if (!IsSkipped()) cuda::set_replay_enabled(true);
   }
   void TearDown() override {
-    if (cuda::is_available()) cuda::set_replay_enabled(true);
+    if (!IsSkipped()) cuda::set_replay_enabled(true);
   }
 };
 
