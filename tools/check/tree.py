@@ -66,9 +66,10 @@ class Passed:
 
     def __init__(self, tree, check, *settings):
         self.tree = tree
-        self.folder = tree.work / check
+        cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache")
+        self.folder = cache / "argand/check" / check  # of the user: a fresh clone knows what another found
         self.folder.mkdir(parents=True, exist_ok=True)
-        self.settings = repr(settings).encode()
+        self.settings = repr(settings).replace(str(tree.root), "").encode()
         self.texts = {}
 
     def text(self, path):
