@@ -14,6 +14,17 @@ __device__ __forceinline__ T warp_reduce(T x, F f) {
   return x;
 }
 
+// Sums over the lanes up to this one, which counts.
+__device__ __forceinline__ unsigned warp_sum_upto(unsigned x) {
+  const unsigned lane = threadIdx.x % kWarp;
+#pragma unroll
+  for (unsigned step = 1; step < kWarp; step *= 2) {
+    const unsigned other = __shfl_up_sync(0xffffffffu, x, step);
+    if (lane >= step) x += other;
+  }
+  return x;
+}
+
 // All threads of the block get the result; blockDim.x is a multiple of the warp.  `identity` changes nothing.
 template <class T, class F>
 __device__ __forceinline__ T block_reduce(T x, F f, T identity) {

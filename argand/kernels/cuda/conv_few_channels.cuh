@@ -2,22 +2,10 @@
 // image band lies in shared memory, and a thread sums all taps of one input and four output channels while it slides
 // along rows.
 #pragma once
+#include "argand/kernels/cuda/few_channels.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
-
-inline constexpr int kFewThreads = 256, kFewTaps = 9, kFewOutputs = 4, kFewSegment = 7;
-inline constexpr int kFewSums = kFewTaps * kFewOutputs, kFewSumsPitch = kFewSums + 1;
-
-// [n, c, h, w] and [n, o, out_h, out_w], contiguous; no stride, dilation or groups.
-struct FewChannels {
-  int n, c, o, h, w, out_h, out_w, pad_y, pad_x;
-  int band, bands;       // rows of an image that are in shared memory together; how many bands make an image
-  int segments;          // of kFewSegment outputs, that make a row; the last is filled up with zeros
-  int x_pitch, x_plane;  // of the input in shared memory: elements of a row, of a channel (odd: lanes differ in it)
-  int g_pitch, g_plane;
-  int units, groups;  // threads: pairs of an input and four output channels, times groups that share the segments
-};
 
 // parts[block] = [o, c, 3, 3], summed over images and bands `block`, block + number of blocks, ...
 __global__ void __launch_bounds__(kFewThreads)

@@ -8,6 +8,7 @@
 #include "argand/base/str.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/device_array.h"
+#include "argand/kernels/cuda/kernel_source.h"
 
 namespace argand::cuda {
 namespace {
@@ -110,6 +111,11 @@ class Convolution : public OnDevice {
   std::mt19937 generator_{1};
 };
 
+TEST_F(Convolution, KernelsOfOneNameAreApart) {
+  const char* name = "add_parts<double>";
+  EXPECT_NE(kernel("argand/kernels/cuda/conv.cuh", name).function(),
+            kernel("argand/kernels/cuda/column_sums.cuh", name).function());
+}
 TEST_F(Convolution, OwnKernelsInFloat) { compare<float>(kFloat, 1e-3, true); }
 TEST_F(Convolution, OwnKernelsInDouble) { compare<double>(kDouble, 1e-11, true); }
 TEST_F(Convolution, WeightsOfFewChannels) { compare_few_channels(); }

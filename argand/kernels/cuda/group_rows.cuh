@@ -48,12 +48,7 @@ __global__ void __launch_bounds__(1024) sum_counts(unsigned* counts, int n) {
   unsigned sum = 0;
   for (int i = begin; i < end; ++i) sum += counts[i];
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned upto = sum;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(0xffffffffu, upto, step);
-    if (lane >= step) upto += other;
-  }
+  const unsigned upto = warp_sum_upto(sum);
   if (lane == kWarp - 1) totals[warp] = upto;
   __syncthreads();
   unsigned before = upto - sum;

@@ -12,11 +12,13 @@ const char* device_type_name(ScalarType t) {
   return code_type(t);
 }
 
-Kernel kernel(const char* header, const std::string& name) {
+Kernel kernel(const char* header, std::string name) {
   static KernelTable& known = *new KernelTable;
-  return known.get(name + header, [&] {  // two headers may have a kernel of one name
+  const size_t length = name.size();
+  name += header;  // two headers may have a kernel of one name
+  return known.get(name, [&] {
     // Types and constants among the arguments of the instance are named as in namespace argand.
-    return compile(str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name);
+    return compile(str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name.substr(0, length));
   });
 }
 

@@ -12,7 +12,7 @@ const char* device_type_name(ScalarType t);
 
 // The instance `name` ("softmax_rows<float, 4>") of a kernel in `header` ("argand/kernels/cuda/softmax.cuh").  Compiled
 // at the first call; later a lookup.
-Kernel kernel(const char* header, const std::string& name);
+Kernel kernel(const char* header, std::string name);
 
 // "name<a, b, c>": text for kernel(); bool as true and false, ScalarType as its device type.
 template <class... Args>
@@ -31,7 +31,7 @@ inline std::string argument(const char* text) { return text; }
 template <class... Args>
 std::string instance(const char* name, const Args&... args) {
   std::string out;
-  out.reserve(80);
+  out.reserve(128);  // kernel() adds the header
   out = name;
   const char* before = "<";
   ((out += before + detail::argument(args), before = ", "), ...);

@@ -99,12 +99,7 @@ __device__ __forceinline__ unsigned lanes_with(unsigned digit, bool valid) {
 // Sums over the threads before this one of the first 256, all of which call it; `partial` has kWarp elements.
 __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* partial) {
   const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
-  unsigned upto = x;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(0xffffffffu, upto, step);
-    if (lane >= step) upto += other;
-  }
+  const unsigned upto = warp_sum_upto(x);
   if (lane == kWarp - 1) partial[warp] = upto;
   return upto - x;
 }

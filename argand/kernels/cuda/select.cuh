@@ -71,12 +71,7 @@ __device__ inline FoundBin find_bin(const unsigned* bins, unsigned need) {
   unsigned sum = 0;
 #pragma unroll
   for (int q = 0; q < kEach; ++q) sum += bins[threadIdx.x * kEach + q];
-  unsigned upto = sum;
-#pragma unroll
-  for (unsigned step = 1; step < kWarp; step *= 2) {
-    const unsigned other = __shfl_up_sync(0xffffffffu, upto, step);
-    if (lane >= step) upto += other;
-  }
+  const unsigned upto = warp_sum_upto(sum);
   if (lane == kWarp - 1) totals[warp] = upto;
   __syncthreads();
   unsigned before = upto - sum;

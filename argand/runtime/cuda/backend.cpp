@@ -6,17 +6,15 @@
 #include "argand/base/error.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/core/cuda_generator.h"
-#include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
-#include "argand/runtime/cuda/copy.h"
 #include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/fork.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
-#include "argand/runtime/cuda/memory_report.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/runtime_backend.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
@@ -28,7 +26,7 @@ std::string version_text(int v) { return str(v / 1000, ".", v % 1000 / 10); }
 cudaEvent_t as_event(EventHandle e) { return static_cast<cudaEvent_t>(e); }
 cudaStream_t as_stream(const StreamRef& s) { return static_cast<cudaStream_t>(s.handle); }
 
-class CudaBackend final : public Backend {
+class CudaBackend final : public RuntimeBackend {
  public:
   explicit CudaBackend(int count) : count_(count) {
     for (int i = 0; i < count; ++i) {
@@ -93,27 +91,7 @@ class CudaBackend final : public Backend {
     return v;
   }
 
-  // ---- memory
-  Allocator& allocator(DeviceIndex index) override {
-    check_index(index);
-    return device_allocator(index);
-  }
-  Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
-  void empty_cache() override { empty_caches(); }
-  MemoryMonitor& memory(DeviceIndex index) override {
-    check_index(index);
-    return memory_monitor(index);
-  }
-  MemoryStatsMap pinned_stats() override { return stats_map(pinned_blocks().stats()); }
-  void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
-            bool non_blocking) override {
-    cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
-  }
-
   // ---- streams and events
-  StreamRef current_stream(DeviceIndex device) override { return {device, cuda::current_stream(device)}; }
-  void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
-  StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
     refuse_while_capturing(stream, "Stream.query");
     const DeviceScope on(Device(kCUDA, stream.device));
@@ -166,15 +144,7 @@ class CudaBackend final : public Backend {
     return ms;
   }
 
-  // ---- graphs
-  std::unique_ptr<DeviceGraph> make_graph() override { return cuda::make_graph(); }
-  bool is_capturing() override { return cuda::is_capturing(); }
-
  private:
-  void check_index(DeviceIndex index) const {
-    ARGAND_CHECK(DeviceError, index >= 0 && index < count_, "there is no device cuda:", static_cast<int>(index),
-                 ": this machine has ", count_);
-  }
   static bool done(cudaError_t e, const char* call) {
     if (e == cudaErrorNotReady) return false;
     if (e != cudaSuccess) throw_cuda_error(e, call);

@@ -1,22 +1,16 @@
 #include "argand/runtime/cuda/dry_run.h"
 
-#include <cstdlib>
-#include <cstring>
-
-#include "argand/base/error.h"
+#include "argand/base/env.h"
 #include "argand/core/cuda_generator.h"
-#include "argand/runtime/backend.h"
-#include "argand/runtime/cuda/copy.h"
 #include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
-#include "argand/runtime/cuda/memory_report.h"
-#include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/cuda/runtime_backend.h"
 
 namespace argand::cuda {
 namespace {
 
-class DryRunBackend final : public Backend {
+class DryRunBackend final : public RuntimeBackend {
  public:
   int device_count() override { return 1; }
   DeviceIndex current_device() override { return 0; }
@@ -27,23 +21,13 @@ class DryRunBackend final : public Backend {
     refuse_while_capturing_on(index, "cuda::synchronize");
     check_guards(index);
   }
-  Generator& default_generator(DeviceIndex) override { return generator_; }
+  Generator& default_generator(DeviceIndex index) override {
+    check_index(index);
+    return generator_;
+  }
   std::string versions() override { return "dry run: kernels are compiled, not run\n"; }
   BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = loaded_cudnn_version()}; }
 
-  Allocator& allocator(DeviceIndex) override { return device_allocator(0); }
-  Allocator& pinned_allocator() override { return cuda::pinned_allocator(); }
-  void empty_cache() override { empty_caches(); }
-  MemoryMonitor& memory(DeviceIndex) override { return memory_monitor(0); }
-  MemoryStatsMap pinned_stats() override { return stats_map(pinned_blocks().stats()); }
-  void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
-            bool non_blocking) override {
-    cuda::copy(to, to_device, from, from_device, nbytes, non_blocking);
-  }
-
-  StreamRef current_stream(DeviceIndex device) override { return {device, cuda::current_stream(device)}; }
-  void set_current_stream(const StreamRef& stream) override { cuda::set_current_stream(stream); }
-  StreamRef stream_from_pool(DeviceIndex device, int priority) override { return pooled_stream(device, priority); }
   bool query(const StreamRef& stream) override {
     refuse_while_capturing(stream, "Stream.query");
     return true;
@@ -64,9 +48,6 @@ class DryRunBackend final : public Backend {
   void set_replay_enabled(bool) override {}
   IssueStats issue_stats() override { return {}; }
 
-  std::unique_ptr<DeviceGraph> make_graph() override { return cuda::make_graph(); }
-  bool is_capturing() override { return cuda::is_capturing(); }
-
  private:
   Generator generator_ = make_cuda_generator(Device(kCUDA, 0));
 };
@@ -74,10 +55,7 @@ class DryRunBackend final : public Backend {
 }  // namespace
 
 bool dry_run() {
-  static const bool on = [] {
-    const char* text = std::getenv("ARGAND_CUDA_DRY_RUN");
-    return text && std::strcmp(text, "1") == 0;
-  }();
+  static const bool on = env_flag("ARGAND_CUDA_DRY_RUN", false);
   return on;
 }
 

@@ -1,13 +1,12 @@
 #include "argand/runtime/cuda/memory.h"
 
 #include <atomic>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <memory>
 #include <mutex>
 
+#include "argand/base/env.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
@@ -29,10 +28,7 @@ void current_holder(Holder& holder) {
 }
 
 bool guard_mode() {
-  static const bool on = [] {
-    const char* text = std::getenv("ARGAND_CUDA_GUARD");
-    return text && std::strcmp(text, "1") == 0;
-  }();
+  static const bool on = env_flag("ARGAND_CUDA_GUARD", false);
   return on;
 }
 

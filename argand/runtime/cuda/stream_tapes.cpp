@@ -1,10 +1,9 @@
 #include "argand/runtime/cuda/stream_tapes.h"
 
 #include <atomic>
-#include <cstdlib>
-#include <cstring>
 #include <map>
 
+#include "argand/base/env.h"
 #include "argand/core/storage.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
@@ -124,11 +123,8 @@ struct StreamTape {
 };
 
 bool wanted_by_environment() {
-  const auto is = [](const char* name, const char* value) {
-    const char* text = std::getenv(name);
-    return text && std::strcmp(text, value) == 0;
-  };
-  return !is("CUDA_LAUNCH_BLOCKING", "1") && !is("ARGAND_CUDA_REPLAY", "0");
+  const std::string blocking = env("CUDA_LAUNCH_BLOCKING").value_or("");
+  return (blocking.empty() || blocking == "0") && env_flag("ARGAND_CUDA_REPLAY", true);
 }
 
 class Tapes {
