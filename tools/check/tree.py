@@ -92,13 +92,18 @@ class Passed:
                     waiting.append(name)
         return self.folder / digest.hexdigest()
 
+    def known(self, path):
+        return self.key(path).exists()
+
+    def remember(self, path):
+        self.key(path).touch()
+
     def unless_known(self, path, findings_of):
-        key = self.key(path)
-        if key.exists():
+        if self.known(path):
             return []
         found = findings_of(path)
         if not found:
-            key.touch()
+            self.remember(path)
         return found
 
 
