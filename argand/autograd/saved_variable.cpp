@@ -21,7 +21,7 @@ SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_ou
 
 Tensor SavedVariable::unpack(const intrusive_ptr<Node>& owner) const {
   if (!data_.defined()) return {};
-  check_saved_version(data_, version_, owner->name());
+  check_saved_version(data_, version_, *owner);
   if (!is_output_ || !is_differentiable(data_.dtype())) return data_;
   return owner->with_history(data_, output_nr_);
 }

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <utility>
 
+#include "argand/base/small_object.h"
+
 namespace argand {
 
-class RefCounted {
+class RefCounted : public SmallObject {
  public:
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;

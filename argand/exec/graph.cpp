@@ -161,11 +161,11 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   }
 }
 
-void check_saved_version(const Tensor& saved, uint32_t expected, const std::string& node) {
+void check_saved_version(const Tensor& saved, uint32_t expected, const Node& node) {
   ARGAND_CHECK(
       GradError, saved._version() == expected,
       "one of the variables needed for gradient computation has been modified by an inplace operation: a tensor of ",
-      saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node, ", is at version ", saved._version(),
+      saved.dtype(), " and shape ", saved.sizes(), ", saved by ", node.name(), ", is at version ", saved._version(),
       "; expected version ", expected, " instead. The op that changed it last is '", saved.storage()->last_writer(),
       "'.");
 }
@@ -180,9 +180,9 @@ void OpNode::check_versions() {
       "Specify retain_graph=True if you need to backward through the graph a second time.");
   TensorSlots slots;
   tensors(slots);
-  for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, name());
+  for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, *this);
   for (const auto& [t, version] : saved_results_)
-    if (t.defined()) check_saved_version(t, version, name());
+    if (t.defined()) check_saved_version(t, version, *this);
 }
 
 void OpNode::restore_results() {

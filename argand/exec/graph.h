@@ -84,7 +84,7 @@ class Node : public RefCounted {
 
 }  // namespace autograd
 
-class AutogradMeta {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
+class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
  public:
   bool requires_grad = false;  // of a leaf
   uint32_t output_nr = 0;
@@ -120,7 +120,7 @@ void check_inplace(const char* op, const Tensor& self, bool records);
 namespace autograd {
 
 // GradError naming the op that wrote last, if a tensor saved by `node` is no longer at the version it was saved at.
-void check_saved_version(const Tensor& saved, uint32_t expected, const std::string& node);
+void check_saved_version(const Tensor& saved, uint32_t expected, const Node& node);
 
 // In-place on a tensor or view: makes `node` the history of `self`, through its base where it is a view.
 void rebase_history(const Tensor& self, intrusive_ptr<Node> node);

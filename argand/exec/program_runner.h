@@ -5,8 +5,8 @@
 
 namespace argand::exec {
 
-// Issues the program on the current stream of the current device.
-using ProgramRunner = void (*)(PointwiseProgram program);
+// Issues the program on the current stream of the current device.  What is left of the program is of no use.
+using ProgramRunner = void (*)(PointwiseProgram& program);
 
 void register_program_runner(DeviceType type, ProgramRunner runner);
 ProgramRunner program_runner(DeviceType type);

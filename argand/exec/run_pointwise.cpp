@@ -142,7 +142,7 @@ void run_program(const PointwiseCall& call) {
   p.values.push_back({out.dtype(), out.impl().data(), out.impl().strides, false, true});
   p.steps.push_back(step);
   const PlaceScope scope{Place(out.device())};
-  program_runner(out.device().type())(std::move(p));
+  program_runner(out.device().type())(p);
 }
 
 void run_now(const PointwiseCall& call) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "argand/exec/place.h"
@@ -29,8 +28,8 @@ bool mutant(Mutant m) { return active_mutant.load(std::memory_order_relaxed) == 
 struct Operand {
   StoragePtr storage;
   Dims strides;
-  int64_t offset;
-  ScalarType dtype;
+  int64_t offset = 0;
+  ScalarType dtype = kFloat;
   bool same_layout(const Operand& o) const { return offset == o.offset && dtype == o.dtype && strides == o.strides; }
   char* address() const { return static_cast<char*>(storage->issued_data()) + offset * element_size(dtype); }
 };
@@ -40,42 +39,58 @@ struct Instr {
   const PointwiseInfo* info;
   ScalarType compute;
   Dims sizes;
-  std::vector<Operand> ins;
   Operand out;
   Scalar scalars[kMaxScalars];
+  uint32_t first_in = 0, num_ins = 0;  // in Instrs::operands
+};
+
+// Instructions in order, with what they read.  Clearing keeps the memory for the next ones.
+struct Instrs {
+  std::vector<Instr> list;
+  std::vector<Operand> operands;
+  std::span<Operand> ins(const Instr& i) { return std::span(operands).subspan(i.first_in, i.num_ins); }
+  std::span<const Operand> ins(const Instr& i) const { return std::span(operands).subspan(i.first_in, i.num_ins); }
+  void push(Instr&& instr, std::span<Operand> ins) {
+    instr.first_in = static_cast<uint32_t>(operands.size());
+    instr.num_ins = static_cast<uint32_t>(ins.size());
+    operands.insert(operands.end(), std::make_move_iterator(ins.begin()), std::make_move_iterator(ins.end()));
+    list.push_back(std::move(instr));
+  }
+  void clear() {
+    list.clear();
+    operands.clear();
+  }
 };
 
 Operand make_operand(const Tensor& t, const Dims& sizes) {
-  return {t.storage(), expanded_strides(t.sizes(), t.strides(), sizes), t.storage_offset(), t.dtype()};
+  const TensorImpl& impl = t.impl();
+  if (impl.sizes == sizes) return {impl.storage, impl.strides, impl.offset, impl.dtype};
+  return {impl.storage, expanded_strides(impl.sizes, impl.strides, sizes), impl.offset, impl.dtype};
 }
 
 // ---- from a group of instructions to a program
 
 class GroupBuilder {
  public:
-  explicit GroupBuilder(std::span<Instr> group) : group_(group) {
-    for (const Instr& i : group) {
-      ++owned_[i.out.storage.get()];
-      for (const Operand& o : i.ins) ++owned_[o.storage.get()];
-    }
-  }
+  // Of the instructions [first, last), into `program`, which is empty.
+  GroupBuilder(const Instrs& instrs, size_t first, size_t last, PointwiseProgram& program)
+      : instrs_(instrs), group_(std::span(instrs.list).subspan(first, last - first)), program_(program) {}
 
-  PointwiseProgram build(WindowStats& stats) {
+  void build(WindowStats& stats) {
     program_.sizes = group_.front().sizes;
     for (const Instr& i : group_) {
-      ProgramStep step;
+      ProgramStep& step = program_.steps.emplace_back();
       step.body = i.info;
       step.compute = i.compute;
       pack_scalars(i.scalars, i.info->num_scalars, i.compute, step.scalars);
-      for (const Operand& o : i.ins) step.ins.push_back(read(o));
+      for (const Operand& o : instrs_.ins(i)) step.ins.push_back(read(o));
       step.out = write(i.out, i.info->name);
-      program_.steps.push_back(step);
     }
     bind_results(stats);
-    return std::move(program_);
   }
 
  private:
+  // A place in memory that the group reads or writes, and the value that is there after the steps so far.
   struct Known {
     const Operand* operand;
     int value;
@@ -88,34 +103,43 @@ class GroupBuilder {
     program_.values.push_back({.dtype = o.dtype, .memory = nullptr, .strides = o.strides, .number = number});
     return static_cast<int>(program_.values.size()) - 1;
   }
+  Known* find(const Operand& o) {
+    for (Known& k : known_)
+      if (k.operand->storage == o.storage && k.operand->same_layout(o)) return &k;
+    return nullptr;
+  }
   int read(const Operand& o) {
-    const auto [first, last] = known_.equal_range(o.storage.get());
-    for (auto it = first; it != last; ++it)
-      if (it->second.operand->same_layout(o)) return it->second.value;
+    if (const Known* k = find(o)) return k->value;
     const int v = add(o);
     program_.values[v].memory = o.address();
     program_.values[v].load = true;
-    known_.emplace(o.storage.get(), Known{&o, v, true});
+    known_.push_back({&o, v, true});
     return v;
   }
   int write(const Operand& o, const char* op) {
     const int v = add(o);
-    const auto [first, last] = known_.equal_range(o.storage.get());
-    for (auto it = first; it != last; ++it) {
-      if (!it->second.operand->same_layout(o)) continue;
-      it->second = {&o, v, false, op};
-      return v;
-    }
-    known_.emplace(o.storage.get(), Known{&o, v, false, op});
+    const Known now{&o, v, false, op};
+    if (Known* k = find(o))
+      *k = now;
+    else
+      known_.push_back(now);
     return v;
+  }
+  uint32_t owned_by_group(const StoragePtr& s) const {
+    uint32_t n = 0;
+    for (const Instr& i : group_) {
+      n += i.out.storage == s;
+      for (const Operand& o : instrs_.ins(i)) n += o.storage == s;
+    }
+    return n;
   }
   // The last value of each written place goes to memory, unless only the group itself owns the storage.
   void bind_results(WindowStats& stats) {
-    for (const auto& [storage, known] : known_) {
+    for (const Known& known : known_) {
       if (known.loaded) continue;
-      const bool temporary =
-          !storage->allocated() && storage->use_count() == owned_.at(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0);
-      if (temporary) {
+      const StoragePtr& storage = known.operand->storage;
+      if (!storage->allocated() &&
+          storage->use_count() == owned_by_group(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0)) {
         ++stats.elided;
         continue;
       }
@@ -125,21 +149,23 @@ class GroupBuilder {
     }
   }
 
-  std::span<Instr> group_;
-  PointwiseProgram program_;
-  std::unordered_map<StorageImpl*, uint32_t> owned_;
-  std::unordered_multimap<StorageImpl*, Known> known_;
+  const Instrs& instrs_;
+  std::span<const Instr> group_;
+  PointwiseProgram& program_;
+  SmallVector<Known, 16> known_;
 };
 
 // Note [Alias rule]
-bool may_join(std::span<const Instr> group, const Instr& next) {
+bool may_join(const Instrs& all, size_t first, size_t at) {
+  const std::span<const Instr> group = std::span(all.list).subspan(first, at - first);
+  const Instr& next = all.list[at];
   const auto clash = [](const Operand& a, const Operand& b) { return a.storage == b.storage && !a.same_layout(b); };
   if (!(group.front().sizes == next.sizes) || !(group.front().place == next.place)) return false;
   for (const Instr& member : group) {
     if (!mutant(Mutant::kNoWriteAfterWrite) && clash(member.out, next.out)) return false;
-    for (const Operand& in : next.ins)
+    for (const Operand& in : all.ins(next))
       if (!mutant(Mutant::kNoReadAfterWrite) && clash(member.out, in)) return false;
-    for (const Operand& in : member.ins)
+    for (const Operand& in : all.ins(member))
       if (!mutant(Mutant::kNoWriteAfterRead) && clash(in, next.out)) return false;
   }
   return true;
@@ -163,18 +189,28 @@ class Window final : public PendingWork {
   }
 
   void push(const PointwiseCall& call) {
-    Instr instr = make_instr(call);
+    const Dims& sizes = call.out->impl().sizes;
+    Instr instr{.place = Place(call.out->device()),
+                .info = call.info,
+                .compute = call.compute,
+                .sizes = sizes,
+                .out = make_operand(*call.out, sizes),
+                .scalars = {}};
+    std::copy(call.scalars, call.scalars + call.info->num_scalars, instr.scalars);
+    Operand room[kMaxInputs];
+    const std::span<Operand> ins(room, static_cast<size_t>(call.num_inputs));
+    for (size_t i = 0; i < ins.size(); ++i) ins[i] = make_operand(*call.inputs[i], sizes);
     std::unique_lock lock(mutex_);
-    while (PendingWork* other = claim(instr)) {
+    while (PendingWork* other = claim(instr.out, ins)) {
       lock.unlock();  // two windows that wait for each other would wait for ever
       other->flush();
       lock.lock();
     }
     pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
-    instrs_.push_back(std::move(instr));
+    const int64_t most = instr.place.device.is_cpu() ? kWindowBytes : kGpuWindowBytes;
+    waiting_.push(std::move(instr), ins);
     ++stats_.instructions;
-    const int64_t most = instrs_.back().place.device.is_cpu() ? kWindowBytes : kGpuWindowBytes;
-    if (instrs_.size() < kWindowInstructions && pending_bytes_ < most) return;
+    if (waiting_.list.size() < kWindowInstructions && pending_bytes_ < most) return;
     try {
       flush_locked();
     } catch (const OutOfMemoryError&) {  // this call failed; those before it still wait
@@ -189,23 +225,10 @@ class Window final : public PendingWork {
   }
 
  private:
-  static Instr make_instr(const PointwiseCall& call) {
-    Instr instr{Place(call.out->device()),
-                call.info,
-                call.compute,
-                Dims(call.out->sizes()),
-                {},
-                make_operand(*call.out, Dims(call.out->sizes())),
-                {}};
-    instr.ins.reserve(static_cast<size_t>(call.num_inputs));
-    for (int i = 0; i < call.num_inputs; ++i) instr.ins.push_back(make_operand(*call.inputs[i], instr.sizes));
-    std::copy(call.scalars, call.scalars + kMaxScalars, instr.scalars);
-    return instr;
-  }
   // Marks the storages of the instruction as pending here.  What waits on them in another thread's window happened
   // before, or reads them just now as this does: then nothing is marked, and that window is returned, to be flushed.  A
   // storage is pending in one window only, so that a write after all of them finds every reader.
-  PendingWork* claim(const Instr& instr) {
+  PendingWork* claim(const Operand& out, std::span<const Operand> ins) {
     SmallVector<StorageImpl*, kMaxInputs + 1> fresh;
     const auto take = [&](const Operand& o) -> PendingWork* {
       if (mutant(Mutant::kNoForeignFlush)) o.storage->set_pending(nullptr);
@@ -213,8 +236,8 @@ class Window final : public PendingWork {
       if (!before) fresh.push_back(o.storage.get());
       return before == this ? nullptr : before;
     };
-    PendingWork* other = take(instr.out);
-    for (size_t i = 0; i < instr.ins.size() && !other; ++i) other = take(instr.ins[i]);
+    PendingWork* other = take(out);
+    for (size_t i = 0; i < ins.size() && !other; ++i) other = take(ins[i]);
     if (other)
       for (StorageImpl* s : fresh) s->set_pending(nullptr);
     return other;
@@ -222,82 +245,86 @@ class Window final : public PendingWork {
   void unmark(const Operand& o) {
     if (o.storage && o.storage->pending() == this) o.storage->set_pending(nullptr);
   }
-  void unmark(const Instr& instr) {
-    unmark(instr.out);
-    for (const Operand& o : instr.ins) unmark(o);
-  }
 
   void drop_last() {
-    if (instrs_.empty()) return;
-    Instr last = std::move(instrs_.back());
-    instrs_.pop_back();
-    release(last, instrs_, 0);
+    if (waiting_.list.empty()) return;
+    release(waiting_, waiting_.list.size() - 1, waiting_.list.size());
+    waiting_.operands.resize(waiting_.list.back().first_in);
+    waiting_.list.pop_back();
     count_pending_bytes();
   }
   void count_pending_bytes() {
     pending_bytes_ = 0;
-    for (const Instr& i : instrs_)
+    for (const Instr& i : waiting_.list)
       if (!i.out.storage->allocated()) pending_bytes_ += static_cast<int64_t>(i.out.storage->nbytes());
   }
-  // The program of a group.  Without memory for a result nothing of the group has run: it waits on, with what follows.
-  PointwiseProgram build(std::vector<Instr>& instrs, size_t first, size_t last) {
+  // The program of the instructions [first, last) that are being issued.  Without memory for a result nothing of the
+  // group has run: it waits on, with what follows.
+  PointwiseProgram& build(size_t first, size_t last) {
+    program_.sizes.clear();
+    program_.values.clear();
+    program_.steps.clear();
     try {
-      return GroupBuilder({&instrs[first], last - first}).build(stats_);
+      GroupBuilder(issuing_, first, last, program_).build(stats_);
     } catch (const OutOfMemoryError&) {
-      instrs_.assign(std::make_move_iterator(instrs.begin() + static_cast<std::ptrdiff_t>(first)),
-                     std::make_move_iterator(instrs.end()));
-      instrs.clear();
+      for (size_t i = first; i < issuing_.list.size(); ++i)
+        waiting_.push(std::move(issuing_.list[i]), issuing_.ins(issuing_.list[i]));
+      issuing_.clear();
       count_pending_bytes();
       throw;
     }
+    return program_;
   }
 
   void flush_locked() {
-    if (instrs_.empty()) return;
+    if (waiting_.list.empty()) return;
     const IssuingScope scope;
     ++stats_.flushes;
-    std::vector<Instr> instrs = std::move(instrs_);
-    instrs_.clear();
+    std::swap(waiting_, issuing_);
     pending_bytes_ = 0;
     // However issuing ends, nothing of this window may stay marked.
     struct Unmark {
       Window& window;
-      std::vector<Instr>& instrs;
       ~Unmark() {
-        for (const Instr& i : instrs) window.unmark(i);
+        for (const Instr& i : window.issuing_.list) window.unmark(i.out);
+        for (const Operand& o : window.issuing_.operands) window.unmark(o);
+        window.issuing_.clear();
       }
-    } at_end{*this, instrs};
-    for (size_t first = 0; first < instrs.size();) {
+    } at_end{*this};
+    for (size_t first = 0; first < issuing_.list.size();) {
       size_t last = first + 1;
-      while (last < instrs.size() && may_join({&instrs[first], last - first}, instrs[last])) ++last;
-      const Place place = instrs[first].place;
+      while (last < issuing_.list.size() && may_join(issuing_, first, last)) ++last;
+      const Place place = issuing_.list[first].place;
       const PlaceScope on_place(place);
-      program_runner(place.device.type())(build(instrs, first, last));
+      program_runner(place.device.type())(build(first, last));
       ++stats_.groups;
       // Their references go now, so that later groups see who still owns what.
-      for (; first < last; ++first) release(instrs[first], instrs, last);
+      for (; first < last; ++first) release(issuing_, first, last);
     }
   }
-  // A storage stays marked while a later instruction of the window uses it.  Once unmarked it may be claimed by another
-  // window at any moment, so only this window's own mark is ever taken away.
-  void release(Instr& instr, const std::vector<Instr>& all, size_t next) {
-    const auto used_later = [&](const StorageImpl* s) {
-      return std::any_of(all.begin() + static_cast<std::ptrdiff_t>(next), all.end(), [&](const Instr& i) {
-        return i.out.storage.get() == s ||
-               std::any_of(i.ins.begin(), i.ins.end(), [&](const Operand& o) { return o.storage.get() == s; });
+  // Lets go of the storages of instruction `at`.  One stays marked while a later instruction of the window, from `next`
+  // on, uses it.  Once unmarked it may be claimed by another window at any moment, so only this window's own mark is
+  // ever taken away.
+  void release(Instrs& all, size_t at, size_t next) {
+    const auto used_later = [&](const StoragePtr& s) {
+      return std::any_of(all.list.begin() + static_cast<std::ptrdiff_t>(next), all.list.end(), [&](const Instr& i) {
+        const auto ins = all.ins(i);
+        return i.out.storage == s ||
+               std::any_of(ins.begin(), ins.end(), [&](const Operand& o) { return o.storage == s; });
       });
     };
     const auto leave = [&](Operand& o) {
-      if (!used_later(o.storage.get())) unmark(o);
+      if (!used_later(o.storage)) unmark(o);
       o.storage.reset();
     };
+    Instr& instr = all.list[at];
     leave(instr.out);
-    for (Operand& o : instr.ins) leave(o);
-    instr.ins.clear();
+    for (Operand& o : all.ins(instr)) leave(o);
   }
 
   std::mutex mutex_;
-  std::vector<Instr> instrs_;
+  Instrs waiting_, issuing_;
+  PointwiseProgram program_;  // of the group that is issued
   int64_t pending_bytes_ = 0;
   WindowStats stats_;
 };
@@ -306,8 +333,8 @@ class Window final : public PendingWork {
 class ThreadWindow {
  public:
   ThreadWindow() {
-    program_runner(kCPU)(
-        {.sizes = {1}, .values = {}, .steps = {}});  // what issuing keeps per thread now outlives the window
+    PointwiseProgram nothing{.sizes = {1}, .values = {}, .steps = {}};
+    program_runner(kCPU)(nothing);  // what issuing keeps per thread now outlives the window
     const std::lock_guard lock(mutex());
     if (idle().empty()) {
       window_ = new Window;

@@ -73,7 +73,7 @@ KernelForm form_of(const PointwiseProgram& p) {
     f.width = 1;
     for (Walk& w : f.walk)
       if (w == Walk::kLinear) w = Walk::kStrided;
-    f.inner_moves.assign(p.values.size(), false);
+    f.inner_moves.resize(p.values.size(), false);
     return f;
   }
   f.width = width_of(p, f);
@@ -82,10 +82,14 @@ KernelForm form_of(const PointwiseProgram& p) {
   return f;
 }
 
-std::string kernel_key(const PointwiseProgram& p, const KernelForm& f) {
-  std::string key;
+KernelKey kernel_key(const PointwiseProgram& p, const KernelForm& f) {
+  KernelKey key;
   key.reserve(16 + p.values.size() * 4 + p.steps.size() * 20);
-  const auto add = [&](const auto& x) { key.append(reinterpret_cast<const char*>(&x), sizeof(x)); };
+  const auto add = [&](const auto& x) {
+    const size_t at = key.size();
+    key.resize(at + sizeof(x));
+    std::memcpy(key.data() + at, &x, sizeof(x));
+  };
   add(static_cast<char>(f.width));
   add(static_cast<char>(f.ndim));
   add(f.wide);
@@ -258,8 +262,8 @@ std::string kernel_text(const PointwiseProgram& program, const KernelForm& form)
   return TextOf(program, form).make();
 }
 
-std::vector<char> kernel_arguments(const PointwiseProgram& p, const KernelForm& f) {
-  std::vector<char> out;
+SmallVector<char, 512> kernel_arguments(const PointwiseProgram& p, const KernelForm& f) {
+  SmallVector<char, 512> out;
   const auto add = [&](const void* from, size_t n) {
     const size_t at = out.size();
     out.resize(at + (n + 7) / 8 * 8);

@@ -6,6 +6,7 @@
 #pragma once
 #include <string>
 
+#include "argand/base/small_vector.h"
 #include "argand/kernels/program.h"
 
 namespace argand::exec {
@@ -20,11 +21,11 @@ enum class Walk : uint8_t {
 
 // What a kernel's text depends on beside the program's bodies and dtypes.
 struct KernelForm {
-  int width;                      // elements a thread handles at a time, neighbours along the last dimension
-  int ndim;                       // dimensions to tell apart; 0: all values are linear; kAnyDims: given at the launch
-  bool wide;                      // 64-bit indices
-  std::vector<Walk> walk;         // per value
-  std::vector<bool> inner_moves;  // strided: whether the last stride is 1 (else 0; with width 1 anything)
+  int width;                   // elements a thread handles at a time, neighbours along the last dimension
+  int ndim;                    // dimensions to tell apart; 0: all values are linear; kAnyDims: given at the launch
+  bool wide;                   // 64-bit indices
+  SmallVector<Walk, 16> walk;  // per value
+  SmallVector<bool, 16> inner_moves;  // strided: whether the last stride is 1 (else 0; with width 1 anything)
 };
 inline constexpr int kAnyDims = -1, kMostDims = 8;
 
@@ -36,13 +37,14 @@ inline constexpr int64_t kSpecialElements = 1 << 18;
 KernelForm form_of(const PointwiseProgram& program);
 
 // Bytes that differ between programs whose kernels differ; quicker than the text.
-std::string kernel_key(const PointwiseProgram& program, const KernelForm& form);
+using KernelKey = SmallVector<char, 256>;
+KernelKey kernel_key(const PointwiseProgram& program, const KernelForm& form);
 
 inline constexpr const char* kKernelName = "pointwise";
 inline constexpr int kKernelThreads = 256;
 std::string kernel_text(const PointwiseProgram& program, const KernelForm& form);
 
 // The one argument of the kernel, as bytes.
-std::vector<char> kernel_arguments(const PointwiseProgram& program, const KernelForm& form);
+SmallVector<char, 512> kernel_arguments(const PointwiseProgram& program, const KernelForm& form);
 
 }  // namespace argand::exec

@@ -13,7 +13,8 @@ namespace {
 
 cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
   static cuda::KernelTable& known = *new cuda::KernelTable;
-  return known.get(kernel_key(p, form),
+  const KernelKey key = kernel_key(p, form);
+  return known.get({key.data(), key.size()},
                    [&] { return cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName); });
 }
 
@@ -22,13 +23,13 @@ const char* name_of(const PointwiseProgram& p) { return p.steps.back().body->nam
 
 }  // namespace
 
-void run_on_gpu(PointwiseProgram p) {
+void run_on_gpu(PointwiseProgram& p) {
   const int64_t n = numel_of(p.sizes);
   if (n == 0 || p.steps.empty()) return;
   collapse(p);
   const KernelForm form = form_of(p);
   const cuda::Kernel kernel = kernel_for(p, form);
-  std::vector<char> arguments = kernel_arguments(p, form);
+  SmallVector<char, 512> arguments = kernel_arguments(p, form);
   const int64_t per_block = int64_t{kKernelThreads} * form.width;
   const int64_t blocks =
       std::min<int64_t>((n + per_block - 1) / per_block, int64_t{cuda::multi_processor_count()} * 64);

@@ -4,6 +4,6 @@
 
 namespace argand::exec {
 
-void run_on_gpu(PointwiseProgram program);
+void run_on_gpu(PointwiseProgram& program);
 
 }  // namespace argand::exec

@@ -227,7 +227,7 @@ class Runner {
 
 }  // namespace
 
-void run_tiles(PointwiseProgram program) {
+void run_tiles(PointwiseProgram& program) {
   int64_t n = 1;
   for (const int64_t s : program.sizes) n *= s;
   if (n == 0) return;

@@ -10,7 +10,7 @@ inline constexpr int64_t kTileGrain = 32768;  // elements one thread takes at a 
 
 // Runs the program over all of `sizes`, in parallel where large.  Operands that are written must not overlap others
 // except when they are bound with the same address and strides.
-void run_tiles(PointwiseProgram program);
+void run_tiles(PointwiseProgram& program);
 
 // Converts n contiguous elements from one dtype to another, as C++ converts (to bool: x != 0; complex to real: real
 // part).

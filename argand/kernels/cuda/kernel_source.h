@@ -23,10 +23,10 @@ unsigned blocks_for(int64_t n, int64_t per_block);
 
 // ---- implementation of instance()
 namespace detail {
-inline std::string argument(bool b) { return b ? "true" : "false"; }
+inline const char* argument(bool b) { return b ? "true" : "false"; }
 inline std::string argument(int i) { return std::to_string(i); }
-inline std::string argument(ScalarType t) { return device_type_name(t); }
-inline std::string argument(const char* text) { return text; }
+inline const char* argument(ScalarType t) { return device_type_name(t); }
+inline const char* argument(const char* text) { return text; }
 }  // namespace detail
 template <class... Args>
 std::string instance(const char* name, const Args&... args) {
@@ -34,8 +34,9 @@ std::string instance(const char* name, const Args&... args) {
   out.reserve(128);  // kernel() adds the header
   out = name;
   const char* before = "<";
-  ((out += before + detail::argument(args), before = ", "), ...);
-  return out + ">";
+  ((out += before, out += detail::argument(args), before = ", "), ...);
+  out += '>';
+  return out;
 }
 
 }  // namespace argand::cuda

@@ -2,6 +2,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {
 namespace {
@@ -13,6 +14,12 @@ Dims with_last(IntArrayRef lead, int64_t last) {
   Dims out(lead);
   out.push_back(last);
   return out;
+}
+
+// A contiguous tensor as [rows, columns]; also where it is empty, which reshape could not infer.
+Tensor flat(const Tensor& t, int64_t columns) {
+  const int64_t rows = numel_of(t.sizes().slice(0, t.sizes().size() - 1));
+  return exec::alias(t, {rows, columns}, {columns, 1}, t.storage_offset());
 }
 
 }  // namespace
@@ -91,14 +98,14 @@ struct Linear : Kernel<LinearArgs> {
                                  a.weight.storage_offset());
     product(x, w, out.dim() == 2 ? out : flat(out, features), 1, 0, a.bias.defined() ? exec::dense(a.bias) : a.bias);
   }
-  static Tensor grad_input(const Ctx& c, const Tensor& g) { return g.matmul(c.weight.conj()); }
-  static Tensor grad_weight(const Ctx& c, const Tensor& g) { return as_rows(g).t().mm(as_rows(c.input).conj()); }
-  static Tensor grad_bias(const Ctx&, const Tensor& g) { return as_rows(g).sum(0); }
-
-  // A contiguous tensor as [rows, columns]; also where it is empty, which reshape could not infer.
-  static Tensor flat(const Tensor& t, int64_t columns) {
-    const int64_t rows = numel_of(t.sizes().slice(0, t.sizes().size() - 1));
-    return exec::alias(t, {rows, columns}, {columns, 1}, t.storage_offset());
+  static Grads grad(const Ctx& c, const Tensor& g) {
+    Grads out(c.num_tensors());
+    if (c.needs(kInput)) out[kInput] = g.matmul(c.weight.conj());
+    if (c.needs(kWeight))
+      std::tie(out[kWeight], out[kBias]) = _linear_weight_grad(g, c.input.conj(), c.needs(kBias));
+    else if (c.needs(kBias))
+      out[kBias] = as_rows(g).sum(0);
+    return out;
   }
   static void samples(S& s) {
     s.add({s->real({4, 3}), s->real({2, 3}), s->real({2})});
@@ -110,6 +117,52 @@ struct Linear : Kernel<LinearArgs> {
   }
 };
 ARGAND_OP(Linear)
+
+// Bilinear, as the products of convolutions are: what its gradient needs is linear and matmul.
+struct LinearWeightGrad : Kernel<LinearWeightGradArgs> {
+  static constexpr auto schema = "_linear_weight_grad(Tensor grad_output, Tensor input, bool bias) -> (Tensor, Tensor)";
+  static constexpr auto doc =
+      "The gradients of linear for weight, grad_output [..., out] transposed times input [..., in], and for bias: the "
+      "sum of grad_output over all but the last dimension, without elements unless asked for.";
+  static constexpr int variants = kFunction;
+  static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
+  static TensorMetas infer(const Args& a) {
+    const IntArrayRef g = a.grad_output.sizes(), x = a.input.sizes();
+    check_same_dtype("_linear_weight_grad", "grad_output", a.grad_output, "input", a.input);
+    ARGAND_CHECK(ShapeError, !x.empty() && g.size() == x.size() && g.slice(0, g.size() - 1) == x.slice(0, x.size() - 1),
+                 "_linear_weight_grad: expected grad_output [..., out] and input [..., in], got ", g, " and ", x);
+    return {{{g.back(), x.back()}, a.input.dtype()}, {{a.bias ? g.back() : 0}, a.input.dtype()}};
+  }
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const int64_t out = a.grad_output.sizes().back(), in = a.input.sizes().back();
+    const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
+    const Tensor g = a.grad_output.dim() == 2 ? a.grad_output : flat(exec::dense(a.grad_output), out);
+    const Tensor turned = exec::alias(g, {out, g.sizes()[0]}, {g.strides()[1], g.strides()[0]}, g.storage_offset());
+    product(turned, x, outs[0]);
+    if (a.bias) reduce_into(outs[1], cpu::ReduceKind::kSum, g, {0});
+  }
+  static Grads grad(const Ctx& c, const Grads& g) {
+    Grads out(c.num_tensors());
+    const Tensor bias = c.bias ? g[1] : Tensor();
+    if (c.needs(kGradOutput)) {
+      if (g[0].defined())
+        out[kGradOutput] = linear(c.input.conj(), g[0], bias);
+      else if (bias.defined())
+        out[kGradOutput] = bias.expand(c.sizes(kGradOutput));
+    }
+    if (c.needs(kInput) && g[0].defined()) out[kInput] = c.grad_output.conj().matmul(g[0]);
+    return out;
+  }
+  static void samples(S& s) {
+    s.add({s->real({4, 2}), s->real({4, 3}), true});
+    s.add({s->real({2}), s->real({3}), true});
+    s.add({s->real({2, 2, 5}), s->real({2, 2, 3}), false});
+    s.add({s->real({0, 2}), s->real({0, 3}), true});
+    s.fails({s->real({4, 2}), s->real({3, 3}), true},
+            "_linear_weight_grad: expected grad_output [..., out] and input [..., in], got [4, 2] and [3, 3]");
+  }
+};
+ARGAND_OP(LinearWeightGrad)
 
 struct Tensordot : Composite<TensordotArgs> {
   static constexpr auto schema = "tensordot(Tensor self, Tensor other, int[] dims_self, int[] dims_other) -> Tensor";

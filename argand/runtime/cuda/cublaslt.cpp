@@ -13,6 +13,7 @@
 
 #include "argand/base/error.h"
 #include "argand/base/hash.h"
+#include "argand/core/float32_precision.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/graph.h"
@@ -38,17 +39,18 @@ struct Types {
   cublasComputeType_t compute;
 };
 Types types_of(ScalarType t) {
+  const cublasComputeType_t single = allow_tf32_matmul() ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
   switch (t) {
     case kHalf:
       return {CUDA_R_16F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case kBFloat16:
       return {CUDA_R_16BF, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     case kFloat:
-      return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
+      return {CUDA_R_32F, CUDA_R_32F, single};
     case kDouble:
       return {CUDA_R_64F, CUDA_R_64F, CUBLAS_COMPUTE_64F};
     case kComplexFloat:
-      return {CUDA_C_32F, CUDA_C_32F, CUBLAS_COMPUTE_32F};
+      return {CUDA_C_32F, CUDA_C_32F, single};
     case kComplexDouble:
       return {CUDA_C_64F, CUDA_C_64F, CUBLAS_COMPUTE_64F};
     default:
@@ -88,12 +90,13 @@ uint32_t alignment(const void* p) {
   return static_cast<uint32_t>(std::min<uintptr_t>(address & (~address + 1), 16));
 }
 
-using Key = std::array<int64_t, 18>;
+using Key = std::array<int64_t, 19>;
 struct KeyHash {
   size_t operator()(const Key& key) const { return hash_bytes(key.data(), sizeof key); }
 };
 Key key_of(const LtProduct& p) {
   return {static_cast<int64_t>(p.dtype),
+          allow_tf32_matmul(),
           p.m,
           p.n,
           p.k,

@@ -1,7 +1,8 @@
 // Matrix products by cuBLASLt on the current stream of the current device.
 //
 // The kernel for a product depends on its element type, sizes, leading dimensions, the alignment of its addresses and
-// on whether it has a bias, and on nothing else: the same call gives the same bits.  float32 is computed in float32.
+// on whether it has a bias, and on nothing else: the same call gives the same bits.  float32 is computed in float32
+// unless TF32 is allowed (core/float32_precision.h).
 #pragma once
 #include <cstdint>
 

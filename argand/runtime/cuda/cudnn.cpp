@@ -13,6 +13,7 @@
 #include "argand/base/error.h"
 #include "argand/base/hash.h"
 #include "argand/base/log.h"
+#include "argand/core/float32_precision.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cudnn_library.h"
 #include "argand/runtime/cuda/dry_run.h"
@@ -244,7 +245,7 @@ bool is_exact(const Descriptor& engine, ScalarType dtype) {
       case CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13:
         return true;
       case CUDNN_NUMERICAL_NOTE_TENSOR_CORE:  // of float32: TF32
-        return dtype == kFloat;
+        return dtype == kFloat && !allow_tf32_cudnn();
       case CUDNN_NUMERICAL_NOTE_WINOGRAD:
         return reduced;
       default:
@@ -292,15 +293,15 @@ Plan make_plan(cudnnHandle_t handle, const ConvProblem& p) {
   return {};
 }
 
-using Key = std::array<int64_t, 27>;
+using Key = std::array<int64_t, 28>;
 struct KeyHash {
   size_t operator()(const Key& key) const { return hash_bytes(key.data(), sizeof key); }
 };
 Key key_of(const ConvProblem& p) {
   Key key{};
   size_t i = 0;
-  for (const int64_t v : {static_cast<int64_t>(p.kind), static_cast<int64_t>(p.dtype), p.n, p.c, p.o, p.groups,
-                          alignment(p.x), alignment(p.w), alignment(p.y)})
+  for (const int64_t v : {static_cast<int64_t>(p.kind), static_cast<int64_t>(p.dtype), int64_t{allow_tf32_cudnn()}, p.n,
+                          p.c, p.o, p.groups, alignment(p.x), alignment(p.w), alignment(p.y)})
     key[i++] = v;
   for (const auto* sizes : {&p.in, &p.out, &p.kernel, &p.stride, &p.padding, &p.dilation})
     for (const int64_t v : *sizes) key[i++] = v;

@@ -1,8 +1,8 @@
 // Convolution by cuDNN's graph API on the current stream of the current device.
 //
 // The engine is the first one that cuDNN's heuristics offer for the problem and that is deterministic and computes in
-// the precision asked for: float32 products are not rounded to TF32.  So the same call gives the same bits.  A library
-// built without cuDNN has none.
+// the precision asked for: float32 products are not rounded to TF32 unless that is allowed (core/float32_precision.h).
+// So the same call gives the same bits.  A library built without cuDNN has none.
 #pragma once
 #include <array>
 #include <cstdint>

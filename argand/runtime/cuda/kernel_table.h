@@ -2,6 +2,7 @@
 #pragma once
 #include <shared_mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "argand/runtime/cuda/compiler.h"
@@ -14,7 +15,7 @@ class KernelTable {
  public:
   // make() compiles or loads the kernel at the first call with this key.
   template <class Make>
-  Kernel get(const std::string& key, Make make) {
+  Kernel get(std::string_view key, Make make) {
     auto& known = of_device_[thread_device()];
     {
       const std::shared_lock lock(mutex_);
@@ -23,13 +24,18 @@ class KernelTable {
     }
     const Kernel kernel = make();
     const std::lock_guard lock(mutex_);
-    known.emplace(key, kernel);
+    known.emplace(std::string(key), kernel);
     return kernel;
   }
 
  private:
+  // So that a look needs no std::string.
+  struct Hash {
+    using is_transparent = void;
+    size_t operator()(std::string_view s) const { return std::hash<std::string_view>{}(s); }
+  };
   std::shared_mutex mutex_;
-  std::unordered_map<std::string, Kernel> of_device_[kMaxDevices];
+  std::unordered_map<std::string, Kernel, Hash, std::equal_to<>> of_device_[kMaxDevices];
 };
 
 }  // namespace argand::cuda
