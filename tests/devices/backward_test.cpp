@@ -329,13 +329,36 @@ TEST_F(SeveralStreams, ACallerOnASideStreamSeesGradientsThere) {
   side.wait_stream(cuda::current_stream(0));
   {
     const cuda::StreamGuard on(side);
-    loss.backward();
+    loss.backward({}, true);
+    loss.backward();  // is added to what is there
     const Tensor twice = w.grad() * 2;
     exec::flush();
   }
   EXPECT_EQ(argand::testing::take_races(), std::vector<std::string>{});
   cuda::current_stream(0).wait_stream(side);
-  EXPECT_EQ(values(w.grad()), std::vector<float>(16, 6));
+  EXPECT_EQ(values(w.grad()), std::vector<float>(16, 12));
+}
+
+// What leads to a leaf was made on a stream that has nothing to do with this backward.
+TEST_F(SeveralStreams, LeavesAreAddedToOnTheCallersStream) {
+  const Tensor w = ones({16}).to(gpu(0)).requires_grad_();
+  const cuda::Stream early = cuda::stream_from_pool(0), forward = cuda::stream_from_pool(0);
+  early.wait_stream(cuda::current_stream(0));
+  forward.wait_stream(cuda::current_stream(0));
+  Tensor kept, loss;
+  {
+    const cuda::StreamGuard on(early);
+    kept = w * 1;
+    exec::flush();
+  }
+  {
+    const cuda::StreamGuard on(forward);
+    loss = (w * 2).sum();
+  }
+  cuda::current_stream(0).wait_stream(forward);
+  loss.backward({}, true);
+  loss.backward();
+  EXPECT_EQ(values(w.grad() * 1), std::vector<float>(16, 4));
 }
 
 }  // namespace
