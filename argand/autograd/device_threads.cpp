@@ -140,9 +140,12 @@ struct Task {
 class ThreadedPass {
  public:
   ThreadedPass(Pass& pass, Grads& captured) : pass_(pass), captured_(captured), caller_(pass) {
-    pass.in_order([&](Node* node) { add_task(node); });
-    for (auto& [node, grads] : pass.take_root_gradients())
-      for (size_t nr = 0; nr < grads.size(); ++nr) tasks_.at(node).inputs[nr].sum = std::move(grads[nr]);
+    Pass::Order order(pass);
+    while (Pass::State* state = order.next()) {
+      add_task(*state);
+      for (const Edge& edge : state->node->next_edges())
+        if (edge.is_valid()) order.follow(pass.state_of(edge));
+    }
     left_ = tasks_.size();
     queues_[kCpuQueue];  // the threads look queues up, and none is added after this
     for (auto& [node, task] : tasks_)
@@ -173,9 +176,11 @@ class ThreadedPass {
     return task;
   }
   // In the order of the pass, so that each edge learns how many flow into the same input before it.
-  void add_task(Node* node) {
+  void add_task(Pass::State& state) {
+    Node* node = state.node;
     Task& task = task_of(node);
     task.node = node;
+    for (size_t nr = 0; nr < state.grads.size(); ++nr) task.inputs[nr].sum = std::move(state.grads[nr]);
     task.rank = next_rank_++;
     task.place = pass_.place_of(*node);
     queue_of(task);

@@ -15,26 +15,23 @@ namespace argand::autograd {
 namespace {
 
 void run_here(Pass& pass, Grads& captured) {
-  std::unordered_map<Node*, Grads> gradients = pass.take_root_gradients();
-  const auto inputs_of = [&](Node* node) -> Grads& {
-    Grads& g = gradients[node];
-    if (g.size() < node->num_inputs()) g.resize(node->num_inputs());
-    return g;
-  };
-  pass.in_order([&](Node* node) {
+  Pass::Order order(pass);
+  while (Pass::State* state = order.next()) {
+    Node* node = state->node;
     std::optional<exec::PlaceScope> there;
     if (pass.moves()) there.emplace(pass.place_of(*node));
-    Grads grads = std::move(inputs_of(node));
-    gradients.erase(node);
-    Grads out = pass.step(node, std::move(grads), captured);
+    Grads out = pass.step(node, std::move(state->grads), captured);
     for (size_t i = 0; i < node->next_edges().size(); ++i) {
-      if (!out[i].defined()) continue;
       const Edge& edge = node->next_edges()[i];
-      Node* next = edge.function.get();
-      pass.hand_over(out[i], *next, edge.input_nr);
-      pass.add(inputs_of(next)[edge.input_nr], std::move(out[i]), *next, edge.input_nr);
+      if (!edge.is_valid()) continue;
+      Pass::State& next = pass.state_of(edge);
+      if (out[i].defined()) {
+        pass.hand_over(out[i], *next.node, edge.input_nr);
+        pass.add(next.grads[edge.input_nr], std::move(out[i]), *next.node, edge.input_nr);
+      }
+      order.follow(next);
     }
-  });
+  }
 }
 
 // Everything runs in the grad mode of this backward: gradients, hooks and the sums between them.

@@ -12,9 +12,9 @@ Pass::Pass(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create
 
 void Pass::add_root(const Edge& edge, Tensor gradient) {
   roots_.push_back(edge.function);
-  Grads& grads = root_gradients_[edge.function.get()];
-  grads.resize(edge.function->num_inputs());
-  Tensor& slot = grads[edge.input_nr];
+  State& state = states_[edge.function.get()];
+  state.grads.resize(edge.function->num_inputs());
+  Tensor& slot = state.grads[edge.input_nr];
   slot = slot.defined() ? slot + gradient : std::move(gradient);
 }
 
@@ -35,12 +35,14 @@ void Pass::prepare() {
   count_dependencies();
   if (limited_) find_needed();
   if (!gpu) return;
-  for (const Node* node : order_) note_place(node->place());
+  for (const State* s : nodes_) note_place(s->node->place());
   moves_ = !gpus_.empty() && (!caller_streams_.empty() || gpus_.size() > 1 || gpus_[0] != gpu->current_device());
   if (caller_streams_.empty()) return;
-  for (const auto& [node, grads] : root_gradients_)
+  for (const auto& root : roots_) {
+    const Grads& grads = states_[root.get()].grads;
     for (uint32_t nr = 0; nr < grads.size(); ++nr)
-      if (grads[nr].defined()) hand_over(grads[nr], *node, nr);
+      if (grads[nr].defined()) hand_over(grads[nr], *root, nr);
+  }
 }
 
 void Pass::note_place(const exec::Place& place) {
@@ -49,40 +51,61 @@ void Pass::note_place(const exec::Place& place) {
   if (std::find(gpus_.begin(), gpus_.end(), index) == gpus_.end()) gpus_.push_back(index);
 }
 
-// Also lists the nodes, each after those it leads to.
+// Also finds the nodes.
 void Pass::count_dependencies() {
   struct Visit {
-    Node* node;
+    State* state;
     size_t edge;
   };
   std::vector<Visit> path;
-  std::unordered_set<Node*> seen;
+  const auto enter = [&](Node* node, State& state) {
+    state.node = node;
+    if (state.grads.empty()) state.grads.resize(node->num_inputs());
+    path.push_back({&state, 0});
+  };
   for (const auto& root : roots_) {
-    if (seen.insert(root.get()).second) path.push_back({root.get(), 0});
+    State& first = states_[root.get()];
+    if (!first.node) enter(root.get(), first);
     while (!path.empty()) {
       Visit& visit = path.back();
-      if (visit.edge == visit.node->next_edges().size()) {
-        order_.push_back(visit.node);
+      const std::vector<Edge>& edges = visit.state->node->next_edges();
+      if (visit.edge == edges.size()) {
+        nodes_.push_back(visit.state);
         path.pop_back();
         continue;
       }
-      Node* next = visit.node->next_edges()[visit.edge++].function.get();
+      Node* next = edges[visit.edge++].function.get();
       if (!next) continue;
-      ++dependencies_[next];
-      if (seen.insert(next).second) path.push_back({next, 0});
+      State& state = states_[next];
+      ++state.to_come;
+      if (!state.node) enter(next, state);
     }
   }
 }
 
 // Nodes from which a target can be reached; the others need not run.
 void Pass::find_needed() {
-  for (const auto& target : targets_) needed_.insert(target.get());
-  for (Node* node : order_)
-    if (leads_to_needed(*node)) needed_.insert(node);
+  for (const auto& target : targets_)
+    if (const auto it = states_.find(target.get()); it != states_.end()) it->second.needed = true;
+  for (State* s : nodes_) s->needed = s->needed || leads_to_needed(*s->node);
 }
-bool Pass::leads_to_needed(const Node& node) const {
+bool Pass::leads_to_needed(const Node& node) {
   return std::any_of(node.next_edges().begin(), node.next_edges().end(),
-                     [&](const Edge& e) { return e.is_valid() && needed_.count(e.function.get()); });
+                     [&](const Edge& e) { return e.is_valid() && state_of(e).needed; });
+}
+
+Pass::Order::Order(Pass& pass) {
+  for (const auto& root : pass.roots_) {
+    State& state = pass.states_[root.get()];
+    if (state.to_come == 0) push(state);
+  }
+}
+
+Pass::State* Pass::Order::next() {
+  if (ready_.empty()) return nullptr;
+  State* state = ready_.top();
+  ready_.pop();
+  return state;
 }
 
 // ---- one node
@@ -103,14 +126,14 @@ void Pass::run_hooks(Node* node, Grads& grads) {
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
-  if (const auto it = captures_.find(node); it != captures_.end())
-    for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
+  if (limited_)
+    if (const auto it = captures_.find(node); it != captures_.end())
+      for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
   const std::vector<Edge>& edges = node->next_edges();
-  Grads out(edges.size());
   // A node that only captures is where the pass ends, unless something behind it is wanted too.
   const bool wanted = !limited_ || leads_to_needed(*node);
-  if (!any || !wanted) return out;
-  out = node->apply(std::move(grads));
+  if (!any || !wanted) return Grads(edges.size());
+  Grads out = node->apply(std::move(grads));
   if (!keep_graph_) node->release_variables();
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!out[i].defined()) continue;
@@ -177,9 +200,9 @@ void Pass::add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr
 void Pass::join_streams() const {
   if (caller_streams_.empty()) return;
   std::vector<StreamRef> joined;
-  for (const Node* node : order_) {
-    const exec::Place& place = node->place();
-    if (!place.device.is_cuda() || node->next_edges().empty()) continue;
+  for (const State* s : nodes_) {
+    const exec::Place& place = s->node->place();
+    if (!place.device.is_cuda() || s->node->next_edges().empty()) continue;
     const StreamRef used{place.device.index(), place.stream};
     const StreamRef& mine = caller_streams_[static_cast<size_t>(used.device)];
     if (used == mine || std::find(joined.begin(), joined.end(), used) != joined.end()) continue;

@@ -10,7 +10,6 @@
 #pragma once
 #include <queue>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -20,6 +19,14 @@ namespace argand::autograd {
 
 class Pass {
  public:
+  // What the pass knows of a node.
+  struct State {
+    Node* node = nullptr;
+    int to_come = 0;  // edges that lead here and have not been followed
+    bool queued = false, needed = false;
+    Grads grads;  // sums of what has come, one entry per input
+  };
+
   Pass(bool keep_graph, bool create_graph);
 
   void add_root(const Edge& edge, Tensor gradient);
@@ -31,14 +38,29 @@ class Pass {
   bool creates_graph() const { return create_graph_; }
   // The GPUs of nodes, each once.
   const std::vector<DeviceIndex>& gpus() const { return gpus_; }
-  // Calls visit(node) for every node, each when all that lead to it were visited, latest recorded first.
-  template <class Visit>
-  void in_order(Visit visit);
-  // What flows into nodes from outside the graph.
-  std::unordered_map<Node*, Grads> take_root_gradients() { return std::move(root_gradients_); }
+  State& state_of(const Edge& edge) { return states_.find(edge.function.get())->second; }
   // Hooks, captures and the node's own work.  One gradient per edge, in the shape and dtype and on the device of the
   // tensor it belongs to.
   Grads step(Node* node, Grads grads, Grads& captured);
+
+  // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
+  class Order {
+   public:
+    explicit Order(Pass& pass);
+    State* next();  // null at the end
+    void follow(State& to) {
+      if (--to.to_come == 0) push(to);
+    }
+
+   private:
+    struct EarlierLast {
+      bool operator()(const State* a, const State* b) const { return a->node->sequence_nr() < b->node->sequence_nr(); }
+    };
+    void push(State& state) {
+      if (!std::exchange(state.queued, true)) ready_.push(&state);
+    }
+    std::priority_queue<State*, std::vector<State*>, EarlierLast> ready_;
+  };
 
   // ---- Note [Streams in backward]
   // Where `node` runs.
@@ -58,7 +80,7 @@ class Pass {
  private:
   void count_dependencies();
   void find_needed();
-  bool leads_to_needed(const Node& node) const;
+  bool leads_to_needed(const Node& node);
   void note_place(const exec::Place& place);
   exec::Place place_of(const Node& node, const Device& device) const;
   static void run_hooks(Node* node, Grads& grads);
@@ -69,37 +91,15 @@ class Pass {
     size_t input;  // position among the inputs of grad()
     uint32_t nr;
   };
-  struct EarlierLast {
-    bool operator()(const Node* a, const Node* b) const { return a->sequence_nr() < b->sequence_nr(); }
-  };
 
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
   std::vector<intrusive_ptr<Node>> roots_, targets_;
-  std::vector<Node*> order_;
-  std::unordered_map<Node*, int> dependencies_;
-  std::unordered_map<Node*, Grads> root_gradients_;
+  std::unordered_map<Node*, State> states_;
+  std::vector<State*> nodes_;  // each after those it leads to
   std::unordered_map<Node*, std::vector<Capture>> captures_;
-  std::unordered_set<Node*> needed_;
   std::vector<DeviceIndex> gpus_;
   std::vector<StreamRef> caller_streams_;
 };
-
-template <class Visit>
-void Pass::in_order(Visit visit) {
-  std::priority_queue<Node*, std::vector<Node*>, EarlierLast> ready;
-  std::unordered_set<Node*> queued;
-  for (const auto& root : roots_)
-    if (dependencies_[root.get()] == 0 && queued.insert(root.get()).second) ready.push(root.get());
-  while (!ready.empty()) {
-    Node* node = ready.top();
-    ready.pop();
-    visit(node);
-    for (const Edge& edge : node->next_edges()) {
-      Node* next = edge.function.get();
-      if (next && --dependencies_[next] == 0 && queued.insert(next).second) ready.push(next);
-    }
-  }
-}
 
 }  // namespace argand::autograd
