@@ -13,15 +13,15 @@ namespace {
 // The real coordinates of a float64 or complex128 tensor: its elements, or their real and imaginary parts in turn.
 class Coordinates {
  public:
-  explicit Coordinates(const Tensor& t) : tensor_(t), parts_(t.is_complex() ? 2 : 1) {}
+  explicit Coordinates(const Tensor& t)
+      : tensor_(t), host_(t.is_cpu() ? t : t.detach().cpu()), parts_(t.is_complex() ? 2 : 1) {}
   int64_t count() const { return tensor_.numel() * parts_; }
-  double& operator[](int64_t i) const {
-    int64_t element = i / parts_, offset = 0;
-    for (size_t d = tensor_.sizes().size(); d-- > 0;) {
-      offset += element % tensor_.sizes()[d] * tensor_.strides()[d];
-      element /= tensor_.sizes()[d];
-    }
-    return static_cast<double*>(tensor_.impl().data())[offset * parts_ + i % parts_];
+  double operator[](int64_t i) const { return at(i); }
+  void set(int64_t i, double value) const { at(i) = value; }
+  // What was set reaches a tensor of another device only now.
+  void store() const {
+    const NoGradGuard no_grad;
+    if (!tensor_.is_cpu()) exec::copy_elements(tensor_, host_);
   }
   // "[0, 2]", "the imaginary part of [0, 2]".
   std::string name(int64_t i) const {
@@ -35,12 +35,20 @@ class Coordinates {
   }
   std::vector<double> values() const {
     std::vector<double> out(static_cast<size_t>(count()));
-    for (int64_t i = 0; i < count(); ++i) out[static_cast<size_t>(i)] = (*this)[i];
+    for (int64_t i = 0; i < count(); ++i) out[static_cast<size_t>(i)] = at(i);
     return out;
   }
 
  private:
-  Tensor tensor_;
+  double& at(int64_t i) const {
+    int64_t element = i / parts_, offset = 0;
+    for (size_t d = host_.sizes().size(); d-- > 0;) {
+      offset += element % host_.sizes()[d] * host_.strides()[d];
+      element /= host_.sizes()[d];
+    }
+    return static_cast<double*>(host_.impl().data())[offset * parts_ + i % parts_];
+  }
+  Tensor tensor_, host_;
   int64_t parts_;
 };
 
@@ -124,15 +132,19 @@ class Check {
     Jacobian out;
     for (int64_t i = 0; i < at.count(); ++i) {
       const double before = at[i];
-      struct Restore {
+      struct Coordinate {
         const Coordinates& at;
         int64_t i;
         double before;
-        ~Restore() { at[i] = before; }
-      } restore{at, i, before};
-      at[i] = before + options_.eps;
+        void move(double by) const {
+          at.set(i, before + by);
+          at.store();
+        }
+        ~Coordinate() { move(0); }
+      } coordinate{at, i, before};
+      coordinate.move(options_.eps);
       std::vector<double> row = all_values();
-      at[i] = before - options_.eps;
+      coordinate.move(-options_.eps);
       const std::vector<double> low = all_values();
       for (size_t k = 0; k < row.size(); ++k) row[k] = (row[k] - low[k]) / (2 * options_.eps);
       out.push_back(std::move(row));
@@ -157,7 +169,8 @@ class Check {
     const Coordinates at(input);
     const std::vector<double> before = at.values();
     const auto move = [&](double by) {
-      for (size_t i = 0; i < u.size(); ++i) at[static_cast<int64_t>(i)] = before[i] + by * u[i];
+      for (size_t i = 0; i < u.size(); ++i) at.set(static_cast<int64_t>(i), before[i] + by * u[i]);
+      at.store();
     };
     struct Restore {
       const decltype(move)& f;
@@ -191,9 +204,10 @@ class Check {
     const std::vector<double> v = direction(static_cast<size_t>(at.count()), 1.1);
     double numerical = 0, analytical = 0;
     for (size_t k = 0; k < v.size(); ++k) {
-      at[static_cast<int64_t>(k)] = v[k];
+      at.set(static_cast<int64_t>(k), v[k]);
       numerical += v[k] * derivative[k];
     }
+    at.store();
     const Tensor g = grad(output, inputs_[i], exec::dense_clone(cotangent, output.dtype()), true, false, true)[0];
     if (g.defined()) {
       check_meta_of(g, i);
@@ -221,9 +235,10 @@ class Check {
     const Tensor cotangent = zeros_as_double(output);
     const Coordinates unit(cotangent), at(output);
     for (int64_t k = 0; k < unit.count(); ++k) {
-      unit[k] = 1;
+      unit.set(k, 1);
+      unit.store();
       const Grads g = grad(output, wanted, exec::dense_clone(cotangent, output.dtype()), true, false, true);
-      unit[k] = 0;
+      unit.set(k, 0);
       for (size_t n = 0; n < checked_.size(); ++n) compare_row(n, g[n], column + static_cast<size_t>(k), o, at.name(k));
     }
   }
@@ -253,7 +268,8 @@ class Check {
 Tensor made_up_like(const Tensor& t) {
   const Tensor out = zeros(t.sizes(), t.options());
   const Coordinates at(out);
-  for (int64_t i = 0; i < at.count(); ++i) at[i] = std::cos(static_cast<double>(i) * 2.4 + 0.5) * 1.5 + 0.25;
+  for (int64_t i = 0; i < at.count(); ++i) at.set(i, std::cos(static_cast<double>(i) * 2.4 + 0.5) * 1.5 + 0.25);
+  at.store();
   return out.set_requires_grad(true);
 }
 

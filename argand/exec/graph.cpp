@@ -53,6 +53,11 @@ Node::Node() {
 
 uint32_t Node::add_input(const Tensor& forward_result) {
   input_metas_.emplace_back(forward_result);
+  const Device& device = input_metas_.back().device;
+  if (device.is_cuda() && place_.device.is_cpu()) {
+    place_.device = device;
+    if (StorageImpl::side_streams.load(std::memory_order_relaxed)) place_ = exec::Place(device);
+  }
   return static_cast<uint32_t>(input_metas_.size() - 1);
 }
 

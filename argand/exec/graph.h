@@ -6,6 +6,7 @@
 
 #include "argand/core/grad_mode.h"
 #include "argand/exec/op_info.h"
+#include "argand/exec/place.h"
 
 namespace argand {
 
@@ -54,6 +55,9 @@ class Node : public RefCounted {
   size_t num_inputs() const { return input_metas_.size(); }
   const GradMeta& input_meta(size_t i) const { return input_metas_[i]; }
   uint32_t add_input(const Tensor& forward_result);
+  // Where the forward op ran, and where this runs: the device of its first result on a GPU and the stream that was
+  // current there, else the CPU.
+  const exec::Place& place() const { return place_; }
 
   struct Hook {
     unsigned handle;
@@ -77,6 +81,7 @@ class Node : public RefCounted {
  private:
   std::vector<Edge> next_edges_;
   std::vector<GradMeta> input_metas_;
+  exec::Place place_{kCPU};
   std::vector<Hook> hooks_;
   Node* owner_ = nullptr;
   std::mutex mutex_;

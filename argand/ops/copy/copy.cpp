@@ -5,6 +5,13 @@
 
 namespace argand::ops {
 
+// The gradient of argument `i` of an op that copies between devices, back where the argument is.
+template <class Ctx>
+static Tensor returned(const Ctx& c, size_t i, const Tensor& g) {
+  const autograd::Edge& edge = c.next_edges()[i];
+  return g.to(edge.function->input_meta(edge.input_nr).device);
+}
+
 struct CopyInplace : Kernel<CopyInplaceArgs> {
   static constexpr auto schema = "copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)";
   static constexpr auto doc =
@@ -16,7 +23,7 @@ struct CopyInplace : Kernel<CopyInplaceArgs> {
   }
   static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.src, a.non_blocking); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
-  static Tensor grad_src(const Ctx&, const Tensor& g) { return g; }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) { return returned(c, 1, g); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
     s.add({s->real({2, 3}), s->real({3})});
@@ -70,7 +77,7 @@ struct ToCopy : Kernel<ToCopyArgs> {
     return meta;
   }
   static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.self, a.non_blocking); }
-  static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return returned(c, 0, g); }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
     s.add({s->real({2, 3}), kFloat});

@@ -3,6 +3,7 @@
 #include "argand/base/env.h"
 #include "argand/core/cuda_generator.h"
 #include "argand/runtime/cuda/cudnn.h"
+#include "argand/runtime/cuda/fork.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/runtime_backend.h"
@@ -13,11 +14,15 @@ namespace {
 class DryRunBackend final : public RuntimeBackend {
  public:
   int device_count() override { return 1; }
-  DeviceIndex current_device() override { return 0; }
-  void set_device(DeviceIndex) override {}
+  DeviceIndex current_device() override {
+    refuse_in_forked_child();
+    return 0;
+  }
+  void set_device(DeviceIndex) override { refuse_in_forked_child(); }
   DeviceProperties properties(DeviceIndex) override { return {.name = "dry run", .major = 9, .minor = 0}; }
   bool can_access_peer(DeviceIndex, DeviceIndex) override { return false; }
   void synchronize(DeviceIndex index) override {
+    refuse_in_forked_child();
     refuse_while_capturing_on(index, "cuda::synchronize");
     check_guards(index);
   }
@@ -33,6 +38,7 @@ class DryRunBackend final : public RuntimeBackend {
     return true;
   }
   void synchronize(const StreamRef& stream) override {
+    refuse_in_forked_child();
     refuse_while_capturing(stream, "Stream.synchronize");
     check_guards(stream.device);
   }

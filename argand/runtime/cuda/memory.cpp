@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "argand/base/env.h"
+#include "argand/base/error.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
@@ -14,6 +15,7 @@
 #include "argand/runtime/cuda/host_memory.h"
 #include "argand/runtime/cuda/memory_monitor.h"
 #include "argand/runtime/cuda/on_device.h"
+#include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/cuda/virtual_memory.h"
 #include "argand/runtime/current_op.h"
@@ -30,6 +32,27 @@ void current_holder(Holder& holder) {
 bool guard_mode() {
   static const bool on = env_flag("ARGAND_CUDA_GUARD", false);
   return on;
+}
+
+bool caching() {
+  static const bool on = env_flag("ARGAND_CUDA_CACHING", true);
+  return on || dry_run();
+}
+
+// Blocks straight from the driver.
+void* allocate_uncached(int device, size_t nbytes) {
+  const OnDevice on(device);
+  void* data = nullptr;
+  const cudaError_t error = cudaMalloc(&data, nbytes);
+  if (error != cudaSuccess) cudaGetLastError();
+  ARGAND_CHECK(OutOfMemoryError, error == cudaSuccess, "out of memory on cuda:", device,
+               " (ARGAND_CUDA_CACHING=0): ", nbytes, " bytes: ", cudaGetErrorString(error));
+  return data;
+}
+void deallocate_uncached(int device, void* data) noexcept {
+  issue_tapes_quietly(device, FlushCause::kMemory);
+  const OnDevice on(device);
+  cudaFree(data);  // waits for all work of the device
 }
 
 constinit std::atomic<void (*)()> pressure_callback{nullptr};
@@ -53,13 +76,19 @@ class DeviceAllocator final : public Allocator {
     });
   }
   void* allocate(size_t nbytes) override {
+    if (!caching()) return allocate_uncached(device_, nbytes);
     void* data = blocks_.allocate(nbytes, current_stream(device_));
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
   }
-  void deallocate(void* data, size_t) noexcept override { blocks_.deallocate(data); }
+  void deallocate(void* data, size_t) noexcept override {
+    if (!caching()) return deallocate_uncached(device_, data);
+    blocks_.deallocate(data);
+  }
   Device device() const override { return Device(kCUDA, static_cast<DeviceIndex>(device_)); }
-  void used(void* data) override { blocks_.used_on(data, current_stream(device_)); }
+  void used(void* data) override {
+    if (caching()) blocks_.used_on(data, current_stream(device_));
+  }
   CachingAllocator& blocks() { return blocks_; }
   MemoryMonitor& monitor() { return monitor_; }
 

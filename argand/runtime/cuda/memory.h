@@ -7,7 +7,9 @@
 
 namespace argand::cuda {
 
-// Made at the first use of the device; lives as long as the process.
+// Made at the first use of the device; lives as long as the process.  With ARGAND_CUDA_CACHING=0 device_allocator()
+// passes it by: each block is the driver's, so that compute-sanitizer knows its bounds and which of its bytes were
+// written, and freeing one waits for the device; statistics then say nothing.
 CachingAllocator& caching_allocator(int device);
 Allocator& device_allocator(int device);
 MemoryMonitor& memory_monitor(int device);

@@ -1,0 +1,294 @@
+#include "argand/autograd/device_threads.h"
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <map>
+#include <optional>
+#include <thread>
+
+#include "argand/exec/autocast_scope.h"
+#include "argand/exec/cuda.h"
+#include "argand/exec/window.h"
+
+namespace argand::autograd {
+namespace {
+
+// ---- the threads
+
+// Note [Engine threads]
+// A pass leases a thread per GPU for as long as it runs: one that waited for work, or a new one.  So a backward pass
+// inside a node of another, or beside another, has threads of its own and never waits for one that waits for it.
+// Threads end with the process.
+class EngineThread {
+ public:
+  static EngineThread& lease(DeviceIndex gpu) {
+    Idle& idle = all_idle();
+    const std::lock_guard lock(idle.mutex);
+    std::vector<EngineThread*>& threads = idle.of[gpu];
+    if (threads.empty()) return *new EngineThread(gpu);
+    EngineThread* thread = threads.back();
+    threads.pop_back();
+    return *thread;
+  }
+  DeviceIndex gpu() const { return gpu_; }
+  // Runs `work`, which must not throw, and is idle again once it returned.
+  void start(std::function<void()> work) {
+    const std::lock_guard lock(mutex_);
+    work_ = std::move(work);
+    wake_.notify_one();
+  }
+
+ private:
+  struct Idle {
+    std::mutex mutex;
+    std::map<DeviceIndex, std::vector<EngineThread*>> of;
+  };
+  static Idle& all_idle() {
+    static Idle& idle = *new Idle;
+    return idle;
+  }
+
+  explicit EngineThread(DeviceIndex gpu) : gpu_(gpu) {
+    std::thread([this] { loop(); }).detach();
+  }
+  [[noreturn]] void loop() {
+    for (;;) {
+      std::function<void()> work;
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return work_ != nullptr; });
+        work = std::exchange(work_, nullptr);
+      }
+      work();
+      work = nullptr;
+      Idle& idle = all_idle();
+      const std::lock_guard lock(idle.mutex);
+      idle.of[gpu_].push_back(this);
+    }
+  }
+
+  const DeviceIndex gpu_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::function<void()> work_;
+};
+
+// What gradients see of the thread that called backward.
+class CallerState {
+ public:
+  explicit CallerState(const Pass& pass)
+      : grad_(pass.creates_graph()),
+        inference_(InferenceMode::is_enabled()),
+        mode_(exec::window_mode()),
+        device_(default_device()),
+        streams_(pass.caller_streams()) {}
+
+  // Makes it the calling thread's for a scope.
+  class Scope {
+   public:
+    Scope(const CallerState& caller, DeviceIndex gpu) : inference_(caller.inference_), grad_(caller.grad_), gpu_(gpu) {
+      exec::set_window_mode(caller.mode_);
+      set_default_device(caller.device_);
+      for (const StreamRef& s : caller.streams_) {
+        before_.push_back(backend().current_stream(s.device));
+        backend().set_current_stream(s);
+      }
+    }
+    ~Scope() {
+      for (const StreamRef& s : before_) backend().set_current_stream(s);
+    }
+
+   private:
+    static Backend& backend() { return backend_of(kCUDA); }
+    const InferenceMode inference_;
+    const AutoGradMode grad_;
+    const exec::AutocastScope no_autocast_;
+    const cuda::DeviceGuard gpu_;
+    std::vector<StreamRef> before_;
+  };
+
+ private:
+  friend class Scope;
+  bool grad_, inference_;
+  exec::WindowMode mode_;
+  Device device_;
+  std::vector<StreamRef> streams_;
+};
+
+// ---- the pass
+
+// Note [Order of sums]
+// Gradients of one input are added in the order in which the nodes they come from would run one by one, whenever they
+// arrive: each knows its place among them, and waits for those before it.
+struct Input {
+  std::vector<std::optional<Tensor>> waiting;  // by place; undefined tensors take part, they add nothing
+  size_t added = 0;                            // of them
+  bool adding = false;                         // some thread is
+  Tensor sum;
+};
+
+struct Task {
+  Node* node = nullptr;
+  size_t rank = 0;  // in the order of the pass
+  exec::Place place{kCPU};
+  size_t to_come = 0;  // gradients that have not been added yet
+  std::vector<Input> inputs;
+  std::vector<size_t> places;  // per edge: of what flows along it, among all that flow into the same input
+};
+
+class ThreadedPass {
+ public:
+  ThreadedPass(Pass& pass, Grads& captured) : pass_(pass), captured_(captured), caller_(pass) {
+    Pass::Order order(pass);
+    while (Pass::State* state = order.next()) {
+      add_task(*state);
+      for (const Edge& edge : state->node->next_edges())
+        if (edge.is_valid()) order.follow(pass.state_of(edge));
+    }
+    left_ = tasks_.size();
+    queues_[kCpuQueue];  // the threads look queues up, and none is added after this
+    for (auto& [node, task] : tasks_)
+      if (task.to_come == 0) queue_of(task).push(&task);
+  }
+
+  void run() {
+    std::vector<EngineThread*> threads;
+    for (const DeviceIndex gpu : pass_.gpus()) threads.push_back(&EngineThread::lease(gpu));
+    working_ = threads.size();
+    for (EngineThread* t : threads) t->start([this, gpu = t->gpu()] { work_in_thread_of(gpu); });
+    work_through(queues_.at(kCpuQueue));
+    std::unique_lock lock(mutex_);
+    done_.wait(lock, [&] { return working_ == 0; });
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  struct LaterFirst {
+    bool operator()(const Task* a, const Task* b) const { return a->rank > b->rank; }
+  };
+  using Queue = std::priority_queue<Task*, std::vector<Task*>, LaterFirst>;
+  static constexpr DeviceIndex kCpuQueue = -1;
+
+  Task& task_of(Node* node) {
+    Task& task = tasks_[node];
+    if (task.inputs.empty()) task.inputs.resize(node->num_inputs());
+    return task;
+  }
+  // In the order of the pass, so that each edge learns how many flow into the same input before it.
+  void add_task(Pass::State& state) {
+    Node* node = state.node;
+    Task& task = task_of(node);
+    task.node = node;
+    for (size_t nr = 0; nr < state.grads.size(); ++nr) task.inputs[nr].sum = std::move(state.grads[nr]);
+    task.rank = next_rank_++;
+    task.place = pass_.place_of(*node);
+    queue_of(task);
+    for (const Edge& edge : node->next_edges()) {
+      task.places.push_back(0);
+      if (!edge.is_valid()) continue;
+      Task& next = task_of(edge.function.get());
+      auto& waiting = next.inputs[edge.input_nr].waiting;
+      task.places.back() = waiting.size();
+      waiting.emplace_back();
+      ++next.to_come;
+    }
+  }
+  Queue& queue_of(const Task& task) {
+    return queues_[task.place.device.is_cuda() ? task.place.device.index() : kCpuQueue];
+  }
+
+  void work_in_thread_of(DeviceIndex gpu) {
+    try {
+      const CallerState::Scope as_caller(caller_, gpu);
+      work_through(queues_.at(gpu));
+      exec::joint();
+    } catch (...) {
+      fail(std::current_exception(), SIZE_MAX);
+    }
+    const std::lock_guard lock(mutex_);
+    if (--working_ == 0) done_.notify_all();
+  }
+
+  // Runs what comes into the queue until the pass ends.
+  void work_through(Queue& queue) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return left_ == 0 || error_ || !queue.empty(); });
+      if (left_ == 0 || error_) return;
+      Task& task = *queue.top();
+      queue.pop();
+      lock.unlock();
+      try {
+        step(task);
+      } catch (...) {
+        fail(std::current_exception(), task.rank);
+      }
+      lock.lock();
+      if (--left_ == 0) changed_.notify_all();
+    }
+  }
+  // Of several errors the one that running one by one would have met first.
+  void fail(std::exception_ptr error, size_t rank) {
+    const std::lock_guard lock(mutex_);
+    if (!error_ || rank < error_rank_) {
+      error_ = std::move(error);
+      error_rank_ = rank;
+    }
+    changed_.notify_all();
+  }
+
+  void step(Task& task) {
+    const exec::PlaceScope here(task.place);
+    Grads grads;
+    for (Input& input : task.inputs) grads.push_back(std::move(input.sum));
+    Grads out = pass_.step(task.node, std::move(grads), captured_);
+    for (size_t i = 0; i < task.node->next_edges().size(); ++i) {
+      const Edge& edge = task.node->next_edges()[i];
+      if (edge.is_valid()) pass_on(edge, task.places[i], std::move(out[i]));
+    }
+  }
+  // Note [Order of sums]
+  void pass_on(const Edge& edge, size_t place, Tensor gradient) {
+    Task& next = tasks_.at(edge.function.get());
+    Input& input = next.inputs[edge.input_nr];
+    if (gradient.defined()) pass_.hand_over(gradient, *next.node, edge.input_nr);
+    std::unique_lock lock(mutex_);
+    input.waiting[place] = std::move(gradient);
+    if (input.adding) return;  // whoever adds takes it too
+    input.adding = true;
+    while (input.added < input.waiting.size() && input.waiting[input.added]) {
+      Tensor g = std::move(*input.waiting[input.added]);
+      if (g.defined()) {
+        lock.unlock();
+        pass_.add(input.sum, std::move(g), *next.node, edge.input_nr);
+        lock.lock();
+      }
+      ++input.added;
+      if (--next.to_come > 0) continue;
+      queue_of(next).push(&next);
+      changed_.notify_all();
+    }
+    input.adding = false;
+  }
+
+  Pass& pass_;
+  Grads& captured_;
+  const CallerState caller_;
+  std::unordered_map<Node*, Task> tasks_;
+  size_t next_rank_ = 0;
+
+  std::mutex mutex_;
+  std::condition_variable changed_, done_;
+  std::map<DeviceIndex, Queue> queues_;
+  size_t left_ = 0;     // nodes that have not run
+  size_t working_ = 0;  // engine threads
+  std::exception_ptr error_;
+  size_t error_rank_ = 0;
+};
+
+}  // namespace
+
+void run_on_device_threads(Pass& pass, Grads& captured) { ThreadedPass(pass, captured).run(); }
+
+}  // namespace argand::autograd

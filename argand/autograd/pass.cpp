@@ -1,0 +1,214 @@
+#include "argand/autograd/pass.h"
+
+#include <algorithm>
+
+#include "argand/exec/cuda.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand::autograd {
+
+Pass::Pass(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+
+void Pass::add_root(const Edge& edge, Tensor gradient) {
+  roots_.push_back(edge.function);
+  State& state = states_[edge.function.get()];
+  state.grads.resize(edge.function->num_inputs());
+  Tensor& slot = state.grads[edge.input_nr];
+  slot = slot.defined() ? slot + gradient : std::move(gradient);
+}
+
+bool Pass::capture(const Tensor& t, size_t input) {
+  Edge edge = gradient_edge(t);
+  if (!edge.is_valid()) return false;
+  limited_ = true;
+  captures_[edge.function.get()].push_back({input, edge.input_nr});
+  targets_.push_back(std::move(edge.function));
+  return true;
+}
+
+void Pass::prepare() {
+  Backend* gpu = loaded_backend(kCUDA);
+  if (gpu && StorageImpl::side_streams.load(std::memory_order_relaxed))
+    for (int d = 0; d < gpu->device_count(); ++d)
+      caller_streams_.push_back(gpu->current_stream(static_cast<DeviceIndex>(d)));
+  count_dependencies();
+  if (limited_) find_needed();
+  if (!gpu) return;
+  for (const State* s : nodes_) note_place(s->node->place());
+  moves_ = !gpus_.empty() && (!caller_streams_.empty() || gpus_.size() > 1 || gpus_[0] != gpu->current_device());
+  if (caller_streams_.empty()) return;
+  for (const auto& root : roots_) {
+    const Grads& grads = states_[root.get()].grads;
+    for (uint32_t nr = 0; nr < grads.size(); ++nr)
+      if (grads[nr].defined()) hand_over(grads[nr], *root, nr);
+  }
+}
+
+void Pass::note_place(const exec::Place& place) {
+  if (!place.device.is_cuda()) return;
+  const DeviceIndex index = place.device.index();
+  if (std::find(gpus_.begin(), gpus_.end(), index) == gpus_.end()) gpus_.push_back(index);
+}
+
+// Also finds the nodes.
+void Pass::count_dependencies() {
+  struct Visit {
+    State* state;
+    size_t edge;
+  };
+  std::vector<Visit> path;
+  const auto enter = [&](Node* node, State& state) {
+    state.node = node;
+    if (state.grads.empty()) state.grads.resize(node->num_inputs());
+    path.push_back({&state, 0});
+  };
+  for (const auto& root : roots_) {
+    State& first = states_[root.get()];
+    if (!first.node) enter(root.get(), first);
+    while (!path.empty()) {
+      Visit& visit = path.back();
+      const std::vector<Edge>& edges = visit.state->node->next_edges();
+      if (visit.edge == edges.size()) {
+        nodes_.push_back(visit.state);
+        path.pop_back();
+        continue;
+      }
+      Node* next = edges[visit.edge++].function.get();
+      if (!next) continue;
+      State& state = states_[next];
+      ++state.to_come;
+      if (!state.node) enter(next, state);
+    }
+  }
+}
+
+// Nodes from which a target can be reached; the others need not run.
+void Pass::find_needed() {
+  for (const auto& target : targets_)
+    if (const auto it = states_.find(target.get()); it != states_.end()) it->second.needed = true;
+  for (State* s : nodes_) s->needed = s->needed || leads_to_needed(*s->node);
+}
+bool Pass::leads_to_needed(const Node& node) {
+  return std::any_of(node.next_edges().begin(), node.next_edges().end(),
+                     [&](const Edge& e) { return e.is_valid() && state_of(e).needed; });
+}
+
+Pass::Order::Order(Pass& pass) {
+  for (const auto& root : pass.roots_) {
+    State& state = pass.states_[root.get()];
+    if (state.to_come == 0) push(state);
+  }
+}
+
+Pass::State* Pass::Order::next() {
+  if (ready_.empty()) return nullptr;
+  State* state = ready_.top();
+  ready_.pop();
+  return state;
+}
+
+// ---- one node
+
+void Pass::run_hooks(Node* node, Grads& grads) {
+  const std::vector<Node::Hook> hooks(node->hooks().begin(), node->hooks().end());  // a hook may add and remove hooks
+  for (const Node::Hook& h : hooks) {
+    Tensor& g = grads[h.input_nr];
+    if (!g.defined()) continue;
+    const Tensor replaced = h.call(g);
+    if (!replaced.defined()) continue;
+    ARGAND_CHECK(GradError, replaced.sizes() == g.sizes(), "a hook on a result of ", node->name(),
+                 " changed the shape of its gradient from ", g.sizes(), " to ", replaced.sizes());
+    g = replaced;
+  }
+}
+
+Grads Pass::step(Node* node, Grads grads, Grads& captured) {
+  const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
+  if (any) run_hooks(node, grads);
+  if (limited_)
+    if (const auto it = captures_.find(node); it != captures_.end())
+      for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
+  const std::vector<Edge>& edges = node->next_edges();
+  // A node that only captures is where the pass ends, unless something behind it is wanted too.
+  const bool wanted = !limited_ || leads_to_needed(*node);
+  if (!any || !wanted) return Grads(edges.size());
+  Grads out = node->apply(std::move(grads));
+  if (!keep_graph_) node->release_variables();
+  for (size_t i = 0; i < edges.size(); ++i) {
+    if (!out[i].defined()) continue;
+    const Edge& edge = edges[i];
+    out[i] = edge.is_valid() ? fit(std::move(out[i]), edge.function->input_meta(edge.input_nr), *node) : Tensor();
+  }
+  return out;
+}
+
+// A gradient in the shape, in the dtype and on the device of the tensor it belongs to: broadcasting is summed,
+// promotion undone.
+Tensor Pass::fit(Tensor g, const GradMeta& meta, const Node& from) {
+  if (!(g.impl().sizes == meta.sizes)) {
+    try {
+      g = g.sum_to_size(meta.sizes);
+    } catch (const ShapeError&) {
+      ARGAND_THROW(GradError, from.name(), ": returned a gradient of shape ", g.sizes(), " for a tensor of shape ",
+                   meta.sizes);
+    }
+  }
+  if (!(g.dtype() == meta.dtype)) g = g.to(meta.dtype);  // complex to real keeps the real part
+  if (g.device() == meta.device) return g;
+  // Only a 0-dim tensor of the CPU joins operands of another device.
+  ARGAND_CHECK(GradError, g.dim() == 0, from.name(), ": returned a gradient on ", g.device(), " for a tensor on ",
+               meta.device);
+  return g.to(meta.device);
+}
+
+// ---- Note [Streams in backward]
+
+exec::Place Pass::place_of(const Node& node) const { return place_of(node, node.place().device); }
+
+// The stream of `device` on which `node` works.
+exec::Place Pass::place_of(const Node& node, const Device& device) const {
+  exec::Place place = node.place();
+  const bool own = place.device == device && !node.next_edges().empty();
+  place.device = device;
+  if (!own)
+    place.stream = device.is_cuda() && !caller_streams_.empty()
+                       ? caller_streams_[static_cast<size_t>(device.index())].handle
+                       : nullptr;
+  return place;
+}
+
+void Pass::hand_over(const Tensor& gradient, const Node& next, uint32_t input_nr) const {
+  const Device device = gradient.device();
+  if (caller_streams_.empty() || !device.is_cuda()) return;
+  const exec::Place to = place_of(next, next.input_meta(input_nr).device), from(device);
+  if (!(to.device == device) || to == from) return;
+  cuda::Stream({device.index(), to.stream}).wait_stream(cuda::Stream({device.index(), from.stream}));
+}
+
+void Pass::add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr) const {
+  if (!sum.defined()) {
+    sum = std::move(gradient);
+  } else if (moves_) {
+    const exec::PlaceScope there(place_of(next, next.input_meta(input_nr).device));
+    sum = sum + gradient;
+  } else {
+    sum = sum + gradient;
+  }
+}
+
+void Pass::join_streams() const {
+  if (caller_streams_.empty()) return;
+  std::vector<StreamRef> joined;
+  for (const State* s : nodes_) {
+    const exec::Place& place = s->node->place();
+    if (!place.device.is_cuda() || s->node->next_edges().empty()) continue;
+    const StreamRef used{place.device.index(), place.stream};
+    const StreamRef& mine = caller_streams_[static_cast<size_t>(used.device)];
+    if (used == mine || std::find(joined.begin(), joined.end(), used) != joined.end()) continue;
+    joined.push_back(used);
+    cuda::Stream(mine).wait_stream(cuda::Stream(used));
+  }
+}
+
+}  // namespace argand::autograd

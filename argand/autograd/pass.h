@@ -1,0 +1,105 @@
+// One backward pass: the nodes that take part, their order, and what happens at each of them.  Who runs them, and in
+// which thread, is the engine's.
+//
+// Note [Streams in backward]
+// A node runs on the GPU and the stream of its forward op (Node::place).  A node without edges, where gradients end in
+// a tensor's .grad, runs on the stream that is current for the caller of backward, whatever was current when it was
+// made.  A gradient on its way from one stream to another makes the second wait for the first, and in the end the
+// caller's streams wait for all that were used.  So whoever calls backward() sees its results in order on its own
+// current streams.
+#pragma once
+#include <queue>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "argand/exec/graph.h"
+
+namespace argand::autograd {
+
+class Pass {
+ public:
+  // What the pass knows of a node.
+  struct State {
+    Node* node = nullptr;
+    int to_come = 0;  // edges that lead here and have not been followed
+    bool queued = false, needed = false;
+    Grads grads;  // sums of what has come, one entry per input
+  };
+
+  Pass(bool keep_graph, bool create_graph);
+
+  void add_root(const Edge& edge, Tensor gradient);
+  // The gradient of `t` is wanted as result `input`, and nothing that is not asked for so.  False: it has none.
+  bool capture(const Tensor& t, size_t input);
+  // Once, after all roots and captures.
+  void prepare();
+
+  bool creates_graph() const { return create_graph_; }
+  // The GPUs of nodes, each once.
+  const std::vector<DeviceIndex>& gpus() const { return gpus_; }
+  State& state_of(const Edge& edge) { return states_.find(edge.function.get())->second; }
+  // Hooks, captures and the node's own work.  One gradient per edge, in the shape and dtype and on the device of the
+  // tensor it belongs to.
+  Grads step(Node* node, Grads grads, Grads& captured);
+
+  // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
+  class Order {
+   public:
+    explicit Order(Pass& pass);
+    State* next();  // null at the end
+    void follow(State& to) {
+      if (--to.to_come == 0) push(to);
+    }
+
+   private:
+    struct EarlierLast {
+      bool operator()(const State* a, const State* b) const { return a->node->sequence_nr() < b->node->sequence_nr(); }
+    };
+    void push(State& state) {
+      if (!std::exchange(state.queued, true)) ready_.push(&state);
+    }
+    std::priority_queue<State*, std::vector<State*>, EarlierLast> ready_;
+  };
+
+  // ---- Note [Streams in backward]
+  // Where `node` runs.
+  exec::Place place_of(const Node& node) const;
+  // The place of `next` waits for a gradient that the calling thread computed for this input of it.
+  void hand_over(const Tensor& gradient, const Node& next, uint32_t input_nr) const;
+  // Adds it, there, to those that came before.
+  void add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr) const;
+  // Whether the calling thread must be moved to the place of each node.
+  bool moves() const { return moves_; }
+  // The streams that were current when the pass was prepared, of all devices; empty if none but default streams are
+  // in use.
+  const std::vector<StreamRef>& caller_streams() const { return caller_streams_; }
+  // The caller's streams wait for those of all nodes.
+  void join_streams() const;
+
+ private:
+  void count_dependencies();
+  void find_needed();
+  bool leads_to_needed(const Node& node);
+  void note_place(const exec::Place& place);
+  exec::Place place_of(const Node& node, const Device& device) const;
+  static void run_hooks(Node* node, Grads& grads);
+  static Tensor fit(Tensor g, const GradMeta& meta, const Node& from);
+
+  // An input of a node whose gradient is wanted instead of being passed on.
+  struct Capture {
+    size_t input;  // position among the inputs of grad()
+    uint32_t nr;
+  };
+
+  const bool keep_graph_, create_graph_;
+  bool limited_ = false, moves_ = false;
+  std::vector<intrusive_ptr<Node>> roots_, targets_;
+  std::unordered_map<Node*, State> states_;
+  std::vector<State*> nodes_;  // each after those it leads to
+  std::unordered_map<Node*, std::vector<Capture>> captures_;
+  std::vector<DeviceIndex> gpus_;
+  std::vector<StreamRef> caller_streams_;
+};
+
+}  // namespace argand::autograd

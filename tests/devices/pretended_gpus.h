@@ -1,0 +1,22 @@
+// GPUs that are only pretended: their memory is the host's and ops run on the CPU, so programs that use several devices
+// and streams compute what they should on a machine that has none.
+//
+// Work is done at once, but its order is checked as if it were not: every access to device memory must come after the
+// last write to it (and a write after the last reads) by the order of one stream, or by events.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "argand/runtime/backend.h"
+
+namespace argand::testing {
+
+inline constexpr int kPretendedGpus = 3;
+
+// Once in a process, before anything asks for a device.
+void register_pretended_gpus();
+
+// What was used without being ordered, since the last call.
+std::vector<std::string> take_races();
+
+}  // namespace argand::testing
