@@ -114,8 +114,7 @@ void with_rows(const SortRows& r, bool descending, int64_t count, void* values, 
 // Which entry of a row is picked, brought to its front.
 template <class T, class Entry>
 void bring_to_front(Entry* entries, Entry* other, int64_t n, Pick what, int64_t nth) {
-  constexpr bool kHasNan = !std::is_integral_v<T>;
-  const auto is_nan = [](const Entry& e) { return kHasNan && e.key() == kNanKey<T>; };
+  const auto is_nan = [](const Entry& e) { return kHasNan<T> && e.key() == kNanKey<T>; };
   Entry* chosen = entries;
   if (what == Pick::kMode) {
     sort_entries(entries, other, n, 8 * sizeof(T));

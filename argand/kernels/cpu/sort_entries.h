@@ -1,77 +1,12 @@
-// Elements as unsigned keys together with their positions: what the sorting loops move.
+// Puts entries in order: keys and positions of kernels/sort_key.h.
 #pragma once
 #include <algorithm>
-#include <bit>
 #include <cstdint>
-#include <limits>
-#include <type_traits>
 #include <utility>
 
-#include "argand/base/bfloat16.h"
-#include "argand/base/half.h"
+#include "argand/kernels/sort_key.h"
 
 namespace argand::cpu {
-
-template <int kBytes>
-struct UnsignedOfSize;
-template <>
-struct UnsignedOfSize<1> {
-  using type = uint8_t;
-};
-template <>
-struct UnsignedOfSize<2> {
-  using type = uint16_t;
-};
-template <>
-struct UnsignedOfSize<4> {
-  using type = uint32_t;
-};
-template <>
-struct UnsignedOfSize<8> {
-  using type = uint64_t;
-};
-template <class T>
-using SortKey = typename UnsignedOfSize<sizeof(T)>::type;
-
-// Keys compare as their elements do; no other element has the key of NaN, which is the largest.
-template <class T>
-inline constexpr SortKey<T> kNanKey = static_cast<SortKey<T>>(~SortKey<T>{0});
-
-template <class T>
-SortKey<T> sort_key(T value) {
-  using Key = SortKey<T>;
-  constexpr Key kSign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
-  if constexpr (std::is_same_v<T, bool> || std::is_unsigned_v<T>) {
-    return static_cast<Key>(value);
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<Key>(static_cast<Key>(value) ^ kSign);
-  } else {
-    const auto infinity = std::bit_cast<Key>(std::numeric_limits<T>::infinity());
-    const auto bits = std::bit_cast<Key>(value);
-    const auto magnitude = static_cast<Key>(bits & ~kSign);
-    if (magnitude > infinity) return kNanKey<T>;
-    return magnitude == 0 || bits == magnitude ? static_cast<Key>(magnitude | kSign) : static_cast<Key>(~bits);
-  }
-}
-
-// A key of at most 32 bits and a position below 2^32 in one word: the fast case.
-struct PackedEntry {
-  uint64_t word;
-  static PackedEntry make(uint64_t key, int64_t at) { return {key << 32 | static_cast<uint64_t>(at)}; }
-  uint64_t key() const { return word >> 32; }
-  int64_t at() const { return static_cast<int64_t>(word & 0xffffffffu); }
-  friend bool operator<(PackedEntry a, PackedEntry b) { return a.word < b.word; }
-};
-struct WideEntry {
-  uint64_t bits;
-  int64_t position;
-  static WideEntry make(uint64_t key, int64_t at) { return {key, at}; }
-  uint64_t key() const { return bits; }
-  int64_t at() const { return position; }
-  friend bool operator<(const WideEntry& a, const WideEntry& b) {
-    return a.bits < b.bits || (a.bits == b.bits && a.position < b.position);
-  }
-};
 
 // Sorts entries that stand in the order of their positions; `other` is working memory of the same size.
 template <class Entry>

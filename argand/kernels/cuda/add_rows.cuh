@@ -1,6 +1,6 @@
 // Sums of rows that name the same row, in the order of their positions.
 //
-// Positions come sorted by row (group_rows.cuh).  They are cut into pieces of kPiece, whatever the rows: one thread
+// Positions come sorted by row (group_rows.h).  They are cut into pieces of kPiece, whatever the rows: one thread
 // adds up what a piece holds of one column.  Rows within a piece are done then; of those that cross pieces the parts go
 // to memory, and the piece in which such a row begins adds them up.  So the order follows from the positions alone.
 #pragma once

@@ -76,7 +76,8 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
 }
 
 void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count) {
-  launch(kernel(kHeader, instance("add_parts", dtype)), {blocks_for(size, kThreads), kThreads}, parts, out, size,
+  constexpr int64_t kElements = 32;  // of a block
+  launch(kernel(kHeader, instance("add_parts", dtype)), {blocks_for(size, kElements), kThreads}, parts, out, size,
          count);
 }
 

@@ -208,14 +208,24 @@ __global__ void conv_product(const T* a, const T* b, const T* bias, typename Con
     }
 }
 
-// out[i] = the sum of parts[p * size + i], in the order of the parts.
+// out[i] = the sum of parts[p * size + i]: of each eighth of the parts in their order, then of these.  A block has 32
+// elements.
 template <class T>
-__global__ void add_parts(const op_math_t<T>* parts, T* out, int64_t size, int64_t count) {
-  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (i >= size) return;
+__global__ void __launch_bounds__(256) add_parts(const op_math_t<T>* parts, T* out, int64_t size, int64_t count) {
+  constexpr int kStretches = 8, kColumns = 32;
+  __shared__ op_math_t<T> sums[kStretches][kColumns];
+  const int column = static_cast<int>(threadIdx.x) % kColumns, stretch = static_cast<int>(threadIdx.x) / kColumns;
+  const int64_t i = int64_t{blockIdx.x} * kColumns + column;
+  const int64_t begin = stretch * count / kStretches, end = (stretch + 1) * count / kStretches;
   op_math_t<T> sum = 0;
+  if (i < size) {
 #pragma unroll 8
-  for (int64_t p = 0; p < count; ++p) sum += parts[p * size + i];
+    for (int64_t p = begin; p < end; ++p) sum += parts[p * size + i];
+  }
+  sums[stretch][column] = sum;
+  __syncthreads();
+  if (stretch != 0 || i >= size) return;
+  for (int k = 1; k < kStretches; ++k) sum += sums[k][column];
   out[i] = convert<T>(sum);
 }
 

@@ -8,9 +8,13 @@ namespace argand::cuda::own {
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y);
 void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// The same for few channels and 3 x 3 taps, where it is several times faster than both; false: not for this shape.
+// The same in float for few channels and 3 x 3 taps, where it is several times faster than both; a kernel is compiled
+// for each shape.  false: not for this shape.
+bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
+                          void* y);
+bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// out[size] = the sum of `count` parts of float (of double, for double), in their order.
+// out[size] = the sum of `count` parts of float (of double, for double), in an order that follows from `count`.
 void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count);
 // y[n, o, out] += bias[o]
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y);

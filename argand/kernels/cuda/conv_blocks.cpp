@@ -1,5 +1,5 @@
-// Which kernels a convolution runs on: our own for the weights of few channels (bench/RESULTS.md), else cuDNN's where
-// it has an engine, else our own.
+// Which kernels a convolution runs on: our own for few channels (bench/RESULTS.md), else cuDNN's where it has an
+// engine, else our own.
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
@@ -21,15 +21,23 @@ bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const 
       {kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation, x, w, y});
 }
 
+// Kernels for few channels are compiled for each shape, which must be worth the time.
+bool is_much(const cpu::ConvShape& s) {
+  constexpr double kMuch = 1 << 24;  // products
+  return static_cast<double>(s.n * s.o * s.out_size()) * static_cast<double>(s.c * s.kernel_size()) >= kMuch;
+}
+
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
+  if (is_much(s) && own::few_channels_forward(s, dtype, x, w, bias, y)) return;
   if (!by_library(ConvKind::kForward, s, dtype, x, w, y)) return own::conv_forward(s, dtype, x, w, bias, y);
   if (bias) own::add_channel_bias(s, dtype, bias, y);
 }
 void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+  if (is_much(s) && own::few_channels_input_grad(s, dtype, gy, w, gx)) return;
   if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
 }
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
-  if (own::few_channels_weight_grad(s, dtype, gy, x, gw)) return;
+  if (is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw)) return;
   if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
 }
 

@@ -8,15 +8,10 @@
 namespace argand::cuda::own {
 namespace {
 
-constexpr int kMostBlocks = 528, kMostBytes = 46 << 10;
-
-// Threads take as many output channels at a time.
-int64_t output_groups(int64_t o) { return (o + kFewOutputs - 1) / kFewOutputs; }
-// Of shared memory: a band of all channels, later the sums of all threads.
-int64_t bytes_of(const FewChannels& f) {
-  return 4 * (int64_t{f.c} * f.x_plane + output_groups(f.o) * kFewOutputs * f.g_plane);
-}
-constexpr int64_t kSumsBytes = 4 * kFewThreads * kFewSumsPitch;
+constexpr const char* kHeader = "argand/kernels/cuda/conv_few_channels.cuh";
+constexpr int kMostThreads = 256, kBlockBytes = 224 << 10;  // the latter shared by the blocks of a multiprocessor
+constexpr int kMostWeights = 9 << 10;                       // all of them are in shared memory
+constexpr int kWeightGradBlocks = 264;                      // parts of sums, whatever the device
 
 bool is_flat_3x3(const cpu::ConvShape& s) {
   for (size_t d = 0; d < 3; ++d)
@@ -24,53 +19,122 @@ bool is_flat_3x3(const cpu::ConvShape& s) {
   return s.in[0] == 1 && s.out[0] == 1 && s.padding[0] == 0 && s.groups == 1;
 }
 
-// No band: the shape is not for this kernel.
-FewChannels plan(const cpu::ConvShape& s) {
-  FewChannels f{};
-  constexpr int64_t kLargest = int64_t{1} << 24;  // so that all that is below fits an int
-  if (!is_flat_3x3(s) || s.n == 0 || s.in_size() == 0 || s.out_size() == 0 || s.c == 0 || s.o == 0) return f;
-  if (output_groups(s.o) * s.c > kFewThreads) return f;
-  if (std::max({s.n, s.in_size(), s.out_size()}) > kLargest) return f;
+// c == 0: not for these kernels.
+FewChannels few_channels(const cpu::ConvShape& s, ScalarType dtype) {
+  // With these, all that is below fits an int.
+  constexpr int64_t kMostImages = 1 << 20, kMostSide = 1 << 10, kMostChannels = 64;
+  if (dtype != kFloat || !is_flat_3x3(s) || s.n == 0 || s.in_size() == 0 || s.out_size() == 0) return {};
+  if (s.n > kMostImages || std::min(s.c, s.o) == 0 || std::max(s.c, s.o) > kMostChannels) return {};
+  if (s.c * s.o * 9 > kMostWeights) return {};
+  for (size_t d = 1; d < 3; ++d)
+    if (s.in[d] > kMostSide || s.padding[d] > kMostSide) return {};
   const auto narrow = [](int64_t i) { return static_cast<int>(i); };
-  f = {.n = narrow(s.n),
-       .c = narrow(s.c),
-       .o = narrow(s.o),
-       .h = narrow(s.in[1]),
-       .w = narrow(s.in[2]),
-       .out_h = narrow(s.out[1]),
-       .out_w = narrow(s.out[2]),
-       .pad_y = narrow(s.padding[1]),
-       .pad_x = narrow(s.padding[2])};
-  f.units = narrow(output_groups(f.o)) * f.c;
-  f.groups = kFewThreads / f.units;
-  f.segments = (f.out_w + kFewSegment - 1) / kFewSegment;
-  f.g_pitch = f.segments * kFewSegment;
-  f.x_pitch = f.g_pitch + 2;
-  do {
-    f.band = (f.out_h + f.bands) / (f.bands + 1);
-    ++f.bands;
-    f.x_plane = (f.band + 2) * f.x_pitch | 1;
-    f.g_plane = f.band * f.g_pitch | 1;
-    if (bytes_of(f) <= kMostBytes && int64_t{f.n} * f.bands < (int64_t{1} << 31)) return f;
-  } while (f.band > 1);
+  return {narrow(s.c), narrow(s.o), narrow(s.in[1]), narrow(s.in[2]), narrow(s.padding[1]), narrow(s.padding[2])};
+}
+
+// The least pitch from `width` for which the items of a warp, segments of rows, begin in different banks, as far as
+// they can.
+int best_pitch(int width, int segments, int segment) {
+  constexpr int kBanks = 32;
+  int best = width, least = kBanks + 1;
+  for (int pitch = width; pitch < width + kBanks && least > 1; ++pitch) {
+    int in_bank[kBanks] = {}, most = 0;
+    for (int item = 0, row = 0, column = 0; item < kBanks && most < least; ++item) {
+      most = std::max(most, ++in_bank[(row * pitch + column * segment) % kBanks]);
+      if (++column == segments) {
+        column = 0;
+        ++row;
+      }
+    }
+    if (most < least) {
+      least = most;
+      best = pitch;
+    }
+  }
+  return best;
+}
+
+// band == 0: not for this kernel.
+FewForward plan_forward(const FewChannels& s, int64_t n) {
+  FewForward f{s, 1, 0, s.c, best_pitch(s.width(), s.segments(), s.segment()), s.o > 4 ? 8 : 4};
+  const int row = s.segments() * f.groups();  // threads of a row
+  if (row > kMostThreads) return f;
+  f.band = few_ceil(s.out_h(), few_ceil(s.out_h(), kMostThreads / row));
+  if (f.band == s.out_h()) f.images = static_cast<int>(std::min<int64_t>(kMostThreads / (f.band * row), n));
+  for (; f.images > 0; --f.images)
+    for (f.channels = s.c; f.channels > 0; --f.channels)
+      if (s.c % f.channels == 0 && f.bytes() <= kBlockBytes / FewForward::blocks(f.outputs)) return f;
   f.band = 0;
   return f;
 }
 
+bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const void* w, const void* bias, void* y) {
+  if (s.c == 0) return false;
+  const FewForward f = plan_forward(s, n);
+  if (f.band == 0) return false;
+  const Kernel run = kernel(kHeader, instance("few_channels_forward", s.c, s.o, s.h, s.w, s.pad_y, s.pad_x, f.images,
+                                              f.band, f.channels, f.pitch, f.outputs, turned));
+  const auto bytes = static_cast<size_t>(f.bytes());
+  run.allow_shared_memory(bytes);
+  const int64_t tiles = (n + f.images - 1) / f.images * f.bands();
+  launch(run,
+         {.blocks = blocks_for(std::min<int64_t>(tiles, FewForward::blocks(f.outputs) * multi_processor_count()), 1),
+          .threads = static_cast<unsigned>(f.threads()),
+          .shared_memory = bytes},
+         x, w, bias, y, static_cast<int>(n));
+  return true;
+}
+
+// band == 0: not for this kernel.
+FewWeightGrad plan_weight_grad(const FewChannels& s) {
+  // Of the threads of a block, in instructions, for a row and for what is done once an item; of fewer threads than
+  // these the multiprocessor waits.
+  constexpr int64_t kRowCost = 280, kItemCost = 120, kEnoughThreads = 192;
+  FewWeightGrad best{s, 0, 0};
+  if (best.units() > FewWeightGrad::kMostThreads) return best;
+  for (int bands = 1; bands <= s.out_h() && best.band == 0; ++bands) {
+    int64_t least = 0;
+    const int band = few_ceil(s.out_h(), bands);
+    for (int rows = band; rows > 0; --rows) {
+      const FewWeightGrad f{s, band, rows};
+      if (f.bytes() > kBlockBytes / 2) continue;
+      const int64_t cost = std::max<int64_t>(f.threads(), kEnoughThreads) * few_ceil(f.items(), f.shares()) *
+                           (rows * kRowCost + kItemCost);
+      if (best.band != 0 && cost >= least) continue;
+      least = cost;
+      best = f;
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
+bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
+                          void* y) {
+  return forward(few_channels(s, dtype), s.n, false, x, w, bias, y);
+}
+
+bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+  FewChannels f = few_channels(s, dtype);
+  if (f.c == 0 || f.pad_y > 2 || f.pad_x > 2) return false;
+  f = {f.o, f.c, f.out_h(), f.out_w(), 2 - f.pad_y, 2 - f.pad_x};
+  return forward(f, s.n, true, gy, w, nullptr, gx);
+}
+
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
-  if (dtype != kFloat) return false;
-  const FewChannels f = plan(s);
+  const FewChannels shape = few_channels(s, dtype);
+  if (shape.c == 0) return false;
+  const FewWeightGrad f = plan_weight_grad(shape);
   if (f.band == 0) return false;
-  const Kernel run = kernel("argand/kernels/cuda/conv_few_channels.cuh", "few_channels_weight_grad");
-  const int64_t parts = std::min<int64_t>(kMostBlocks, int64_t{f.n} * f.bands), size = s.o * s.c * kFewTaps;
+  const Kernel run = kernel(kHeader, instance("few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
+                                              shape.pad_y, shape.pad_x, f.band, f.rows));
+  const auto bytes = static_cast<size_t>(f.bytes());
+  run.allow_shared_memory(bytes);
+  const int64_t parts = std::min<int64_t>(kWeightGradBlocks, s.n * f.bands()), size = s.o * s.c * 9;
   const Scratch sums(parts * size * int64_t{sizeof(float)});
-  launch(run,
-         {.blocks = blocks_for(parts, 1),
-          .threads = kFewThreads,
-          .shared_memory = static_cast<size_t>(std::max(bytes_of(f), kSumsBytes))},
-         gy, x, sums.data(), f);
+  launch(run, {.blocks = blocks_for(parts, 1), .threads = static_cast<unsigned>(f.threads()), .shared_memory = bytes},
+         gy, x, sums.data(), static_cast<int>(s.n));
   add_parts(dtype, sums.data(), gw, size, parts);
   return true;
 }

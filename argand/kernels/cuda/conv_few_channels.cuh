@@ -1,86 +1,239 @@
-// The weight gradient of a 3 x 3 convolution of few channels, whose product of matrices is too narrow for tiles: an
-// image band lies in shared memory, and a thread sums all taps of one input and four output channels while it slides
-// along rows.
+// 3 x 3 convolutions of few channels in float, whose products of matrices are too narrow for tiles: bands of images lie
+// in shared memory, where the next one arrives while the one before is multiplied.
 #pragma once
 #include "argand/kernels/cuda/few_channels.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
 
-// parts[block] = [o, c, 3, 3], summed over images and bands `block`, block + number of blocks, ...
-__global__ void __launch_bounds__(kFewThreads)
-    few_channels_weight_grad(const float* gy, const float* x, float* parts, FewChannels s) {
-  extern __shared__ float memory[];
-  float* const xs = memory;
-  float* const gs = memory + s.c * s.x_plane;
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = kFewThreads / 32;
-  const int unit = threadIdx.x % s.units, group = threadIdx.x / s.units;
-  const int channel = unit % s.c, first_output = unit / s.c * kFewOutputs;
-  const int outputs = (s.o + kFewOutputs - 1) / kFewOutputs * kFewOutputs;
-  float sums[kFewOutputs][3][3] = {};
+// Shared memory gets *from, or 0 if it is not `inside`; wait_for_copies() waits for all of the thread's.
+__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
+  asm volatile(
+      "cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
+      "l"(from), "r"(inside ? 4 : 0)
+      : "memory");
+}
+__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
-  for (int tile = blockIdx.x; tile < s.n * s.bands; tile += gridDim.x) {
-    const int image = tile / s.bands, y0 = (tile - image * s.bands) * s.band;
-    __syncthreads();
-    for (int r = warp; r < s.c * (s.band + 2); r += warps) {
-      const int c = r / (s.band + 2), row = r - c * (s.band + 2), y = y0 + row - s.pad_y;
-      const float* from = x + ((int64_t{image} * s.c + c) * s.h + y) * s.w;
-      for (int i = lane; i < s.x_pitch; i += 32) {
-        const int at = i - s.pad_x;
-        xs[c * s.x_plane + row * s.x_pitch + i] = y >= 0 && y < s.h && at >= 0 && at < s.w ? from[at] : 0.0f;
-      }
-    }
-    for (int r = warp; r < outputs * s.band; r += warps) {
-      const int o = r / s.band, row = r - o * s.band, y = y0 + row;
-      const float* from = gy + ((int64_t{image} * s.o + o) * s.out_h + y) * s.out_w;
-      for (int i = lane; i < s.g_pitch; i += 32)
-        gs[o * s.g_plane + row * s.g_pitch + i] = o < s.o && y < s.out_h && i < s.out_w ? from[i] : 0.0f;
-    }
-    __syncthreads();
-    if (group >= s.groups) continue;
-    for (int item = group; item < s.band * s.segments; item += s.groups) {
-      const int row = item / s.segments, begin = (item - row * s.segments) * kFewSegment;
-      const float* in = xs + channel * s.x_plane + row * s.x_pitch + begin;
-      const float* g = gs + first_output * s.g_plane + row * s.g_pitch + begin;
-      float window[3][3];
+// `kPlanes` planes of [rows, width] from (y0, x0) of planes of [h, w]: to[plane * to_plane + row * to_pitch + column].
+// What lies outside the planes is 0; `there` is false if all does.
+template <int kPlanes, int kThreads>
+__device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitch, const float* from, int h, int w,
+                                            int y0, int x0, int rows, int width, bool there) {
+  for (int p = static_cast<int>(threadIdx.x); p < rows * width; p += kThreads) {
+    const int row = p / width, column = p - row * width, y = y0 + row, x = x0 + column;
+    const bool inside = there && y >= 0 && y < h && x >= 0 && x < w;
+    const float* in = inside ? from + y * w + x : from;
+    float* out = to + row * to_pitch + column;
 #pragma unroll
-      for (int k = 0; k < 3; ++k) {
-        window[k][1] = in[k * s.x_pitch];
-        window[k][2] = in[k * s.x_pitch + 1];
-      }
+    for (int c = 0; c < kPlanes; ++c) copy_async(out + c * to_plane, in + c * h * w, inside);
+  }
+}
+
+// y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are turned around: the gradient with
+// respect to the input of a convolution by it.
+template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kImages, int kBand, int kChannels, int kPitch,
+          int kOutputs, bool kTurned>
+__global__ void __launch_bounds__(
+    FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs}.threads(),
+    FewForward::blocks(kOutputs))
+    few_channels_forward(const float* x, const float* w, const float* bias, float* y, int n) {
+  constexpr FewForward f{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs};
+  constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(),
+                kPaddedO = f.groups() * kOutputs, kOutH = f.s.out_h(), kOutW = f.s.out_w();
+  extern __shared__ __align__(16) float memory[];
+  float* const ws = memory;  // [c, taps, padded o]
+  float* const xs = ws + f.weights();
+  const int t = static_cast<int>(threadIdx.x), lane = t % 32;
+  float* const turned = xs + 2 * f.stage() + (t - lane) * f.out_pitch();  // the warp's results on their way out
+
+  for (int i = t; i < kC * 9 * kPaddedO; i += kThreads) {
+    const int o = i % kPaddedO, tap = i / kPaddedO % 9, c = i / (kPaddedO * 9);
+    const int from = kTurned ? (c * kO + o) * 9 + 8 - tap : (o * kC + c) * 9 + tap;
+    ws[i] = o < kO ? w[from] : 0.0f;
+  }
+  const int tiles = (n + kImages - 1) / kImages * f.bands();
+  const auto load = [&](int tile, int chunk, float* to) {
+    const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand - kPadY;
+#pragma unroll 1
+    for (int i = 0; i < kImages; ++i)
+      copy_planes<kChannels, kThreads>(
+          to + i * f.image(), f.plane(), kPitch,
+          x + (int64_t{first + i < n ? first + i : first} * kC + chunk * kChannels) * (kH * kW), kH, kW, y0, -kPadX,
+          kBand + 2, f.s.width(), first + i < n);
+  };
+
+  const int place = t % f.items(), group = t / f.items() < f.groups() ? t / f.items() : 0;
+  const int start =
+      place / (kBand * kSegments) * f.image() + place / kSegments % kBand * kPitch + place % kSegments * kSegment;
+  int buffer = 0;
+  if (static_cast<int>(blockIdx.x) < tiles) load(static_cast<int>(blockIdx.x), 0, xs);
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+    float sums[kSegment][kOutputs];
 #pragma unroll
-      for (int i = 0; i < kFewSegment; ++i) {
+    for (int q = 0; q < kOutputs; ++q) {
+      const int o = group * kOutputs + q;
+      const float first = bias && o < kO ? bias[o] : 0.0f;
+#pragma unroll
+      for (int i = 0; i < kSegment; ++i) sums[i][q] = first;
+    }
+    for (int chunk = 0; chunk < kC / kChannels; ++chunk) {
+      wait_for_copies();
+      __syncthreads();  // all that was copied is there, and nobody reads the other buffer
+      const bool more = chunk + 1 < kC / kChannels;
+      const int next = more ? tile : tile + static_cast<int>(gridDim.x);
+      if (next < tiles) load(next, more ? chunk + 1 : 0, xs + (buffer ^ 1) * f.stage());
+      const float* in = xs + buffer * f.stage() + start;
+      const float* weights = ws + chunk * kChannels * 9 * kPaddedO + group * kOutputs;
+#pragma unroll 1
+      for (int c = 0; c < kChannels; ++c, in += f.plane(), weights += 9 * kPaddedO) {
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
-          window[k][0] = window[k][1];
-          window[k][1] = window[k][2];
-          window[k][2] = in[k * s.x_pitch + i + 2];
+          float window[kSegment + 2];
+#pragma unroll
+          for (int i = 0; i < kSegment + 2; ++i) window[i] = in[k * kPitch + i];
+#pragma unroll
+          for (int l = 0; l < 3; ++l) {
+            float4 taps[kOutputs / 4];
+#pragma unroll
+            for (int q = 0; q < kOutputs / 4; ++q)
+              taps[q] = reinterpret_cast<const float4*>(weights + (3 * k + l) * kPaddedO)[q];
+#pragma unroll
+            for (int i = 0; i < kSegment; ++i)
+#pragma unroll
+              for (int q = 0; q < kOutputs / 4; ++q) {
+                float* const four = sums[i] + 4 * q;
+                four[0] = __fmaf_rn(window[i + l], taps[q].x, four[0]);
+                four[1] = __fmaf_rn(window[i + l], taps[q].y, four[1]);
+                four[2] = __fmaf_rn(window[i + l], taps[q].z, four[2]);
+                four[3] = __fmaf_rn(window[i + l], taps[q].w, four[3]);
+              }
+          }
         }
+      }
+      buffer ^= 1;
+    }
+
+    // Segments of the warp's threads lie one after the other: neighbours in memory are written together.
+    const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand;
+    float* const out = y + int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
+    int to[kSegment];  // of the element that the thread writes; -1: none
+    int outputs[kSegment];
 #pragma unroll
-        for (int j = 0; j < kFewOutputs; ++j) {
-          const float d = g[j * s.g_plane + i];
+    for (int i = 0; i < kSegment; ++i) {
+      const int e = i * 32 + lane, owner = t - lane + e / kSegment, item = owner % f.items();
+      const int image = item / (kBand * kSegments), row = item / kSegments % kBand,
+                column = item % kSegments * kSegment + e % kSegment;
+      outputs[i] = owner / f.items() * kOutputs;
+      const bool inside = outputs[i] < kO && first + image < n && y0 + row < kOutH && column < kOutW;
+      to[i] = inside ? ((image * kO + outputs[i]) * kOutH + row) * kOutW + column : -1;
+    }
 #pragma unroll
-          for (int k = 0; k < 3; ++k)
+    for (int q = 0; q < kOutputs; ++q) {
+      __syncwarp();
 #pragma unroll
-            for (int l = 0; l < 3; ++l) sums[j][k][l] = __fmaf_rn(d, window[k][l], sums[j][k][l]);
+      for (int i = 0; i < kSegment; ++i) turned[lane * f.out_pitch() + i] = sums[i][q];
+      __syncwarp();
+#pragma unroll
+      for (int i = 0; i < kSegment; ++i)
+        if (to[i] >= 0 && (kO % kOutputs == 0 || outputs[i] + q < kO))
+          out[to[i] + q * (kOutH * kOutW)] =
+              turned[(i * 32 + lane) / kSegment * f.out_pitch() + (i * 32 + lane) % kSegment];
+    }
+  }
+}
+
+// parts[block] = [o, c, 3, 3], summed over the bands `block`, block + number of blocks, ... of all images
+template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows>
+__global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows}.threads(), 2)
+    few_channels_weight_grad(const float* gy, const float* x, float* parts, int n) {
+  constexpr FewWeightGrad f{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows};
+  constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(), kOutputs = f.kOutputs,
+                kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4;
+  extern __shared__ __align__(16) float memory[];
+  const int t = static_cast<int>(threadIdx.x), unit = t % f.units(), share = t / f.units();
+  const int channel = unit % kC, group = unit / kC;
+  const int tiles = n * f.bands();
+
+  // Columns, rows and channels that fill up stay 0.
+  for (int i = t; i < 2 * f.stage(); i += kThreads) memory[i] = 0.0f;
+  __syncthreads();
+  const auto load = [&](int tile, float* to) {
+    const int image = tile / f.bands(), y0 = tile % f.bands() * kBand;
+    copy_planes<kC, kThreads>(to, f.x_plane(), kPitch, x + int64_t{image} * kC * (kH * kW), kH, kW, y0 - kPadY, -kPadX,
+                              kBand + 2, f.s.width(), true);
+    const float* from = gy + int64_t{image} * kO * (kOutH * kOutW);
+    for (int p = t; p < kBand * kOutW; p += kThreads) {
+      const int row = p / kOutW, column = p - row * kOutW;
+      const bool inside = y0 + row < kOutH;
+      const float* in = inside ? from + (y0 + row) * kOutW + column : from;
+      float* out = to + f.x_stage() + row * f.g_pitch() + column / kSegment * f.g_segment() + column % kSegment;
+#pragma unroll
+      for (int o = 0; o < kO; ++o) copy_async(out + o * f.g_plane(), in + o * (kOutH * kOutW), inside);
+    }
+  };
+
+  float sums[kOutputs][3][3] = {};
+  int buffer = 0;
+  load(static_cast<int>(blockIdx.x), memory);
+  for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), buffer ^= 1) {
+    wait_for_copies();
+    __syncthreads();  // all that was copied is there, and nobody reads the other buffer
+    const int next = tile + static_cast<int>(gridDim.x);
+    if (next < tiles) load(next, memory + (buffer ^ 1) * f.stage());
+    if (share >= f.shares()) continue;
+    for (int item = share; item < f.items(); item += f.shares()) {
+      const int segment = item % kSegments, row0 = item / kSegments * kRows;
+      const float* in = memory + buffer * f.stage() + channel * f.x_plane() + row0 * kPitch + segment * kSegment;
+      const float* g = memory + buffer * f.stage() + f.x_stage() + group * kOutputs * f.g_plane() + row0 * f.g_pitch() +
+                       segment * f.g_segment();
+      float window[3][kSegment + 2];  // row r of the input is in window[r % 3]
+      const auto load_row = [&](int r, float* to) {
+#pragma unroll
+        for (int i = 0; i < kSegment + 2; ++i) to[i] = in[r * kPitch + i];
+      };
+      const auto sum_row = [&](int r, const float* above, const float* here, float* below) {
+        load_row(r + 2, below);
+        const float* rows[3] = {above, here, below};
+#pragma unroll
+        for (int j = 0; j < kOutputs; ++j) {
+          float d[4 * kVectors];
+#pragma unroll
+          for (int v = 0; v < kVectors; ++v) {
+            const float4 four = reinterpret_cast<const float4*>(g + j * f.g_plane() + r * f.g_pitch())[v];
+            d[4 * v] = four.x, d[4 * v + 1] = four.y, d[4 * v + 2] = four.z, d[4 * v + 3] = four.w;
+          }
+#pragma unroll
+          for (int i = 0; i < kSegment; ++i)
+#pragma unroll
+            for (int k = 0; k < 3; ++k)
+#pragma unroll
+              for (int l = 0; l < 3; ++l) sums[j][k][l] = __fmaf_rn(d[i], rows[k][i + l], sums[j][k][l]);
         }
+      };
+      load_row(0, window[0]);
+      load_row(1, window[1]);
+#pragma unroll 1
+      for (int r = 0; r < kRows; r += 3) {
+        sum_row(r, window[0], window[1], window[2]);
+        if (r + 1 < kRows) sum_row(r + 1, window[1], window[2], window[0]);
+        if (r + 2 < kRows) sum_row(r + 2, window[2], window[0], window[1]);
       }
     }
   }
 
-  // The groups' sums, in order.
+  // The sums of a unit's threads, in order.
   __syncthreads();
-  if (group < s.groups)
-    for (int j = 0; j < kFewOutputs; ++j)
-      for (int k = 0; k < kFewTaps; ++k) memory[threadIdx.x * kFewSumsPitch + j * kFewTaps + k] = sums[j][k / 3][k % 3];
+  if (share < f.shares())
+    for (int j = 0; j < kOutputs; ++j)
+      for (int k = 0; k < 9; ++k) memory[t * f.kSumsPitch + j * 9 + k] = sums[j][k / 3][k % 3];
   __syncthreads();
-  for (int i = threadIdx.x; i < s.units * kFewSums; i += kFewThreads) {
-    const int u = i / kFewSums, k = i - u * kFewSums;
-    const int o = u / s.c * kFewOutputs + k / kFewTaps;
-    if (o >= s.o) continue;
+  for (int i = t; i < f.units() * f.kSums; i += kThreads) {
+    const int u = i / f.kSums, k = i % f.kSums, o = u / kC * kOutputs + k / 9;
+    if (o >= kO) continue;
     float sum = 0;
-    for (int g = 0; g < s.groups; ++g) sum += memory[(g * s.units + u) * kFewSumsPitch + k];
-    parts[(int64_t{blockIdx.x} * s.o + o) * s.c * kFewTaps + u % s.c * kFewTaps + k % kFewTaps] = sum;
+    for (int of = 0; of < f.shares(); ++of) sum += memory[(of * f.units() + u) * f.kSumsPitch + k];
+    parts[((int64_t{blockIdx.x} * kO + o) * kC + u % kC) * 9 + k % 9] = sum;
   }
 }
 

@@ -83,8 +83,8 @@ class Convolution : public OnDevice {
   }
 
   void compare_few_channels() {
-    int taken = 0;
-    for (int i = 0; i < 40; ++i) {
+    int forward = 0, input_grad = 0, weight_grad = 0;
+    for (int i = 0; i < 24; ++i) {
       cpu::ConvShape s;
       s.n = i % 4 == 0 ? 300 : random(1, 9);
       s.c = random(1, 20);
@@ -95,16 +95,32 @@ class Convolution : public OnDevice {
         s.in[d] = random(3, 40);
         s.out[d] = s.in[d] + 2 * s.padding[d] - 2;
       }
-      const auto x = random_values<float>(s.n * s.c * s.in_size()), gy = random_values<float>(s.n * s.o * s.out_size());
-      std::vector<float> gw(static_cast<size_t>(s.o * s.c * 9));
-      const DeviceArray<float> dx(x), dgy(gy), dgw(gw);
-      cpu::conv_weight_grad(s, kFloat, gy.data(), x.data(), gw.data());
-      if (!own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data())) continue;
-      ++taken;
-      const double scale = std::sqrt(static_cast<double>(s.n * s.out_size()));
-      expect_near(gw, dgw.values(), 1e-4 * scale, str("shape ", i));
+      const auto x = random_values<float>(s.n * s.c * s.in_size()), w = random_values<float>(s.o * s.c * 9),
+                 gy = random_values<float>(s.n * s.o * s.out_size()), bias = random_values<float>(s.o);
+      auto y = gy, gx = x, gw = w;
+      const DeviceArray<float> dx(x), dw(w), dgy(gy), dbias(bias), dy(y), dgx(gx), dgw(gw);
+      const std::string what = str("shape ", i);
+      const double sum_of_one = 1e-4, sum_of_all = 1e-4 * std::sqrt(static_cast<double>(s.n * s.out_size()));
+      const float* const with_bias = i % 2 == 0 ? dbias.data() : nullptr;
+      if (own::few_channels_forward(s, kFloat, dx.data(), dw.data(), with_bias, dy.data())) {
+        ++forward;
+        cpu::conv_forward(s, kFloat, x.data(), w.data(), with_bias ? bias.data() : nullptr, y.data());
+        expect_near(y, dy.values(), sum_of_one, what + ", forward");
+      }
+      if (own::few_channels_input_grad(s, kFloat, dgy.data(), dw.data(), dgx.data())) {
+        ++input_grad;
+        cpu::conv_input_grad(s, kFloat, gy.data(), w.data(), gx.data());
+        expect_near(gx, dgx.values(), sum_of_one, what + ", input gradient");
+      }
+      if (own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data())) {
+        ++weight_grad;
+        cpu::conv_weight_grad(s, kFloat, gy.data(), x.data(), gw.data());
+        expect_near(gw, dgw.values(), sum_of_all, what + ", weight gradient");
+      }
     }
-    EXPECT_GT(taken, 20);
+    EXPECT_GT(forward, 15);
+    EXPECT_GT(input_grad, 10);
+    EXPECT_GT(weight_grad, 15);
   }
 
  private:
@@ -118,7 +134,7 @@ TEST_F(Convolution, KernelsOfOneNameAreApart) {
 }
 TEST_F(Convolution, OwnKernelsInFloat) { compare<float>(kFloat, 1e-3, true); }
 TEST_F(Convolution, OwnKernelsInDouble) { compare<double>(kDouble, 1e-11, true); }
-TEST_F(Convolution, WeightsOfFewChannels) { compare_few_channels(); }
+TEST_F(Convolution, FewChannels) { compare_few_channels(); }
 TEST_F(Convolution, BlocksInFloat) { compare<float>(kFloat, 1e-3, false); }
 TEST_F(Convolution, BlocksInDouble) { compare<double>(kDouble, 1e-11, false); }
 

@@ -9,13 +9,12 @@ class GroupedRows {
  public:
   // 0 < n < 2^31 and 0 < rows < 2^32; index[k] < rows.
   GroupedRows(const int64_t* index, int64_t n, int64_t rows);
-  const unsigned* keys() const { return keys_; }
-  const unsigned* order() const { return keys_ + n_; }
+  const unsigned* keys() const { return memory_.as<unsigned>(); }
+  const unsigned* order() const { return keys() + n_; }
 
  private:
   int64_t n_;
   Scratch memory_;
-  const unsigned* keys_ = nullptr;
 };
 
 }  // namespace argand::cuda

@@ -14,7 +14,26 @@ void launch_pool(const char* name, ScalarType type, const char* windows, int64_t
   launch(kernel(kHeader, instance(name, type, windows)), {blocks_for(threads, kThreads), kThreads}, args...);
 }
 
+// Windows of 2 x 2 that tile flat planes, the elements of which may be read in pairs from `x`.
+bool are_tiles(const cpu::PoolShape& s, ScalarType dtype, const void* x) {
+  for (size_t d = 0; d < 3; ++d) {
+    const int64_t size = d == 0 ? 1 : 2;
+    if (s.kernel[d] != size || s.stride[d] != size || s.padding[d] != 0 || s.dilation[d] != 1) return false;
+    if (s.in[d] != s.out[d] * size) return false;
+  }
+  return s.in[0] == 1 && s.planes * s.in_size() < int64_t{1} << 32 &&
+         reinterpret_cast<uintptr_t>(x) % (2 * static_cast<size_t>(element_size(dtype))) == 0;
+}
+template <class... Args>
+void launch_tiles(const char* name, const cpu::PoolShape& s, ScalarType dtype, Args... args) {
+  const auto narrow = [](int64_t i) { return static_cast<unsigned>(i); };
+  const int64_t outputs = s.planes * s.out_size();
+  launch(kernel(kHeader, instance(name, dtype)), {blocks_for(outputs, kThreads), kThreads}, args..., narrow(outputs),
+         narrow(s.out[1]), narrow(s.out[2]));
+}
+
 void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+  if (are_tiles(s, dtype, x)) return launch_tiles("max_pool_tiles", s, dtype, x, y, indices);
   launch_pool("max_pool", dtype, kFixed, s.planes * s.out_size(), x, y, indices, s);
 }
 void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
@@ -28,6 +47,7 @@ bool overlap(const cpu::PoolShape& s) {
 
 void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices,
                        void* grad_x) {
+  if (are_tiles(s, dtype, grad_x)) return launch_tiles("max_pool_tiles_backward", s, dtype, grad_y, indices, grad_x);
   if (!overlap(s)) {
     const int64_t outputs = s.planes * s.out_size();
     const Kernel put = kernel(kHeader, instance("max_pool_scatter", dtype));

@@ -1,5 +1,6 @@
 // Pooling of contiguous planes: a thread for each result.  Gradients are gathered: each input element adds what the
-// windows that contain it give, in the order of the windows.  Only where windows do not overlap, a maximum's is put.
+// windows that contain it give, in the order of the windows.  Only where windows do not overlap, a maximum's is put;
+// windows of 2 x 2 that tile their planes have kernels of their own.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -133,6 +134,58 @@ __global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* gr
     if (indices[o] == mine) sum += convert<A>(grad_y[o]);
   });
   grad_x[i] = convert<T>(sum);
+}
+
+// ---- maxima of windows of 2 x 2 that tile flat planes of less than 2^32 elements in all: rows of x are twice those of
+// y, whatever the plane, and lie aligned as pairs
+
+template <class T>
+struct alignas(2 * sizeof(T)) Pair {
+  T left, right;
+};
+// Output i: its window's two pairs, and the position of the first element in its plane.
+struct Tile {
+  unsigned pair, first;
+  __device__ __forceinline__ Tile(unsigned i, unsigned out_h, unsigned out_w) {
+    const unsigned row = i / out_w, column = i - row * out_w;
+    pair = 2 * row * out_w + column;  // the other one is out_w further
+    first = 4 * (row % out_h) * out_w + 2 * column;
+  }
+};
+
+template <class T>
+__global__ void max_pool_tiles(const Pair<T>* x, T* y, int64_t* indices, unsigned outputs, unsigned out_h,
+                               unsigned out_w) {
+  using A = op_math_t<T>;
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs) return;
+  const Tile t(i, out_h, out_w);
+  const Pair<T> upper = x[t.pair], lower = x[t.pair + out_w];
+  A value = convert<A>(upper.left);
+  unsigned best = 0;
+  const auto visit = [&](T candidate, unsigned at) {
+    const A c = convert<A>(candidate);
+    if (!(c > value) && c == c) return;
+    value = c;
+    best = at;
+  };
+  visit(upper.right, 1);
+  visit(lower.left, 2 * out_w);
+  visit(lower.right, 2 * out_w + 1);
+  y[i] = convert<T>(value);
+  indices[i] = t.first + best;
+}
+
+template <class T>
+__global__ void max_pool_tiles_backward(const T* grad_y, const int64_t* indices, Pair<T>* grad_x, unsigned outputs,
+                                        unsigned out_h, unsigned out_w) {
+  const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= outputs) return;
+  const Tile t(i, out_h, out_w);
+  const T g = grad_y[i], zero{};
+  const unsigned at = static_cast<unsigned>(indices[i]) - t.first;
+  grad_x[t.pair] = {at == 0 ? g : zero, at == 1 ? g : zero};
+  grad_x[t.pair + out_w] = {at == 2 * out_w ? g : zero, at == 2 * out_w + 1 ? g : zero};
 }
 
 // For windows that do not overlap: each output writes to where its maximum was, and grad_x holds zeros.

@@ -16,6 +16,16 @@ struct RadixPass {
   int64_t n;
   unsigned tiles;
   int shift;
+  unsigned flip;
+};
+
+// What is sorted, by the lowest `bits` of its keys.
+struct Input {
+  const void* in;
+  const char *from, *type;  // of device code: as it is in memory and as it is sorted
+  int64_t size;             // of an element that is sorted
+  int64_t rows, n;
+  int bits;
   bool descending;
 };
 
@@ -25,49 +35,64 @@ struct Place {
   unsigned* order;
 };
 
-// A block of start_digits: few tiles are added up by a thread per digit, many by 128.
-Grid grid_of_starts(int64_t rows, unsigned tiles) {
-  Grid g;
-  g.threads = tiles > 16 ? 8 : kDigits;
-  g.threads_y = tiles > 16 ? 128 : 1;
-  g.blocks = blocks_for(rows * (kDigits / static_cast<int64_t>(g.threads)), 1);
-  return g;
+template <class Index>
+void sort(const Input& r, int64_t count, void* values, Index* indices) {
+  const int64_t all = r.rows * r.n, tile = r.size <= 4 ? 16 * kThreads : 8 * kThreads;
+  const auto order_size = static_cast<int64_t>(sizeof(unsigned));
+  RadixPass pass{r.n, static_cast<unsigned>((r.n + tile - 1) / tile), 0, r.descending ? kDigits - 1u : 0u};
+  const unsigned blocks = blocks_for(r.rows * pass.tiles, 1);
+  // Few tiles are added up by a thread for each four digits, many by 1024.
+  const unsigned columns = kDigits / 4, stretches = pass.tiles > 16 ? 1024 : 1;
+  const Grid starts =
+      stretches > 1 ? Grid{blocks_for(r.rows * columns, 1), stretches} : Grid{blocks_for(r.rows, 1), columns};
+  const Grid moving{
+      .blocks = blocks, .threads = kThreads, .shared_memory = static_cast<size_t>(tile * (r.size + order_size))};
+  const int passes = (r.bits + kDigitBits - 1) / kDigitBits;
+  const Scratch counts(int64_t{blocks} * kDigits * order_size), totals(r.rows * kDigits * order_size);
+  // Passes write these in turn, so that the last one reads the first of them.  The second is the results, if they are
+  // as large.
+  const bool results_fit = values && count == r.n;
+  const int64_t first_size = passes > 1 ? all : 0, second_size = passes > 2 && !results_fit ? all : 0;
+  const Scratch first_elements(first_size * r.size), first_order(first_size * order_size);
+  const Scratch second_elements(second_size * r.size), second_order(second_size * order_size);
+  const Place places[2] = {{first_elements.data(), first_order.as<unsigned>()},
+                           {results_fit ? values : second_elements.data(),
+                            results_fit ? reinterpret_cast<unsigned*>(indices) : second_order.as<unsigned>()}};
+  const char* index_type = sizeof(Index) == sizeof(unsigned) ? "unsigned" : device_type_name(kLong);
+  Place from{const_cast<void*>(r.in), nullptr};
+  for (int i = 0; i < passes; ++i) {
+    const bool last = i + 1 == passes;
+    const char* from_type = i == 0 ? r.from : r.type;
+    pass.shift = i * kDigitBits;
+    launch(kernel(kHeader, instance("count_digits", r.type, from_type)), {blocks, kThreads}, from.elements, pass,
+           counts.as<unsigned>());
+    launch(kernel(kHeader, instance("start_digits", kDigits)), starts, counts.as<unsigned>(), pass.tiles, stretches,
+           totals.as<unsigned>());
+    const Place to = places[(passes - i) % 2];
+    const Kernel move = kernel(kHeader, instance("move_by_digit", r.type, from_type, last ? index_type : "unsigned"));
+    move.allow_shared_memory(moving.shared_memory);
+    const auto run = [&](void* elements, auto* order, int64_t most) {
+      launch(move, moving, from.elements, from.order, pass, counts.as<unsigned>(), totals.as<unsigned>(), elements,
+             order, static_cast<unsigned>(most));
+    };
+    if (last)
+      run(values, indices, count);
+    else
+      run(to.elements, to.order, r.n);
+    from = to;
+  }
 }
 
 }  // namespace
 
 void radix_sort(const cpu::SortRows& r, int64_t count, bool descending, void* values, int64_t* indices) {
-  const int64_t size = element_size(r.type), all = r.outer * r.n;
-  const int64_t tile = size <= 4 ? 16 * kThreads : 8 * kThreads;
-  RadixPass pass{r.n, static_cast<unsigned>((r.n + tile - 1) / tile), 0, descending};
-  const unsigned blocks = blocks_for(r.outer * pass.tiles, 1);
-  const Grid starts = grid_of_starts(r.outer, pass.tiles);
-  const int passes = static_cast<int>(size);
-  const Scratch counts(int64_t{blocks} * kDigits * static_cast<int64_t>(sizeof(unsigned)));
-  const Scratch totals(r.outer * kDigits * static_cast<int64_t>(sizeof(unsigned)));
-  // Passes write these in turn, the last one the results.  These are one of the places until then, if they are as
-  // large.
-  const bool results_fit = values && count == r.n;
-  const int64_t first_size = passes > 1 ? all : 0, second_size = passes > 2 && !results_fit ? all : 0;
-  const Scratch first_elements(first_size * size), first_order(first_size * static_cast<int64_t>(sizeof(unsigned)));
-  const Scratch second_elements(second_size * size), second_order(second_size * static_cast<int64_t>(sizeof(unsigned)));
-  const Place places[2] = {{first_elements.data(), first_order.as<unsigned>()},
-                           {results_fit ? values : second_elements.data(),
-                            results_fit ? reinterpret_cast<unsigned*>(indices) : second_order.as<unsigned>()}};
-  Place from{const_cast<void*>(r.in), nullptr};
-  for (int i = 0; i < passes; ++i) {
-    const bool last = i + 1 == passes;
-    const Place to = last ? Place{values, nullptr} : places[i % 2];
-    int64_t* const to_indices = last ? indices : nullptr;
-    pass.shift = i * kDigitBits;
-    launch(kernel(kHeader, instance("count_digits", r.type)), {blocks, kThreads}, from.elements, pass,
-           counts.as<unsigned>());
-    launch(kernel(kHeader, instance("start_digits", kDigits)), starts, counts.as<unsigned>(), pass.tiles,
-           totals.as<unsigned>());
-    launch(kernel(kHeader, instance("move_by_digit", r.type)), {blocks, kThreads}, from.elements, from.order, pass,
-           counts.as<unsigned>(), totals.as<unsigned>(), to.elements, to.order, to_indices, last ? count : r.n);
-    from = to;
-  }
+  const char* type = device_type_name(r.type);
+  const int64_t size = element_size(r.type);
+  sort({r.in, type, type, size, r.outer, r.n, static_cast<int>(8 * size), descending}, count, values, indices);
+}
+
+void radix_sort(const int64_t* in, int64_t n, int bits, unsigned* values, unsigned* order) {
+  sort({in, device_type_name(kLong), "unsigned", sizeof(unsigned), 1, n, bits, false}, n, values, order);
 }
 
 }  // namespace argand::cuda

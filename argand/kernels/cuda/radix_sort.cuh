@@ -20,17 +20,17 @@ struct RadixPass {
   int64_t n;  // elements of a row
   unsigned tiles;
   int shift;
-  bool descending;
+  unsigned flip;  // of a digit's bits: all for descending order
 };
 
 template <class T>
 __device__ __forceinline__ unsigned digit_of(T x, const RadixPass& p) {
-  return static_cast<unsigned>(sort_key(x, p.descending) >> p.shift) & 255u;
+  return (static_cast<unsigned>(sort_key(x) >> p.shift) & 255u) ^ p.flip;
 }
 
-// counts[row][tile][digit]; a block has a tile.
-template <class T>
-__global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const T* in, RadixPass p, unsigned* counts) {
+// counts[row][tile][digit]; a block has a tile.  T is what is sorted, From what the first pass reads.
+template <class T, class From>
+__global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const From* in, RadixPass p, unsigned* counts) {
   using Tile = RadixTile<T>;
   // Lanes with one digit count it at different addresses, in different banks.
   constexpr int kCopies = 4, kCopySize = Tile::kDigits + 1;
@@ -39,15 +39,15 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const T* 
   for (int i = t; i < kCopies * kCopySize; i += Tile::kThreads) count[i] = 0;
   __syncthreads();
   const int64_t row = blockIdx.x / p.tiles, begin = int64_t{blockIdx.x % p.tiles} * Tile::kCount;
+  const int held = static_cast<int>(p.n - begin < Tile::kCount ? p.n - begin : Tile::kCount);
+  in += row * p.n + begin;
   T x[Tile::kItems];
 #pragma unroll
-  for (int j = 0; j < Tile::kItems; ++j) {
-    const int64_t at = begin + j * Tile::kThreads + t;
-    if (at < p.n) x[j] = in[row * p.n + at];
-  }
+  for (int j = 0; j < Tile::kItems; ++j)
+    if (j * Tile::kThreads + t < held) x[j] = static_cast<T>(in[j * Tile::kThreads + t]);
 #pragma unroll
   for (int j = 0; j < Tile::kItems; ++j)
-    if (begin + j * Tile::kThreads + t < p.n) atomicAdd(count + t % kCopies * kCopySize + digit_of(x[j], p), 1u);
+    if (j * Tile::kThreads + t < held) atomicAdd(count + t % kCopies * kCopySize + digit_of(x[j], p), 1u);
   __syncthreads();
   if (t >= Tile::kDigits) return;
   unsigned sum = 0;
@@ -56,45 +56,53 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const T* 
   counts[int64_t{blockIdx.x} * Tile::kDigits + t] = sum;
 }
 
-// counts[row][tile][digit] becomes the sum of those of the tiles before, and totals[row][digit] that of all.  A block
-// has blockDim.x digits of a row, each of them blockDim.y threads with a stretch of the tiles.
-template <int kDigits>
-__global__ void __launch_bounds__(1024) start_digits(unsigned* counts, unsigned tiles, unsigned* totals) {
-  __shared__ unsigned sums[1024];
-  const unsigned groups = kDigits / blockDim.x;
-  const int64_t row = blockIdx.x / groups;
-  const unsigned digit = blockIdx.x % groups * blockDim.x + threadIdx.x;
-  const unsigned each = (tiles + blockDim.y - 1) / blockDim.y;
-  const unsigned begin = min(threadIdx.y * each, tiles), end = min(begin + each, tiles);
-  unsigned* mine = counts + row * tiles * kDigits + digit;
-  unsigned sum = 0;
-#pragma unroll 8
-  for (unsigned tile = begin; tile < end; ++tile) sum += mine[int64_t{tile} * kDigits];
-  sums[threadIdx.y * blockDim.x + threadIdx.x] = sum;
+__device__ __forceinline__ uint4 operator+(uint4 a, uint4 b) { return {a.x + b.x, a.y + b.y, a.z + b.z, a.w + b.w}; }
+__device__ __forceinline__ uint4 operator-(uint4 a, uint4 b) { return {a.x - b.x, a.y - b.y, a.z - b.z, a.w - b.w}; }
+
+// Sums over the threads before this one; all threads of the block call it.
+__device__ __forceinline__ uint4 block_sum_before(uint4 x) {
+  __shared__ uint4 totals[kWarp];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const uint4 upto{warp_sum_upto(x.x), warp_sum_upto(x.y), warp_sum_upto(x.z), warp_sum_upto(x.w)};
+  if (lane == kWarp - 1) totals[warp] = upto;
   __syncthreads();
-  unsigned before = 0;
-  for (unsigned y = 0; y < threadIdx.y; ++y) before += sums[y * blockDim.x + threadIdx.x];
-  if (threadIdx.y == blockDim.y - 1) totals[row * kDigits + digit] = before + sum;
-#pragma unroll 4
+  uint4 before = upto - x;
+  for (unsigned w = 0; w < warp; ++w) before = before + totals[w];
+  return before;
+}
+
+// counts[row][tile][digit] becomes the sum of those of the tiles before, and totals[row][digit] that of all.  A thread
+// has four digits of a stretch of the tiles; a block has those of all tiles if kDigits / 4 of them make a row, else,
+// with one stretch, all digits of a row.
+template <int kDigits>
+__global__ void __launch_bounds__(1024)
+    start_digits(unsigned* counts, unsigned tiles, unsigned stretches, unsigned* totals) {
+  constexpr unsigned kColumns = kDigits / 4;
+  const bool by_column = stretches > 1;
+  const int64_t row = by_column ? blockIdx.x / kColumns : blockIdx.x;
+  const unsigned column = by_column ? blockIdx.x % kColumns : threadIdx.x, stretch = by_column ? threadIdx.x : 0;
+  const unsigned each = (tiles + stretches - 1) / stretches;
+  const unsigned begin = min(stretch * each, tiles), end = min(begin + each, tiles);
+  auto* mine = reinterpret_cast<uint4*>(counts + row * tiles * kDigits) + column;
+  uint4 sum{};
+#pragma unroll 8
+  for (unsigned tile = begin; tile < end; ++tile) sum = sum + mine[int64_t{tile} * kColumns];
+  uint4 before{};
+  if (by_column) before = block_sum_before(sum);
+  if (stretch == stretches - 1) reinterpret_cast<uint4*>(totals + row * kDigits)[column] = before + sum;
+#pragma unroll 8
   for (unsigned tile = begin; tile < end; ++tile) {
-    unsigned& count = mine[int64_t{tile} * kDigits];
-    const unsigned here = count;
+    uint4& count = mine[int64_t{tile} * kColumns];
+    const uint4 here = count;
     count = before;
-    before += here;
+    before = before + here;
   }
 }
 
-// The lanes that hold the same digit, of those that are `valid`.
-__device__ __forceinline__ unsigned lanes_with(unsigned digit, bool valid) {
-  unsigned lanes = __ballot_sync(0xffffffffu, valid);
-#pragma unroll
-  for (int b = 0; b < 8; ++b) {
-    const bool bit = digit >> b & 1;
-    const unsigned set = __ballot_sync(0xffffffffu, bit);
-    lanes &= bit ? set : ~set;
-  }
-  return lanes;
-}
+// What a warp knows of a digit: the lanes that have it now, and how many it met before, later where these begin.
+struct alignas(8) DigitOfWarp {
+  unsigned lanes, count;
+};
 
 // Sums over the threads before this one of the first 256, all of which call it; `partial` has kWarp elements.
 __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* partial) {
@@ -105,20 +113,20 @@ __device__ __forceinline__ unsigned sum_before(unsigned x, unsigned* partial) {
 }
 
 // Moves a tile: the first `count` of each row to [rows, count], elements only if `out` is there.  Without `order`, in
-// the first pass, it makes the positions; to `indices` it writes them in the last one.
-template <class T>
+// the first pass, it makes the positions.
+template <class T, class From, class Index>
 __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
-    move_by_digit(const T* in, const unsigned* order, RadixPass p, const unsigned* starts, const unsigned* totals,
-                  T* out, unsigned* out_order, int64_t* indices, int64_t count) {
+    move_by_digit(const From* in, const unsigned* order, RadixPass p, const unsigned* starts, const unsigned* totals,
+                  T* out, Index* out_order, unsigned count) {
   using Tile = RadixTile<T>;
   constexpr int kDigits = Tile::kDigits, kItems = Tile::kItems, kThreads = Tile::kThreads;
-  // Counts of the digits a warp met so far, then the tile's elements in order, then their positions.
-  alignas(16) __shared__ unsigned char memory[Tile::kCount * (sizeof(T) < 4 ? 4 : sizeof(T))];
-  __shared__ unsigned local_start[kDigits], moves[kDigits], partial[2][kWarp];
-  static_assert(sizeof(memory) >= Tile::kWarps * kDigits * sizeof(unsigned));
-  auto* warp_counts = reinterpret_cast<unsigned*>(memory);
+  // The warps' digits, then the tile's elements in order and their positions.
+  extern __shared__ __align__(16) unsigned char memory[];
+  __shared__ unsigned moves[kDigits], partial[2][kWarp];
+  static_assert(Tile::kCount * (sizeof(T) + sizeof(unsigned)) >= Tile::kWarps * kDigits * sizeof(DigitOfWarp));
+  auto* digits = reinterpret_cast<DigitOfWarp*>(memory);
   auto* elements = reinterpret_cast<T*>(memory);
-  auto* positions = reinterpret_cast<unsigned*>(memory);
+  auto* positions = reinterpret_cast<unsigned*>(elements + Tile::kCount);
 
   const int t = static_cast<int>(threadIdx.x), lane = t % kWarp, warp = t / kWarp;
   const int64_t row = blockIdx.x / p.tiles, begin = int64_t{blockIdx.x % p.tiles} * Tile::kCount;
@@ -127,36 +135,40 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
   const int first = warp * kWarp * kItems + lane;  // of this thread, in the tile; then every 32nd
   T x[kItems];
 #pragma unroll
-  for (int j = 0; j < kItems; ++j)
-    if (first + j * kWarp < held) x[j] = in[first + j * kWarp];
-  for (int i = t; i < Tile::kWarps * kDigits; i += kThreads) warp_counts[i] = 0;
+  for (int j = 0; j < kItems; ++j) x[j] = first + j * kWarp < held ? static_cast<T>(in[first + j * kWarp]) : T{};
+  unsigned row_total = 0, row_start = 0, start = 0;
+  if (t < kDigits) {
+    row_total = totals[row * kDigits + t];
+    row_start = starts[int64_t{blockIdx.x} * kDigits + t];
+  }
+  for (int i = t; i < Tile::kWarps * kDigits; i += kThreads) digits[i] = {0, 0};
   __syncthreads();
 
-  unsigned place[kItems];  // first the rank among the warp's equal digits, then where in the tile it goes
-  unsigned* my_counts = warp_counts + warp * kDigits;
+  // The rank among the warp's equal digits, and the digit above it; then where in the tile it goes.  What is beyond the
+  // row has the last digit and comes last.
+  constexpr int kRankBits = 16;
+  unsigned place[kItems];
+  DigitOfWarp* my_digits = digits + warp * kDigits;
 #pragma unroll
   for (int j = 0; j < kItems; ++j) {
-    const bool valid = first + j * kWarp < held;
-    const unsigned digit = valid ? digit_of(x[j], p) : 0u;
-    const unsigned equal = lanes_with(digit, valid), before = __popc(equal & ((1u << lane) - 1));
-    const unsigned met = my_counts[digit];
+    const unsigned digit = first + j * kWarp < held ? digit_of(x[j], p) : kDigits - 1u;
+    atomicOr(&my_digits[digit].lanes, 1u << lane);
     __syncwarp();
-    if (valid && before == 0) my_counts[digit] = met + __popc(equal);
+    const DigitOfWarp now = my_digits[digit];
     __syncwarp();
-    place[j] = met + before;
+    const unsigned before = __popc(now.lanes & ((1u << lane) - 1));
+    if (before == 0) my_digits[digit] = {0, now.count + __popc(now.lanes)};
+    __syncwarp();
+    place[j] = (digit << kRankBits) + now.count + before;
   }
   __syncthreads();
 
-  unsigned of_digit = 0, start = 0, row_total = 0, row_start = 0;
   if (t < kDigits) {
-    for (int w = 0; w < Tile::kWarps; ++w) {
-      const unsigned here = warp_counts[w * kDigits + t];
-      warp_counts[w * kDigits + t] = of_digit;
-      of_digit += here;
-    }
-    row_total = totals[row * kDigits + t];
+    unsigned of_digit = 0;
+#pragma unroll
+    for (int w = 0; w < Tile::kWarps; ++w) of_digit += digits[w * kDigits + t].count;
     start = sum_before(of_digit, partial[0]);
-    row_start = sum_before(row_total, partial[1]);
+    row_start += sum_before(row_total, partial[1]);
   }
   __syncthreads();
   if (t < kDigits) {
@@ -164,47 +176,56 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
       start += partial[0][w];
       row_start += partial[1][w];
     }
-    local_start[t] = start;
-    moves[t] = row_start + starts[int64_t{blockIdx.x} * kDigits + t] - start;
+    moves[t] = row_start - start;
+#pragma unroll
+    for (int w = 0; w < Tile::kWarps; ++w) {
+      unsigned& counted = digits[w * kDigits + t].count;
+      const unsigned here = counted;
+      counted = start;
+      start += here;
+    }
   }
   __syncthreads();
+  unsigned at[kItems];
+#pragma unroll
+  for (int j = 0; j < kItems; ++j) at[j] = static_cast<unsigned>(begin) + first + j * kWarp;
+  if (order) {
+    order += row * p.n;
+#pragma unroll
+    for (int j = 0; j < kItems; ++j)
+      if (first + j * kWarp < held) at[j] = order[at[j]];
+  }
 #pragma unroll
   for (int j = 0; j < kItems; ++j)
-    if (first + j * kWarp < held) {
-      const unsigned digit = digit_of(x[j], p);
-      place[j] += local_start[digit] + my_counts[digit];
-    }
+    place[j] = (place[j] & ((1u << kRankBits) - 1)) + my_digits[place[j] >> kRankBits].count;
   __syncthreads();
 
 #pragma unroll
-  for (int j = 0; j < kItems; ++j)
-    if (first + j * kWarp < held) elements[place[j]] = x[j];
-  __syncthreads();
-  unsigned to[kItems];
-#pragma unroll
   for (int j = 0; j < kItems; ++j) {
-    const int at = j * kThreads + t;
-    if (at >= held) continue;
-    const T element = elements[at];
-    to[j] = moves[digit_of(element, p)] + at;
-    if (out && to[j] < count) out[row * count + to[j]] = element;
+    elements[place[j]] = x[j];
+    positions[place[j]] = at[j];
   }
   __syncthreads();
+  if (out) out += row * count;
+  out_order += row * count;
+  if (held == Tile::kCount && count >= p.n) {
 #pragma unroll
-  for (int j = 0; j < kItems; ++j) {
-    const int at = first + j * kWarp;
-    if (at < held) positions[place[j]] = order ? order[row * p.n + begin + at] : static_cast<unsigned>(begin + at);
-  }
-  __syncthreads();
-#pragma unroll
-  for (int j = 0; j < kItems; ++j) {
-    const int at = j * kThreads + t;
-    if (at >= held) continue;
-    if (to[j] >= count) continue;
-    if (indices)
-      indices[row * count + to[j]] = positions[at];
-    else
-      out_order[row * count + to[j]] = positions[at];
+    for (int j = 0; j < kItems; ++j) {
+      const int i = j * kThreads + t;
+      const T element = elements[i];
+      const unsigned to = moves[digit_of(element, p)] + i;
+      if (out) out[to] = element;
+      out_order[to] = positions[i];
+    }
+  } else {
+#pragma unroll 1
+    for (int i = t; i < held; i += kThreads) {
+      const T element = elements[i];
+      const unsigned to = moves[digit_of(element, p)] + i;
+      if (to >= count) continue;
+      if (out) out[to] = element;
+      out_order[to] = positions[i];
+    }
   }
 }
 

@@ -8,4 +8,8 @@ namespace argand::cuda {
 inline constexpr int64_t kMostRadixElements = (int64_t{1} << 32) - (1 << 16);
 void radix_sort(const cpu::SortRows& rows, int64_t count, bool descending, void* values, int64_t* indices);
 
+// The `n` numbers of `in`, all of them from 0 to 2^bits - 1, in order, and their positions, equal ones in order too;
+// 0 < n < 2^31, 0 < bits <= 32.  Everything is in device memory.
+void radix_sort(const int64_t* in, int64_t n, int bits, unsigned* values, unsigned* order);
+
 }  // namespace argand::cuda

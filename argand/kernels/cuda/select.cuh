@@ -7,8 +7,8 @@ namespace argand {
 
 inline constexpr int kSelectThreads = 512, kBinBits = 11, kBins = 1 << kBinBits, kMostSelected = 2048;
 
-// Elements i < n of a row, of which this thread has every 512th; kept in registers if kItems > 0.  Their positions are
-// counted from `first`, or `listed`.
+// Elements i < n of a row, of which this thread has every 512th; their keys are kept in registers if kItems > 0.  Their
+// positions are counted from `first`, or `listed`.
 template <class T, int kItems>
 struct SelectElements {
   const T* in;
@@ -16,33 +16,55 @@ struct SelectElements {
   int64_t n;
   unsigned first;
   bool descending;
-  T kept[kItems > 0 ? kItems : 1];
+  SortKey<T> kept[kItems > 0 ? kItems : 1];
 
   __device__ __forceinline__ void load() {
     if constexpr (kItems > 0) {
+      T x[kItems];
 #pragma unroll
       for (int j = 0; j < kItems; ++j)
-        if (j * kSelectThreads + threadIdx.x < n) kept[j] = in[j * kSelectThreads + threadIdx.x];
+        if (j * kSelectThreads + threadIdx.x < static_cast<unsigned>(n)) x[j] = in[j * kSelectThreads + threadIdx.x];
+#pragma unroll
+      for (int j = 0; j < kItems; ++j) kept[j] = sort_key(x[j], descending);
     }
   }
   __device__ __forceinline__ unsigned position(int64_t i) const {
     return list ? list[i] : first + static_cast<unsigned>(i);
   }
-  // f(key) for those kept, f(key, i) for all as they are in memory.
+  // f(key) for all.
   template <class F>
   __device__ __forceinline__ void each_key(F f) const {
     if constexpr (kItems > 0) {
 #pragma unroll
       for (int j = 0; j < kItems; ++j)
-        if (j * kSelectThreads + threadIdx.x < n) f(sort_key(kept[j], descending));
+        if (j * kSelectThreads + threadIdx.x < static_cast<unsigned>(n)) f(kept[j]);
     } else {
       each([&](SortKey<T> key, int64_t) { f(key); });
     }
   }
+  // f(key, i) for all as they are in memory.
   template <class F>
   __device__ __forceinline__ void each(F f) const {
 #pragma unroll 4
     for (int64_t i = threadIdx.x; i < n; i += kSelectThreads) f(sort_key(in[i], descending), i);
+  }
+  // f(key, i) for those with keys up to `most`, which are few.
+  template <class F>
+  __device__ __forceinline__ void each_up_to(SortKey<T> most, F f) const {
+    if constexpr (kItems > 0) {
+      unsigned found = 0;
+#pragma unroll
+      for (int j = 0; j < kItems; ++j)
+        if (kept[j] <= most && j * kSelectThreads + threadIdx.x < static_cast<unsigned>(n)) found |= 1u << j;
+      for (; found != 0; found &= found - 1) {
+        const int64_t i = (__ffs(static_cast<int>(found)) - 1) * kSelectThreads + static_cast<int>(threadIdx.x);
+        f(sort_key(in[i], descending), i);
+      }
+    } else {
+      each([&](SortKey<T> key, int64_t i) {
+        if (key <= most) f(key, i);
+      });
+    }
   }
 };
 
@@ -160,48 +182,89 @@ __device__ __forceinline__ SelectElements<T, kItems> elements_of(const T* in, co
   return e;
 }
 
-// The first `count` of each chunk of each row, in no order, and their positions in the row: [rows, chunks, count].
+// Those that may be among the first `need` <= kMostBounded elements: the first of each of 128 groups are put in order,
+// and nothing beyond that number `need` of them can be.  Of random elements these are few more than `need`.  Returns
+// how many there are; `entries` gets them, in no order, if there is one for every thread at most.
+inline constexpr unsigned kBoundGroups = 128, kMostBounded = 96;
 template <class T, int kItems>
-__global__ void __launch_bounds__(kSelectThreads, 2)
-    select_candidates(const T* in, SelectShape s, T* values, unsigned* positions) {
-  __shared__ unsigned bins[kBins];
+__device__ unsigned list_bounded(const SelectElements<T, kItems>& elements, unsigned need, SortEntry<T>* entries) {
+  using Key = typename UnsignedOfSize<sizeof(T) <= 4 ? 4 : 8>::type;  // that warps exchange
+  constexpr unsigned kThreads = kSelectThreads / kBoundGroups;        // of a group
+  __shared__ Key firsts[kBoundGroups], bound;
   __shared__ unsigned next;
-  const auto elements = elements_of<T, kItems>(in, nullptr, s);
-  const auto selection = select(elements, s.count, s.position_bits, false, bins);
+  const unsigned group = threadIdx.x / kThreads, part = threadIdx.x % kThreads;
+  Key first = static_cast<Key>(~Key{0});
+  elements.each_key([&](Key key) { first = key < first ? key : first; });
+#pragma unroll
+  for (unsigned step = 1; step < kThreads; step *= 2) {
+    const Key other = __shfl_xor_sync(0xffffffffu, first, step);
+    first = other < first ? other : first;
+  }
+  if (part == 0) firsts[group] = first;
   if (threadIdx.x == 0) next = 0;
   __syncthreads();
-  const int64_t to = int64_t{blockIdx.x} * s.count;
-  elements.each([&](SortKey<T> key, int64_t i) {
-    if (!selection.holds(elements, key, i)) return;
+  unsigned before = 0;
+#pragma unroll 8
+  for (unsigned other = part; other < kBoundGroups; other += kThreads)
+    before += firsts[other] < first || (firsts[other] == first && other < group);
+#pragma unroll
+  for (unsigned step = 1; step < kThreads; step *= 2) before += __shfl_xor_sync(0xffffffffu, before, step);
+  if (part == 0 && before == need - 1) bound = first;
+  __syncthreads();
+  elements.each_up_to(static_cast<SortKey<T>>(bound), [&](SortKey<T> key, int64_t i) {
     const unsigned slot = atomicAdd(&next, 1u);
-    values[to + slot] = elements.in[i];
-    positions[to + slot] = elements.position(i);
+    if (slot < kSelectThreads) entries[slot] = SortEntry<T>::make(key, elements.position(i));
   });
+  __syncthreads();
+  return next;
 }
 
-// The first `count` of each row of `in`, in order: to [rows, count].  Positions are those of `list` in rows of
-// `source`, or without it those of `in`, which is then `source`.  `values` may be null.
-template <class T, int kItems>
+// Puts `n` entries in order, one for every thread at most, each of which counts those before its own.
+template <class Entry>
+__device__ void rank_entries(Entry* entries, unsigned n) {
+  Entry mine;
+  unsigned before = 0;
+  if (threadIdx.x < n) {
+    mine = entries[threadIdx.x];
+#pragma unroll 8
+    for (unsigned e = 0; e < n; ++e) before += entries[e] < mine;
+  }
+  __syncthreads();
+  if (threadIdx.x < n) entries[before] = mine;
+  __syncthreads();
+}
+
+// The first `count` of each chunk of each row, to [rows, chunks, count]; in order if a row is one chunk.  Positions are
+// those in rows of `source`, which `list` has for each element of `in`; without it `in` is `source`.  `values` may be
+// null.
+template <class T, int kItems, class Index>
 __global__ void __launch_bounds__(kSelectThreads, 2)
-    select_first(const T* in, const unsigned* list, const T* source, SelectShape s, T* values, int64_t* indices) {
+    select_first(const T* in, const unsigned* list, const T* source, SelectShape s, T* values, Index* indices) {
   __shared__ unsigned bins[kBins];
   __shared__ SortEntry<T> entries[kMostSelected];
   __shared__ unsigned next;
   const auto elements = elements_of<T, kItems>(in, list, s);
-  const auto selection = select(elements, s.count, s.position_bits, false, bins);
-  if (threadIdx.x == 0) next = 0;
-  for (unsigned e = s.count + threadIdx.x; e < s.length; e += kSelectThreads) entries[e] = SortEntry<T>::last();
-  __syncthreads();
-  elements.each([&](SortKey<T> key, int64_t i) {
-    if (!selection.holds(elements, key, i)) return;
-    entries[atomicAdd(&next, 1u)] = SortEntry<T>::make(key, elements.position(i));
-  });
-  __syncthreads();
-  sort_stretches(entries, s.length, s.length);
+  const unsigned bounded = s.count <= kMostBounded ? list_bounded(elements, s.count, entries) : kSelectThreads + 1;
+  if (bounded <= kSelectThreads) {
+    rank_entries(entries, bounded);
+  } else {
+    const auto selection = select(elements, s.count, s.position_bits, false, bins);
+    if (threadIdx.x == 0) next = 0;
+    for (unsigned e = s.count + threadIdx.x; e < s.length; e += kSelectThreads) entries[e] = SortEntry<T>::last();
+    __syncthreads();
+    elements.each([&](SortKey<T> key, int64_t i) {
+      if (selection.holds(elements, key, i))
+        entries[atomicAdd(&next, 1u)] = SortEntry<T>::make(key, elements.position(i));
+    });
+    __syncthreads();
+    if (s.chunks == 1) sort_stretches(entries, s.length, s.length);
+  }
+  source += blockIdx.x / s.chunks * s.source_n;
+  const int64_t to = int64_t{blockIdx.x} * s.count;
   for (unsigned e = threadIdx.x; e < s.count; e += kSelectThreads) {
     const unsigned at = entries[e].at();
-    if (values) values[int64_t{blockIdx.x} * s.count + e] = source[blockIdx.x * s.source_n + at];
-    indices[int64_t{blockIdx.x} * s.count + e] = at;
+    if (values) values[to + e] = source[at];
+    indices[to + e] = at;
   }
 }
 

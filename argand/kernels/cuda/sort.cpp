@@ -77,14 +77,15 @@ void select_first(const cpu::SortRows& r, int64_t count, bool descending, void* 
       positions(candidates * static_cast<int64_t>(sizeof(unsigned)));
   if (chunks > 1) {
     const auto s = select_shape(n, n, static_cast<unsigned>(chunks), count, descending);
-    launch(kernel(kSelectHeader, instance("select_candidates", r.type, kept_items(n, chunks))),
-           {blocks_for(r.outer * chunks, 1), kThreads}, in, s, chosen.data(), positions.as<unsigned>());
+    launch(kernel(kSelectHeader, instance("select_first", r.type, kept_items(n, chunks), "unsigned")),
+           {blocks_for(r.outer * chunks, 1), kThreads}, in, list, in, s, chosen.data(), positions.as<unsigned>());
     in = chosen.data();
     list = positions.as<unsigned>();
     n = chunks * count;
   }
-  launch(kernel(kSelectHeader, instance("select_first", r.type, kept_items(n, 1))), {blocks_for(r.outer, 1), kThreads},
-         in, list, r.in, select_shape(n, r.n, 1, count, descending), values, indices);
+  launch(kernel(kSelectHeader, instance("select_first", r.type, kept_items(n, 1), kLong)),
+         {blocks_for(r.outer, 1), kThreads}, in, list, r.in, select_shape(n, r.n, 1, count, descending), values,
+         indices);
 }
 
 // ---- the blocks

@@ -1,70 +1,16 @@
-// Elements as unsigned keys together with their positions: the order of kernels/cpu/sort.h, as sort_entries.h there
-// has it.
+// What is sorted on the device: keys and entries of kernels/sort_key.h, and a network that puts few of them in order.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/kernels/sort_key.h"
 
 namespace argand {
 
-template <int kBytes>
-struct UnsignedOfSize;
+// sort_key() of a float in fewer steps: a sum with 0 has no -0, and PTX gives but one NaN of float, 0x7fffffff.
 template <>
-struct UnsignedOfSize<1> {
-  using type = unsigned char;
-};
-template <>
-struct UnsignedOfSize<2> {
-  using type = unsigned short;
-};
-template <>
-struct UnsignedOfSize<4> {
-  using type = unsigned;
-};
-template <>
-struct UnsignedOfSize<8> {
-  using type = uint64_t;
-};
-template <class T>
-using SortKey = typename UnsignedOfSize<sizeof(T)>::type;
-
-// 0: T is of integers.
-template <class T>
-inline constexpr SortKey<T> kInfinityBits = 0;
-template <>
-inline constexpr unsigned short kInfinityBits<Half> = 0x7c00;
-template <>
-inline constexpr unsigned short kInfinityBits<BFloat16> = 0x7f80;
-template <>
-inline constexpr unsigned kInfinityBits<float> = 0x7f800000;
-template <>
-inline constexpr uint64_t kInfinityBits<double> = 0x7ff0000000000000;
-template <class T>
-inline constexpr bool kHasNan = kInfinityBits<T> != 0;
-
-template <class T>
-inline constexpr bool kIsUnsigned = false;
-template <>
-inline constexpr bool kIsUnsigned<unsigned char> = true;
-template <>
-inline constexpr bool kIsUnsigned<bool> = true;
-
-// Keys compare as their elements do; no other element has the key of NaN, which is the largest.
-template <class T>
-inline constexpr SortKey<T> kNanKey = static_cast<SortKey<T>>(~SortKey<T>{0});
-
-template <class T>
-__device__ __forceinline__ SortKey<T> sort_key(T value) {
-  using Key = SortKey<T>;
-  constexpr Key kSign = static_cast<Key>(Key{1} << (8 * sizeof(Key) - 1));
-  const Key bits = __builtin_bit_cast(Key, value);
-  if constexpr (kHasNan<T>) {
-    const Key magnitude = static_cast<Key>(bits & ~kSign);
-    const bool positive = magnitude == 0 || bits == magnitude;
-    const Key key = static_cast<Key>(positive ? magnitude | kSign : ~bits);
-    return magnitude > kInfinityBits<T> ? kNanKey<T> : key;
-  } else {
-    return kIsUnsigned<T> ? bits : static_cast<Key>(bits ^ kSign);
-  }
+__device__ __forceinline__ unsigned sort_key(float value) {
+  const unsigned bits = __float_as_uint(__fadd_rn(value, 0.0f));
+  return bits ^ (static_cast<unsigned>(static_cast<int>(bits) >> 31) | 0x80000000u);
 }
 // Descending turns the keys around.
 template <class T>
@@ -73,27 +19,6 @@ __device__ __forceinline__ SortKey<T> sort_key(T value, bool descending) {
   return descending ? static_cast<SortKey<T>>(~key) : key;
 }
 
-struct PackedEntry {
-  uint64_t word;
-  static __device__ __forceinline__ PackedEntry make(uint64_t key, unsigned at) { return {key << 32 | at}; }
-  static __device__ __forceinline__ PackedEntry last() { return {~uint64_t{0}}; }
-  __device__ __forceinline__ uint64_t key() const { return word >> 32; }
-  __device__ __forceinline__ unsigned at() const { return static_cast<unsigned>(word); }
-  friend __device__ __forceinline__ bool operator<(const PackedEntry& a, const PackedEntry& b) {
-    return a.word < b.word;
-  }
-};
-struct WideEntry {
-  uint64_t bits;
-  unsigned position;
-  static __device__ __forceinline__ WideEntry make(uint64_t key, unsigned at) { return {key, at}; }
-  static __device__ __forceinline__ WideEntry last() { return {~uint64_t{0}, ~0u}; }
-  __device__ __forceinline__ uint64_t key() const { return bits; }
-  __device__ __forceinline__ unsigned at() const { return position; }
-  friend __device__ __forceinline__ bool operator<(const WideEntry& a, const WideEntry& b) {
-    return a.bits < b.bits || (a.bits == b.bits && a.position < b.position);
-  }
-};
 template <bool kFits>
 struct EntryThat {
   using type = WideEntry;

@@ -15,7 +15,7 @@ using Sorting = OnDevice;
 using Bytes = std::vector<char>;
 const Device kHere(kCUDA, 0);
 
-// Of all bits, NaNs among them, or of few numbers, so that many are equal.
+// Of all bits, NaNs among them, or of few numbers, so that many are equal: zeros of both signs and NaN too.
 template <class T>
 Bytes random_elements(int64_t n, bool few, unsigned seed) {
   std::mt19937_64 random(seed);
@@ -23,7 +23,9 @@ Bytes random_elements(int64_t n, bool few, unsigned seed) {
   for (int64_t i = 0; i < n; ++i) {
     const uint64_t bits = random();
     T x;
-    if (few || std::is_same_v<T, bool>)
+    if (few && !std::numeric_limits<T>::is_integer && bits % 23 < 3)
+      x = static_cast<T>(bits % 23 == 0 ? -0.0f : bits % 23 == 1 ? 0.0f : std::numeric_limits<float>::quiet_NaN());
+    else if (few || std::is_same_v<T, bool>)
       x = static_cast<T>(static_cast<float>(bits % (std::is_same_v<T, bool> ? 2 : 23)));
     else
       std::memcpy(&x, &bits, sizeof x);

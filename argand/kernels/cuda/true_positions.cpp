@@ -20,7 +20,7 @@ void true_positions(const void* mask, int64_t n, const std::function<int64_t*(in
   auto* starts = counts.as<unsigned>();
   const bool aligned = reinterpret_cast<uintptr_t>(mask) % 16 == 0;
   launch(kernel(kHeader, "count_true"), {tiles, kThreads}, mask, n, aligned, starts);
-  launch(kernel("argand/kernels/cuda/group_rows.cuh", "sum_counts"), {1, 1024}, starts, static_cast<int>(tiles) + 1);
+  launch(kernel(kHeader, "sum_counts"), {1, 1024}, starts, static_cast<int>(tiles) + 1);
   unsigned count = 0;
   const Device here(kCUDA, backend_of(kCUDA).current_device());
   copy(&count, kCPU, starts + tiles, here, sizeof count, false);

@@ -1,4 +1,4 @@
-// Where a mask holds: tiles count, their counts are added up (sum_counts of group_rows.cuh), and tiles write.
+// Where a mask holds: tiles count, their counts are added up, and tiles write.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
@@ -34,6 +34,26 @@ __global__ void __launch_bounds__(kMaskThreads)
   if (threadIdx.x != 0) return;
   counts[blockIdx.x] = unsigned(count);
   if (blockIdx.x == gridDim.x - 1) counts[gridDim.x] = 0;
+}
+
+// One block: counts[i] becomes the sum of those before it.  Every thread has a stretch of its own.
+__global__ void __launch_bounds__(1024) sum_counts(unsigned* counts, int n) {
+  __shared__ unsigned totals[kWarp];
+  const int each = (n + int(blockDim.x) - 1) / int(blockDim.x);
+  const int begin = int(threadIdx.x) * each, end = min(n, begin + each);
+  unsigned sum = 0;
+  for (int i = begin; i < end; ++i) sum += counts[i];
+  const unsigned lane = threadIdx.x % kWarp, warp = threadIdx.x / kWarp;
+  const unsigned upto = warp_sum_upto(sum);
+  if (lane == kWarp - 1) totals[warp] = upto;
+  __syncthreads();
+  unsigned before = upto - sum;
+  for (unsigned w = 0; w < warp; ++w) before += totals[w];
+  for (int i = begin; i < end; ++i) {
+    const unsigned count = counts[i];
+    counts[i] = before;
+    before += count;
+  }
 }
 
 __global__ void __launch_bounds__(kMaskThreads)

@@ -2,7 +2,7 @@
 #include <numeric>
 
 #include "argand/kernels/cpu/sort.h"
-#include "argand/kernels/cpu/sort_entries.h"
+#include "argand/kernels/sort_key.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/sort/args.h"
@@ -22,7 +22,7 @@ std::vector<int64_t> rows_in_order(const Tensor& rows) {
   dispatch<kRealTypes>(rows.dtype(), "unique", [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* p = raw<T>(rows);
-    const auto before = [](T x, T y) { return cpu::sort_key(x) < cpu::sort_key(y); };
+    const auto before = [](T x, T y) { return sort_key(x) < sort_key(y); };
     std::stable_sort(order.begin(), order.end(), [&](int64_t x, int64_t y) {
       return std::lexicographical_compare(p + x * m, p + (x + 1) * m, p + y * m, p + (y + 1) * m, before);
     });
