@@ -4,6 +4,7 @@
 
 #include "argand/core/shape.h"
 #include "argand/exec/cuda/program_text.h"
+#include "argand/kernels/cuda/transposed_copy.h"
 #include "argand/runtime/cuda/kernel_table.h"
 #include "argand/runtime/cuda/launch.h"
 #include "argand/runtime/current_op.h"
@@ -27,6 +28,10 @@ void run_on_gpu(PointwiseProgram& p) {
   const int64_t n = numel_of(p.sizes);
   if (n == 0 || p.steps.empty()) return;
   collapse(p);
+  if (n >= kSpecialElements) {
+    const CurrentOp current(name_of(p));
+    if (cuda::transposed_copy(p)) return;
+  }
   const KernelForm form = form_of(p);
   const cuda::Kernel kernel = kernel_for(p, form);
   SmallVector<char, 512> arguments = kernel_arguments(p, form);

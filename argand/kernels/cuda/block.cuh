@@ -50,6 +50,15 @@ struct Max {
   __device__ __forceinline__ T operator()(T a, T b) const {
     return math::max(a, b);
   }
+  __device__ __forceinline__ float operator()(float a, float b) const {
+#if __CUDA_ARCH__ >= 800
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+    return larger;
+#else
+    return math::max(a, b);
+#endif
+  }
 };
 struct Min {
   template <class T>

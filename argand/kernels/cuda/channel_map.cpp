@@ -3,7 +3,7 @@
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/channel_sums.h"
-#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/row_form.h"
 
 namespace argand::cuda {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/row_form.h"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {

@@ -16,11 +16,4 @@ struct Centers {
 void channel_products(const cpu::ChannelPass& call, const void* g, const void* x, const Centers& centers, void* sum,
                       void* product);
 
-// How many neighbours of a run of `n` elements are loaded as one: 16 bytes, if n and these addresses allow it.
-template <class... Pointers>
-int vector_width(ScalarType type, int64_t n, const Pointers*... pointers) {
-  const auto width = static_cast<int>(16 / element_size(type));
-  return n % width == 0 && (reinterpret_cast<uintptr_t>(pointers) | ... | 0) % 16 == 0 ? width : 1;
-}
-
 }  // namespace argand::cuda

@@ -1,5 +1,12 @@
-#include "argand/kernels/blocks.h"
+#include <algorithm>
+#include <atomic>
+
+#include "argand/kernels/cross_entropy_gradient.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/scratch.h"
+#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
@@ -39,17 +46,84 @@ struct Plan {
   }
 };
 
+struct SharedMemory {
+  int64_t of_block, of_processor;
+};
+// Of the current device.
+SharedMemory shared_memory() {
+  if (dry_run()) return {int64_t{227} << 10, int64_t{228} << 10};
+  static std::atomic<int> known[kMaxDevices][2];
+  auto& values = known[thread_device()];
+  if (values[1] == 0) {
+    constexpr cudaDeviceAttr kWhich[] = {cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                         cudaDevAttrMaxSharedMemoryPerMultiprocessor};
+    for (const int i : {0, 1}) {
+      int nbytes = 0;
+      ARGAND_CUDA(cudaDeviceGetAttribute(&nbytes, kWhich[i], thread_device()));
+      values[i] = nbytes;
+    }
+  }
+  return {values[0], values[1]};
+}
+
+// How blocks go from row to row, the next one arriving in shared memory; no blocks: such rows do not fit.
+Grid staged_grid(const cpu::CrossEntropy& c, const Plan& p) {
+  constexpr int64_t kVectorsOfThread = 8, kLargestBlock = 1024, kStatic = 2048, kReserved = 1024;
+  Grid none;
+  none.blocks = 0;
+  if (c.weight || c.smoothing != 0 || p.width == 1 || p.one_warp) return none;
+  Grid g;
+  g.threads = 256;
+  const int64_t vectors = c.classes / p.width, nbytes = 2 * 16 * vectors;
+  while (g.threads < kLargestBlock && vectors > kVectorsOfThread * g.threads) g.threads *= 2;
+  if (vectors > kVectorsOfThread * g.threads || nbytes + kStatic > shared_memory().of_block) return none;
+  const int64_t together =
+      std::min(kLargestBlock / g.threads, shared_memory().of_processor / (nbytes + kStatic + kReserved));
+  g.blocks = static_cast<unsigned>(std::min<int64_t>(c.rows, together * multi_processor_count()));
+  g.shared_memory = static_cast<size_t>(nbytes);
+  return g;
+}
+
 void cross_entropy(const cpu::CrossEntropy& c, void* losses, void* weights, void* log_sums) {
-  const Plan p(c, nullptr);
+  Plan p(c, nullptr);
+  p.grid.threads = kThreads;
+  if (const Grid grid = staged_grid(c, p); grid.blocks > 0)  // what cross_entropy_and_gradient() would give
+    return launch(kernel(kHeader, instance("cross_entropy_losses", c.type, static_cast<int>(grid.threads) / kThreads)),
+                  p.grid, CrossEntropyRows(c), losses, weights, log_sums);
   launch(kernel(kHeader, instance("cross_entropy_rows", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
          CrossEntropyRows(c), losses, weights, log_sums);
 }
 
-void cross_entropy_backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
-                            const void* total_weight, void* out) {
+void backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
+              const void* total_weight, const void* expected, void* out) {
   const Plan p(c, out);
   launch(kernel(kHeader, instance("cross_entropy_backward", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
-         CrossEntropyRows(c), log_sums, scales, scale_stride, total_weight, out);
+         CrossEntropyRows(c), log_sums, scales, scale_stride, total_weight, expected, out);
+}
+
+void cross_entropy_backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
+                            const void* total_weight, void* out) {
+  backward(c, log_sums, scales, scale_stride, total_weight, nullptr, out);
+}
+
+void cross_entropy_backward_unless(const cpu::CrossEntropy& c, const void* log_sums, const void* scale,
+                                   const void* total_weight, const void* expected, void* out) {
+  backward(c, log_sums, scale, 0, total_weight, expected, out);
+}
+
+bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const void* grad_loss, void* losses,
+                                void* weights, void* log_sums, void* gradient) {
+  constexpr int64_t kExactCount = 1 << 24;  // in float
+  const Grid grid = staged_grid(c, Plan(c, gradient));
+  if (grid.blocks == 0 || c.rows > kExactCount) return false;
+  const ScalarType type = op_math_type(c.type);
+  const Scratch total(mean ? element_size(type) : 0);
+  if (mean) launch(kernel(kHeader, instance("count_targets", type)), {1, 1024}, CrossEntropyRows(c), total.as<void>());
+  const Kernel run = kernel(kHeader, instance("cross_entropy_and_gradient", c.type));
+  run.allow_shared_memory(grid.shared_memory);
+  launch(run, grid, CrossEntropyRows(c), losses, weights, log_sums, grad_loss,
+         static_cast<const void*>(total.as<void>()), gradient);
+  return true;
 }
 
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
@@ -59,7 +133,9 @@ void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
 
 const bool registered =
     (blocks::cross_entropy.set(kCUDA, cross_entropy), blocks::cross_entropy_backward.set(kCUDA, cross_entropy_backward),
-     blocks::cross_entropy_softmax_factors.set(kCUDA, cross_entropy_softmax_factors), true);
+     blocks::cross_entropy_softmax_factors.set(kCUDA, cross_entropy_softmax_factors),
+     blocks::cross_entropy_and_gradient.set(kCUDA, cross_entropy_and_gradient),
+     blocks::cross_entropy_backward_unless.set(kCUDA, cross_entropy_backward_unless), true);
 
 }  // namespace
 }  // namespace argand::cuda

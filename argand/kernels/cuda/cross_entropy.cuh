@@ -1,9 +1,9 @@
 // Cross entropy of rows of logits with class indices, one pass over the logits each way.  float16 and bfloat16 compute
 // in float.
 #pragma once
-#include "argand/kernels/cuda/block.cuh"
-#include "argand/kernels/cuda/row_threads.cuh"
-#include "argand/kernels/cuda/types.cuh"
+#include "argand/kernels/cuda/async_copy.cuh"
+#include "argand/kernels/cuda/exp_sum.cuh"
+#include "argand/kernels/cuda/row_vectors.cuh"
 
 namespace argand {
 
@@ -15,21 +15,13 @@ struct CrossEntropyRows {
   double smoothing;
 };
 
-// e^x for the terms of a sum whose largest is 1: the error that x log2(e) brings grows with |x|, but x e^x does not.
-__device__ __forceinline__ float exp_term(float x) {
-  constexpr float kLog2E = 0x1.715476p+0f;
-  return ::exp2f(x * kLog2E);
-}
-__device__ __forceinline__ double exp_term(double x) { return math::exp(x); }
-
-// One row per group of threads.  The largest logit so far is what the sum so far is relative to.
+// One row per group of threads.
 template <class T, int W, bool kOneWarp, bool kSmooth>
 __global__ void __launch_bounds__(512)
     cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   constexpr int U = W > 1 ? 4 : 8;
-  constexpr A kLow = -math::detail::kInfinity<A>;
   const int64_t row = Group::row(), n = c.classes;
   if (row >= c.rows) return;
   const int64_t target = c.targets[row];
@@ -39,60 +31,66 @@ __global__ void __launch_bounds__(512)
   }
   const T* in = static_cast<const T*>(c.logits) + row * n;
   const A* w = static_cast<const A*>(c.weight);
-  A top = kLow, sum = 0, weighted = 0, total = 0;
+  ExpSum<A> s;
+  A weighted = 0, total = 0;
   const int64_t stride = int64_t{Group::count()} * W;
   for (int64_t i = int64_t{Group::rank()} * W; i < n; i += U * stride) {
     Vec<T, W> v[U];
+    const int count = load_some<W>(v, in, i, stride, n);
+    s.add(v, count);
+    if constexpr (kSmooth) {
 #pragma unroll
-    for (int u = 0; u < U; ++u)
-      if (i + u * stride < n) v[u] = *reinterpret_cast<const Vec<T, W>*>(in + i + u * stride);
-    A x[U][W], high = top;
+      for (int u = 0; u < U; ++u)
 #pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int k = 0; k < W; ++k) {
-        x[u][k] = i + u * stride < n ? convert<A>(v[u][k]) : kLow;
-        high = math::max(high, x[u][k]);
-      }
-    const A shift = high == kLow ? A(0) : high;
-    sum *= exp_term(top - shift);
-    top = high;
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-#pragma unroll
-      for (int k = 0; k < W; ++k) {
-        sum += exp_term(x[u][k] - shift);
-        if constexpr (kSmooth) {
-          if (i + u * stride < n) {
+        for (int k = 0; k < W; ++k)
+          if (u < count) {
             const A factor = w ? w[i + u * stride + k] : A(1);
-            weighted += factor * x[u][k];
+            weighted += factor * convert<A>(v[u][k]);
             total += factor;
           }
-        }
-      }
+    }
   }
-  const A high = Group::reduce(top, Max(), kLow);
-  sum = Group::reduce(sum * exp_term(top - (high == kLow ? A(0) : high)), Add(), A(0));
+  s = kOneWarp ? warp_total(s) : block_total(s);
   if constexpr (kSmooth) {
     weighted = Group::reduce(weighted, Add(), A(0));
     total = Group::reduce(total, Add(), A(0));
   }
   if (Group::rank() > 0) return;
-  const A smoothing = static_cast<A>(c.smoothing), log_sum = math::log(sum), factor = w ? w[target] : A(1);
-  // -log p = log_sum - (x - high), as log_softmax rounds it.
-  A loss = (1 - smoothing) * factor * -(convert<A>(in[target]) - high - log_sum);
-  if constexpr (kSmooth) loss += smoothing / static_cast<A>(n) * (total * log_sum - (weighted - total * high));
+  const A smoothing = static_cast<A>(c.smoothing), log_sum = math::log(s.sum), factor = w ? w[target] : A(1);
+  // -log p = log_sum - (x - top), as log_softmax rounds it.
+  A loss = (1 - smoothing) * factor * -(convert<A>(in[target]) - s.top - log_sum);
+  if constexpr (kSmooth) loss += smoothing / static_cast<A>(n) * (total * log_sum - (weighted - total * s.top));
   losses[row] = loss;
   weights[row] = factor;
-  log_sums[row] = high + log_sum;
+  log_sums[row] = s.top + log_sum;
 }
 
-// The gradient: scale * (factor * softmax - uniform * w - picked at the target).
+__device__ __forceinline__ bool same_bits(float a, float b) { return __float_as_uint(a) == __float_as_uint(b); }
+__device__ __forceinline__ bool same_bits(double a, double b) {
+  return __double_as_longlong(a) == __double_as_longlong(b);
+}
+
+// e^(x - log_sum), as accurate as T holds.
+template <class T>
+struct SoftmaxTerm : ExpTerm<T> {
+  using ExpTerm<T>::ExpTerm;
+};
+template <>
+struct SoftmaxTerm<float> {
+  float log_sum;
+  __device__ __forceinline__ explicit SoftmaxTerm(float s) : log_sum(s) {}
+  __device__ __forceinline__ float operator()(float x) const { return math::exp(x - log_sum); }
+};
+
+// The gradient: scale * (factor * softmax - uniform * w - picked at the target).  If `expected` has the bits of the one
+// scale, `out` is the gradient already.
 template <class T, int W, bool kOneWarp, bool kSmooth>
 __global__ void __launch_bounds__(512)
     cross_entropy_backward(CrossEntropyRows c, const op_math_t<T>* log_sums, const op_math_t<T>* scales,
-                           int64_t scale_stride, const op_math_t<T>* total_weight, T* out) {
+                           int64_t scale_stride, const op_math_t<T>* total_weight, const op_math_t<T>* expected,
+                           T* out) {
   using A = op_math_t<T>;
+  if (expected && same_bits(*expected, *scales)) return;
   using Group = RowThreads<kOneWarp>;
   constexpr int U = W > 1 ? 2 : 4;
   const int64_t row = Group::row(), n = c.classes;
@@ -119,27 +117,146 @@ __global__ void __launch_bounds__(512)
   const A given = scales[row * scale_stride], scale = total_weight ? given / *total_weight : given;
   const A one = (1 - smoothing) * (w ? w[target] : A(1)), picked = scale * one;
   const A factor = scale * (kSmooth ? one + uniform * total : one), log_sum = log_sums[row];
+  const SoftmaxTerm<T> p(log_sum);
   for (int64_t i = int64_t{Group::rank()} * W; i < n; i += U * stride) {
     Vec<T, W> v[U];
-#pragma unroll
-    for (int u = 0; u < U; ++u)
-      if (i + u * stride < n) v[u] = *reinterpret_cast<const Vec<T, W>*>(in + i + u * stride);
+    const int count = load_some<W>(v, in, i, stride, n);
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       const int64_t at = i + u * stride;
-      if (at >= n) break;
+      A g[W];
 #pragma unroll
       for (int k = 0; k < W; ++k) {
-        const A d = convert<A>(v[u][k]) - log_sum;
-        // Where the result is rounded to fewer bits, the faster form is as good.
-        A g = factor * (sizeof(T) < sizeof(A) ? exp_term(d) : math::exp(d));
-        if constexpr (kSmooth) g -= scale * uniform * (w ? w[at + k] : A(1));
-        if (at + k == target) g -= picked;
-        v[u][k] = convert<T>(g);
+        g[k] = factor * p(convert<A>(v[u][k]));
+        if constexpr (kSmooth) g[k] -= scale * uniform * (w && u < count ? w[at + k] : A(1));
       }
-      *reinterpret_cast<Vec<T, W>*>(out + at) = v[u];
+      if (target >= at && target < at + W) {
+#pragma unroll
+        for (int k = 0; k < W; ++k) g[k] -= at + k == target ? picked : A(0);
+      }
+#pragma unroll
+      for (int k = 0; k < W; ++k) v[u][k] = convert<T>(g[k]);
+    }
+    store_some(v, out, i, stride, count);
+  }
+}
+
+// Without weights and smoothing: losses and gradient in one pass.  A block goes from row to row; while it works on one
+// in shared memory the next arrives.  Each thread reads what it has fetched itself.
+inline constexpr int kRowSteps = 4, kRowVectors = 2;  // of a thread: together at least vectors / blockDim.x
+template <class T>
+__global__ void __launch_bounds__(1024)
+    cross_entropy_and_gradient(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums,
+                               const op_math_t<T>* grad_loss, const op_math_t<T>* total_weight, T* out) {
+  using A = op_math_t<T>;
+  constexpr int W = 16 / sizeof(T);
+  extern __shared__ uint4 rows[];  // two
+  const int64_t n = c.classes;
+  const int vectors = int(n / W), threads = int(blockDim.x), thread = int(threadIdx.x);
+  const auto fetch = [&](int64_t row, uint4* to) {
+    const T* in = static_cast<const T*>(c.logits) + row * n;
+    if (row < c.rows)
+#pragma unroll
+      for (int j = 0; j < kRowSteps * kRowVectors; ++j) {
+        const int i = j * threads + thread;
+        if (i < vectors) copy_async(to + i, in + i * W);
+      }
+    end_copy_group();
+  };
+  const A scale = total_weight ? *grad_loss / *total_weight : *grad_loss;
+  fetch(blockIdx.x, rows);
+  int turn = 0;
+  for (int64_t row = blockIdx.x; row < c.rows; row += gridDim.x, turn ^= 1) {
+    fetch(row + gridDim.x, rows + (turn ^ 1) * vectors);
+    const int64_t target = c.targets[row];
+    const bool counts = target != c.ignore_index && target >= 0 && target < n;
+    const int of_target = counts ? int(target) / W : 0;  // the vector
+    const uint4* const current = rows + turn * vectors;
+    wait_for_copies<1>();
+    ExpSum<A> s;
+#pragma unroll
+    for (int step = 0; step < kRowSteps; ++step) {
+      Vec<T, W> v[kRowVectors];
+      int count = 0;
+#pragma unroll
+      for (int u = 0; u < kRowVectors; ++u) {
+        const int i = (step * kRowVectors + u) * threads + thread;
+        if (i < vectors) {
+          v[u] = reinterpret_cast<const Vec<T, W>&>(current[i]);
+          count = u + 1;
+        }
+      }
+      if (count > 0) s.add(v, count);
+    }
+    s = block_total(s, turn);
+    const A log_of_sum = math::log(s.sum), log_sum = s.top + log_of_sum;
+    if (thread == of_target % threads) {
+      const A x = convert<A>(reinterpret_cast<const T*>(current)[counts ? target : 0]);
+      losses[row] = counts ? -(x - s.top - log_of_sum) : A(0);
+      weights[row] = counts ? A(1) : A(0);
+      log_sums[row] = counts ? log_sum : A(0);
+    }
+    const SoftmaxTerm<T> p(log_sum);
+    T* const to = out + row * n;
+#pragma unroll 2
+    for (int i = thread; i < vectors; i += threads) {
+      Vec<T, W> v = reinterpret_cast<const Vec<T, W>&>(current[i]);
+      A g[W];
+#pragma unroll
+      for (int k = 0; k < W; ++k) g[k] = counts ? scale * p(convert<A>(v[k])) : A(0);
+      if (i == of_target && counts) {
+#pragma unroll
+        for (int k = 0; k < W; ++k) g[k] -= k == int(target) % W ? scale : A(0);
+      }
+#pragma unroll
+      for (int k = 0; k < W; ++k) v[k] = convert<T>(g[k]);
+      store_vector(to + int64_t{i} * W, v);
     }
   }
+  wait_for_copies<0>();
+}
+
+// The same losses alone: the row passes through registers, and each thread stands for kParts of those above.
+template <class T, int kParts>
+__global__ void __launch_bounds__(256)
+    cross_entropy_losses(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
+  using A = op_math_t<T>;
+  constexpr int W = 16 / sizeof(T);
+  const int64_t row = blockIdx.x, n = c.classes;
+  const int vectors = int(n / W), threads = int(blockDim.x), thread = int(threadIdx.x);
+  const T* in = static_cast<const T*>(c.logits) + row * n;
+  ExpSum<A> parts[kParts];
+#pragma unroll 1
+  for (int first = thread; first < vectors; first += kRowVectors * kParts * threads) {
+    Vec<T, W> v[kParts][kRowVectors];
+    int counts[kParts];
+#pragma unroll
+    for (int p = 0; p < kParts; ++p)
+      counts[p] = load_some<W>(v[p], in, int64_t{first + p * threads} * W, int64_t{kParts * threads} * W, n);
+#pragma unroll
+    for (int p = 0; p < kParts; ++p)
+      if (counts[p] > 0) parts[p].add(v[p], counts[p]);
+  }
+  const ExpSum<A> s = block_total(parts);
+  if (thread > 0) return;
+  const int64_t target = c.targets[row];
+  const bool counts = target != c.ignore_index && target >= 0 && target < n;
+  const A log_of_sum = math::log(s.sum);
+  losses[row] = counts ? -(convert<A>(in[target]) - s.top - log_of_sum) : A(0);
+  weights[row] = counts ? A(1) : A(0);
+  log_sums[row] = counts ? s.top + log_of_sum : A(0);
+}
+
+// How many targets count, by one block; exact, as there are at most 2^24.
+template <class A>
+__global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* total) {
+  int count = 0;
+  for (int64_t i = threadIdx.x; i < c.rows; i += blockDim.x) {
+    const int64_t t = c.targets[i];
+    count += t != c.ignore_index && t >= 0 && t < c.classes;
+  }
+  count = block_reduce(count, Add(), 0);
+  if (threadIdx.x == 0) *total = static_cast<A>(count);
 }
 
 // Of all rows: (1 - smoothing) w[t] + smoothing / C sum_c w[c], 0 if ignored.  Every block adds the weights up.

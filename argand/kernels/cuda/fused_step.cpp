@@ -6,23 +6,27 @@
 namespace argand::cuda {
 namespace {
 
-constexpr int kTensorsPerLaunch = 64, kTile = 2048, kThreads = 256;
+constexpr int kThreads = 256, kVector = 16;
 
-// As in fused_step.cuh; within the 4 KiB that every kernel may have as arguments.
+// As in fused_step.cuh.
+template <int kTensors>
 struct StepTable {
-  void* pointers[2 + FusedStep::kMaxStates][kTensorsPerLaunch];
-  int64_t numel[kTensorsPerLaunch];
-  unsigned first_block[kTensorsPerLaunch];
+  void* pointers[2 + FusedStep::kMaxStates][kTensors];
+  int64_t numel[kTensors];
+  unsigned first_block[kTensors];
   int count;
   unsigned scalar;
   double numbers[FusedStep::kMaxNumbers];
 };
-static_assert(sizeof(StepTable) <= 4096);
 
-void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
+// As few launches as may be: at the end of each, some multiprocessors wait for the others.
+template <int kTensors>
+void launch_steps(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
+  static_assert(sizeof(StepTable<kTensors>) <= 32764, "what a kernel may have as arguments");
   const Kernel run = kernel("argand/kernels/cuda/fused_step.cuh",
-                            instance("fused_step", type, static_cast<int>(step.kind), step.options));
-  StepTable table{};
+                            instance("fused_step", type, static_cast<int>(step.kind), step.options, kTensors));
+  const int64_t tile = kThreads * kVector / element_size(type);
+  StepTable<kTensors> table{};
   unsigned blocks = 0;
   std::copy(step.numbers, step.numbers + FusedStep::kMaxNumbers, table.numbers);
   const auto issue = [&] {
@@ -33,8 +37,8 @@ void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tenso
   };
   for (const FusedTensor* t = tensors; t != tensors + count; ++t) {
     if (t->numel == 0) continue;
-    const unsigned more = blocks_for(t->numel, kTile);
-    if (table.count == kTensorsPerLaunch || blocks + uint64_t{more} >= uint64_t{1} << 31) issue();
+    const unsigned more = blocks_for(t->numel, tile);
+    if (table.count == kTensors || blocks + uint64_t{more} >= uint64_t{1} << 31) issue();
     const int i = table.count++;
     void* const pointers[] = {t->param, const_cast<void*>(t->grad), t->states[0], t->states[1], t->states[2]};
     for (int p = 0; p < 2 + FusedStep::kMaxStates; ++p) {
@@ -46,6 +50,16 @@ void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tenso
     blocks += more;
   }
   if (table.count > 0) issue();
+}
+
+// A small table costs the host less.
+void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
+  if (count <= 16)
+    launch_steps<16>(step, type, tensors, count);
+  else if (count <= 64)
+    launch_steps<64>(step, type, tensors, count);
+  else
+    launch_steps<256>(step, type, tensors, count);
 }
 
 const bool registered = (blocks::run_fused_step.set(kCUDA, fused_step), true);

@@ -6,13 +6,17 @@
 
 namespace argand {
 
-inline constexpr int kTensorsPerLaunch = 64, kStepTile = 2048;
+inline constexpr int kStepThreads = 256;
+// Elements of a tensor that a block handles: a vector of 16 bytes a thread.
+template <class T>
+inline constexpr int kStepTile = kStepThreads * 16 / sizeof(T);
 
-// As in fused_step.cpp beside this.
+// As in fused_step.cpp beside this.  kTensors is a power of two.
+template <int kTensors>
 struct StepTable {
-  void* pointers[5][kTensorsPerLaunch];  // parameter, gradient, states
-  int64_t numel[kTensorsPerLaunch];
-  unsigned first_block[kTensorsPerLaunch];  // of tensor t; a block has a tile of kStepTile elements
+  void* pointers[5][kTensors];  // parameter, gradient, states
+  int64_t numel[kTensors];
+  unsigned first_block[kTensors];  // of tensor t; a block has a tile of kStepTile<T> elements
   int count;
   unsigned scalar;  // whether some address is not a multiple of 16
   double numbers[10];
@@ -67,50 +71,56 @@ __device__ __forceinline__ void step_element(const M (&c)[10], M& x, M g, M (&st
   }
 }
 
-template <class T, int kKind, int kOptions, int W>
-__device__ __forceinline__ void step_tile(const StepTable& table, int t, int64_t begin) {
+// kWhole: the tile is full.
+template <class T, int kKind, int kOptions, int W, bool kWhole, int kTensors>
+__device__ __forceinline__ void step_tile(const StepTable<kTensors>& table, int t, int64_t begin) {
   using M = op_math_t<T>;
-  constexpr int kCount = kStates<kKind, kOptions>;
+  constexpr int kCount = kStates<kKind, kOptions>, kTile = kStepTile<T>;
   M c[10];
 #pragma unroll
   for (int i = 0; i < 10; ++i) c[i] = static_cast<M>(table.numbers[i]);
-  T* const param = static_cast<T*>(table.pointers[0][t]);
-  const T* const grad = static_cast<const T*>(table.pointers[1][t]);
-  T* states[3];
+  T* arrays[2 + kCount];  // parameter, states, gradient
+  arrays[0] = static_cast<T*>(table.pointers[0][t]) + begin;
 #pragma unroll
-  for (int s = 0; s < 3; ++s) states[s] = static_cast<T*>(table.pointers[2 + s][t]);
-  const int64_t numel = table.numel[t], end = begin + kStepTile < numel ? begin + kStepTile : numel;
-#pragma unroll 2
-  for (int64_t at = begin + int64_t{threadIdx.x} * W; at < end; at += int64_t{blockDim.x} * W) {
-    Vec<T, W> x = load<W>(param, at, numel);
-    const Vec<T, W> g = load<W>(grad, at, numel);
-    Vec<T, W> all[3];
+  for (int s = 0; s < kCount; ++s) arrays[1 + s] = static_cast<T*>(table.pointers[2 + s][t]) + begin;
+  arrays[1 + kCount] = static_cast<T*>(table.pointers[1][t]) + begin;
+  const int64_t rest = table.numel[t] - begin;
+  const int end = kWhole || rest > kTile ? kTile : int(rest);
+  for (int at = int(threadIdx.x) * W; at < end; at += kStepThreads * W) {
+    Vec<T, W> v[2 + kCount];
 #pragma unroll
-    for (int s = 0; s < kCount; ++s) all[s] = load<W>(states[s], at, numel);
+    for (int a = 0; a < 2 + kCount; ++a)
+      v[a] = kWhole ? *reinterpret_cast<const Vec<T, W>*>(arrays[a] + at) : load<W>(arrays[a], at, end);
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      M value = convert<M>(x[k]), state[3];
+      M value = convert<M>(v[0][k]), state[3];
 #pragma unroll
-      for (int s = 0; s < kCount; ++s) state[s] = convert<M>(all[s][k]);
-      step_element<kKind, kOptions>(c, value, convert<M>(g[k]), state);
-      x[k] = convert<T>(value);
+      for (int s = 0; s < kCount; ++s) state[s] = convert<M>(v[1 + s][k]);
+      step_element<kKind, kOptions>(c, value, convert<M>(v[1 + kCount][k]), state);
+      v[0][k] = convert<T>(value);
 #pragma unroll
-      for (int s = 0; s < kCount; ++s) all[s][k] = convert<T>(state[s]);
+      for (int s = 0; s < kCount; ++s) v[1 + s][k] = convert<T>(state[s]);
     }
-    store(param, at, numel, x);
 #pragma unroll
-    for (int s = 0; s < kCount; ++s) store(states[s], at, numel, all[s]);
+    for (int a = 0; a < 1 + kCount; ++a)
+      if constexpr (kWhole)
+        *reinterpret_cast<Vec<T, W>*>(arrays[a] + at) = v[a];
+      else
+        store(arrays[a], at, end, v[a]);
   }
 }
 
-template <class T, int kKind, int kOptions>
-__global__ void fused_step(const __grid_constant__ StepTable table) {
+template <class T, int kKind, int kOptions, int kTensors>
+__global__ void __launch_bounds__(kStepThreads) fused_step(const __grid_constant__ StepTable<kTensors> table) {
+  constexpr int W = 16 / sizeof(T);
   const int t = tensor_of_block(table.first_block, table.count);
-  const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kStepTile;
+  const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kStepTile<T>;
   if (table.scalar)
-    step_tile<T, kKind, kOptions, 1>(table, t, begin);
+    step_tile<T, kKind, kOptions, 1, false>(table, t, begin);
+  else if (begin + kStepTile<T> <= table.numel[t])
+    step_tile<T, kKind, kOptions, W, true>(table, t, begin);
   else
-    step_tile<T, kKind, kOptions, 16 / sizeof(T)>(table, t, begin);
+    step_tile<T, kKind, kOptions, W, false>(table, t, begin);
 }
 
 }  // namespace argand

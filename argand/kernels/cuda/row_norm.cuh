@@ -1,7 +1,6 @@
 // Layer, group and RMS normalisation of contiguous rows (kernels/cpu/row_norm.h says what is what).
 #pragma once
-#include "argand/kernels/cuda/row_threads.cuh"
-#include "argand/kernels/cuda/types.cuh"
+#include "argand/kernels/cuda/row_vectors.cuh"
 
 namespace argand {
 
@@ -12,6 +11,20 @@ struct RowWeights {
   int64_t groups, channels, inner;
   __device__ __forceinline__ int64_t first(int64_t row) const { return row % groups * channels; }
 };
+
+// By the path of constant data: may overtake stores before it.
+template <int W>
+__device__ __forceinline__ Vec<float, W> load_constant(const float* p) {
+  static_assert(W == 4);
+  const float4 v = ::__ldg(reinterpret_cast<const float4*>(p));
+  return {{v.x, v.y, v.z, v.w}};
+}
+template <int W>
+__device__ __forceinline__ Vec<double, W> load_constant(const double* p) {
+  static_assert(W == 2);
+  const double2 v = ::__ldg(reinterpret_cast<const double2*>(p));
+  return {{v.x, v.y}};
+}
 
 // W numbers at `at`, which is a multiple of W; each a weight of an element, or `other` where there are none.
 template <int W, bool kColumns, class A>
@@ -25,7 +38,7 @@ __device__ __forceinline__ Vec<A, W> weights_at(const A* p, int64_t at, int64_t 
     if (at + W > n) return v;
 #pragma unroll
     for (int k = 0; k < W; k += kStep) {
-      const Vec<A, kStep> part = *reinterpret_cast<const Vec<A, kStep>*>(p + at + k);
+      const Vec<A, kStep> part = load_constant<kStep>(p + at + k);
 #pragma unroll
       for (int j = 0; j < kStep; ++j) v[k + j] = part[j];
     }
@@ -43,40 +56,32 @@ __device__ __forceinline__ A normalized(A x, A mean, A rstd, A weight, A bias) {
   return kColumns ? ((x - mean) * rstd) * weight + bias : (x - mean) * (rstd * weight) + bias;
 }
 
-// One row per group of threads, kept in registers: n <= count() * W * kItems.
+// One row per group of threads, kept in registers.
 template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
-    norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n, bool centered,
+    norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int n, bool centered,
               double eps, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
-  using Group = RowThreads<kOneWarp>;
+  using Row = RowVectors<T, W, kItems, kOneWarp>;
+  using Group = typename Row::Group;
   const int64_t row = Group::row();
   if (row >= rows) return;
-  x += row * n;
   y += row * n;
-  A v[kItems][W];
+  const Row in(x + row * n, n);
   A sum = 0;
 #pragma unroll
-  for (int i = 0; i < kItems; ++i) {
-    const int64_t at = (int64_t{i} * Group::count() + Group::rank()) * W;
-    const Vec<T, W> in = load<W>(x, at, n);
+  for (int i = 0; i < kItems; ++i)
 #pragma unroll
-    for (int k = 0; k < W; ++k) {
-      v[i][k] = convert<A>(in[k]);  // 0 beyond the row
-      sum += v[i][k];
-    }
-  }
+    for (int k = 0; k < W; ++k) sum += convert<A>(in[i][k]);
   const A count = static_cast<A>(n), mean = centered ? Group::reduce(sum, Add(), A(0)) / count : A(0);
   A squares = 0;
 #pragma unroll
-  for (int i = 0; i < kItems; ++i) {
-    const int64_t at = (int64_t{i} * Group::count() + Group::rank()) * W;
+  for (int i = 0; i < kItems; ++i)
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      const A d = at + k < n ? v[i][k] - mean : A(0);
+      const A d = Row::at(i) < n ? convert<A>(in[i][k]) - mean : A(0);
       squares += d * d;
     }
-  }
   squares = Group::reduce(squares, Add(), A(0));
   const A rstd = A(1) / math::sqrt(squares / count + static_cast<A>(eps));
   if (Group::rank() == 0) {
@@ -86,14 +91,14 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
   const int64_t first = w.first(row);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
-    const int64_t at = (int64_t{i} * Group::count() + Group::rank()) * W;
-    if (at >= n) break;
+    const int at = Row::at(i);
     const Vec<A, W> weight = weights_at<W, kColumns>(w.weight ? w.weight + first : nullptr, at, n, w.inner, A(1));
     const Vec<A, W> bias = weights_at<W, kColumns>(w.bias ? w.bias + first : nullptr, at, n, w.inner, A(0));
     Vec<T, W> out;
 #pragma unroll
-    for (int k = 0; k < W; ++k) out[k] = convert<T>(normalized<kColumns>(v[i][k], mean, rstd, weight[k], bias[k]));
-    store(y, at, n, out);
+    for (int k = 0; k < W; ++k)
+      out[k] = convert<T>(normalized<kColumns>(convert<A>(in[i][k]), mean, rstd, weight[k], bias[k]));
+    Row::store(y, n, i, out);
   }
 }
 
@@ -163,27 +168,25 @@ struct RowSlopes {
 template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
     norm_backward_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds, T* grad,
-                       int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
+                       int64_t rows, int n, bool centered, RowWeights<op_math_t<T>> w) {
   using A = op_math_t<T>;
-  using Group = RowThreads<kOneWarp>;
+  using Row = RowVectors<T, W, kItems, kOneWarp>;
+  using Group = typename Row::Group;
   const int64_t row = Group::row();
   if (row >= rows) return;
-  g += row * n;
-  x += row * n;
   grad += row * n;
+  const Row gs(g + row * n, n), xs(x + row * n, n);  // g is 0 beyond the row
   const A mean = centered ? means[row] : A(0), rstd = rstds[row];
   const A* weights = w.weight ? w.weight + w.first(row) : nullptr;
   A h[kItems][W], d[kItems][W];
   A sum = 0, product = 0;
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
-    const int64_t at = (int64_t{i} * Group::count() + Group::rank()) * W;
-    const Vec<T, W> gs = load<W>(g, at, n), xs = load<W>(x, at, n);  // g is 0 beyond the row
-    const Vec<A, W> weight = weights_at<W, kColumns>(weights, at, n, w.inner, A(1));
+    const Vec<A, W> weight = weights_at<W, kColumns>(weights, Row::at(i), n, w.inner, A(1));
 #pragma unroll
     for (int k = 0; k < W; ++k) {
-      h[i][k] = convert<A>(gs[k]) * weight[k];
-      d[i][k] = convert<A>(xs[k]) - mean;
+      h[i][k] = convert<A>(gs[i][k]) * weight[k];
+      d[i][k] = convert<A>(xs[i][k]) - mean;
       sum += h[i][k];
       product += h[i][k] * d[i][k];
     }
@@ -193,11 +196,10 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
   const RowSlopes<A> s(sum, product, rstd, n, centered);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
-    const int64_t at = (int64_t{i} * Group::count() + Group::rank()) * W;
     Vec<T, W> out;
 #pragma unroll
     for (int k = 0; k < W; ++k) out[k] = convert<T>(h[i][k] * rstd + d[i][k] * s.slope + s.shift);
-    if (at < n) store(grad, at, n, out);
+    Row::store(grad, n, i, out);
   }
 }
 

@@ -2,15 +2,20 @@
 #include <bit>
 #include <limits>
 
-#include "argand/kernels/blocks.h"
+#include "argand/kernels/checked_rows.h"
 #include "argand/kernels/cuda/group_rows.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/error_slot.h"
+#include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
 namespace {
 
 constexpr const char *kHeader = "argand/kernels/cuda/rows.cuh", *kAddHeader = "argand/kernels/cuda/add_rows.cuh";
 constexpr int kThreads = 256, kItems = 4, kPiece = 32, kColumnThreads = 128;
+// Rows of at least kWarp units are taken by warps, kTakeItems units a thread.
+constexpr int64_t kWarp = 32;
+constexpr int kTakeItems = 4;
 constexpr int64_t kMaxCount = std::numeric_limits<int>::max();
 
 // Rows are moved in the largest units that they and both addresses are multiples of.
@@ -44,9 +49,46 @@ void launch_rows(const char* name, const Units& units, const cpu::RowBlock& s, i
     launch_rows<unsigned long long>(name, units, "unsigned long long", s, n, total, given...);
 }
 
+struct Numbers {
+  const void* index;
+  ScalarType type;
+  const char* op = nullptr;  // who asks, if they are yet to be checked
+};
+
+template <class I>
+void launch_take_long_rows(const Units& units, const char* index_type, const cpu::RowBlock& s, int64_t n,
+                           const void* from, void* to, const Numbers& numbers) {
+  const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
+  const int64_t of_row = ceil_div(units.per_row, kTakeItems * kWarp), pieces = s.outer * n * of_row;
+  const int64_t piece = ceil_div(ceil_div(units.per_row, of_row), kWarp) * kWarp;  // all of about the same size
+  launch(kernel(kHeader, instance("take_long_rows", units.type, index_type, numbers.type, kTakeItems)),
+         {blocks_for(pieces, kThreads / kWarp), kThreads}, from, to, numbers.index, static_cast<I>(n),
+         static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(piece), static_cast<I>(of_row),
+         static_cast<I>(pieces), numbers.op ? error_slot() : nullptr, numbers.op);
+}
+
+void take_long_rows(const Units& units, const cpu::RowBlock& s, int64_t n, const void* from, void* to,
+                    const Numbers& numbers) {
+  if (std::max(s.outer * n * units.per_row, s.rows) <= kMaxCount)
+    launch_take_long_rows<unsigned>(units, "unsigned", s, n, from, to, numbers);
+  else
+    launch_take_long_rows<unsigned long long>(units, "unsigned long long", s, n, from, to, numbers);
+}
+
 void take_rows(const void* from, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
   if (s.outer * n * s.inner == 0) return;
-  launch_rows("take_rows", units_for(s.inner * item_size, from, to), s, n, from, to, index);
+  const Units units = units_for(s.inner * item_size, from, to);
+  if (units.per_row >= kWarp) return take_long_rows(units, s, n, from, to, {index, kLong});
+  launch_rows("take_rows", units, s, n, from, to, index);
+}
+
+bool take_checked_rows(const char* op, const void* from, int64_t rows, int64_t row_bytes, const void* index,
+                       ScalarType index_type, int64_t n, void* to) {
+  if (rows == 0 || row_bytes == 0 || n == 0) return false;
+  const Units units = units_for(row_bytes, from, to);
+  if (units.per_row < kWarp) return false;
+  take_long_rows(units, {1, rows, row_bytes}, n, from, to, {index, index_type, op});
+  return true;
 }
 
 void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
@@ -91,8 +133,9 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
            static_cast<const void*>(parts.as<void>()));
 }
 
-const bool registered = (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
-                         blocks::add_rows.set(kCUDA, add_rows), true);
+const bool registered =
+    (blocks::take_rows.set(kCUDA, take_rows), blocks::put_rows.set(kCUDA, put_rows),
+     blocks::add_rows.set(kCUDA, add_rows), blocks::take_checked_rows.set(kCUDA, take_checked_rows), true);
 
 }  // namespace
 }  // namespace argand::cuda

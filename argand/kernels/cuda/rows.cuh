@@ -1,6 +1,6 @@
 // Rows of a contiguous [outer, rows, inner] block, chosen by number, moved as units of 1 to 16 bytes.
 #pragma once
-#include "argand/kernels/cuda/types.cuh"
+#include "argand/kernels/cuda/error_slot.cuh"
 
 namespace argand {
 
@@ -25,6 +25,28 @@ __global__ void take_rows(const U* from, U* to, const int64_t* index, I n, I row
     const I at = first + I(j) * blockDim.x;
     if (at < total) to[at] = x[j];
   }
+}
+
+// The same for long rows: a warp moves `piece` <= 32 * kItems units of one row, all loaded before the first is stored.
+// With a slot, numbers outside [0, rows) are reported as of `op`.
+template <class U, class I, class Index, int kItems>
+__global__ void __launch_bounds__(256)
+    take_long_rows(const U* from, U* to, const Index* index, I n, I rows, I units, I piece, I pieces_per_row, I pieces,
+                   ErrorSlot* slot, const char* op) {
+  const I at = I(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
+  if (at >= pieces) return;
+  const I row = at / pieces_per_row, o = row / n, begin = (at - row * pieces_per_row) * piece;
+  const I end = begin + piece < units ? begin + piece : units, first = begin + threadIdx.x % 32;
+  int64_t number = index[row - o * n];
+  if (slot) number = checked_index(number, int64_t(rows), false, slot, op, 0);
+  from += (int64_t(o) * int64_t(rows) + number) * int64_t(units);
+  to += int64_t(row) * int64_t(units);
+  U x[kItems];
+#pragma unroll
+  for (int j = 0; j < kItems; ++j) x[j] = first + j * 32 < end ? from[first + j * 32] : U{};
+#pragma unroll
+  for (int j = 0; j < kItems; ++j)
+    if (first + j * 32 < end) to[first + j * 32] = x[j];
 }
 
 // last[r]: the greatest k with index[k] == r; it was -1 before.

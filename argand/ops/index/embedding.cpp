@@ -1,5 +1,5 @@
 // embedding: rows of a table, and the gradient of the table.
-#include "argand/kernels/blocks.h"
+#include "argand/kernels/checked_rows.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
@@ -22,9 +22,13 @@ struct Embedding : Kernel<EmbeddingArgs> {
     return meta;
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor index = checked_index("embedding", a.indices, a.weight.sizes()[0], 0);
+    const Tensor given = exec::dense(a.indices), weight = exec::dense(a.weight);
+    if (blocks::take_checked_rows.on(out.device())("embedding", weight.impl().data(), weight.sizes()[0],
+                                                   weight.sizes()[1] * weight.itemsize(), given.impl().data(),
+                                                   given.dtype(), given.numel(), out.impl().data()))
+      return;
+    const Tensor index = checked_index("embedding", given, a.weight.sizes()[0], 0);
     if (out.numel() == 0) return;
-    const Tensor weight = exec::dense(a.weight);
     blocks::take_rows.on(out.device())(weight.impl().data(), {1, weight.sizes()[0], weight.sizes()[1]},
                                        weight.itemsize(), static_cast<const int64_t*>(index.impl().data()),
                                        index.numel(), out.impl().data());

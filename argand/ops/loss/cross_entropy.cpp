@@ -1,33 +1,12 @@
 // Cross entropy of logits, with class indices (one fused op) or class probabilities as targets.
-#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
-#include "argand/ops/loss/target.h"
+#include "argand/ops/loss/cross_entropy_ahead.h"
+#include "argand/ops/loss/cross_entropy_call.h"
 #include "argand/ops/maybe.h"
-#include "argand/ops/workspace.h"
 
 namespace argand::ops {
 namespace {
-
-// What a kernel call points to.
-struct CallTensors {
-  Tensor logits, targets, weight;
-  cpu::CrossEntropy call;
-  CallTensors(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
-              int64_t ignore_index, double smoothing)
-      : logits(exec::dense(self)),
-        targets(class_indices(op, target, self.sizes()[1], ignore_index)),
-        weight(exec::dense(class_weight, op_math_type(self.dtype()))) {
-    call = {self.dtype(),
-            logits.impl().data(),
-            static_cast<const int64_t*>(targets.impl().data()),
-            weight.defined() ? weight.impl().data() : nullptr,
-            self.sizes()[0],
-            self.sizes()[1],
-            ignore_index,
-            smoothing};
-  }
-};
 
 void check_smoothing(double smoothing) {
   ARGAND_CHECK(ValueError, smoothing >= 0 && smoothing <= 1,
@@ -61,21 +40,11 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
     return {{a.reduction == Reduction::None ? rows : Dims{}, a.self.dtype()}, {rows, type}, {Dims{}, type}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
-    const ScalarType type = outs[1].dtype();
-    const Device& device = outs[0].device();
-    const int64_t nbytes = t.call.rows * element_size(type);
-    Workspace<8192> work(2 * nbytes, device);
-    void *losses = work.data(), *weights = work.data() + nbytes;
-    Tensor wide;  // single losses that are yet to be rounded
-    const bool each = a.reduction == Reduction::None;
-    if (each && type != outs[0].dtype()) wide = exec::new_tensor({{t.call.rows}, type}, device);
-    if (each) losses = (wide.defined() ? wide : outs[0]).impl().data();
-    blocks::cross_entropy.on(device)(t.call, losses, weights, outs[1].impl().data());
-    blocks::total_loss.on(device)({type, losses, weights, t.call.rows, a.reduction == Reduction::Mean,
-                                   each ? nullptr : outs[0].impl().data(), outs[0].dtype(), outs[2].impl().data(),
-                                   type});
-    if (wide.defined()) exec::copy_elements(outs[0], wide);
+    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    run_rows(t, a.reduction, outs, [&](void* losses, void* weights, void* log_sums) {
+      blocks::cross_entropy.on(outs[0].device())(t.call, losses, weights, log_sums);
+      return true;
+    });
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return _cross_entropy_backward(g[0], c.self, c.target, optional(c.weight), c.result(1), c.result(2), c.reduction,
@@ -109,7 +78,7 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
     const Tensor log_sum = exec::dense(a.log_sum), scales = exec::dense(a.grad_output, a.log_sum.dtype());
     const Tensor total = exec::dense(a.total_weight, a.log_sum.dtype());
     blocks::cross_entropy_backward.on(out.device())(
@@ -157,7 +126,7 @@ struct CrossEntropySoftmaxFactors : Kernel<CrossEntropySoftmaxFactorsArgs> {
     return {{a.self.sizes()[0]}, op_math_type(a.self.dtype())};
   }
   static void run(const Args& a, Tensor& out) {
-    const CallTensors t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
     blocks::cross_entropy_softmax_factors.on(out.device())(t.call, out.impl().data());
   }
 };
@@ -194,6 +163,8 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     return a.reduction == Reduction::None ? loss.view(a.target.sizes()) : loss;
   }
   static Tensor rows(const Tensor& logits, const Tensor& target, const Args& a) {
+    if (!a.weight.defined() && a.label_smoothing == 0)
+      if (Tensor loss = cross_entropy_ahead(logits, target, a.reduction, a.ignore_index); loss.defined()) return loss;
     return std::get<0>(
         _cross_entropy(logits, target, optional(a.weight), a.reduction, a.ignore_index, a.label_smoothing));
   }

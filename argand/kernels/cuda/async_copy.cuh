@@ -1,0 +1,29 @@
+// Copies from global to shared memory that a thread starts and waits for later; it sees its own without a barrier.
+#pragma once
+
+namespace argand {
+
+// 16 bytes, both addresses multiples of 16.
+__device__ __forceinline__ void copy_async(uint4* shared, const void* global) {
+#if __CUDA_ARCH__ >= 800
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+#else
+  *shared = *static_cast<const uint4*>(global);
+#endif
+}
+// What was started since the last call is a group.
+__device__ __forceinline__ void end_copy_group() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Waits for all groups but the kPending last.
+template <int kPending>
+__device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+#endif
+}
+
+}  // namespace argand

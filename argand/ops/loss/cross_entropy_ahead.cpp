@@ -1,0 +1,118 @@
+// Note [Gradient of cross entropy ahead of time]
+// The loss of large logits reads all of them, and its gradient reads them again and writes as much: three accesses.  A
+// training step needs both, so the loss makes the gradient too, while it has the row at hand: two.  For that it has to
+// know the gradient of the loss itself, and expects the last one there was, at first 1; that is right unless the scale
+// of a loss changes or several losses take turns.  The backward pass compares on the device, and makes the gradient
+// again if something else was expected: values never depend on what was.
+//   The node is that of the op _cross_entropy but for this: it has a gradient to give away, once.
+#include "argand/ops/loss/cross_entropy_ahead.h"
+
+#include <mutex>
+
+#include "argand/kernels/cross_entropy_gradient.h"
+#include "argand/ops/define.h"
+#include "argand/ops/loss/args.h"
+#include "argand/ops/loss/cross_entropy_call.h"
+#include "argand/runtime/current_op.h"
+
+namespace argand::ops {
+
+extern OpInfo CrossEntropyRows_info;
+
+namespace {
+
+// What the next gradient of a loss is expected to be, per device: the last one.
+class Expectation {
+ public:
+  // A copy, as what was there may change before it is compared.
+  Tensor get(const Device& device, ScalarType type) {
+    const std::lock_guard lock(mutex_);
+    Tensor& t = of(device);
+    if (!t.defined()) t = ones({}, TensorOptions(device).dtype(type));
+    return exec::dense_clone(t, type);
+  }
+  void set(const Tensor& gradient) {
+    constexpr size_t kSmall = 256;  // not a view that would keep much memory
+    if (gradient.storage()->nbytes() > kSmall) return;
+    const std::lock_guard lock(mutex_);
+    of(gradient.device()) = gradient.detach();
+  }
+
+ private:
+  Tensor& of(const Device& device) {
+    const auto i = static_cast<size_t>(device.index());
+    if (i >= known_.size()) known_.resize(i + 1);
+    return known_[i];
+  }
+  std::mutex mutex_;
+  std::vector<Tensor> known_;
+};
+Expectation& expectation() {
+  static Expectation& e = *new Expectation;  // its tensors may outlive their backend no less
+  return e;
+}
+
+class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
+ public:
+  AheadNode(CrossEntropyRowsArgs&& args, Tensor expected, Tensor ready)
+      : GradContext(std::move(args)), expected_(std::move(expected)), ready_(std::move(ready)) {}
+
+ private:
+  Grads gradient(const Grads& grads) override {
+    Grads out(num_tensors());
+    const Tensor& g = grads[0];
+    if (!g.defined()) return out;
+    expectation().set(g);
+    Tensor ready = std::move(ready_);
+    if (GradMode::is_enabled() || !ready.defined()) {
+      out[0] = _cross_entropy_backward(g, self, target, {}, result(1), result(2), reduction, ignore_index, 0.0);
+      return out;
+    }
+    const CurrentOp current("_cross_entropy_backward");
+    const CrossEntropyCall t("cross_entropy", self, target, {}, ignore_index, 0);
+    const Tensor scale = exec::dense(g, expected_.dtype());
+    blocks::cross_entropy_backward_unless.on(ready.device())(
+        t.call, result(1).impl().data(), scale.impl().data(),
+        reduction == Reduction::Mean ? result(2).impl().data() : nullptr, expected_.impl().data(), ready.impl().data());
+    out[0] = std::move(ready);
+    return out;
+  }
+
+  Tensor expected_, ready_;
+};
+
+bool is_worth_it(const Tensor& logits, const Tensor& target, int64_t reduction) {
+  constexpr size_t kLarge = size_t{16} << 20;  // does not stay in cache until the backward pass
+  return logits.is_cuda() && logits.requires_grad() && GradMode::is_enabled() && logits.nbytes() >= kLarge &&
+         logits.dim() == 2 && target.device() == logits.device() &&
+         (reduction == Reduction::Mean || reduction == Reduction::Sum);
+}
+
+}  // namespace
+
+Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index) {
+  if (!is_worth_it(logits, target, reduction)) return {};
+  const CurrentOp current("_cross_entropy");
+  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0);
+  const ScalarType type = op_math_type(logits.dtype());
+  const Device& device = logits.device();
+  const Tensor expected = expectation().get(device, type);
+  const Tensor ready = exec::new_tensor({Dims(logits.sizes()), logits.dtype()}, device);
+  Tensor outs[] = {exec::new_tensor({Dims{}, logits.dtype()}, device),
+                   exec::new_tensor({Dims{t.call.rows}, type}, device), exec::new_tensor({Dims{}, type}, device)};
+  const bool done = run_rows(t, reduction, outs, [&](void* losses, void* weights, void* log_sums) {
+    return blocks::cross_entropy_and_gradient.on(device)(t.call, reduction == Reduction::Mean, expected.impl().data(),
+                                                         losses, weights, log_sums, ready.impl().data());
+  });
+  if (!done) return {};
+  CrossEntropyRowsArgs args;
+  args.self = logits;
+  args.target = target;
+  args.reduction = reduction;
+  args.ignore_index = ignore_index;
+  const intrusive_ptr<AheadNode> node(new AheadNode(std::move(args), expected, ready));
+  node->record(CrossEntropyRows_info, outs, nullptr);
+  return outs[0];
+}
+
+}  // namespace argand::ops

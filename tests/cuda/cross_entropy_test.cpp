@@ -1,0 +1,122 @@
+// Large logits, whose loss makes their gradient too (Note [Gradient of cross entropy ahead of time]): the same bits as
+// the op _cross_entropy, whatever gradient was expected, and graphs that are used twice or differentiated twice.
+#include <limits>
+
+#include "argand/base/str.h"
+#include "argand/core/cpu_generator.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "tests/cuda/device_fixture.h"
+
+namespace argand {
+namespace {
+
+class CudaCrossEntropy : public ComputingCudaTest {
+ protected:
+  void SetUp() override {
+    ComputingCudaTest::SetUp();
+    manual_seed(3);
+  }
+  // Targets of which some are ignored.
+  static Tensor targets(int64_t rows, int64_t classes) {
+    Tensor t = randint(classes, {rows}).cuda();
+    t.slice(0, 0, rows, 7).fill_(-100);
+    return t;
+  }
+  static Tensor logits(int64_t rows, int64_t classes, ScalarType type) {
+    return (randn({rows, classes}, TensorOptions(kCUDA)) * 3.0).to(type).requires_grad_();
+  }
+  static Tensor apart(const Tensor& x, const Tensor& y, int64_t reduction) {
+    return std::get<0>(_cross_entropy(x, y, {}, reduction, -100, 0.0));
+  }
+  static Tensor ahead(const Tensor& x, const Tensor& y, int64_t reduction) {
+    return cross_entropy_loss(x, y, {}, reduction);
+  }
+  static Tensor gradient(const Tensor& x) {
+    Tensor g = x.grad();
+    x.mutable_grad() = Tensor();
+    return g;
+  }
+};
+
+TEST_F(CudaCrossEntropy, gives_the_same_bits_as_apart) {
+  for (const ScalarType type : {kBFloat16, kHalf, kFloat, kDouble})
+    for (const int64_t classes : {1040, 4096, 5008, 12000, 50304})
+      for (const int64_t reduction : {int64_t{Reduction::Mean}, int64_t{Reduction::Sum}}) {
+        const int64_t rows = (int64_t{20} << 20) / (classes * element_size(type)) + 1;
+        const Tensor x = logits(rows, classes, type), y = targets(rows, classes);
+        for (const double scale : {1.0, 0.25, 0.25}) {
+          (ahead(x, y, reduction) * scale).backward();
+          const Tensor got = gradient(x);
+          (apart(x, y, reduction) * scale).backward();
+          EXPECT_TRUE(equal(got, gradient(x))) << str(type, " ", classes, " ", reduction, " ", scale);
+          EXPECT_TRUE(equal(ahead(x, y, reduction), apart(x, y, reduction))) << str(type, " ", classes);
+        }
+      }
+}
+
+TEST_F(CudaCrossEntropy, a_graph_that_is_kept_gives_its_gradient_again) {
+  const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384);
+  const Tensor loss = ahead(x, y, Reduction::Mean);
+  loss.backward({}, true);
+  const Tensor first = gradient(x), copy = first.clone();
+  first.zero_();
+  loss.backward({}, true);
+  const Tensor second = gradient(x);
+  loss.backward();
+  EXPECT_TRUE(equal(second, copy));
+  EXPECT_TRUE(equal(gradient(x), copy));
+  EXPECT_FALSE(equal(first, copy));
+  EXPECT_THROW(loss.backward(), GradError);
+}
+
+TEST_F(CudaCrossEntropy, can_be_differentiated_twice) {
+  const Tensor x = logits(512, 16384, kFloat), y = targets(512, 16384), v = randn_like(x);
+  Tensor seconds[2];
+  for (const bool both : {false, true}) {
+    const Tensor loss = both ? ahead(x, y, Reduction::Mean) : apart(x, y, Reduction::Mean);
+    loss.backward({}, true, true);
+    (gradient(x) * v).sum().backward();
+    seconds[both] = gradient(x);
+  }
+  EXPECT_TRUE(equal(seconds[0], seconds[1]));
+  EXPECT_GT(seconds[0].abs().max().item<float>(), 0);
+}
+
+TEST_F(CudaCrossEntropy, notices_logits_that_were_written) {
+  const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384), z = x * 2.0;
+  const Tensor loss = ahead(z, y, Reduction::Mean);
+  z.add_(1);
+  EXPECT_THROW(loss.backward(), GradError);
+}
+
+TEST_F(CudaCrossEntropy, logits_without_finite_values) {
+  const Tensor y = randint(16384, {512}).cuda();
+  Tensor values = randn({512, 16384}, TensorOptions(kCUDA)).to(kBFloat16);
+  const double inf = std::numeric_limits<double>::infinity();
+  values.select(0, 1).fill_(-inf);
+  values.select(0, 2).select(0, 5).fill_(inf);
+  values.select(0, 3).slice(0, 100, 16000).fill_(-inf);
+  const Tensor x = values.requires_grad_();
+  ahead(x, y, Reduction::Sum).backward();
+  const Tensor got = gradient(x);
+  apart(x, y, Reduction::Sum).backward();
+  const Tensor expected = gradient(x);
+  EXPECT_TRUE(equal(got.isnan(), expected.isnan()));
+  EXPECT_TRUE(equal(got.nan_to_num(), expected.nan_to_num()));
+  EXPECT_EQ(got.isnan().sum().item<int64_t>() > 0, true);
+}
+
+TEST_F(CudaCrossEntropy, rows_match_the_cpu) {
+  const Tensor x = logits(600, 8192, kFloat), y = targets(600, 8192);
+  const Tensor loss = ahead(x, y, Reduction::Mean);
+  loss.backward();
+  const Tensor host = x.detach().cpu().to(kDouble).requires_grad_();
+  const Tensor expected = cross_entropy_loss(host, y.cpu());
+  expected.backward();
+  EXPECT_TRUE(allclose(loss.detach().cpu().to(kDouble), expected.detach(), 1e-5, 1e-6));
+  EXPECT_TRUE(allclose(gradient(x).cpu().to(kDouble), gradient(host), 1e-4, 1e-9));
+}
+
+}  // namespace
+}  // namespace argand
