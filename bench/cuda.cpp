@@ -146,7 +146,6 @@ void relu_rows(benchmark::State& state) {
   measure(state, 10, [&] {
     const Tensor y = p.g.relu();
     exec::flush();  // while somebody wants the result: nobody would see a difference if it were left out
-    exec::flush();
   });
 }
 ARGAND_ROW(relu_rows, "cnn_part/relu");
