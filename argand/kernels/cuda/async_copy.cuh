@@ -12,10 +12,26 @@ __device__ __forceinline__ void copy_async(uint4* shared, const void* global) {
   *shared = *static_cast<const uint4*>(global);
 #endif
 }
+// *shared becomes *global, or 0 if it is not `inside`.
+__device__ __forceinline__ void copy_async(float* shared, const float* global, bool inside) {
+#if __CUDA_ARCH__ >= 800
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(address), "l"(global), "r"(inside ? 4 : 0)
+               : "memory");
+#else
+  *shared = inside ? *global : 0;
+#endif
+}
 // What was started since the last call is a group.
 __device__ __forceinline__ void end_copy_group() {
 #if __CUDA_ARCH__ >= 800
   asm volatile("cp.async.commit_group;" ::: "memory");
+#endif
+}
+// Waits for all that the thread started.
+__device__ __forceinline__ void wait_for_all_copies() {
+#if __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
 #endif
 }
 // Waits for all groups but the kPending last.

@@ -1,19 +1,11 @@
 // 3 x 3 convolutions of few channels in float, whose products of matrices are too narrow for tiles: bands of images lie
 // in shared memory, where the next one arrives while the one before is multiplied.
 #pragma once
+#include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/few_channels.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
-
-// Shared memory gets *from, or 0 if it is not `inside`; wait_for_copies() waits for all of the thread's.
-__device__ __forceinline__ void copy_async(float* to, const float* from, bool inside) {
-  asm volatile(
-      "cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(static_cast<unsigned>(__cvta_generic_to_shared(to))),
-      "l"(from), "r"(inside ? 4 : 0)
-      : "memory");
-}
-__device__ __forceinline__ void wait_for_copies() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 
 // `kPlanes` planes of [rows, width] from (y0, x0) of planes of [h, w]: to[plane * to_plane + row * to_pitch + column].
 // What lies outside the planes is 0; `there` is false if all does.
@@ -78,7 +70,7 @@ __global__ void __launch_bounds__(
       for (int i = 0; i < kSegment; ++i) sums[i][q] = first;
     }
     for (int chunk = 0; chunk < kC / kChannels; ++chunk) {
-      wait_for_copies();
+      wait_for_all_copies();
       __syncthreads();  // all that was copied is there, and nobody reads the other buffer
       const bool more = chunk + 1 < kC / kChannels;
       const int next = more ? tile : tile + static_cast<int>(gridDim.x);
@@ -177,7 +169,7 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
   int buffer = 0;
   load(static_cast<int>(blockIdx.x), memory);
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), buffer ^= 1) {
-    wait_for_copies();
+    wait_for_all_copies();
     __syncthreads();  // all that was copied is there, and nobody reads the other buffer
     const int next = tile + static_cast<int>(gridDim.x);
     if (next < tiles) load(next, memory + (buffer ^ 1) * f.stage());
