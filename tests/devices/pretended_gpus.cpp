@@ -185,14 +185,14 @@ class PretendedGpus final : public Backend {
   }
 };
 
-void run_program(PointwiseProgram program) {
+void run_program(PointwiseProgram& program) {
   std::vector<const void*> reads, writes;
   for (const ProgramValue& v : program.values) {
     if (v.load && !v.number) reads.push_back(v.memory);
     if (v.store) writes.push_back(v.memory);
   }
   Order::get().work(current(t_device), reads, writes);
-  exec::program_runner(kCPU)(std::move(program));
+  exec::program_runner(kCPU)(program);
 }
 
 }  // namespace
