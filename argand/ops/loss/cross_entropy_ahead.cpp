@@ -40,7 +40,7 @@ class Expectation {
 
  private:
   Tensor& of(const Device& device) {
-    const auto i = static_cast<size_t>(device.index());
+    const auto i = static_cast<size_t>(static_cast<unsigned char>(device.index()));
     if (i >= known_.size()) known_.resize(i + 1);
     return known_[i];
   }
