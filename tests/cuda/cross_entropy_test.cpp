@@ -4,6 +4,8 @@
 
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
+#include "argand/exec/cuda_graph.h"
+#include "argand/exec/cuda_memory.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
@@ -39,7 +41,7 @@ class CudaCrossEntropy : public ComputingCudaTest {
   }
 };
 
-TEST_F(CudaCrossEntropy, gives_the_same_bits_as_apart) {
+TEST_F(CudaCrossEntropy, GivesTheSameBitsAsApart) {
   for (const ScalarType type : {kBFloat16, kHalf, kFloat, kDouble})
     for (const int64_t classes : {1040, 4096, 5008, 12000, 50304})
       for (const int64_t reduction : {int64_t{Reduction::Mean}, int64_t{Reduction::Sum}}) {
@@ -55,7 +57,7 @@ TEST_F(CudaCrossEntropy, gives_the_same_bits_as_apart) {
       }
 }
 
-TEST_F(CudaCrossEntropy, a_graph_that_is_kept_gives_its_gradient_again) {
+TEST_F(CudaCrossEntropy, AGraphThatIsKeptGivesItsGradientAgain) {
   const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384);
   const Tensor loss = ahead(x, y, Reduction::Mean);
   loss.backward({}, true);
@@ -70,7 +72,7 @@ TEST_F(CudaCrossEntropy, a_graph_that_is_kept_gives_its_gradient_again) {
   EXPECT_THROW(loss.backward(), GradError);
 }
 
-TEST_F(CudaCrossEntropy, can_be_differentiated_twice) {
+TEST_F(CudaCrossEntropy, CanBeDifferentiatedTwice) {
   const Tensor x = logits(512, 16384, kFloat), y = targets(512, 16384), v = randn_like(x);
   Tensor seconds[2];
   for (const bool both : {false, true}) {
@@ -83,14 +85,14 @@ TEST_F(CudaCrossEntropy, can_be_differentiated_twice) {
   EXPECT_GT(seconds[0].abs().max().item<float>(), 0);
 }
 
-TEST_F(CudaCrossEntropy, notices_logits_that_were_written) {
+TEST_F(CudaCrossEntropy, NoticesLogitsThatWereWritten) {
   const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384), z = x * 2.0;
   const Tensor loss = ahead(z, y, Reduction::Mean);
   z.add_(1);
   EXPECT_THROW(loss.backward(), GradError);
 }
 
-TEST_F(CudaCrossEntropy, logits_without_finite_values) {
+TEST_F(CudaCrossEntropy, LogitsWithoutFiniteValues) {
   const Tensor y = randint(16384, {512}).cuda();
   Tensor values = randn({512, 16384}, TensorOptions(kCUDA)).to(kBFloat16);
   const double inf = std::numeric_limits<double>::infinity();
@@ -107,7 +109,7 @@ TEST_F(CudaCrossEntropy, logits_without_finite_values) {
   EXPECT_EQ(got.isnan().sum().item<int64_t>() > 0, true);
 }
 
-TEST_F(CudaCrossEntropy, rows_match_the_cpu) {
+TEST_F(CudaCrossEntropy, RowsMatchTheCpu) {
   const Tensor x = logits(600, 8192, kFloat), y = targets(600, 8192);
   const Tensor loss = ahead(x, y, Reduction::Mean);
   loss.backward();
@@ -116,6 +118,22 @@ TEST_F(CudaCrossEntropy, rows_match_the_cpu) {
   expected.backward();
   EXPECT_TRUE(allclose(loss.detach().cpu().to(kDouble), expected.detach(), 1e-5, 1e-6));
   EXPECT_TRUE(allclose(gradient(x).cpu().to(kDouble), gradient(host), 1e-4, 1e-9));
+}
+
+// What is captured is replayed when the gradient that was expected is long gone.  Memory tells, also in the dry run.
+TEST_F(CudaTest, CapturedCrossEntropyMakesNoGradientAhead) {
+  const Tensor x = zeros({512, 16384}, TensorOptions(kCUDA)).requires_grad_();
+  const Tensor y = zeros({512}, TensorOptions(kCUDA).dtype(kLong));
+  const auto allocated = [&] {
+    const int64_t before = cuda::memory_allocated();
+    const Tensor loss = cross_entropy_loss(x, y);
+    return cuda::memory_allocated() - before;
+  };
+  const int64_t gradient = 512 * 16384 * 4;
+  EXPECT_GE(allocated(), gradient);
+  cuda::CUDAGraph graph;
+  const cuda::GraphCapture capture(graph);
+  EXPECT_LT(allocated(), gradient);
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ class CudaRows : public ComputingCudaTest {
   }
 };
 
-TEST_F(CudaRows, softmax) {
+TEST_F(CudaRows, Softmax) {
   for (const int64_t n : kLengths)
     for (const ScalarType type : {kFloat, kBFloat16, kHalf, kDouble}) {
       const Tensor x = randn({3, n}) * 2.0;
@@ -53,7 +53,7 @@ TEST_F(CudaRows, softmax) {
     }
 }
 
-TEST_F(CudaRows, softmax_of_infinities) {
+TEST_F(CudaRows, SoftmaxOfInfinities) {
   const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (const int64_t n : kLengths) {
     if (n < 128) continue;
@@ -69,7 +69,7 @@ TEST_F(CudaRows, softmax_of_infinities) {
   }
 }
 
-TEST_F(CudaRows, layer_norm) {
+TEST_F(CudaRows, LayerNorm) {
   for (const int64_t n : kLengths)
     for (const ScalarType type : {kFloat, kBFloat16, kDouble}) {
       if (n == 1) continue;  // the result is the bias, its gradient rounding errors
@@ -80,7 +80,7 @@ TEST_F(CudaRows, layer_norm) {
     }
 }
 
-TEST_F(CudaRows, cross_entropy) {
+TEST_F(CudaRows, CrossEntropy) {
   for (const int64_t n : kLengths)
     for (const ScalarType type : {kFloat, kBFloat16, kHalf, kDouble})
       for (const double smoothing : {0.0, 0.1}) {
@@ -92,7 +92,7 @@ TEST_F(CudaRows, cross_entropy) {
       }
 }
 
-TEST_F(CudaRows, embedding) {
+TEST_F(CudaRows, Embedding) {
   for (const int64_t width : {1, 7, 32, 127, 128, 130, 768, 1000, 1025})
     for (const ScalarType type : {kFloat, kBFloat16, kDouble, kComplexDouble})
       for (const ScalarType index_type : {kLong, kInt}) {
@@ -114,7 +114,7 @@ TEST_F(CudaRows, embedding) {
 }
 
 // As many tensors as take one launch or several, whole tiles and not.
-TEST_F(CudaRows, adam_of_many_tensors) {
+TEST_F(CudaRows, AdamOfManyTensors) {
   for (const int64_t count : {1, 16, 17, 65, 513, 600}) {
     std::vector<Tensor> parameters[2];
     for (int64_t i = 0; i < count; ++i) {

@@ -108,7 +108,7 @@ class TransposedCopy : public OnDevice {
 
 constexpr ScalarType kOfEachSize[] = {kByte, kHalf, kFloat, kDouble, kComplexDouble};
 
-TEST_F(TransposedCopy, copies_matrices_of_all_element_sizes) {
+TEST_F(TransposedCopy, CopiesMatricesOfAllElementSizes) {
   for (const ScalarType type : kOfEachSize)
     for (const auto& [rows, columns] : std::vector<std::pair<int64_t, int64_t>>{
              {128, 128}, {256, 384}, {100, 260}, {129, 127}, {65, 66}, {31, 1000}, {1000, 3}, {2, 3000}, {17, 513}})
@@ -118,7 +118,7 @@ TEST_F(TransposedCopy, copies_matrices_of_all_element_sizes) {
                             layout({rows, columns}, {1, 0}, gap, 2 - offset)));
 }
 
-TEST_F(TransposedCopy, copies_any_layout_of_many_dimensions) {
+TEST_F(TransposedCopy, CopiesAnyLayoutOfManyDimensions) {
   int by_tiles = 0;
   for (int i = 0; i < 400; ++i) {
     const auto ndim = static_cast<size_t>(random(2, 6));
@@ -131,7 +131,7 @@ TEST_F(TransposedCopy, copies_any_layout_of_many_dimensions) {
   EXPECT_GT(by_tiles, 60);
 }
 
-TEST_F(TransposedCopy, converts_on_the_way) {
+TEST_F(TransposedCopy, ConvertsOnTheWay) {
   const Dims sizes{3, 130, 77};
   const Layout in_layout = layout(sizes, {0, 1, 2}, 0, 0), out_layout = layout(sizes, {0, 2, 1}, 0, 0);
   std::vector<float> given(static_cast<size_t>(in_layout.extent));
@@ -156,7 +156,7 @@ TEST_F(TransposedCopy, converts_on_the_way) {
   });
 }
 
-TEST_F(TransposedCopy, leaves_other_programs_alone) {
+TEST_F(TransposedCopy, LeavesOtherProgramsAlone) {
   const DeviceArray<float> memory(std::vector<float>(1 << 16));
   float* const p = memory.data();
   const Layout rows = layout({100, 100}, {0, 1}, 0, 0), columns = layout({100, 100}, {1, 0}, 0, 0);

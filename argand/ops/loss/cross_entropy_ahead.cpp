@@ -13,6 +13,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/cross_entropy_call.h"
+#include "argand/runtime/backend.h"
 #include "argand/runtime/current_op.h"
 
 namespace argand::ops {
@@ -83,9 +84,10 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
 
 bool is_worth_it(const Tensor& logits, const Tensor& target, int64_t reduction) {
   constexpr size_t kLarge = size_t{16} << 20;  // does not stay in cache until the backward pass
+  // A graph that is captured would read what is expected now whenever it is replayed, when it is long gone.
   return logits.is_cuda() && logits.requires_grad() && GradMode::is_enabled() && logits.nbytes() >= kLarge &&
          logits.dim() == 2 && target.device() == logits.device() &&
-         (reduction == Reduction::Mean || reduction == Reduction::Sum);
+         (reduction == Reduction::Mean || reduction == Reduction::Sum) && !backend_of(kCUDA).is_capturing();
 }
 
 }  // namespace
