@@ -5,11 +5,14 @@ Usage: run.py --build build/release [--threads N] [--device cpu|cuda]
 (with the Python that has torch; `./dev bench` sees to both)
 """
 import argparse
+import importlib.util
 import json
 import os
 import platform
+import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -27,6 +30,27 @@ def run_argand(build, device, threads):
             name = "/".join(part for part in b["run_name"].split("/") if ":" not in part and part != "manual_time")
             rows[name] = b["real_time"] * UNITS[b["time_unit"]]
     return rows
+
+
+def start_seconds(build, device):
+    """Of processes that print one result of the device, ours and PyTorch's in turn: the medians."""
+    commands = {
+        "ours": [str(build / "bin" / "bench_start"), device],
+        "theirs": [sys.executable, "-c", f"import torch; print((torch.ones(8, device='{device}') + 1).sum().item())"],
+    }
+    seconds = {who: [] for who in commands}
+    for turn in range(6):
+        for who, command in commands.items():
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True)
+            if turn > 0:  # the first fills caches
+                seconds[who].append(time.perf_counter() - start)
+    return statistics.median(seconds["ours"]), statistics.median(seconds["theirs"])
+
+
+def library_bytes(folder):
+    """Of the shared libraries in the folder, links counted once."""
+    return sum({f.resolve(): f.stat().st_size for f in Path(folder).glob("lib*.so*")}.values())
 
 
 def readable(seconds):
@@ -53,6 +77,10 @@ def main():
             print(f"| {name} | {readable(ours[name])} | {readable(theirs)} | {theirs / ours[name]:.2f} |")
         else:
             print(f"| {name} | not measured | {readable(theirs)} | |")
+    started, theirs = start_seconds(options.build, options.device)
+    print(f"| start/first_result | {readable(started)} | {readable(theirs)} | {theirs / started:.2f} |")
+    small, large = library_bytes(options.build / "lib"), library_bytes(Path(importlib.util.find_spec("torch").origin).parent / "lib")
+    print(f"| size/libraries | {small / 1e6:.1f} MB | {large / 1e6:.0f} MB | {large / small:.1f} |")
 
 
 if __name__ == "__main__":
