@@ -11,7 +11,11 @@
 namespace argand::fuzz {
 namespace {
 
+#ifdef ARGAND_SANITIZED
+constexpr int64_t kPrograms = 1000;  // some 30 times slower, and what a sanitizer looks for is in the first already
+#else
 constexpr int64_t kPrograms = 4000;
+#endif
 
 int64_t env_or(const char* name, int64_t otherwise) {
   const char* text = std::getenv(name);
