@@ -5,6 +5,7 @@
 #include "argand/autograd/gradcheck.h"
 #include "argand/core/accessor.h"
 #include "argand/core/cpu_generator.h"
+#include "argand/core/float32_precision.h"
 #include "argand/core/grad_mode.h"
 #include "argand/data/data_loader.h"
 #include "argand/data/errors.h"

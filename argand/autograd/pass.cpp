@@ -1,6 +1,7 @@
 #include "argand/autograd/pass.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
@@ -189,12 +190,11 @@ void Pass::hand_over(const Tensor& gradient, const Node& next, uint32_t input_nr
 void Pass::add(Tensor& sum, Tensor gradient, const Node& next, uint32_t input_nr) const {
   if (!sum.defined()) {
     sum = std::move(gradient);
-  } else if (moves_) {
-    const exec::PlaceScope there(place_of(next, next.input_meta(input_nr).device));
-    sum = sum + gradient;
-  } else {
-    sum = sum + gradient;
+    return;
   }
+  std::optional<exec::PlaceScope> there;
+  if (moves_) there.emplace(place_of(next, next.input_meta(input_nr).device));
+  sum = sum + gradient;
 }
 
 void Pass::join_streams() const {

@@ -3,19 +3,16 @@
 // torch.backends.cuda.matmul.allow_tf32, torch.backends.cudnn.allow_tf32 (true by default there) and
 // torch.set_float32_matmul_precision.
 #pragma once
-#include <atomic>
 #include <string>
 #include <string_view>
 
 namespace argand {
 
 // Of the process; read when an op is called.
-inline constinit std::atomic<bool> tf32_in_matmul{false}, tf32_in_convolution{false};
-
-inline bool allow_tf32_matmul() { return tf32_in_matmul.load(std::memory_order_relaxed); }
-inline void set_allow_tf32_matmul(bool on) { tf32_in_matmul.store(on, std::memory_order_relaxed); }
-inline bool allow_tf32_cudnn() { return tf32_in_convolution.load(std::memory_order_relaxed); }
-inline void set_allow_tf32_cudnn(bool on) { tf32_in_convolution.store(on, std::memory_order_relaxed); }
+bool allow_tf32_matmul();
+void set_allow_tf32_matmul(bool on);
+bool allow_tf32_cudnn();
+void set_allow_tf32_cudnn(bool on);
 
 // "highest": float32; "high" and "medium": TF32.  ValueError for anything else.
 void set_float32_matmul_precision(std::string_view precision);

@@ -28,10 +28,8 @@ void run_on_gpu(PointwiseProgram& p) {
   const int64_t n = numel_of(p.sizes);
   if (n == 0 || p.steps.empty()) return;
   collapse(p);
-  if (n >= kSpecialElements) {
-    const CurrentOp current(name_of(p));
-    if (cuda::transposed_copy(p)) return;
-  }
+  const CurrentOp current(name_of(p));
+  if (n >= kSpecialElements && cuda::transposed_copy(p)) return;
   const KernelForm form = form_of(p);
   const cuda::Kernel kernel = kernel_for(p, form);
   SmallVector<char, 512> arguments = kernel_arguments(p, form);
@@ -39,7 +37,6 @@ void run_on_gpu(PointwiseProgram& p) {
   const int64_t blocks =
       std::min<int64_t>((n + per_block - 1) / per_block, int64_t{cuda::multi_processor_count()} * 64);
   void* pointers[] = {arguments.data()};
-  const CurrentOp current(name_of(p));
   cuda::launch_with(kernel, {static_cast<unsigned>(blocks), kKernelThreads}, pointers);
 }
 

@@ -71,7 +71,7 @@ FewForward plan_forward(const FewChannels& s, int64_t n) {
 bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const void* w, const void* bias, void* y) {
   if (s.c == 0) return false;
   const FewForward f = plan_forward(s, n);
-  if (f.band == 0) return false;
+  if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
   const Kernel run = kernel(kHeader, instance("few_channels_forward", s.c, s.o, s.h, s.w, s.pad_y, s.pad_x, f.images,
                                               f.band, f.channels, f.pitch, f.outputs, turned));
   const auto bytes = static_cast<size_t>(f.bytes());
@@ -126,7 +126,7 @@ bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const v
   const FewChannels shape = few_channels(s, dtype);
   if (shape.c == 0) return false;
   const FewWeightGrad f = plan_weight_grad(shape);
-  if (f.band == 0) return false;
+  if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
   const Kernel run = kernel(kHeader, instance("few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
                                               shape.pad_y, shape.pad_x, f.band, f.rows));
   const auto bytes = static_cast<size_t>(f.bytes());

@@ -1,12 +1,8 @@
 #include <algorithm>
-#include <atomic>
 
 #include "argand/kernels/cross_entropy_gradient.h"
 #include "argand/kernels/cuda/kernel_source.h"
-#include "argand/runtime/cuda/check.h"
-#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/scratch.h"
-#include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
@@ -46,26 +42,6 @@ struct Plan {
   }
 };
 
-struct SharedMemory {
-  int64_t of_block, of_processor;
-};
-// Of the current device.
-SharedMemory shared_memory() {
-  if (dry_run()) return {int64_t{227} << 10, int64_t{228} << 10};
-  static std::atomic<int> known[kMaxDevices][2];
-  auto& values = known[thread_device()];
-  if (values[1] == 0) {
-    constexpr cudaDeviceAttr kWhich[] = {cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                         cudaDevAttrMaxSharedMemoryPerMultiprocessor};
-    for (const int i : {0, 1}) {
-      int nbytes = 0;
-      ARGAND_CUDA(cudaDeviceGetAttribute(&nbytes, kWhich[i], thread_device()));
-      values[i] = nbytes;
-    }
-  }
-  return {values[0], values[1]};
-}
-
 // How blocks go from row to row, the next one arriving in shared memory; no blocks: such rows do not fit.
 Grid staged_grid(const cpu::CrossEntropy& c, const Plan& p) {
   constexpr int64_t kVectorsOfThread = 8, kLargestBlock = 1024, kStatic = 2048, kReserved = 1024;
@@ -76,9 +52,9 @@ Grid staged_grid(const cpu::CrossEntropy& c, const Plan& p) {
   g.threads = 256;
   const int64_t vectors = c.classes / p.width, nbytes = 2 * 16 * vectors;
   while (g.threads < kLargestBlock && vectors > kVectorsOfThread * g.threads) g.threads *= 2;
-  if (vectors > kVectorsOfThread * g.threads || nbytes + kStatic > shared_memory().of_block) return none;
+  if (vectors > kVectorsOfThread * g.threads || nbytes + kStatic > shared_memory_per_block()) return none;
   const int64_t together =
-      std::min(kLargestBlock / g.threads, shared_memory().of_processor / (nbytes + kStatic + kReserved));
+      std::min(kLargestBlock / g.threads, shared_memory_per_multi_processor() / (nbytes + kStatic + kReserved));
   g.blocks = static_cast<unsigned>(std::min<int64_t>(c.rows, together * multi_processor_count()));
   g.shared_memory = static_cast<size_t>(nbytes);
   return g;

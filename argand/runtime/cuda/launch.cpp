@@ -56,10 +56,14 @@ class Attribute {
 };
 constinit Attribute processors(cudaDevAttrMultiProcessorCount);
 constinit Attribute resident_threads(cudaDevAttrMaxThreadsPerMultiProcessor);
+constinit Attribute block_memory(cudaDevAttrMaxSharedMemoryPerBlockOptin);
+constinit Attribute processor_memory(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
 
 }  // namespace
 
 int multi_processor_count() { return dry_run() ? 132 : processors.get(); }
 int max_threads_per_multi_processor() { return dry_run() ? 2048 : resident_threads.get(); }
+int shared_memory_per_block() { return dry_run() ? 227 << 10 : block_memory.get(); }
+int shared_memory_per_multi_processor() { return dry_run() ? 228 << 10 : processor_memory.get(); }
 
 }  // namespace argand::cuda

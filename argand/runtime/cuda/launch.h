@@ -21,5 +21,7 @@ void fill_bytes(void* at, uint8_t value, size_t nbytes);
 // Of the current device.
 int multi_processor_count();
 int max_threads_per_multi_processor();
+int shared_memory_per_block();            // bytes, at most, of a kernel that is allowed them
+int shared_memory_per_multi_processor();  // bytes, for all blocks there
 
 }  // namespace argand::cuda
