@@ -51,7 +51,7 @@ struct Stats {
 };
 Stats stats();
 
-// A joint of a training step, as the start and the end of a backward pass: what was given to the current GPU until now
+// A joint of a training step, as the end of a backward pass: what was given to the current GPU until now
 // is worth issuing.  Does nothing without a GPU.
 void joint();
 

@@ -1,7 +1,8 @@
 #include <algorithm>
 
-#include "argand/kernels/cross_entropy_gradient.h"
+#include "argand/kernels/cross_entropy_forms.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
@@ -102,6 +103,13 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
   return true;
 }
 
+void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, void* log_sums,
+                         void* total_weight) {
+  const auto threads = static_cast<unsigned>(std::min<int64_t>(c.rows * kWarp, 1024));
+  launch(kernel(kHeader, instance("small_cross_entropy", c.type, c.smoothing != 0)), {1, threads}, CrossEntropyRows(c),
+         mean, error_slot(), op, loss, log_sums, total_weight);
+}
+
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
   launch(kernel(kHeader, instance("cross_entropy_softmax_factors", op_math_type(c.type))),
          {blocks_for(c.rows, kThreads), kThreads}, CrossEntropyRows(c), factors);
@@ -111,7 +119,8 @@ const bool registered =
     (blocks::cross_entropy.set(kCUDA, cross_entropy), blocks::cross_entropy_backward.set(kCUDA, cross_entropy_backward),
      blocks::cross_entropy_softmax_factors.set(kCUDA, cross_entropy_softmax_factors),
      blocks::cross_entropy_and_gradient.set(kCUDA, cross_entropy_and_gradient),
-     blocks::cross_entropy_backward_unless.set(kCUDA, cross_entropy_backward_unless), true);
+     blocks::cross_entropy_backward_unless.set(kCUDA, cross_entropy_backward_unless),
+     blocks::small_cross_entropy.set(kCUDA, small_cross_entropy), true);
 
 }  // namespace
 }  // namespace argand::cuda

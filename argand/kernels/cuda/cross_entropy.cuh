@@ -2,6 +2,7 @@
 // in float.
 #pragma once
 #include "argand/kernels/cuda/async_copy.cuh"
+#include "argand/kernels/cuda/error_slot.cuh"
 #include "argand/kernels/cuda/exp_sum.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
 
@@ -15,20 +16,18 @@ struct CrossEntropyRows {
   double smoothing;
 };
 
-// One row per group of threads.
+// A row's loss, its target's weight and log(sum(exp)); valid in the first thread of its group.
+template <class A>
+struct RowLoss {
+  A loss, weight, log_sum;
+};
 template <class T, int W, bool kOneWarp, bool kSmooth>
-__global__ void __launch_bounds__(512)
-    cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
+__device__ __forceinline__ RowLoss<op_math_t<T>> row_loss(const CrossEntropyRows& c, int64_t row) {
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   constexpr int U = W > 1 ? 4 : 8;
-  const int64_t row = Group::row(), n = c.classes;
-  if (row >= c.rows) return;
-  const int64_t target = c.targets[row];
-  if (target == c.ignore_index || target < 0 || target >= n) {  // an index out of range has been reported
-    if (Group::rank() == 0) losses[row] = weights[row] = log_sums[row] = 0;
-    return;
-  }
+  const int64_t n = c.classes, target = c.targets[row];
+  if (target == c.ignore_index || target < 0 || target >= n) return {0, 0, 0};  // out of range: it is reported
   const T* in = static_cast<const T*>(c.logits) + row * n;
   const A* w = static_cast<const A*>(c.weight);
   ExpSum<A> s;
@@ -55,14 +54,49 @@ __global__ void __launch_bounds__(512)
     weighted = Group::reduce(weighted, Add(), A(0));
     total = Group::reduce(total, Add(), A(0));
   }
-  if (Group::rank() > 0) return;
   const A smoothing = static_cast<A>(c.smoothing), log_sum = math::log(s.sum), factor = w ? w[target] : A(1);
   // -log p = log_sum - (x - top), as log_softmax rounds it.
   A loss = (1 - smoothing) * factor * -(convert<A>(in[target]) - s.top - log_sum);
   if constexpr (kSmooth) loss += smoothing / static_cast<A>(n) * (total * log_sum - (weighted - total * s.top));
-  losses[row] = loss;
-  weights[row] = factor;
-  log_sums[row] = s.top + log_sum;
+  return {loss, factor, s.top + log_sum};
+}
+
+// One row per group of threads.
+template <class T, int W, bool kOneWarp, bool kSmooth>
+__global__ void __launch_bounds__(512)
+    cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
+  using Group = RowThreads<kOneWarp>;
+  const int64_t row = Group::row();
+  if (row >= c.rows) return;
+  const RowLoss<op_math_t<T>> r = row_loss<T, W, kOneWarp, kSmooth>(c, row);
+  if (Group::rank() > 0) return;
+  losses[row] = r.loss;
+  weights[row] = r.weight;
+  log_sums[row] = r.log_sum;
+}
+
+// All rows by one block, a warp for each, and what they come to.
+template <class T, bool kSmooth>
+__global__ void __launch_bounds__(1024)
+    small_cross_entropy(CrossEntropyRows c, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
+                        op_math_t<T>* log_sums, op_math_t<T>* total_weight) {
+  using A = op_math_t<T>;
+  using Group = RowThreads<true>;
+  A loss = 0, weight = 0;
+  for (int64_t row = Group::row(); row < c.rows; row += blockDim.x / kWarp) {
+    const RowLoss<A> r = row_loss<T, 1, true, kSmooth>(c, row);
+    if (Group::rank() > 0) continue;
+    const int64_t target = c.targets[row];
+    if (target != c.ignore_index) checked_index(target, c.classes, false, slot, op, 0);
+    loss += r.loss;
+    weight += r.weight;
+    log_sums[row] = r.log_sum;
+  }
+  loss = block_reduce(loss, Add(), A(0));
+  weight = block_reduce(weight, Add(), A(0));
+  if (threadIdx.x > 0) return;
+  *loss_out = convert<T>(mean ? loss / weight : loss);
+  *total_weight = weight;
 }
 
 __device__ __forceinline__ bool same_bits(float a, float b) { return __float_as_uint(a) == __float_as_uint(b); }

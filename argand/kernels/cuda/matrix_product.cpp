@@ -4,6 +4,7 @@
 #include "argand/core/dispatch.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/product_and_sums.h"
 #include "argand/runtime/cuda/cublaslt.h"
 
 namespace argand::cuda {
@@ -89,16 +90,32 @@ void fill_with_bias(const MatrixProduct& p) {
          p.bias, p.c, p.m, p.n, p.c_row_stride);
 }
 
-bool library_product(const MatrixProduct& p) {
+std::optional<LtProduct> as_library_product(const MatrixProduct& p) {
   const auto a = as_library_matrix(p.a, p.m, p.k), b = as_library_matrix(p.b, p.k, p.n);
-  if (!a || !b) return false;
-  LtProduct call{p.dtype,          p.m,   p.n, p.k, *a, *b, p.c, p.c_row_stride, static_cast<int>(p.batch),
-                 p.c_batch_stride, p.bias};
-  if (cublaslt_product(call, p.alpha, p.beta)) return true;
+  if (!a || !b) return std::nullopt;
+  return LtProduct{p.dtype,          p.m,   p.n, p.k, *a, *b, p.c, p.c_row_stride, static_cast<int>(p.batch),
+                   p.c_batch_stride, p.bias};
+}
+
+bool library_product(const MatrixProduct& p) {
+  auto call = as_library_product(p);
+  if (!call) return false;
+  if (cublaslt_product(*call, p.alpha, p.beta)) return true;
   if (!p.bias || !p.beta.equal(0) || p.batch != 1) return false;
-  call.bias = nullptr;
+  call->bias = nullptr;
   fill_with_bias(p);
-  return cublaslt_product(call, p.alpha, 1);
+  return cublaslt_product(*call, p.alpha, 1);
+}
+
+// Where a launch counts; in larger ones the sums are nothing, and the library's choice of kernels is wider without.
+bool product_and_sums(const MatrixProduct& p, void* sums) {
+  constexpr int64_t kMost = 1 << 26;  // multiplications
+  const bool has_elements = p.m > 0 && p.n > 0 && p.k > 0;
+  if (!has_elements || is_complex(p.dtype) || p.m > kMost / p.n / p.k) return false;
+  auto call = as_library_product(p);
+  if (!call) return false;
+  call->a_sums = sums;
+  return cublaslt_product(*call, p.alpha, p.beta);
 }
 
 void matrix_product(const MatrixProduct& p) {
@@ -118,7 +135,8 @@ void matrix_product(const MatrixProduct& p) {
   }
 }
 
-const bool registered = (blocks::matrix_product.set(kCUDA, matrix_product), true);
+const bool registered =
+    (blocks::matrix_product.set(kCUDA, matrix_product), blocks::product_and_sums.set(kCUDA, product_and_sums), true);
 
 }  // namespace
 }  // namespace argand::cuda

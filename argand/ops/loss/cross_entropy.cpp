@@ -1,4 +1,5 @@
 // Cross entropy of logits, with class indices (one fused op) or class probabilities as targets.
+#include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/cross_entropy_ahead.h"
@@ -40,11 +41,23 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
     return {{a.reduction == Reduction::None ? rows : Dims{}, a.self.dtype()}, {rows, type}, {Dims{}, type}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
+    if (run_small(a, outs)) return;
     const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
     run_rows(t, a.reduction, outs, [&](void* losses, void* weights, void* log_sums) {
       blocks::cross_entropy.on(outs[0].device())(t.call, losses, weights, log_sums);
       return true;
     });
+  }
+  // One launch instead of three.
+  static bool run_small(const Args& a, std::span<Tensor> outs) {
+    const IntArrayRef sizes = a.self.sizes();
+    if (a.self.is_cpu() || a.reduction == Reduction::None || !is_small_cross_entropy(sizes[0], sizes[1])) return false;
+    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
+                             Targets::kCheckedOnCpu);
+    blocks::small_cross_entropy.on(outs[0].device())("cross_entropy", t.call, a.reduction == Reduction::Mean,
+                                                     outs[0].impl().data(), outs[1].impl().data(),
+                                                     outs[2].impl().data());
+    return true;
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return _cross_entropy_backward(g[0], c.self, c.target, optional(c.weight), c.result(1), c.result(2), c.reduction,
@@ -78,7 +91,8 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing);
+    const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
+                             Targets::kCheckedOnCpu);
     const Tensor log_sum = exec::dense(a.log_sum), scales = exec::dense(a.grad_output, a.log_sum.dtype());
     const Tensor total = exec::dense(a.total_weight, a.log_sum.dtype());
     blocks::cross_entropy_backward.on(out.device())(

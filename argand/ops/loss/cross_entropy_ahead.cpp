@@ -9,7 +9,7 @@
 
 #include <mutex>
 
-#include "argand/kernels/cross_entropy_gradient.h"
+#include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/cross_entropy_call.h"
@@ -70,7 +70,7 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
       return out;
     }
     const CurrentOp current("_cross_entropy_backward");
-    const CrossEntropyCall t("cross_entropy", self, target, {}, ignore_index, 0);
+    const CrossEntropyCall t("cross_entropy", self, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
     const Tensor scale = exec::dense(g, expected_.dtype());
     blocks::cross_entropy_backward_unless.on(ready.device())(
         t.call, result(1).impl().data(), scale.impl().data(),

@@ -8,14 +8,19 @@
 
 namespace argand::ops {
 
+// Whether targets are checked before the kernel runs.  Those of a GPU check or skip them as well, the CPU's do not.
+enum class Targets { kChecked, kCheckedOnCpu };
+
 // What a kernel call points to.
 struct CrossEntropyCall {
   Tensor logits, targets, weight;
   cpu::CrossEntropy call;
   CrossEntropyCall(const char* op, const Tensor& self, const Tensor& target, const Tensor& class_weight,
-                   int64_t ignore_index, double smoothing)
+                   int64_t ignore_index, double smoothing, Targets check = Targets::kChecked)
       : logits(exec::dense(self)),
-        targets(class_indices(op, target, self.sizes()[1], ignore_index)),
+        targets(check == Targets::kCheckedOnCpu && !self.is_cpu()
+                    ? exec::dense(target, kLong)
+                    : class_indices(op, target, self.sizes()[1], ignore_index)),
         weight(exec::dense(class_weight, op_math_type(self.dtype()))) {
     call = {self.dtype(),
             logits.impl().data(),

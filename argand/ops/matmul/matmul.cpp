@@ -138,6 +138,7 @@ struct LinearWeightGrad : Kernel<LinearWeightGradArgs> {
     const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
     const Tensor g = a.grad_output.dim() == 2 ? a.grad_output : flat(exec::dense(a.grad_output), out);
     const Tensor turned = exec::alias(g, {out, g.sizes()[0]}, {g.strides()[1], g.strides()[0]}, g.storage_offset());
+    if (a.bias && product_and_sums(turned, x, outs[0], outs[1])) return;
     product(turned, x, outs[0]);
     if (a.bias) reduce_into(outs[1], cpu::ReduceKind::kSum, g, {0});
   }

@@ -3,6 +3,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/product_and_sums.h"
 
 namespace argand::ops {
 namespace {
@@ -46,6 +47,11 @@ void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& 
   MatrixProduct p = call(left, right, out, alpha, beta);
   if (bias.defined()) p.bias = bias.impl().data();
   blocks::matrix_product.on(out.device())(p);
+}
+
+bool product_and_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  const Tensor left = operand(a), right = operand(b);
+  return blocks::product_and_sums.on(out.device())(call(left, right, out, 1, 0), sums.impl().data());
 }
 
 void batched_product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& alpha, const Scalar& beta) {

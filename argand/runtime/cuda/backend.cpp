@@ -14,6 +14,7 @@
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/runtime_backend.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
@@ -39,6 +40,7 @@ class CudaBackend final : public RuntimeBackend {
   int device_count() override { return count_; }
   DeviceIndex current_device() override {
     refuse_in_forked_child();
+    stop_if_process_ends();
     return static_cast<DeviceIndex>(thread_device());
   }
   void set_device(DeviceIndex index) override {
@@ -181,6 +183,7 @@ const char* register_cuda_backend() {
   }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
+  watch_process_end();
   register_backend(kCUDA, *new CudaBackend(count));
   return nullptr;
 }

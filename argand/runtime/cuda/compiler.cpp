@@ -17,6 +17,7 @@
 #include "argand/runtime/cuda/driver.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/embedded.h"
+#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
@@ -170,6 +171,7 @@ Kernel compile(const std::string& source, const std::string& name) {
   static auto& known = *new std::map<std::string, Kernel>;
   const std::string arch = arch_of_current_device();
   const std::string key = str(arch, "\n", name, "\n", source);
+  const DeviceCalls calls;
   const std::lock_guard lock(mutex);
   Kernel& kernel = known[key];
   if (kernel.function_) return kernel;
@@ -184,6 +186,7 @@ Kernel compile(const std::string& source, const std::string& name) {
     kernel.function_ = &known;
   } else {
     const cudaKernel_t loaded = load(compiled);
+    if (known.size() == 1) watch_process_end();
     kernel.parameters_ = new KernelParameters(parameters_of(loaded));  // as the kernel itself, for ever
     kernel.function_ = loaded;
   }

@@ -18,6 +18,7 @@
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
@@ -90,7 +91,7 @@ uint32_t alignment(const void* p) {
   return static_cast<uint32_t>(std::min<uintptr_t>(address & (~address + 1), 16));
 }
 
-using Key = std::array<int64_t, 19>;
+using Key = std::array<int64_t, 21>;
 struct KeyHash {
   size_t operator()(const Key& key) const { return hash_bytes(key.data(), sizeof key); }
 };
@@ -113,7 +114,9 @@ Key key_of(const LtProduct& p) {
           alignment(p.a.data),
           alignment(p.b.data),
           alignment(p.c),
-          p.bias ? alignment(p.bias) : 0};
+          p.bias ? alignment(p.bias) : 0,
+          p.a_sums != nullptr,
+          p.a_sums ? alignment(p.a_sums) : 0};
 }
 
 // The library is column-major: C^T = B^T A^T, so its A is our B.  These structs hold no addresses of their own and may
@@ -128,6 +131,10 @@ struct Plan {
 template <class T>
 void set(cublasLtMatmulDescOpaque_t& d, cublasLtMatmulDescAttributes_t what, const T& value) {
   ARGAND_CUBLASLT(cublasLtMatmulDescSetAttribute(&d, what, &value, sizeof value));
+}
+// A bias and sums are given in the same place.
+void set_vector(cublasLtMatmulDescOpaque_t& d, const LtProduct& p) {
+  if (const void* vector = p.bias ? p.bias : p.a_sums) set(d, CUBLASLT_MATMUL_DESC_BIAS_POINTER, vector);
 }
 template <class T>
 void set(cublasLtMatmulPreferenceOpaque_t& d, cublasLtMatmulPreferenceAttributes_t what, const T& value) {
@@ -155,10 +162,9 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   ARGAND_CUBLASLT(cublasLtMatmulDescInit(&plan.product, types.compute, types.scale));
   set(plan.product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(plan.product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
-  if (p.bias) {
-    set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
-  }
+  if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
+  if (p.a_sums) set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BGRADB);  // its B is our A
+  set_vector(plan.product, p);
   plan.a = layout(types.element, p.k, p.n, p.b, p.batch);
   plan.b = layout(types.element, p.m, p.k, p.a, p.batch);
   plan.c = layout(types.element, p.m, p.n, {p.c, false, p.c_leading, p.c_batch_stride}, p.batch);
@@ -187,7 +193,10 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
 // Of one device; lives as long as the process, because nothing of CUDA may be called when static objects go.
 class Library {
  public:
-  explicit Library(int device) : device_(device) { ARGAND_CUBLASLT(cublasLtCreate(&handle_)); }
+  explicit Library(int device) : device_(device) {
+    ARGAND_CUBLASLT(cublasLtCreate(&handle_));
+    watch_process_end();
+  }
 
   cublasLtHandle_t handle() const { return handle_; }
 
@@ -250,7 +259,7 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   Library& lib = library();
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;
-  if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
+  set_vector(plan.product, p);
   // A graph may be replayed beside work of this stream, so what it writes is its own.
   const Scratch of_graph(is_capturing() ? kWorkspaceBytes : 0);
   Call call;

@@ -1,8 +1,8 @@
 // Matrix products by cuBLASLt on the current stream of the current device.
 //
 // The kernel for a product depends on its element type, sizes, leading dimensions, the alignment of its addresses and
-// on whether it has a bias, and on nothing else: the same call gives the same bits.  float32 is computed in float32
-// unless TF32 is allowed (core/float32_precision.h).
+// on whether it has a bias or sums, and on nothing else: the same call gives the same bits.  float32 is computed in
+// float32 unless TF32 is allowed (core/float32_precision.h).
 #pragma once
 #include <cstdint>
 
@@ -29,6 +29,7 @@ struct LtProduct {
   int batch = 1;
   int64_t c_batch_stride = 0;
   const void* bias = nullptr;  // [n], added to every row
+  void* a_sums = nullptr;      // [m], instead of a bias: becomes the rows of A, added up
 };
 
 // C = alpha A B + beta C (+ bias); false, and nothing is done, if the library has no kernel for it.

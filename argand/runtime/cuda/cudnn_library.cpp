@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 
 #include "argand/base/str.h"
+#include "argand/runtime/cuda/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -24,6 +25,7 @@ bool find(void* library, F& function, const char* name) {
 const CudnnLibrary* load() {
   void* library = open_library();
   if (!library) return nullptr;
+  watch_process_end();
   auto* all = new CudnnLibrary;
   const bool complete = find(library, all->get_version, "cudnnGetVersion") &&
                         find(library, all->get_error_string, "cudnnGetErrorString") &&

@@ -8,6 +8,7 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/on_device.h"
+#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
 
@@ -113,6 +114,7 @@ struct StreamTape {
   std::atomic<bool> captured{false}, shared{false};
 
   void flush(FlushCause cause) {
+    const DeviceCalls calls;
     const OnDevice on(device);
     tape.flush(cause);
   }
@@ -188,9 +190,11 @@ LaunchTape& current_tape() {
 }  // namespace
 
 void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments) {
+  const DeviceCalls calls;
   current_tape().add_kernel(current_op(), kernel.function(), kernel.parameters(), grid, arguments);
 }
 void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work) {
+  const DeviceCalls calls;
   current_tape().add_call(current_op(), call, data, nbytes, long_work);
 }
 

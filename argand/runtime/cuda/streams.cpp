@@ -9,6 +9,7 @@
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/fork.h"
+#include "argand/runtime/cuda/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -30,6 +31,7 @@ int thread_device() {
 
 cudaStream_t current_stream(int device) {
   refuse_in_forked_child();
+  stop_if_process_ends();
   return current[device < 0 ? thread_device() : device];
 }
 

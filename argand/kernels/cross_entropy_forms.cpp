@@ -1,4 +1,4 @@
-#include "argand/kernels/cross_entropy_gradient.h"
+#include "argand/kernels/cross_entropy_forms.h"
 
 #include <cstring>
 
@@ -18,6 +18,7 @@ void backward_unless(const cpu::CrossEntropy& c, const void* log_sums, const voi
 namespace blocks {
 constinit Block<CrossEntropyAndGradient> cross_entropy_and_gradient(none);
 constinit Block<CrossEntropyBackwardUnless> cross_entropy_backward_unless(backward_unless);
+constinit Block<SmallCrossEntropy> small_cross_entropy(nullptr);
 }  // namespace blocks
 
 }  // namespace argand

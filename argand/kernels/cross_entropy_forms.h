@@ -1,4 +1,4 @@
-// Cross entropy and its gradient in one pass over the logits, for a device that has it; blocks of kernels/blocks.h.
+// Cross entropy in fewer passes or launches, for a device that has such kernels; blocks of kernels/blocks.h.
 #pragma once
 #include "argand/kernels/blocks.h"
 
@@ -15,9 +15,19 @@ using CrossEntropyAndGradient = bool(const cpu::CrossEntropy& call, bool mean, c
 using CrossEntropyBackwardUnless = void(const cpu::CrossEntropy& call, const void* log_sums, const void* scale,
                                         const void* total_weight, const void* expected, void* out);
 
+// Few enough for one block of threads.
+constexpr bool is_small_cross_entropy(int64_t rows, int64_t classes) {
+  return rows > 0 && rows <= 1024 && classes > 0 && classes <= 32768 / rows;
+}
+// As cpu::cross_entropy and cpu::total_loss after it; not on the CPU.  *loss has the type of the logits, log_sums
+// [rows] and *total_weight the arithmetic type.  Bad targets are reported as those of `op`.
+using SmallCrossEntropy = void(const char* op, const cpu::CrossEntropy& call, bool mean, void* loss, void* log_sums,
+                               void* total_weight);
+
 namespace blocks {
 extern Block<CrossEntropyAndGradient> cross_entropy_and_gradient;
 extern Block<CrossEntropyBackwardUnless> cross_entropy_backward_unless;
+extern Block<SmallCrossEntropy> small_cross_entropy;
 }  // namespace blocks
 
 }  // namespace argand

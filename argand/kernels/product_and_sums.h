@@ -1,0 +1,15 @@
+// A matrix product and sums of an operand in one pass, for a device that has it; a block of kernels/blocks.h.
+#pragma once
+#include "argand/kernels/blocks.h"
+
+namespace argand {
+
+// As blocks::matrix_product without a bias, and sums [m] = A's rows, added up.  False, with nothing done, if the device
+// has no such kernel for this call.
+using ProductAndSums = bool(const MatrixProduct& call, void* sums);
+
+namespace blocks {
+extern Block<ProductAndSums> product_and_sums;
+}
+
+}  // namespace argand

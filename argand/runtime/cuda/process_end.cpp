@@ -1,0 +1,55 @@
+#include "argand/runtime/cuda/process_end.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+namespace argand::cuda {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long exit() waits for calls, and then for those too short to be counted.
+constexpr auto kLongCalls = 1s;
+constexpr auto kShortCalls = 2ms;
+// The ending thread may wait for this one, in a destructor of its program that joins it: then this one has to fail.
+constexpr auto kPatience = 5s;
+
+constinit std::atomic<int> calls{0};
+constinit std::atomic<bool> ends{false};
+pthread_t ending_thread;  // written before `ends`
+
+void note_end() {
+  if (ends.load()) return;
+  ending_thread = pthread_self();
+  ends.store(true);
+  const auto limit = std::chrono::steady_clock::now() + kLongCalls;
+  do {
+    std::this_thread::sleep_for(kShortCalls);
+  } while (calls.load() > 0 && std::chrono::steady_clock::now() < limit);
+}
+
+}  // namespace
+
+void watch_process_end() { std::atexit(note_end); }
+
+void stop_if_process_ends() {
+  if (!ends.load() || pthread_equal(ending_thread, pthread_self())) return;
+  thread_local bool waited = false;
+  if (!waited) std::this_thread::sleep_for(kPatience);
+  waited = true;
+}
+
+DeviceCalls::DeviceCalls() {
+  ++calls;
+  if (!ends.load()) return;
+  --calls;  // not to be waited for
+  stop_if_process_ends();
+  ++calls;
+}
+DeviceCalls::~DeviceCalls() { --calls; }
+
+}  // namespace argand::cuda

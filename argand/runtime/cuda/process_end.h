@@ -1,0 +1,21 @@
+// A process may end while other threads of it still use the device.  exit() takes CUDA's libraries down under them:
+// what they call next fails with an error that is not theirs, or crashes.
+#pragma once
+
+namespace argand::cuda {
+
+// To be called after something of CUDA that exit() takes down was made: exit() comes here before it comes to that.
+void watch_process_end();
+// After exit() was called, threads other than that which called it stay in here.
+void stop_if_process_ends();
+
+// While a thread is in calls of CUDA that may take long: exit() waits for their end.
+class DeviceCalls {
+ public:
+  DeviceCalls();
+  ~DeviceCalls();
+  DeviceCalls(const DeviceCalls&) = delete;
+  DeviceCalls& operator=(const DeviceCalls&) = delete;
+};
+
+}  // namespace argand::cuda
