@@ -120,6 +120,32 @@ TEST_F(CudaCrossEntropy, RowsMatchTheCpu) {
   EXPECT_TRUE(allclose(gradient(x).cpu().to(kDouble), gradient(host), 1e-4, 1e-9));
 }
 
+// The losses that one block makes, and those just too large for it, against float64.
+TEST_F(CudaCrossEntropy, SmallOnesMatchTheCpu) {
+  for (const auto& [rows, classes] :
+       {std::pair{1, 1}, {1, 2000}, {64, 10}, {129, 33}, {1024, 32}, {1025, 10}, {40, 820}})
+    for (const ScalarType type : {kFloat, kBFloat16, kDouble})
+      for (const double smoothing : {0.0, 0.1})
+        for (const bool weighted : {false, true})
+          for (const int64_t reduction : {int64_t{Reduction::Mean}, int64_t{Reduction::Sum}}) {
+            const Tensor x = logits(rows, classes, type);
+            Tensor y = randint(classes, {rows}).cuda();
+            if (rows > 1) y.slice(0, 0, rows, 7).fill_(-100);
+            const Tensor weight = rand({classes}) + 0.5, w = weighted ? weight.to(type) : Tensor();
+            const Tensor loss = cross_entropy_loss(x, y, weighted ? w.cuda() : w, reduction, -100, smoothing);
+            loss.backward();
+            const Tensor host = x.detach().cpu().to(kDouble).requires_grad_();
+            const Tensor expected =
+                cross_entropy_loss(host, y.cpu(), weighted ? w.to(kDouble) : w, reduction, -100, smoothing);
+            expected.backward();
+            const double close = type == kDouble ? 1e-12 : type == kFloat ? 1e-5 : 1e-2;
+            const std::string what =
+                str(rows, " x ", classes, " ", type, " ", smoothing, " ", weighted, " ", reduction);
+            EXPECT_TRUE(allclose(loss.detach().cpu().to(kDouble), expected.detach(), close, close)) << what;
+            EXPECT_TRUE(allclose(gradient(x).cpu().to(kDouble), gradient(host), 10 * close, 1e-3 * close)) << what;
+          }
+}
+
 // What is captured is replayed when the gradient that was expected is long gone.  Memory tells, also in the dry run.
 TEST_F(CudaTest, CapturedCrossEntropyMakesNoGradientAhead) {
   const Tensor x = zeros({512, 16384}, TensorOptions(kCUDA)).requires_grad_();

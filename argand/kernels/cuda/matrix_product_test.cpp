@@ -1,10 +1,12 @@
-// Products with every kind of strides, by the library and by the own kernel, against the CPU.
+// Products with every kind of strides, by the library and by the own kernel, and sums made beside them, against the
+// CPU.
 #include <cmath>
 #include <random>
 
 #include "argand/base/str.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/device_array.h"
+#include "argand/kernels/product_and_sums.h"
 
 namespace argand::cuda {
 namespace {
@@ -63,11 +65,43 @@ class Product : public OnDevice {
     }
   }
 
+  // How often the library made them together.
+  template <class T>
+  int compare_sums(ScalarType dtype) {
+    int together = 0;
+    for (int i = 0; i < 40; ++i) {
+      MatrixProduct p{};
+      p.dtype = dtype;
+      p.m = random(1, 140), p.n = random(1, 140), p.k = random(1, 300), p.batch = 1;
+      p.c_row_stride = p.n;
+      p.alpha = 1, p.beta = 0;
+      // As linear's gradient has it: A is the transposed of rows.
+      p.a = {nullptr, 1, p.m, 0};
+      p.b = {nullptr, p.n, 1, 0};
+      const auto a = random_values<T>(p.m * p.k), b = random_values<T>(p.k * p.n);
+      std::vector<T> c(static_cast<size_t>(p.m * p.n)), sums(static_cast<size_t>(p.m));
+      for (int64_t row = 0; row < p.m; ++row)
+        for (int64_t j = 0; j < p.k; ++j) sums[row] += a[j * p.m + row];
+      const DeviceArray<T> da(a), db(b), dc(c), dsums(std::vector<T>(static_cast<size_t>(p.m), T(-1)));
+      MatrixProduct on_device = p;
+      p.a.data = a.data(), p.b.data = b.data(), p.c = c.data();
+      on_device.a.data = da.data(), on_device.b.data = db.data(), on_device.c = dc.data();
+      if (!blocks::product_and_sums.on(Device(kCUDA))(on_device, dsums.data())) continue;
+      ++together;
+      cpu::matrix_product(p);
+      EXPECT_EQ(c, dc.values()) << p.m << " x " << p.n << " x " << p.k;
+      EXPECT_EQ(sums, dsums.values()) << p.m << " x " << p.n << " x " << p.k;
+    }
+    return together;
+  }
+
  private:
   std::mt19937 generator_{1};
 };
 
 TEST_F(Product, Float) { compare<float>(kFloat); }
+TEST_F(Product, FloatAndSums) { EXPECT_GT(compare_sums<float>(kFloat), 0); }
+TEST_F(Product, DoubleAndSums) { compare_sums<double>(kDouble); }
 TEST_F(Product, Double) { compare<double>(kDouble); }
 TEST_F(Product, Int) { compare<int32_t>(kInt); }
 TEST_F(Product, Byte) { compare<uint8_t>(kByte); }
