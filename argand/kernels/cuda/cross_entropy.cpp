@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "argand/kernels/cross_entropy_forms.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/scratch.h"
@@ -11,21 +12,9 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/cross_entropy.cuh";
 constexpr int kWarp = 32, kThreads = 256, kLongThreads = 512;
 
-struct CrossEntropyRows {  // as the kernels read it
-  const void* logits;
-  const int64_t* targets;
-  const void* weight;
-  int64_t rows, classes, ignore_index;
-  double smoothing;
-  explicit CrossEntropyRows(const cpu::CrossEntropy& c)
-      : logits(c.logits),
-        targets(c.targets),
-        weight(c.weight),
-        rows(c.rows),
-        classes(c.classes),
-        ignore_index(c.ignore_index),
-        smoothing(c.smoothing) {}
-};
+CrossEntropyRows rows_of(const cpu::CrossEntropy& c) {
+  return {c.logits, c.targets, c.weight, c.rows, c.classes, c.ignore_index, c.smoothing};
+}
 
 // How the rows are spread over threads.
 struct Plan {
@@ -66,16 +55,16 @@ void cross_entropy(const cpu::CrossEntropy& c, void* losses, void* weights, void
   p.grid.threads = kThreads;
   if (const Grid grid = staged_grid(c, p); grid.blocks > 0)  // what cross_entropy_and_gradient() would give
     return launch(kernel(kHeader, instance("cross_entropy_losses", c.type, static_cast<int>(grid.threads) / kThreads)),
-                  p.grid, CrossEntropyRows(c), losses, weights, log_sums);
+                  p.grid, rows_of(c), losses, weights, log_sums);
   launch(kernel(kHeader, instance("cross_entropy_rows", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
-         CrossEntropyRows(c), losses, weights, log_sums);
+         rows_of(c), losses, weights, log_sums);
 }
 
 void backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
               const void* total_weight, const void* expected, void* out) {
   const Plan p(c, out);
   launch(kernel(kHeader, instance("cross_entropy_backward", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
-         CrossEntropyRows(c), log_sums, scales, scale_stride, total_weight, expected, out);
+         rows_of(c), log_sums, scales, scale_stride, total_weight, expected, out);
 }
 
 void cross_entropy_backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
@@ -95,24 +84,24 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
   if (grid.blocks == 0 || c.rows > kExactCount) return false;
   const ScalarType type = op_math_type(c.type);
   const Scratch total(mean ? element_size(type) : 0);
-  if (mean) launch(kernel(kHeader, instance("count_targets", type)), {1, 1024}, CrossEntropyRows(c), total.as<void>());
+  if (mean) launch(kernel(kHeader, instance("count_targets", type)), {1, 1024}, rows_of(c), total.as<void>());
   const Kernel run = kernel(kHeader, instance("cross_entropy_and_gradient", c.type));
   run.allow_shared_memory(grid.shared_memory);
-  launch(run, grid, CrossEntropyRows(c), losses, weights, log_sums, grad_loss,
-         static_cast<const void*>(total.as<void>()), gradient);
+  launch(run, grid, rows_of(c), losses, weights, log_sums, grad_loss, static_cast<const void*>(total.as<void>()),
+         gradient);
   return true;
 }
 
 void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, void* log_sums,
                          void* total_weight) {
   const auto threads = static_cast<unsigned>(std::min<int64_t>(c.rows * kWarp, 1024));
-  launch(kernel(kHeader, instance("small_cross_entropy", c.type, c.smoothing != 0)), {1, threads}, CrossEntropyRows(c),
-         mean, error_slot(), op, loss, log_sums, total_weight);
+  launch(kernel(kHeader, instance("small_cross_entropy", c.type, c.smoothing != 0)), {1, threads}, rows_of(c), mean,
+         error_slot(), op, loss, log_sums, total_weight);
 }
 
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
   launch(kernel(kHeader, instance("cross_entropy_softmax_factors", op_math_type(c.type))),
-         {blocks_for(c.rows, kThreads), kThreads}, CrossEntropyRows(c), factors);
+         {blocks_for(c.rows, kThreads), kThreads}, rows_of(c), factors);
 }
 
 const bool registered =

@@ -1,20 +1,13 @@
 // Cross entropy of rows of logits with class indices, one pass over the logits each way.  float16 and bfloat16 compute
 // in float.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/error_slot.cuh"
 #include "argand/kernels/cuda/exp_sum.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
 
 namespace argand {
-
-struct CrossEntropyRows {
-  const void* logits;
-  const int64_t* targets;
-  const void* weight;  // of the arithmetic type, or null
-  int64_t rows, classes, ignore_index;
-  double smoothing;
-};
 
 // A row's loss, its target's weight and log(sum(exp)); valid in the first thread of its group.
 template <class A>

@@ -4,6 +4,7 @@
 
 #include "argand/core/cuda_generator.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/graph.h"
 
@@ -12,13 +13,6 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/draw.cuh";
 constexpr int kThreads = 256, kRound = 4;
-
-// As in draw.cuh.
-struct DrawNumbers {
-  double a, b;
-  int64_t from;
-  uint64_t range;
-};
 
 // As many blocks as run at a time: the grid decides which number goes where, so it is PyTorch's.
 unsigned grid_for(int64_t n) {

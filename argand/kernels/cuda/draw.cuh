@@ -1,6 +1,7 @@
 // Samples of distributions.  Thread i draws from stream i and fills elements i, i + threads, ...: as PyTorch does, so
 // that seed, offset and grid say which number goes where.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/philox.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
@@ -63,12 +64,6 @@ struct Samples<double> {
 
 // As in kernels/draw.h.
 enum { kUniform, kNormal, kIntegers, kBernoulli, kExponential, kGeometric, kCauchy, kLogNormal };
-
-struct DrawNumbers {
-  double a, b;
-  int64_t from;
-  uint64_t range;
-};
 
 // From a fraction, or for normal kinds from a normal sample.
 template <class T, int kKind, class M>

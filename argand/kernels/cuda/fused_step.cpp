@@ -1,36 +1,32 @@
 #include "argand/kernels/fused_step.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 
 namespace argand::cuda {
 namespace {
 
-constexpr int kThreads = 256, kVector = 16;
-
-// As in fused_step.cuh.
-template <int kTensors>
-struct StepTable {
-  void* pointers[2 + FusedStep::kMaxStates][kTensors];
-  int64_t numel[kTensors];
-  unsigned first_block[kTensors];
-  int count;
-  unsigned scalar;
-  double numbers[FusedStep::kMaxNumbers];
-};
+constexpr int kVector = 16;
 
 // As few launches as may be: at the end of each, some multiprocessors wait for the others.
 template <int kTensors>
 void launch_steps(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
-  static_assert(sizeof(StepTable<kTensors>) <= 32764, "what a kernel may have as arguments");
+  using Table = StepTable<kTensors>;
+  static_assert(sizeof(Table) <= 32764, "what a kernel may have as arguments");
+  static_assert(std::size(Table{}.pointers) == 2 + FusedStep::kMaxStates);
+  static_assert(std::size(Table{}.numbers) == FusedStep::kMaxNumbers);
   const Kernel run = kernel("argand/kernels/cuda/fused_step.cuh",
                             instance("fused_step", type, static_cast<int>(step.kind), step.options, kTensors));
-  const int64_t tile = kThreads * kVector / element_size(type);
-  StepTable<kTensors> table{};
+  const int64_t tile = kStepThreads * kVector / element_size(type);
+  Table table{};
   unsigned blocks = 0;
   std::copy(step.numbers, step.numbers + FusedStep::kMaxNumbers, table.numbers);
   const auto issue = [&] {
-    launch(run, {blocks, kThreads}, table);
+    launch(run, {blocks, kStepThreads}, table);
     table.count = 0;
     table.scalar = 0;
     blocks = 0;

@@ -1,26 +1,15 @@
 // One optimizer step over many tensors: each element is read and written once.  The order of operations is that of
 // ops/optim/fused_step.cpp.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/many_tensors.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
 
-inline constexpr int kStepThreads = 256;
 // Elements of a tensor that a block handles: a vector of 16 bytes a thread.
 template <class T>
 inline constexpr int kStepTile = kStepThreads * 16 / sizeof(T);
-
-// As in fused_step.cpp beside this.  kTensors is a power of two.
-template <int kTensors>
-struct StepTable {
-  void* pointers[5][kTensors];  // parameter, gradient, states
-  int64_t numel[kTensors];
-  unsigned first_block[kTensors];  // of tensor t; a block has a tile of kStepTile<T> elements
-  int count;
-  unsigned scalar;  // whether some address is not a multiple of 16
-  double numbers[10];
-};
 
 enum { kSgd, kAdam, kRmsprop };
 enum { kAmsgrad = 1, kMomentum = 2, kNesterov = 4, kCentered = 8 };

@@ -1,25 +1,16 @@
 #include "argand/kernels/loss_scale.h"
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 
 namespace argand::cuda {
 namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/loss_scale.cuh";
-constexpr int kGradientsPerLaunch = 64, kTile = 4096, kThreads = 256;
+constexpr int kThreads = 256;
 
-// As in loss_scale.cuh; within the 4 KiB that every kernel may have as arguments.
-struct UnscaleTable {
-  void* data[kGradientsPerLaunch];
-  float* found[kGradientsPerLaunch];
-  int64_t numel[kGradientsPerLaunch];
-  unsigned first_block[kGradientsPerLaunch];
-  int count;
-  unsigned scalar;
-  const float* inv_scale;
-};
-static_assert(sizeof(UnscaleTable) <= 4096);
+static_assert(sizeof(UnscaleTable) <= 4096, "what every kernel may have as arguments");
 
 void unscale_gradients(ScalarType type, const ScaledGradient* gradients, int64_t count, const float* inv_scale) {
   const Kernel& run = kernel(kHeader, instance("unscale_gradients", type));
@@ -34,7 +25,7 @@ void unscale_gradients(ScalarType type, const ScaledGradient* gradients, int64_t
   };
   for (const ScaledGradient* g = gradients; g != gradients + count; ++g) {
     if (g->numel == 0) continue;
-    const unsigned more = blocks_for(g->numel, kTile);
+    const unsigned more = blocks_for(g->numel, kUnscaleTile);
     if (table.count == kGradientsPerLaunch || blocks + uint64_t{more} >= uint64_t{1} << 31) issue();
     const int i = table.count++;
     table.data[i] = g->data;

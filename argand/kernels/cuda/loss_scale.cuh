@@ -1,23 +1,11 @@
 // Loss scaling: gradients are unscaled and searched for infinities and NaNs in one pass, and the scale is updated, both
 // without the host.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/many_tensors.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
-
-inline constexpr int kGradientsPerLaunch = 64, kUnscaleTile = 4096;
-
-// As in loss_scale.cpp beside this.
-struct UnscaleTable {
-  void* data[kGradientsPerLaunch];
-  float* found[kGradientsPerLaunch];
-  int64_t numel[kGradientsPerLaunch];
-  unsigned first_block[kGradientsPerLaunch];  // a block has a tile of kUnscaleTile elements
-  int count;
-  unsigned scalar;  // whether some address is not a multiple of 16
-  const float* inv_scale;
-};
 
 template <class T, int W>
 __device__ __forceinline__ bool unscale_tile(const UnscaleTable& table, int t, int64_t begin) {

@@ -3,6 +3,7 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/product_and_sums.h"
 #include "argand/runtime/cuda/cublaslt.h"
@@ -15,12 +16,6 @@ constexpr const char *kHeader = "argand/kernels/cuda/matrix_product.cuh",
 constexpr int64_t kTile = 64;
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMaxBatch = 65535;  // blocks along z
-
-// As in matrix_product.cuh.
-struct StridedProduct {
-  int64_t m, n, k;
-  int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
-};
 
 // Element types that products alone know.
 const char* product_type(ScalarType t) {

@@ -1,14 +1,9 @@
 // Matrix products for every real element type and any strides; where cuBLASLt has a kernel it is faster.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/product_tile.cuh"
 
 namespace argand {
-
-// As in matrix_product.cpp.
-struct StridedProduct {
-  int64_t m, n, k;
-  int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
-};
 
 // c = alpha a b + beta c (+ bias); Number is float, double, or long long for all integers.  Block x is the tile, rows
 // first; block z the number in the batch.

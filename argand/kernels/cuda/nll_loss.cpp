@@ -1,4 +1,5 @@
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/scratch.h"
 
@@ -8,23 +9,19 @@ namespace {
 constexpr const char* kHeader = "argand/kernels/cuda/nll_loss.cuh";
 constexpr int kThreads = 256;
 
-struct NllShape {  // as the kernels read it
-  int64_t outer, classes, inner, ignore_index;
-  explicit NllShape(const cpu::NllLoss& c)
-      : outer(c.outer), classes(c.classes), inner(c.inner), ignore_index(c.ignore_index) {}
-};
+NllShape shape_of(const cpu::NllLoss& c) { return {c.outer, c.classes, c.inner, c.ignore_index}; }
 
 void nll_loss(const cpu::NllLoss& c, void* losses, void* weights) {
   launch(kernel(kHeader, instance("nll_loss", c.type, op_math_type(c.type))),
          {blocks_for(c.outer * c.inner, kThreads), kThreads}, c.input, c.targets, c.weight, losses, weights,
-         NllShape(c));
+         shape_of(c));
 }
 
 void nll_loss_backward(const cpu::NllLoss& c, const void* grad, int64_t grad_stride, const void* total_weight,
                        void* out) {
   launch(kernel(kHeader, instance("nll_loss_backward", c.type, op_math_type(c.type))),
          {blocks_for(c.outer * c.classes * c.inner, kThreads), kThreads}, c.targets, c.weight, grad, grad_stride,
-         total_weight, out, NllShape(c));
+         total_weight, out, shape_of(c));
 }
 
 void total_loss(const cpu::TotalLoss& c) {

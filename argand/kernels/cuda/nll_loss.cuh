@@ -1,13 +1,10 @@
 // The negative log likelihood of class indices, and the total of losses.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
-
-struct NllShape {
-  int64_t outer, classes, inner, ignore_index;
-};
 
 // A thread per place.
 template <class T, class A>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/scratch.h"
 
@@ -10,14 +11,6 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/radix_sort.cuh";
 constexpr int kThreads = 512, kDigits = 256, kDigitBits = 8;
-
-// As in radix_sort.cuh.
-struct RadixPass {
-  int64_t n;
-  unsigned tiles;
-  int shift;
-  unsigned flip;
-};
 
 // What is sorted, by the lowest `bits` of its keys.
 struct Input {

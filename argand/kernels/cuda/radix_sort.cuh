@@ -5,6 +5,7 @@
 // memory, so that neighbours in memory are written together.  What moves is the elements as they are: -0 and every NaN
 // keep their bits, and only digits are taken from keys.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
 
 namespace argand {
@@ -13,14 +14,6 @@ template <class T>
 struct RadixTile {
   static constexpr int kThreads = 512, kWarps = kThreads / kWarp, kDigits = 256;
   static constexpr int kItems = sizeof(T) <= 4 ? 16 : 8, kCount = kThreads * kItems;
-};
-
-// As in radix_sort.cpp.
-struct RadixPass {
-  int64_t n;  // elements of a row
-  unsigned tiles;
-  int shift;
-  unsigned flip;  // of a digit's bits: all for descending order
 };
 
 template <class T>

@@ -1,4 +1,5 @@
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/channel_sums.h"
 #include "argand/kernels/cuda/row_form.h"
 
@@ -7,18 +8,12 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/row_norm.cuh";
 
-// As in row_norm.cuh.
-struct RowWeights {
-  const void *weight, *bias;
-  int64_t groups, channels, inner;
-};
-
 void row_norm(const cpu::RowNorm& c, const void* x, const void* bias, double eps, void* y, void* mean, void* rstd) {
   const int64_t n = c.channels * c.inner;
   const bool columns = c.inner == 1;
   const int width = vector_width(c.type, n, x, y, columns ? c.weight : nullptr, columns ? bias : nullptr);
   const RowForm form(c.rows, n, width);
-  const RowWeights w{c.weight, bias, c.groups, c.channels, c.inner};
+  const RowWeights<void> w{c.weight, bias, c.groups, c.channels, c.inner};
   if (form.items)
     launch(kernel(kHeader, instance("norm_rows", c.type, width, form.items, form.one_warp, columns)), form.grid, x, y,
            mean, rstd, c.rows, static_cast<int>(n), c.centered, eps, w);
@@ -34,7 +29,7 @@ void row_norm_backward(const cpu::RowNorm& c, const void* g, const void* x, cons
   if (grad_x) {
     const int width = vector_width(c.type, n, g, x, grad_x, columns ? c.weight : nullptr);
     const RowForm form(c.rows, n, width);
-    const RowWeights w{c.weight, nullptr, c.groups, c.channels, c.inner};
+    const RowWeights<void> w{c.weight, nullptr, c.groups, c.channels, c.inner};
     if (form.items)
       launch(kernel(kHeader, instance("norm_backward_rows", c.type, width, form.items, form.one_warp, columns)),
              form.grid, g, x, mean, rstd, grad_x, c.rows, static_cast<int>(n), c.centered, w);

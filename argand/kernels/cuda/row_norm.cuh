@@ -1,16 +1,15 @@
 // Layer, group and RMS normalisation of contiguous rows (kernels/cpu/row_norm.h says what is what).
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
 
 namespace argand {
 
-// Weights of a row's elements; kColumns: one for each element (inner is 1).
+// Where the weights of a row begin.  kColumns below: there is one for each of its elements (inner is 1).
 template <class A>
-struct RowWeights {
-  const A *weight, *bias;  // [groups * channels], or null
-  int64_t groups, channels, inner;
-  __device__ __forceinline__ int64_t first(int64_t row) const { return row % groups * channels; }
-};
+__device__ __forceinline__ int64_t first_weight(const RowWeights<A>& w, int64_t row) {
+  return row % w.groups * w.channels;
+}
 
 // By the path of constant data: may overtake stores before it.
 template <int W>
@@ -88,7 +87,7 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
     if (centered) means[row] = mean;
     rstds[row] = rstd;
   }
-  const int64_t first = w.first(row);
+  const int64_t first = first_weight(w, row);
 #pragma unroll
   for (int i = 0; i < kItems; ++i) {
     const int at = Row::at(i);
@@ -139,7 +138,7 @@ __global__ void __launch_bounds__(1024)
     if (centered) means[row] = mean;
     rstds[row] = rstd;
   }
-  const int64_t first = w.first(row);
+  const int64_t first = first_weight(w, row);
   for (int64_t at = int64_t{threadIdx.x} * W; at < n; at += step) {
     const Vec<T, W> in = load<W>(x, at, n);
     const Vec<A, W> weight = weights_at<W, kColumns>(w.weight ? w.weight + first : nullptr, at, n, w.inner, A(1));
@@ -177,7 +176,7 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
   grad += row * n;
   const Row gs(g + row * n, n), xs(x + row * n, n);  // g is 0 beyond the row
   const A mean = centered ? means[row] : A(0), rstd = rstds[row];
-  const A* weights = w.weight ? w.weight + w.first(row) : nullptr;
+  const A* weights = w.weight ? w.weight + first_weight(w, row) : nullptr;
   A h[kItems][W], d[kItems][W];
   A sum = 0, product = 0;
 #pragma unroll
@@ -213,7 +212,7 @@ __global__ void __launch_bounds__(1024)
   x += row * n;
   grad += row * n;
   const A mean = centered ? means[row] : A(0), rstd = rstds[row];
-  const A* weights = w.weight ? w.weight + w.first(row) : nullptr;
+  const A* weights = w.weight ? w.weight + first_weight(w, row) : nullptr;
   A sum = 0, product = 0;
 #pragma unroll 2
   for (int64_t at = int64_t{threadIdx.x} * W; at < n; at += step) {

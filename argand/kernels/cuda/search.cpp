@@ -1,15 +1,11 @@
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 
 namespace argand::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-
-// As in search.cuh.
-struct SearchShape {
-  int64_t n, count, per_row;
-};
 
 void search_sorted(const cpu::SearchCall& c) {
   const char* out_type = device_type_name(c.out_int32 ? kInt : kLong);

@@ -1,12 +1,9 @@
 // Places of values in sorted rows.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/types.cuh"
 
 namespace argand {
-
-struct SearchShape {
-  int64_t n, count, per_row;
-};
 
 // As kernels/cpu/search.h says.  A thread looks for one value.
 template <class T, bool kRight, class Out>

@@ -1,6 +1,7 @@
 // The first few of long rows, or one by its rank: found digit by digit from the highest, without sorting the rest
 // (Alabi, Blanchard, Gordon and Steinbach, "Fast k-selection algorithms for graphics processing units", 2012).
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
 
 namespace argand {
@@ -158,14 +159,6 @@ __device__ Selection<SortKey<T>> select(const SelectElements<T, kItems>& element
     });
   return {key.value, key.mask, position.value, position.mask};
 }
-
-// As in select.cpp.
-struct SelectShape {
-  int64_t n, source_n;  // elements of a row of `in` and of `source`
-  unsigned chunks, count, length;
-  int position_bits;
-  bool descending;
-};
 
 template <class T, int kItems>
 __device__ __forceinline__ SelectElements<T, kItems> elements_of(const T* in, const unsigned* list,

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/radix_sort.h"
 #include "argand/runtime/cuda/scratch.h"
@@ -28,13 +29,6 @@ void check_rows(const cpu::SortRows& r) {
 
 // ---- short rows
 
-// As in sort_short_rows.cuh.
-struct ShortRows {
-  int64_t rows, n;
-  unsigned together, length;
-  bool descending;
-};
-
 ShortRows short_rows(const cpu::SortRows& r, bool descending) {
   ShortRows s{r.outer, r.n, 1, power_of_two(r.n), descending};
   s.together = std::min(static_cast<unsigned>(kMostShort) / s.length, power_of_two(std::min(r.outer, kMostShort)));
@@ -43,14 +37,6 @@ ShortRows short_rows(const cpu::SortRows& r, bool descending) {
 Grid grid_of(const ShortRows& s) { return {blocks_for(s.rows, s.together), kThreads}; }
 
 // ---- selecting from long rows
-
-// As in select.cuh.
-struct SelectShape {
-  int64_t n, source_n;
-  unsigned chunks, count, length;
-  int position_bits;
-  bool descending;
-};
 
 SelectShape select_shape(int64_t n, int64_t source_n, unsigned chunks, int64_t count, bool descending) {
   return {n,

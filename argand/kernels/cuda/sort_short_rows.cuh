@@ -1,17 +1,11 @@
 // Rows that fit a block's shared memory: sorted there, several in a block if they are short.
 #pragma once
+#include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
 
 namespace argand {
 
 inline constexpr unsigned kShortRowThreads = 512, kMostShortEntries = 2048;
-
-// As in sort.cpp.
-struct ShortRows {
-  int64_t rows, n;
-  unsigned together, length;  // rows of a block; a power of two that n fits
-  bool descending;
-};
 
 template <class T>
 __device__ void load_and_sort(const T* in, const ShortRows& s, SortEntry<T>* entries) {

@@ -1,0 +1,96 @@
+// What host code gives to kernels by value: one definition for both compilers.  Families whose arguments say more than
+// a few numbers have a header of their own.
+#pragma once
+#ifdef __CUDACC_RTC__
+#include "argand/kernels/cuda/types.cuh"
+#else
+#include <cstdint>
+#endif
+
+namespace argand {
+
+// ---- losses
+
+struct CrossEntropyRows {
+  const void* logits;
+  const int64_t* targets;
+  const void* weight;  // of the arithmetic type, or null
+  int64_t rows, classes, ignore_index;
+  double smoothing;
+};
+
+struct NllShape {
+  int64_t outer, classes, inner, ignore_index;
+};
+
+// ---- many tensors in one launch, whose elements are cut into tiles of one block each
+
+inline constexpr int kStepThreads = 256;
+// kTensors is a power of two.
+template <int kTensors>
+struct StepTable {
+  void* pointers[5][kTensors];  // parameter, gradient, states
+  int64_t numel[kTensors];
+  unsigned first_block[kTensors];  // of tensor t; a block has a tile: 16 bytes of each array a thread
+  int count;
+  unsigned scalar;  // whether some address is not a multiple of 16
+  double numbers[10];
+};
+
+inline constexpr int kGradientsPerLaunch = 64, kUnscaleTile = 4096;
+struct UnscaleTable {
+  void* data[kGradientsPerLaunch];
+  float* found[kGradientsPerLaunch];
+  int64_t numel[kGradientsPerLaunch];
+  unsigned first_block[kGradientsPerLaunch];  // a block has a tile of kUnscaleTile elements
+  int count;
+  unsigned scalar;  // whether some address is not a multiple of 16
+  const float* inv_scale;
+};
+
+// ---- products, norms, random numbers
+
+struct StridedProduct {
+  int64_t m, n, k;
+  int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
+};
+
+template <class A>  // the arithmetic type; void for the host
+struct RowWeights {
+  const A *weight, *bias;  // [groups * channels], or null
+  int64_t groups, channels, inner;
+};
+
+struct DrawNumbers {
+  double a, b;
+  int64_t from;
+  uint64_t range;
+};
+
+// ---- order
+
+struct RadixPass {
+  int64_t n;  // elements of a row
+  unsigned tiles;
+  int shift;
+  unsigned flip;  // of a digit's bits: all for descending order
+};
+
+struct ShortRows {
+  int64_t rows, n;
+  unsigned together, length;  // rows of a block; a power of two that n fits
+  bool descending;
+};
+
+struct SelectShape {
+  int64_t n, source_n;  // elements of a row of `in` and of `source`
+  unsigned chunks, count, length;
+  int position_bits;
+  bool descending;
+};
+
+struct SearchShape {
+  int64_t n, count, per_row;
+};
+
+}  // namespace argand
