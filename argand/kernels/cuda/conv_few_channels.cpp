@@ -54,8 +54,41 @@ int best_pitch(int width, int segments, int segment) {
   return best;
 }
 
+int64_t tiles_of(const FewForward& f, int64_t n) { return (n + f.images - 1) / f.images * f.bands(); }
+bool fits(const FewForward& f) {
+  return f.threads() <= kMostThreads && f.bytes() <= kBlockBytes / FewForward::blocks(f.outputs);
+}
+
+// For batches too small to give every multiprocessor a tile of the plan for large ones: many small tiles, so that such
+// a batch of usual size is spread as evenly as can be.  One plan for all of them, as each is a kernel of its own.
+FewForward plan_small_batches(const FewChannels& s) {
+  constexpr int64_t kUsualBatch = 64;
+  // In instructions of a thread: for a weight that is loaded, and of a block to start.
+  constexpr int64_t kWeightCost = 8, kBlockCost = 1000;
+  const int64_t processors = multi_processor_count();
+  FewForward best{s, 1, 0, s.c, 0, 0};
+  int64_t least = 0;
+  for (const int outputs : {8, 4}) {
+    if (outputs > 4 && s.o <= 4) continue;
+    for (int bands = 1; bands <= s.out_h(); ++bands) {
+      const FewForward f{s,      1, few_ceil(s.out_h(), bands), s.c, best_pitch(s.width(), s.segments(), s.segment()),
+                         outputs};
+      if (!fits(f)) continue;
+      const int64_t row = 3 * s.segment() * outputs + s.segment() + 2 + 3 * outputs / 4;
+      const int64_t warps = f.threads() / 32 * ((tiles_of(f, kUsualBatch) + processors - 1) / processors);
+      // Two warps a scheduler hide what one waits for.
+      const int64_t cost =
+          std::max<int64_t>(warps, 6) * (s.c * 3 * row) / 4 + kWeightCost * f.weights() / f.threads() + kBlockCost;
+      if (best.band != 0 && cost >= least) continue;
+      least = cost;
+      best = f;
+    }
+  }
+  return best;
+}
+
 // band == 0: not for this kernel.
-FewForward plan_forward(const FewChannels& s, int64_t n) {
+FewForward plan_large_batches(const FewChannels& s, int64_t n) {
   FewForward f{s, 1, 0, s.c, best_pitch(s.width(), s.segments(), s.segment()), s.o > 4 ? 8 : 4};
   const int row = s.segments() * f.groups();  // threads of a row
   if (row > kMostThreads) return f;
@@ -63,9 +96,16 @@ FewForward plan_forward(const FewChannels& s, int64_t n) {
   if (f.band == s.out_h()) f.images = static_cast<int>(std::min<int64_t>(kMostThreads / (f.band * row), n));
   for (; f.images > 0; --f.images)
     for (f.channels = s.c; f.channels > 0; --f.channels)
-      if (s.c % f.channels == 0 && f.bytes() <= kBlockBytes / FewForward::blocks(f.outputs)) return f;
+      if (s.c % f.channels == 0 && fits(f)) return f;
   f.band = 0;
   return f;
+}
+
+FewForward plan_forward(const FewChannels& s, int64_t n) {
+  const FewForward large = plan_large_batches(s, n);
+  if (large.band != 0 && tiles_of(large, n) >= multi_processor_count()) return large;
+  const FewForward small = plan_small_batches(s);
+  return small.band != 0 ? small : large;
 }
 
 bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const void* w, const void* bias, void* y) {
@@ -76,7 +116,7 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
                                               f.band, f.channels, f.pitch, f.outputs, turned));
   const auto bytes = static_cast<size_t>(f.bytes());
   run.allow_shared_memory(bytes);
-  const int64_t tiles = (n + f.images - 1) / f.images * f.bands();
+  const int64_t tiles = tiles_of(f, n);
   launch(run,
          {.blocks = blocks_for(std::min<int64_t>(tiles, FewForward::blocks(f.outputs) * multi_processor_count()), 1),
           .threads = static_cast<unsigned>(f.threads()),
