@@ -75,6 +75,7 @@ void add_roots(Pass& pass, TensorList roots, TensorList gradients) {
 
 void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
               TensorList inputs) {
+  exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, roots, gradients);
   for (size_t i = 0; i < inputs.size(); ++i)
@@ -88,6 +89,7 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
 
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
            bool create_graph, bool allow_unused) {
+  exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, outputs, grad_outputs);
   for (size_t i = 0; i < inputs.size(); ++i)

@@ -4,6 +4,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/exec/pointwise.h"
+#include "argand/exec/window.h"
 #include "argand/runtime/backend.h"
 
 namespace argand::exec {
@@ -34,6 +35,7 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   backend_of(device.type())
       .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
             non_blocking);
+  if (to.is_cpu() && !non_blocking) note_wait();
   if (!direct) copy_elements(to, target);
 }
 

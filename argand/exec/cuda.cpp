@@ -40,6 +40,7 @@ bool can_device_access_peer(DeviceIndex device, DeviceIndex peer) {
 void synchronize(DeviceIndex index) {
   exec::flush();
   backend().synchronize(checked(index));
+  exec::note_wait();
 }
 void set_replay_enabled(bool on) {
   exec::flush();
@@ -77,6 +78,7 @@ bool Stream::query() const {
 void Stream::synchronize() const {
   exec::flush();
   backend().synchronize(ref_);
+  exec::note_wait();
 }
 void Stream::wait_event(const Event& event) const { event.wait(*this); }
 void Stream::wait_stream(const Stream& other) const { wait_event(other.record_event()); }

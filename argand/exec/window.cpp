@@ -371,6 +371,7 @@ ThreadWindow& thread_window() {
 }
 
 thread_local WindowMode thread_mode = WindowMode::kAuto;
+thread_local bool waited = true;
 
 }  // namespace
 
@@ -390,11 +391,16 @@ Stats stats() {
   return {window_stats(), gpu ? gpu->issue_stats() : IssueStats{}};
 }
 void joint() {
+  waited = false;
   Backend* gpu = loaded_backend(kCUDA);
   if (!gpu) return;
   flush();
   gpu->joint();
 }
+void joint_if_idle() {
+  if (waited) joint();
+}
+void note_wait() { waited = true; }
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
 
 bool window_takes(const PointwiseCall& call) {

@@ -51,9 +51,14 @@ struct Stats {
 };
 Stats stats();
 
-// A joint of a training step, as the end of a backward pass: what was given to the current GPU until now
-// is worth issuing.  Does nothing without a GPU.
+// A joint of a training step, as the end of a backward pass: what was given to the current GPU until now is worth
+// issuing.  Does nothing without a GPU.
 void joint();
+// A lesser one, as the start of a backward pass: worth it only if the thread has waited for its GPU since the last
+// joint, so that the GPU has nothing to do.
+void joint_if_idle();
+// The thread has waited for all that it gave to a GPU.
+void note_wait();
 
 // Takes the call if it may wait; otherwise the caller runs it at once.  No input may partly overlap the output.
 bool window_takes(const PointwiseCall& call);

@@ -66,6 +66,33 @@ TEST_F(Replay, GivesTheSameBits) {
   }
 }
 
+// One that never waits for the device goes to it whole; after a wait the device gets the forward pass by itself.
+TEST_F(Replay, AStepIsOneWindowUnlessTheDeviceIsIdle) {
+  for (const bool look_at_loss : {false, true}) {
+    nn::Linear a(64, 32), b(32, 10);
+    std::vector<Tensor> parameters;
+    for (nn::Linear layer : {a, b}) {
+      layer->to(Device(kCUDA));
+      for (const Tensor& p : layer->parameters()) parameters.push_back(p);
+    }
+    optim::Adam optimizer(parameters);
+    const Tensor x = randn({64, 64}, TensorOptions(kCUDA)), y = randint(10, {64}).cuda();
+    const auto step = [&] {
+      optimizer.zero_grad();
+      const Tensor loss = cross_entropy_loss(b(a(x).relu()), y);
+      loss.backward();
+      optimizer.step();
+      if (look_at_loss) loss.item();
+    };
+    for (int i = 0; i < 5; ++i) step();
+    constexpr uint64_t kSteps = 20;
+    const uint64_t before = exec::stats().issue.windows;
+    for (uint64_t i = 0; i < kSteps; ++i) step();
+    // With a look: the forward pass, the backward pass, and the optimizer's step, which the look ends.
+    EXPECT_EQ(exec::stats().issue.windows - before, kSteps * (look_at_loss ? 3 : 1));
+  }
+}
+
 TEST_F(Replay, IsOffOnceAnAddressWasGiven) {
   const Tensor x = ones({8}, TensorOptions(kCUDA));
   EXPECT_NE(x.data_ptr(), nullptr);

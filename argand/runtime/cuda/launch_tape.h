@@ -10,8 +10,8 @@
 // and to the host, memory that leaves for the driver or for another stream, an address or a stream handle that leaves
 // the library) issues the tape first.
 //
-// Windows end there, at the joint of a training step (after the backward pass; the optimizer's step goes with the next
-// forward and backward pass), with work that keeps the device busy for a while anyway, and when they are full.
+// Windows end there, at the joint of a training step (after the backward pass, and before it if the device has nothing
+// to do; the optimizer's step goes with the next forward pass), with work that keeps the device busy for a while anyway, and when they are full.
 //
 // This file knows nothing of CUDA, so that a test can stand in for the device.
 #pragma once
