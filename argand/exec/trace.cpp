@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include "argand/base/error.h"
+#include "argand/exec/cuda_graph.h"
 
 namespace argand::trace {
 namespace {
@@ -135,7 +136,8 @@ struct Span::Open {
 Span::Span(const char* name, int64_t number, const char* row, const std::optional<cuda::Stream>& stream) {
   auto log = current_log();
   if (!log) return;
-  const bool on_stream = stream && stream->device() == log->device;
+  // Events of a capture tell no times.
+  const bool on_stream = stream && stream->device() == log->device && !cuda::is_current_stream_capturing();
   open_.reset(new Open{std::move(log), {name, number, std::this_thread::get_id(), Clock::now(), {}, {}}, {}});
   if (!on_stream) return;
   open_->stream = stream;

@@ -9,7 +9,8 @@
 //
 // A span lies on the host from its construction to its destruction, and on a stream from when the work before it is
 // done to when its own is: events with timing mark both.  They end a run of launches that would be issued together, so
-// what is recorded is slower than what is not.  Without a recording a span costs a look at a flag.
+// what is recorded is slower than what is not; while a graph is captured there are spans of the host only.  Without a
+// recording a span costs a look at a flag.
 #pragma once
 #include <memory>
 #include <optional>

@@ -253,6 +253,7 @@ void CachingAllocator::begin_pool(PoolId id, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
   ARGAND_CHECK(ValueError, pool_id(stream) == kSharedPool, "begin_pool: the stream already allocates from pool ",
                pool_id(stream));
+  if (!capturing()) events_.poll([this](Block* block) { finish(block); });  // what an earlier capture kept
   active_.push_back({id, stream});
   ++graphs_[id];
 }

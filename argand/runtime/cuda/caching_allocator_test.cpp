@@ -571,6 +571,21 @@ TEST_F(CachingAllocatorTest, NothingDisturbsACapture) {
   EXPECT_EQ(allocate(20 * kMiB), b);
 }
 
+TEST_F(CachingAllocatorTest, TwoStreamsOfACapture) {
+  for (StreamHandle stream : {kMain, kSide}) allocator.begin_pool(7, stream);
+  std::byte* a = allocate(20 * kMiB);
+  allocator.used_on(a, kSide);
+  deallocate(a);
+  EXPECT_NE(allocate(20 * kMiB), a) << "kSide works with it until the capture ends";
+  std::byte* b = allocate(20 * kMiB, kSide);
+  deallocate(b);
+  for (StreamHandle stream : {kSide, kMain}) allocator.end_pool(7, stream);
+  device.streams.complete(kSide);
+  for (StreamHandle stream : {kMain, kSide}) allocator.begin_pool(7, stream);  // a second graph in the same pool
+  EXPECT_EQ(allocate(20 * kMiB), a);
+  EXPECT_EQ(allocate(20 * kMiB, kSide), b);
+}
+
 TEST_F(CachingAllocatorTest, PoolsAreBegunEndedAndReleasedInOrder) {
   EXPECT_THROW(allocator.begin_pool(kSharedPool, kMain), ValueError);
   EXPECT_THROW(allocator.end_pool(7, kMain), ValueError);
