@@ -14,6 +14,7 @@
 #include "argand/exec/cuda.h"
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
+#include "argand/exec/trace.h"
 #include "argand/io/file.h"
 #include "argand/io/idx.h"
 #include "argand/io/mnist.h"

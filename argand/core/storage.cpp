@@ -2,10 +2,25 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "argand/base/error.h"
+#include "argand/core/allocating.h"
 
 namespace argand {
+namespace {
+
+thread_local const StorageImpl* being_allocated = nullptr;
+
+struct AllocatingScope {
+  const StorageImpl* before;
+  explicit AllocatingScope(const StorageImpl* storage) : before(std::exchange(being_allocated, storage)) {}
+  ~AllocatingScope() { being_allocated = before; }
+};
+
+}  // namespace
+
+const StorageImpl* allocating_storage() { return being_allocated; }
 
 StorageImpl::~StorageImpl() {
   if (release_) {
@@ -15,7 +30,14 @@ StorageImpl::~StorageImpl() {
   }
 }
 
-void StorageImpl::allocate() { data_ = allocator_->allocate(nbytes_); }
+void StorageImpl::allocate() {
+  if (device_.is_cpu()) {
+    data_ = allocator_->allocate(nbytes_);
+    return;
+  }
+  const AllocatingScope scope(this);
+  data_ = allocator_->allocate(nbytes_);
+}
 
 void StorageImpl::expose() {
   exposed_.store(true, std::memory_order_relaxed);

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "argand/exec/trace.h"
+
 namespace argand::data {
 namespace {
 
@@ -19,9 +21,13 @@ void Prefetcher::fetch() {
   fetched_ = true;
   Example host;
   try {
-    more_ = source_(host);
+    {
+      const trace::Span span("wait for batch", number_);
+      more_ = source_(host);
+    }
     if (!more_) return;
     const cuda::StreamGuard on(*stream_);
+    const trace::Span span("copy batch", number_++, "copy stream", stream_);
     ahead_ = {moved(host.data, device_), moved(host.target, device_)};
     copied_.record(*stream_);
   } catch (...) {

@@ -7,7 +7,8 @@
 // stream waits for that copy before the batch is handed out, the host does not.  Copies run beside other work
 // only if the source gives pinned tensors (DataLoaderOptions::pin_memory).  What the source throws is thrown where
 // its batch would have come, and the pass ends there.  On the CPU a batch is handed on as it is, and none is taken
-// ahead. Not thread-safe; memory may be dropped at any time, the allocators know which stream uses it.
+// ahead. A trace (exec/trace.h) shows both, numbered from 0.  Not thread-safe; memory may be dropped at any time, the
+// allocators know which stream uses it.
 #pragma once
 #include <exception>
 #include <functional>
@@ -77,6 +78,7 @@ class Prefetcher {
   cuda::Event copied_;
   std::exception_ptr error_;
   bool fetched_ = false, more_ = true;
+  int64_t number_ = 0;  // of the batch that is taken next
 };
 
 }  // namespace argand::data

@@ -6,6 +6,7 @@
 #include "argand/exec/pointwise.h"
 #include "argand/exec/window.h"
 #include "argand/runtime/backend.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 namespace {
@@ -32,6 +33,7 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   const bool direct = to.is_contiguous() && to.dtype() == type && to.sizes() == from.sizes();
   const Tensor target = direct ? to : new_tensor({source.impl().sizes, type}, to.device());
   const Device& device = from.is_cuda() ? from.device() : to.device();
+  const CurrentOp current(*current_op() ? current_op() : "copy", {&target, 1});
   backend_of(device.type())
       .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
             non_blocking);

@@ -10,9 +10,13 @@
 // of the capture for ever, so an optimizer that counts its steps on the host (Adam) repeats one step.  Run the work a
 // few times before capturing it (on the stream of the capture, or any), so that what is made once is there.
 //
-// While capturing, Error for: waiting for the stream or its device, looking at data (item(), copies to or from the
-// host), ops that run on the CPU, events, work on a second stream.  The capture itself goes on.  Random ops draw fresh
-// numbers at each replay, those that eager calls would draw.
+// While capturing, Error for: waiting for the stream or its device on the host, looking at data (item(), copies to or
+// from the host), ops that run on the CPU, waiting for an event from outside of the capture.  The capture itself goes
+// on.  Random ops draw fresh numbers at each replay, those that eager calls would draw.
+//
+// Other streams take part by fork and join: a stream of the same device that waits for an event recorded in the
+// capture (side.wait_stream(current)) becomes part of it until its end, and the stream of the capture must then wait
+// for it (current.wait_stream(side)); else capture_end() throws Error.
 //
 // Thread safety: one thread at a time for a graph.
 #pragma once

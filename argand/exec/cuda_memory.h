@@ -27,11 +27,12 @@ void reset_accumulated_memory_stats(DeviceIndex index = -1);  // the counters .a
 MemoryStatsMap memory_stats(DeviceIndex index = -1);
 // Of page-locked host memory: "<allocation|allocated_bytes|segment|reserved_bytes>.<current|...>".
 MemoryStatsMap host_memory_stats();
-// memory_stats() as a table for people.
+// memory_stats() as a table for people, and one of who holds the most memory: op, shape, dtype, since when.
 std::string memory_summary(DeviceIndex index = -1);
 // Every block as JSON: {"segments": [{"address", "reserved_bytes", "stream", ..., "blocks": [{"address", "size",
-// "state", "op", "shape" (if known), "sequence", "time_us" (since 1970)}]}], "device_traces": [[...]]}; the traces are
-// there if record_memory_history() is on.
+// "state", "op", "shape" ("[64, 10] float32"; "[4096] bytes" of memory that is no tensor, or none an op has written
+// yet), "sequence", "time_us" (since 1970)}]}], "device_traces": [[...]]}; the traces are there if
+// record_memory_history() is on.
 std::string memory_snapshot(DeviceIndex index = -1);
 // The same as a page that draws it and needs nothing else.
 std::string memory_snapshot_html(DeviceIndex index = -1);

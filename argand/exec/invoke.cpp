@@ -121,7 +121,7 @@ class NumbersOnDevice {
 void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots& slots, std::span<Tensor> outs) {
   if (device.is_meta()) return;
   const NoGradGuard no_grad;
-  const CurrentOp current(op.name);
+  const CurrentOp current(op.name, outs);
   const DeviceScope on_device(device);
   const NumbersOnDevice numbers(op, device, slots);
   if (const auto kernel = op.kernels[static_cast<int>(device.type())]) {

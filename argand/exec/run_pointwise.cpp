@@ -8,6 +8,7 @@
 #include "argand/kernels/cpu/gather.h"
 #include "argand/kernels/cpu/tile.h"
 #include "argand/runtime/cpu/thread_pool.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::exec {
 namespace {
@@ -126,6 +127,7 @@ class ContiguousRun {
 
 void run_program(const PointwiseCall& call) {
   const Tensor& out = *call.out;
+  const CurrentOp current(call.info->name, {&out, 1});
   PointwiseProgram p;
   p.sizes = out.impl().sizes;
   ProgramStep step;

@@ -143,7 +143,8 @@ class GroupBuilder {
         ++stats.elided;
         continue;
       }
-      const CurrentOp writer(known.writer);  // not the op that made the window issue
+      const ArrayShape shape{program_.sizes, known.operand->dtype};
+      const CurrentOp writer(known.writer, shape);  // not the op that made the window issue
       program_.values[known.value].memory = known.operand->address();
       program_.values[known.value].store = true;
     }

@@ -1,19 +1,41 @@
 // The op whose kernel the calling thread is issuing, for messages: errors of a device that come later, memory tables.
 #pragma once
+#include <optional>
+#include <span>
+
+#include "argand/core/tensor.h"
 
 namespace argand {
 
 const char* current_op();  // "" outside of any
 
+// Sizes and element type of an array; the sizes belong to somebody else.
+struct ArrayShape {
+  IntArrayRef sizes;
+  ScalarType dtype;
+};
+
 class CurrentOp {
  public:
-  explicit CurrentOp(const char* name);
+  // `results`: what the op writes; they outlive the scope, as does `shape`.
+  explicit CurrentOp(const char* name, std::span<const Tensor> results = {});
+  // Of an instruction that gives the array it writes its memory.
+  CurrentOp(const char* name, const ArrayShape& shape);
   ~CurrentOp();
   CurrentOp(const CurrentOp&) = delete;
   CurrentOp& operator=(const CurrentOp&) = delete;
 
  private:
-  const char* before_;
+  friend const char* current_op();
+  friend std::optional<ArrayShape> written_shape(const StorageImpl& storage);
+
+  const char* name_;
+  std::span<const Tensor> results_;
+  const ArrayShape* shape_ = nullptr;
+  const CurrentOp* outer_;
 };
+
+// The shape of the result of an op in flight that fills `storage`, if there is one.
+std::optional<ArrayShape> written_shape(const StorageImpl& storage);
 
 }  // namespace argand

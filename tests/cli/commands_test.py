@@ -60,6 +60,19 @@ class Train(CliTest):
         self.assertIn(said.count("warning: the loss of step"), (1, 2), said)
 
 
+    def test_a_trace_shows_some_steps(self):
+        path = self.folder / "trace.json"
+        said = self.train(self.folder / "out", "--trace", path, epochs=4)
+        self.assertIn(f"trace: {path}", said)
+        spans = [e for e in json.loads(path.read_text())["traceEvents"] if e["ph"] == "X"]
+        self.assertEqual(sum(e["name"] == "step" for e in spans), 10)
+        for name in ("forward", "backward", "optimizer"):
+            numbers = [e["args"]["number"] for e in spans if e["name"] == name and e["tid"] == 1]
+            self.assertEqual(numbers, [4, 5, 0, 1, 2, 3, 4, 5, 0, 1], name)  # of six batches an epoch
+        said = self.train(self.folder / "short", "--max-steps", 3, "--trace", self.folder / "none.json")
+        self.assertIn("no trace: the run ended before step 11", said)
+
+
 class Predict(CliTest):
     def setUp(self):
         super().setUp()
@@ -134,6 +147,7 @@ class Mem(CliTest):
         self.assertEqual(said.returncode, 0, said.stderr)
         self.assertIn("mlp on cuda:0, batch 16, adam, after 2 steps", said.stdout)
         self.assertRegex(said.stdout, r"(?m)^allocated memory +\d+\.\d\d MiB +\d+\.\d\d MiB")
+        self.assertRegex(said.stdout, r"(?m)^ +\d+\.\d\d MiB +\d+ +\d+ ms  \w+ \[256, 784\] float32$")
         self.assertRegex(said.stdout, r"(?m)^the device has \d+\.\d\d GiB")
 
     def test_snapshots(self):
@@ -147,6 +161,10 @@ class Mem(CliTest):
             self.assertEqual(sizes.count(4 * count), 4, count)
         self.assertEqual(sizes.count(16 * 784 * 4), 1)
         self.assertTrue(all(b["time_us"] > 0 for b in held))
+        shapes = [b["shape"] for b in held]
+        self.assertEqual(shapes.count("[256, 784] float32"), 4)
+        self.assertEqual(shapes.count("[16, 1, 28, 28] float32"), 1)
+        self.assertFalse([s for s in shapes if not re.fullmatch(r"\[[\d, ]*\] \w+", s)])
         self.assertTrue(any(e["action"] == "free_requested" for e in snapshot["device_traces"][0]))
         self.assertEqual(self.mem("--snapshot", self.folder / "m.html").returncode, 0)
         self.assertIn("<h1>Device memory</h1>", (self.folder / "m.html").read_text())

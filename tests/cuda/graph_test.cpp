@@ -193,6 +193,11 @@ TEST_F(CudaGraph, WhatCannotBeCapturedIsSaidAndTheCaptureGoesOn) {
   Tensor x = ones({1000}, kOnGpu), y;
   (x * 3).clone();
   const std::string tail = " is not possible while a CUDA graph is being captured";
+  const std::string outside =
+      "Event.wait: a CUDA graph that is being captured cannot wait for what is outside of it: the event was recorded "
+      "before the capture, or on a stream that is no part of it";
+  cuda::Event before;
+  before.record();
   cuda::CUDAGraph graph, other;
   {
     cuda::GraphCapture capture(graph);
@@ -202,7 +207,13 @@ TEST_F(CudaGraph, WhatCannotBeCapturedIsSaidAndTheCaptureGoesOn) {
     EXPECT_EQ(message_of<Error>([] { cuda::synchronize(); }), "cuda::synchronize" + tail);
     EXPECT_EQ(message_of<Error>([&] { stream.synchronize(); }), "Stream.synchronize" + tail);
     EXPECT_EQ(message_of<Error>([&] { stream.query(); }), "Stream.query" + tail);
-    EXPECT_EQ(message_of<Error>([&] { stream.record_event(); }), "Event.record" + tail);
+    cuda::Event inside = stream.record_event();
+    EXPECT_EQ(message_of<Error>([&] { inside.query(); }), "Event.query" + tail);
+    EXPECT_EQ(message_of<Error>([&] { inside.synchronize(); }), "Event.synchronize" + tail);
+    EXPECT_EQ(message_of<Error>([&] { stream.wait_event(before); }), outside);
+    EXPECT_EQ(message_of<Error>([&] { stream.wait_stream(cuda::default_stream()); }), outside);
+    EXPECT_EQ(message_of<Error>([&] { cuda::default_stream().wait_stream(stream); }),
+              "Event.wait: the default stream cannot become part of a CUDA graph that is being captured");
     EXPECT_EQ(message_of<Error>([&] { other.capture_begin(); }),
               "CUDAGraph.capture_begin: the current stream is being captured already");
     EXPECT_EQ(message_of<Error>([&] { graph.replay(); }), "CUDAGraph.replay: the capture has not ended yet");
@@ -214,6 +225,211 @@ TEST_F(CudaGraph, WhatCannotBeCapturedIsSaidAndTheCaptureGoesOn) {
   if (kernels_run()) {
     EXPECT_EQ(y[999].item().toFloat(), 6);
   }
+}
+
+// ---- several streams in one graph
+
+class CudaGraphStreams : public CudaGraph {
+ protected:
+  const cuda::Stream side_ = find_backend(kCUDA) ? cuda::stream_from_pool() : cuda::Stream({});
+  // Of the current stream, as part of its graph if it is captured.
+  template <class F>
+  void on_side(F f) const {
+    const cuda::Stream main = cuda::current_stream();
+    side_.wait_stream(main);
+    const cuda::StreamGuard on(side_);
+    f();
+  }
+  void join() const { cuda::current_stream().wait_stream(side_); }
+
+  // What `work` gives eagerly for `x`, whose values change, against replays of its capture, on the streams it uses.
+  template <class F>
+  static void fork_equals_eager(F work) {
+    Tensor x = ones({1 << 16}, kOnGpu);
+    const auto set = [&](int i) { x.copy_((arange(1 << 16, kOnGpu) + i).sin()); };
+    for (int i = 0; i < 2; ++i) work(x);
+    cuda::synchronize();
+    cuda::CUDAGraph graph;
+    Tensor result;
+    {
+      cuda::GraphCapture capture(graph);
+      result = work(x);
+      capture.end();
+    }
+    for (int i = 0; i < 20; ++i) {
+      set(i);
+      graph.replay();
+      const Tensor got = result.clone(), expected = work(x);
+      cuda::synchronize();
+      if (kernels_run()) {
+        ASSERT_TRUE(got.equal(expected)) << "replay " << i;
+      }
+    }
+  }
+};
+
+TEST_F(CudaGraphStreams, ForkAndJoin) {
+  fork_equals_eager([&](const Tensor& x) {
+    Tensor a = x * 2, b, c;
+    on_side([&] { b = a.cumsum(0); });
+    c = a.exp();
+    join();
+    return b + c;
+  });
+}
+
+TEST_F(CudaGraphStreams, TheSideStreamIsPartOfTheCaptureUntilItsEnd) {
+  const Tensor x = ones({1000}, kOnGpu);
+  (x * 3).clone();
+  cuda::CUDAGraph graph;
+  Tensor y;
+  {
+    cuda::GraphCapture capture(graph);
+    on_side([&] {
+      EXPECT_TRUE(cuda::is_current_stream_capturing());
+      EXPECT_NE(message_of<Error>([&] { x.cpu(); }).find("a copy between host and device is not possible"),
+                std::string::npos);
+      EXPECT_NE(message_of<Error>([&] { side_.synchronize(); }), "");
+      y = x * 3;
+    });
+    join();
+    capture.end();
+  }
+  side_.synchronize();
+  const cuda::StreamGuard on(side_);
+  EXPECT_FALSE(cuda::is_current_stream_capturing());
+  graph.replay();
+  EXPECT_EQ((x + 1).sum().item().toFloat(), kernels_run() ? 2000.0F : 0.0F);
+  if (kernels_run()) {
+    EXPECT_EQ(y[7].item().toFloat(), 3);
+  }
+}
+
+// Blocks are freed on the host while the other stream still has work for them, and others of their size are made.
+TEST_F(CudaGraphStreams, MemoryThatTheSideStreamUsesIsNotGivenAway) {
+  fork_equals_eager([&](const Tensor& x) {
+    std::vector<Tensor> sums;
+    Tensor slow = x;
+    for (int i = 0; i < 12; ++i) {
+      Tensor temporary = slow + i;
+      on_side([&] {
+        Tensor t = temporary;
+        for (int k = 0; k < 6; ++k) t = t.cumsum(0).tanh();  // slower than what goes on beside it
+        sums.push_back(t.sum() + temporary.sum());
+      });
+      temporary = Tensor();
+      slow = (slow * 0.5 + 1).cos();
+    }
+    join();
+    return stack(sums) + slow.sum();
+  });
+}
+
+TEST_F(CudaGraphStreams, MemoryOfAllStreamsComesFromThePoolAndGoesWithTheGraph) {
+  const Tensor x = zeros({1 << 18}, kOnGpu);
+  const auto work = [&] {
+    Tensor a, b = x.exp();
+    on_side([&] { a = (x + 1).softmax(0); });
+    join();
+    return a + b;
+  };
+  work();
+  cuda::synchronize();
+  cuda::empty_cache();
+  const int64_t reserved = cuda::memory_reserved(), allocated = cuda::memory_allocated();
+  cuda::CUDAGraph graph;
+  {
+    const cuda::GraphCapture capture(graph, {0, 0}, cuda::stream_from_pool());
+    work();
+  }
+  cuda::synchronize();
+  cuda::empty_cache();
+  EXPECT_EQ(cuda::memory_allocated(), allocated);
+  EXPECT_GT(cuda::memory_reserved(), reserved) << "replays write there";
+  graph.replay();
+  cuda::synchronize();
+  graph.reset();
+  cuda::empty_cache();
+  EXPECT_EQ(cuda::memory_reserved(), reserved);
+}
+
+TEST_F(CudaGraphStreams, RandomNumbersOfAllStreams) {
+  Generator random = backend_of(kCUDA).default_generator(0);
+  const auto draw = [&] {
+    Tensor a = empty({1000}, kOnGpu).uniform_(), b;
+    on_side([&] { b = empty({1000}, kOnGpu).normal_(); });
+    join();
+    return a + b;
+  };
+  draw();
+  cuda::synchronize();
+  cuda::CUDAGraph graph;
+  Tensor drawn;
+  {
+    const cuda::GraphCapture capture(graph);
+    drawn = draw();
+  }
+  for (int i = 0; i < 3; ++i) {
+    random.set_current_seed(static_cast<uint64_t>(7 + i));
+    graph.replay();
+    const Tensor got = drawn.cpu();
+    random.set_current_seed(static_cast<uint64_t>(7 + i));
+    const Tensor expected = draw().cpu();
+    if (kernels_run()) {
+      EXPECT_TRUE(got.equal(expected)) << i;
+    }
+  }
+}
+
+// Nodes of backward run on the streams of their forward ops, and wait for each other as those did.
+TEST_F(CudaGraphStreams, ForwardAndBackwardOfTwoBranches) {
+  const Tensor w = linspace(-1, 1, 1 << 16, kOnGpu).requires_grad_();
+  fork_equals_eager([&](const Tensor& x) {
+    w.mutable_grad() = Tensor();
+    Tensor a = x * w, b, c;
+    on_side([&] { b = a.tanh().cumsum(0); });
+    c = a.sin();
+    join();
+    (b * c).mean().backward();
+    return w.grad().detach().clone();
+  });
+}
+
+TEST_F(CudaGraphStreams, AStreamThatIsNotJoinedIsAnError) {
+  if (!kernels_run()) GTEST_SKIP() << "the dry run does not follow the work of streams";
+  const Tensor x = ones({1000}, kOnGpu);
+  (x * 3).clone();
+  cuda::CUDAGraph graph;
+  Tensor y;
+  {
+    cuda::GraphCapture capture(graph);
+    on_side([&] { y = x * 3; });
+    EXPECT_NE(message_of<Error>([&] { capture.end(); }).find("call wait_stream() before the end"), std::string::npos);
+  }
+  EXPECT_NE(message_of<Error>([&] { graph.replay(); }).find("nothing was captured"), std::string::npos);
+  const cuda::StreamGuard on(side_);  // is as it was
+  EXPECT_EQ((x * 3).sum().item().toFloat(), 3000);
+  cuda::synchronize();
+}
+
+TEST_F(CudaGraphStreams, AnExceptionEndsTheCaptureOfAllStreams) {
+  const int64_t before = cuda::memory_allocated();
+  const Tensor x = ones({1000}, kOnGpu);
+  (x * 3).clone();
+  cuda::CUDAGraph graph;
+  try {
+    const cuda::GraphCapture capture(graph);
+    on_side([&] {
+      const Tensor y = x * 3;
+      y.cpu();
+    });
+  } catch (const Error&) {
+  }
+  const cuda::StreamGuard on(side_);
+  EXPECT_FALSE(cuda::is_current_stream_capturing());
+  (x * 2).sum().cpu();
+  cuda::synchronize();
+  EXPECT_EQ(cuda::memory_allocated() - before, 4096);
 }
 
 TEST_F(CudaGraph, MisuseIsAnError) {

@@ -68,7 +68,9 @@ TEST_F(CudaMemory, StatsHaveTheNamesOfPyTorch) {
   for (const char* name : {"segment.all.peak", "reserved_bytes.all.freed", "active.small_pool.current",
                            "active_bytes.all.current", "num_alloc_retries", "num_ooms"})
     EXPECT_EQ(stats.count(name), 1u) << name;
-  EXPECT_NE(cuda::memory_summary().find("allocated memory"), std::string::npos);
+  const std::string summary = cuda::memory_summary();
+  EXPECT_NE(summary.find("allocated memory"), std::string::npos);
+  EXPECT_NE(summary.find(" ms  (no op) [2097152] bytes"), std::string::npos) << summary;
 }
 
 TEST_F(CudaMemory, PinnedMemoryIsCounted) {
@@ -77,14 +79,20 @@ TEST_F(CudaMemory, PinnedMemoryIsCounted) {
   EXPECT_EQ(cuda::host_memory_stats().at("allocated_bytes.current") - before, 32768) << "20000 bytes as a power of two";
 }
 
-TEST_F(CudaMemory, ASnapshotNamesTheOpOfEveryBlock) {
+TEST_F(CudaMemory, ASnapshotNamesTheOpShapeAndTimeOfEveryBlock) {
   cuda::record_memory_history();
   Tensor x = ones({64, 64}, TensorOptions(kFloat).device(kCUDA));
-  const Tensor y = x.softmax(1);
+  const Tensor y = x.softmax(1), sums = y.to(kDouble).sum(0), z = (sums + 1).exp(), copy = z.cpu().to(kCUDA, kHalf);
+  const Tensor raw = bytes(4096);
   cuda::synchronize();
   const std::string json = cuda::memory_snapshot();
-  EXPECT_NE(json.find("\"op\": \"_softmax\""), std::string::npos) << json;
-  EXPECT_NE(json.find("\"op\": \"copy\""), std::string::npos) << json;
+  for (const char* block :
+       {"\"op\": \"copy\", \"shape\": \"[64, 64] float32\", \"time_us\": 1",
+        "\"op\": \"_softmax\", \"shape\": \"[64, 64] float32\", \"time_us\": 1",
+        "\"op\": \"sum\", \"shape\": \"[64] float64\", \"time_us\": 1",
+        "\"op\": \"exp\", \"shape\": \"[64] float64\", \"time_us\": 1", "\"shape\": \"[64] float16\", \"time_us\": 1",
+        "\"op\": \"(no op)\", \"shape\": \"[4096] bytes\", \"time_us\": 1"})
+    EXPECT_NE(json.find(block), std::string::npos) << block << " is not in\n" << json;
   EXPECT_NE(json.find("\"time_us\": 1"), std::string::npos) << json;
   EXPECT_NE(json.find("\"device_traces\": [["), std::string::npos) << json;
   EXPECT_NE(json.find("{\"action\": \"alloc\""), std::string::npos) << json;

@@ -49,6 +49,9 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
       ->capture_default_str();
   c->add_option("--max-steps", o.max_steps, "Stop after so many steps, as if interrupted; 0: no limit")
       ->check(CLI::NonNegativeNumber);
+  c->add_option("--trace", o.trace,
+                "Write a trace of steps 11 to 20 to this file (JSON, for https://ui.perfetto.dev): host, copy stream, "
+                "compute stream");
   c->add_flag("--resume", o.resume, "Go on from the checkpoint in --out");
   c->callback([&] { status = argand::cli::train(o); });
 }

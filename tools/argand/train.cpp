@@ -4,11 +4,13 @@
 #include <cmath>
 #include <ctime>
 #include <filesystem>
+#include <optional>
 
 #include "argand/core/cpu_generator.h"
 #include "argand/data/data_loader.h"
 #include "argand/data/prefetcher.h"
 #include "argand/exec/autocast.h"
+#include "argand/exec/trace.h"
 #include "argand/io/file.h"
 #include "argand/ops/functions.h"
 #include "argand/optim/grad_scaler.h"
@@ -28,6 +30,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// The steps of a process that --trace shows: kernels are compiled by then.
+constexpr int64_t kTraceFrom = 10, kTraceTo = 20;
 constexpr double kSaveEvery = 60;  // seconds that a crash may cost; the end of an epoch saves in any case
 
 double seconds_since(Clock::time_point t) { return std::chrono::duration<double>(Clock::now() - t).count(); }
@@ -81,6 +85,7 @@ class Run {
       if (!train_epoch()) return interrupted();
       finish_epoch();
     }
+    end_trace();
     write_outputs("");
     progress_.print(str("report: ", o_.report_path()));
     progress_.print(str("model:  ", o_.model_path()));
@@ -118,12 +123,13 @@ class Run {
     const auto begun = Clock::now();
     const double before = state_.seconds;
     progress_.begin_epoch(state_.epoch, o_.epochs, train_->size(), state_.batch * o_.batch_size);
+    first_batch_ = state_.batch;
     data::Prefetcher batches(loader_.begin_at(state_.batch), loader_.end(), device_);
     if (!state_.rng_now.empty()) generator.set_state(state_.rng_now);
     model_->train();
     for (data::Example batch; batches.next(batch);) {
       if (StopOnSignal::requested() || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
-      train_step(batch);
+      trace_step([&] { train_step(batch); });
       state_.rng_now = generator.state();
       state_.seconds = before + seconds_since(begun);
       if (seconds_since(saved_) > kSaveEvery) save();
@@ -132,18 +138,47 @@ class Run {
     return true;
   }
 
+  // One step, as a part of the trace if it is among those to be shown.
+  template <class F>
+  void trace_step(F step) {
+    if (!o_.trace.empty() && steps_done_ == kTraceFrom) trace_.emplace(device_);
+    {
+      const trace::Span span("step", state_.batch - first_batch_);
+      step();
+    }
+    if (++steps_done_ == kTraceTo) end_trace();
+  }
+  void end_trace() {
+    if (trace_) {
+      io::write_file(o_.trace, trace_->json());
+      progress_.print(str("trace: ", o_.trace));
+      trace_.reset();
+    } else if (!o_.trace.empty() && steps_done_ <= kTraceFrom) {
+      progress_.print(str("no trace: the run ended before step ", kTraceFrom + 1));
+    }
+  }
+  // Of the step's work on its stream; numbered as the prefetcher numbers its batches.
+  trace::Span compute_span(const char* name) const {
+    std::optional<cuda::Stream> stream;
+    if (device_.is_cuda()) stream = cuda::current_stream(device_.index());
+    return {name, state_.batch - first_batch_, "compute stream", stream};
+  }
+
   void train_step(const data::Example& batch) {
     const Tensor& target = batch.target;
     optimizer_->zero_grad();
     Tensor logits, loss;
     {
+      const trace::Span span = compute_span("forward");
       const AutocastGuard autocast(device_.type(), o_.amp == "fp16" ? kHalf : kBFloat16, o_.amp != "off");
       logits = model_->forward(batch.data);
       loss = cross_entropy_loss(logits, target);
     }
-    scaler_.scale(loss).backward();
-    const amp::StepReport report = scaler_.step(*optimizer_);
-    scaler_.update();
+    {
+      const trace::Span span = compute_span("backward");
+      scaler_.scale(loss).backward();
+    }
+    const amp::StepReport report = optimizer_step();
     const int64_t n = target.size(0);
     const double value = loss.item<double>();
     state_.loss_sum += value * static_cast<double>(n);
@@ -163,6 +198,13 @@ class Run {
       warned_epoch_ = state_.epoch;
       progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
     }
+  }
+
+  amp::StepReport optimizer_step() {
+    const trace::Span span = compute_span("optimizer");
+    amp::StepReport report = scaler_.step(*optimizer_);
+    scaler_.update();
+    return report;
   }
 
   void finish_epoch() {
@@ -194,6 +236,7 @@ class Run {
 
   int interrupted() {
     save();
+    end_trace();
     write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
     progress_.print(str("stopped after step ", state_.step, "; saved ", o_.checkpoint_path(), "; go on with --resume"));
     return StopOnSignal::requested() ? 128 + StopOnSignal::signal() : 0;
@@ -254,6 +297,9 @@ class Run {
   Evaluation evaluation_;
   std::vector<StepLoss> steps_;
   int64_t seen_ = 0;
+  std::optional<trace::Recording> trace_;
+  int64_t steps_done_ = 0;   // by this process
+  int64_t first_batch_ = 0;  // of this process, in the epoch
   Clock::time_point saved_ = Clock::now();
   int warned_epoch_ = 0;  // one warning about a loss that is not finite is enough for an epoch
 };

@@ -20,6 +20,8 @@ struct TrainOptions {
   int64_t workers = 1;
   int64_t max_steps = 0;  // stop after so many steps in all, as if interrupted; 0: no limit
 
+  std::string trace;  // write a trace of some steps to this file
+
   std::string checkpoint_path() const { return out + "/checkpoint.safetensors"; }
   std::string model_path() const { return out + "/model.safetensors"; }
   std::string metrics_path() const { return out + "/metrics.csv"; }

@@ -42,6 +42,7 @@ struct alignas(2 * sizeof(T)) Complex {
     const T r = b.re / b.im, d = b.re * r + b.im;
     return {(a.re * r + a.im) / d, (a.im * r - a.re) / d};
   }
+  ARGAND_COMPLEX Complex& operator+=(const Complex& other) { return *this = *this + other; }
   friend ARGAND_COMPLEX bool operator==(const Complex& a, const Complex& b) { return a.re == b.re && a.im == b.im; }
   friend ARGAND_COMPLEX bool operator!=(const Complex& a, const Complex& b) { return !(a == b); }
 };

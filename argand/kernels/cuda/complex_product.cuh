@@ -1,6 +1,7 @@
-// Matrix products of complex elements.
+// Matrix products and convolutions of complex elements.
 #pragma once
 #include "argand/kernels/cuda/complex.cuh"
+#include "argand/kernels/cuda/conv.cuh"
 #include "argand/kernels/cuda/matrix_product.cuh"
 
 namespace argand {

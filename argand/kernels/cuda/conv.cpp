@@ -3,16 +3,20 @@
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
 namespace {
 
-constexpr const char* kHeader = "argand/kernels/cuda/conv.cuh";
+constexpr const char *kHeader = "argand/kernels/cuda/conv.cuh",
+                     *kComplexHeader = "argand/kernels/cuda/complex_product.cuh";
 constexpr unsigned kThreads = 256;
 constexpr int64_t kTileColumns = 64, kTileDepth = 16, kTileSide = 16;
 constexpr const char *kForward = "kForward", *kInputGrad = "kInputGrad", *kWeightGrad = "kWeightGrad";
+
+const char* header_for(ScalarType dtype) { return is_complex(dtype) ? kComplexHeader : kHeader; }
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -36,16 +40,16 @@ void launch_product(const char* kind, const cpu::ConvShape& s, ScalarType dtype,
         s.stride[d] >= int64_t{1} << 30)
       throw NotOnDevice();
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, part_depth));
-  launch(kernel(kHeader, instance("conv_product", dtype, kind, rows_each(p.rows))),
+  launch(kernel(header_for(dtype), instance("conv_product", code_type(dtype), kind, rows_each(p.rows))),
          {blocks_for(count_tiles(s, p) * parts, 1), kThreads}, a, b, bias, c, s, part_depth);
 }
 
 // A sum over everything but channels is long, and its tiles are few: it is cut into parts, by the shape alone.
 int64_t part_depth(const cpu::ConvShape& s, const ProductSize& p) {
-  constexpr int64_t kBlocks = 512, kLeastDepth = 256, kMostBytes = int64_t{64} << 20;
+  constexpr int64_t kBlocks = 512, kLeastDepth = 256, kMostSums = int64_t{8} << 20;
   const int64_t elements = std::max<int64_t>(1, s.groups * p.rows * p.columns);
   int64_t parts = ceil_div(kBlocks, std::max<int64_t>(1, count_tiles(s, p)));
-  parts = std::min(parts, std::max<int64_t>(1, kMostBytes / (elements * int64_t{sizeof(double)})));
+  parts = std::min(parts, std::max<int64_t>(1, kMostSums / elements));
   parts = std::clamp<int64_t>(parts, 1, std::max<int64_t>(1, p.depth / kLeastDepth));
   return std::max(ceil_div(ceil_div(p.depth, parts), kTileDepth) * kTileDepth, kTileDepth);
 }
@@ -69,7 +73,7 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
   const int64_t size = s.groups * p.rows * p.columns, each = part_depth(s, p);
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, each));
   if (size == 0) return;
-  const size_t sum_bytes = dtype == kDouble ? sizeof(double) : sizeof(float);
+  const auto sum_bytes = static_cast<size_t>(element_size(op_math_type(dtype)));
   const Scratch sums(static_cast<size_t>(parts * size) * sum_bytes);
   launch_product(kWeightGrad, s, dtype, p, gy, x, nullptr, sums.data(), each);
   add_parts(dtype, sums.data(), gw, size, parts);
@@ -77,8 +81,8 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
 
 void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count) {
   constexpr int64_t kElements = 32;  // of a block
-  launch(kernel(kHeader, instance("add_parts", dtype)), {blocks_for(size, kElements), kThreads}, parts, out, size,
-         count);
+  launch(kernel(header_for(dtype), instance("add_parts", code_type(dtype))), {blocks_for(size, kElements), kThreads},
+         parts, out, size, count);
 }
 
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {

@@ -1,5 +1,5 @@
-// Own kernels for convolution: for every shape and every real floating-point type, where cuDNN has none or is not
-// there. Arguments as in kernels/cpu/conv.h.
+// Own kernels for convolution: for every shape and every floating-point and complex type, where cuDNN has none or is
+// not there. Arguments as in kernels/cpu/conv.h.
 #pragma once
 #include "argand/kernels/cpu/conv.h"
 
@@ -14,7 +14,7 @@ bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void*
                           void* y);
 bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// out[size] = the sum of `count` parts of float (of double, for double), in an order that follows from `count`.
+// out[size] = the sum of `count` parts of type op_math_type(dtype), in an order that follows from `count`.
 void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count);
 // y[n, o, out] += bias[o]
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y);

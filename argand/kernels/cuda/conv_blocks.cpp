@@ -13,7 +13,7 @@ namespace {
 // Of an empty product nothing is left but zeros and the bias, which the own kernels write; the library may take empty
 // tensors and then read from them.
 bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y) {
-  device_type_name(dtype);  // NotOnDevice for complex numbers
+  if (is_complex(dtype)) return false;
   if (s.n == 0 || s.c == 0 || s.o == 0) return false;
   for (const auto* sizes : {&s.in, &s.out, &s.kernel})
     if (std::find(sizes->begin(), sizes->end(), 0) != sizes->end()) return false;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 #include <random>
 
 #include "argand/base/str.h"
@@ -39,9 +40,8 @@ class Convolution : public OnDevice {
 
   template <class T>
   std::vector<T> random_values(int64_t n) {
-    std::uniform_real_distribution<T> uniform(-1, 1);
     std::vector<T> out(static_cast<size_t>(n));
-    for (T& x : out) x = uniform(generator_);
+    for (T& x : out) fill(x);
     return out;
   }
 
@@ -50,7 +50,7 @@ class Convolution : public OnDevice {
                           const std::string& what) {
     double worst = 0;
     for (size_t i = 0; i < expected.size(); ++i) {
-      const double error = std::fabs(double(expected[i]) - double(got[i]));
+      const double error = std::abs(expected[i] - got[i]);
       if (!(error <= worst)) worst = error;  // a NaN is the worst
     }
     EXPECT_LE(worst, tolerance) << what;
@@ -124,6 +124,17 @@ class Convolution : public OnDevice {
   }
 
  private:
+  template <class T>
+  void fill(T& x) {
+    x = std::uniform_real_distribution<T>(-1, 1)(generator_);
+  }
+  template <class T>
+  void fill(std::complex<T>& x) {
+    T parts[2];
+    for (T& part : parts) fill(part);
+    x = {parts[0], parts[1]};
+  }
+
   std::mt19937 generator_{1};
 };
 
@@ -134,9 +145,12 @@ TEST_F(Convolution, KernelsOfOneNameAreApart) {
 }
 TEST_F(Convolution, OwnKernelsInFloat) { compare<float>(kFloat, 1e-3, true); }
 TEST_F(Convolution, OwnKernelsInDouble) { compare<double>(kDouble, 1e-11, true); }
+TEST_F(Convolution, OwnKernelsInComplexFloat) { compare<std::complex<float>>(kComplexFloat, 1e-3, true); }
+TEST_F(Convolution, OwnKernelsInComplexDouble) { compare<std::complex<double>>(kComplexDouble, 1e-11, true); }
 TEST_F(Convolution, FewChannels) { compare_few_channels(); }
 TEST_F(Convolution, BlocksInFloat) { compare<float>(kFloat, 1e-3, false); }
 TEST_F(Convolution, BlocksInDouble) { compare<double>(kDouble, 1e-11, false); }
+TEST_F(Convolution, BlocksInComplexFloat) { compare<std::complex<float>>(kComplexFloat, 1e-3, false); }
 
 }  // namespace
 }  // namespace argand::cuda

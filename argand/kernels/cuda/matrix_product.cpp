@@ -4,6 +4,7 @@
 #include "argand/core/dispatch.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/arguments.cuh"
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/product_and_sums.h"
 #include "argand/runtime/cuda/cublaslt.h"
@@ -16,12 +17,6 @@ constexpr const char *kHeader = "argand/kernels/cuda/matrix_product.cuh",
 constexpr int64_t kTile = 64;
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMaxBatch = 65535;  // blocks along z
-
-// Element types that products alone know.
-const char* product_type(ScalarType t) {
-  if (t == kComplexFloat) return "Complex<float>";
-  return t == kComplexDouble ? "Complex<double>" : device_type_name(t);
-}
 
 template <class Number>
 void launch_own(const MatrixProduct& p, const char* header, const char* number, Number alpha, Number beta) {
@@ -37,7 +32,7 @@ void launch_own(const MatrixProduct& p, const char* header, const char* number, 
                          p.c_row_stride,
                          p.c_batch_stride};
   const int64_t tiles = (p.m + kTile - 1) / kTile * ((p.n + kTile - 1) / kTile);
-  launch(kernel(header, instance("matrix_product", product_type(p.dtype), number)),
+  launch(kernel(header, instance("matrix_product", code_type(p.dtype), number)),
          {.blocks = blocks_for(tiles, 1), .threads = kThreads, .blocks_z = static_cast<unsigned>(p.batch)}, p.a.data,
          p.b.data, p.c, p.bias, s, alpha, beta);
 }
@@ -81,8 +76,8 @@ std::optional<LtMatrix> as_library_matrix(const MatrixProduct::Operand& o, int64
 // Every row of C becomes the bias.
 void fill_with_bias(const MatrixProduct& p) {
   const char* header = is_complex(p.dtype) ? kComplexHeader : kHeader;
-  launch(kernel(header, instance("fill_rows", product_type(p.dtype))), {blocks_for(p.m * p.n, kThreads), kThreads},
-         p.bias, p.c, p.m, p.n, p.c_row_stride);
+  launch(kernel(header, instance("fill_rows", code_type(p.dtype))), {blocks_for(p.m * p.n, kThreads), kThreads}, p.bias,
+         p.c, p.m, p.n, p.c_row_stride);
 }
 
 std::optional<LtProduct> as_library_product(const MatrixProduct& p) {

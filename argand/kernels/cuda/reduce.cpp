@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/reduce_shape.cuh"
 #include "argand/runtime/cuda/scratch.h"
@@ -11,7 +12,8 @@
 namespace argand::cuda {
 namespace {
 
-constexpr const char* kHeader = "argand/kernels/cuda/reduce.cuh";
+constexpr const char *kHeader = "argand/kernels/cuda/reduce.cuh",
+                     *kComplexHeader = "argand/kernels/cuda/complex_reduce.cuh";
 constexpr int kWarp = 32, kThreads = 256, kLongThreads = 1024;
 using Layout = cpu::ReduceLayout;
 
@@ -71,7 +73,7 @@ void launch_reduction(const char* name, const Reduction& r, const void* in, int 
   const void* center = r.center;
   double parameter = r.parameter;
   void* args[] = {&in, const_cast<void*>(r.store_object), &center, &parameter, &shape};
-  launch_with(kernel(kHeader, text), grid, args);
+  launch_with(kernel(r.complex ? kComplexHeader : kHeader, text), grid, args);
 }
 
 // Elements of a row for one block: enough to be worth it, few enough for the rounding of its sums.
@@ -319,17 +321,19 @@ void reduce(const cpu::ReduceCall& c, const Layout& layout) {
     return cuda::reduce(parts, layout_of_parts(layout));
   }
   const bool is_bool = c.type == kBool;  // any and all count in 32 bits
-  const std::string acc = is_bool ? "unsigned" : device_type_name(c.type);
+  const std::string acc = is_bool ? "unsigned" : code_type(c.type);
   const ScalarType out_type = c.out_type == ScalarType::Undefined ? c.type : c.out_type;
   const FinishedStore store(c.out, c.finish, c.number, c.center);
   Reduction r;
-  r.in = device_type_name(c.in_type);
+  r.complex = is_complex(c.type) || is_complex(c.in_type);
+  r.in = code_type(c.in_type);
   r.in_size = element_size(c.in_type);
   r.op = instance(op_name(c.kind), acc.c_str());
   r.acc = acc;
   r.acc_size = is_bool ? 4 : element_size(c.type);
-  r.store = c.finish == cpu::ReduceFinish::kPower ? instance("argand::StoreFinished", acc.c_str(), out_type, true)
-                                                  : instance("argand::StoreFinished", acc.c_str(), out_type);
+  r.store = c.finish == cpu::ReduceFinish::kPower
+                ? instance("argand::StoreFinished", acc.c_str(), code_type(out_type), true)
+                : instance("argand::StoreFinished", acc.c_str(), code_type(out_type));
   r.store_object = &store;
   r.center = c.center;
   r.parameter = c.parameter;

@@ -16,6 +16,7 @@ struct Reduction {
   int64_t acc_size;
   std::string store;         // "argand::StoreFinished<float, argand::Half>"
   const void* store_object;  // of that type
+  bool complex = false;
   const void* center = nullptr;
   double parameter = 0;
 };

@@ -29,10 +29,10 @@ struct SumOp : ReduceOp<A> {
   static __device__ __forceinline__ A identity() { return A(0); }
   __device__ __forceinline__ A map(A x, A) const { return x; }
   static __device__ __forceinline__ A combine(A a, A b) {
-    if constexpr (math::detail::Floating<A>)
-      return a + b;
-    else
+    if constexpr (math::detail::Integer<A>)
       return static_cast<A>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
+    else
+      return a + b;
   }
 };
 template <class A>
@@ -48,10 +48,10 @@ struct ProdOp : ReduceOp<A> {
   static __device__ __forceinline__ A identity() { return A(1); }
   __device__ __forceinline__ A map(A x, A) const { return x; }
   static __device__ __forceinline__ A combine(A a, A b) {
-    if constexpr (math::detail::Floating<A>)
-      return a * b;
-    else
+    if constexpr (math::detail::Integer<A>)
       return static_cast<A>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
+    else
+      return a * b;
   }
 };
 

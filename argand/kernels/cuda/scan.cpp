@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/cuda/reduce.h"
 #include "argand/runtime/cuda/scratch.h"
@@ -8,13 +9,15 @@
 namespace argand::cuda {
 namespace {
 
-constexpr const char* kHeader = "argand/kernels/cuda/scan.cuh";
+constexpr const char *kHeader = "argand/kernels/cuda/scan.cuh",
+                     *kComplexHeader = "argand/kernels/cuda/complex_reduce.cuh";
 constexpr int kWarp = 32, kThreads = 256, kItems = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // What a scan kernel is an instance of.  `store_object` is of the type `store`.
 struct Scan {
+  const char* header;
   std::string in, op, store;
   const void* store_object;
 };
@@ -24,14 +27,15 @@ void launch_rows(const Scan& scan, const void* in, const void* before, int64_t r
   const int64_t warps = std::clamp<int64_t>(ceil_div(std::min(n, chunks.step), kItems * kWarp * width), 1, 8);
   const std::string text = instance("scan_rows", scan.in.c_str(), scan.op.c_str(), width, scan.store.c_str());
   void* args[] = {&in, const_cast<void*>(scan.store_object), &before, &n, &chunks.step, &chunks.count};
-  launch_with(kernel(kHeader, text), {blocks_for(rows * chunks.count, 1), static_cast<unsigned>(warps * kWarp)}, args);
+  launch_with(kernel(scan.header, text), {blocks_for(rows * chunks.count, 1), static_cast<unsigned>(warps * kWarp)},
+              args);
 }
 
 void launch_columns(const Scan& scan, const void* in, const void* before, const cpu::ScanShape& s, Chunks chunks) {
   const std::string text = instance("scan_columns", scan.in.c_str(), scan.op.c_str(), scan.store.c_str());
   int64_t lines = s.outer * s.inner, n = s.n, inner = s.inner;
   void* args[] = {&in, const_cast<void*>(scan.store_object), &before, &lines, &n, &inner, &chunks.step, &chunks.count};
-  launch_with(kernel(kHeader, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args);
+  launch_with(kernel(scan.header, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args);
 }
 
 // Rows shorter than this are walked by a thread each.
@@ -52,7 +56,7 @@ Chunks chunks_of(const cpu::ScanShape& s, bool by_rows) {
 // `r` is the same operation as a reduction, for the totals of chunks; `addresses`: of all arrays, combined by |.
 void scan_with(const Reduction& r, const void* in, const cpu::ScanShape& s, uintptr_t addresses) {
   if (s.outer * s.n * s.inner == 0) return;
-  const Scan scan{r.in, r.op, r.store, r.store_object};
+  const Scan scan{r.complex ? kComplexHeader : kHeader, r.in, r.op, r.store, r.store_object};
   const bool by_rows = s.inner == 1 && s.n > kShortRow;
   const Chunks chunks = chunks_of(s, by_rows);
   int width = static_cast<int>(std::min<int64_t>(4, 16 / r.in_size));
@@ -65,7 +69,7 @@ void scan_with(const Reduction& r, const void* in, const cpu::ScanShape& s, uint
   const Scratch totals(lines * chunks.count * r.acc_size);
   reduce_chunks(r, in, s.outer, s.n, s.inner, chunks, totals.as<void>());
   void* to_totals = totals.as<void>();
-  const Scan of_totals{r.acc, "argand::Merge<" + r.op + ">",
+  const Scan of_totals{scan.header, r.acc, "argand::Merge<" + r.op + ">",
                        instance("argand::StoreScan", r.acc.c_str(), r.acc.c_str()), &to_totals};
   if (by_rows) {
     launch_rows(of_totals, totals.as<void>(), nullptr, lines, chunks.count, {chunks.count, 1}, 1);
@@ -87,18 +91,22 @@ const char* op_name(cpu::ScanKind kind) {
   throw NotOnDevice();
 }
 
-ScalarType accumulator(ScalarType t) { return t == kFloat ? kDouble : t; }
+ScalarType accumulator(ScalarType t) {
+  if (t == kComplexFloat) return kComplexDouble;
+  return t == kFloat ? kDouble : t;
+}
 
 void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const cpu::ScanShape& shape) {
   if (is_complex(type) && kind == cpu::ScanKind::kSum)  // real and imaginary parts are columns of their own
     return cuda::scan(kind, in, out, to_real_type(type), {shape.outer, shape.n, 2 * shape.inner});
   Reduction r;
-  r.in = device_type_name(type);
+  r.complex = is_complex(type);
+  r.in = code_type(type);
   r.in_size = element_size(type);
-  r.acc = device_type_name(accumulator(type));
+  r.acc = code_type(accumulator(type));
   r.acc_size = element_size(accumulator(type));
   r.op = instance(op_name(kind), r.acc.c_str());
-  r.store = instance("argand::StoreScan", r.acc.c_str(), type);
+  r.store = instance("argand::StoreScan", r.acc.c_str(), code_type(type));
   r.store_object = &out;
   scan_with(r, in, shape, reinterpret_cast<uintptr_t>(out));
 }
@@ -106,7 +114,8 @@ void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const 
 void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse,
                  const cpu::ScanShape& s) {
   const int64_t lines = s.outer * s.inner;
-  const Kernel k = kernel(kHeader, instance("scan_linear", type, accumulator(type)));
+  const Kernel k = kernel(is_complex(type) ? kComplexHeader : kHeader,
+                          instance("scan_linear", code_type(type), code_type(accumulator(type))));
   launch(k, {blocks_for(s.n == 0 ? 0 : lines, kThreads), kThreads}, in, factor, out, reverse, lines, s.n, s.inner);
 }
 

@@ -114,17 +114,20 @@ class CudaBackend final : public RuntimeBackend {
     ARGAND_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
     return event;
   }
-  void destroy_event(EventHandle event) noexcept override { cudaEventDestroy(as_event(event)); }
+  void destroy_event(EventHandle event) noexcept override {
+    note_destroyed(event);
+    cudaEventDestroy(as_event(event));
+  }
   void record(EventHandle event, const StreamRef& stream) override {
-    refuse_while_capturing(stream, "Event.record");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
     ARGAND_CUDA(cudaEventRecord(as_event(event), as_stream(stream)));
+    note_recorded(event, stream);
   }
   void wait(const StreamRef& stream, EventHandle event) override {
-    refuse_while_capturing(stream, "Event.wait");
     const DeviceScope on(Device(kCUDA, stream.device));
     issue_tape(stream.device, as_stream(stream), FlushCause::kEvent);
+    join_capture(stream, event);
     ARGAND_CUDA(cudaStreamWaitEvent(as_stream(stream), as_event(event), 0));
   }
   void joint() override {
@@ -134,13 +137,19 @@ class CudaBackend final : public RuntimeBackend {
   void give_handle(const StreamRef& stream) override { share_stream(stream.device, as_stream(stream)); }
   void set_replay_enabled(bool on) override { hold_back_launches(on); }
   IssueStats issue_stats() override { return cuda::issue_stats(); }
-  bool query(EventHandle event) override { return done(cudaEventQuery(as_event(event)), "cudaEventQuery"); }
+  bool query(EventHandle event) override {
+    refuse_captured(event, "Event.query");
+    return done(cudaEventQuery(as_event(event)), "cudaEventQuery");
+  }
   void synchronize(EventHandle event) override {
+    refuse_captured(event, "Event.synchronize");
     ARGAND_CUDA(cudaEventSynchronize(as_event(event)));
     // Which device it belongs to, an event does not say.
     for (int device = 0; device < count_; ++device) throw_if_reported(device);
   }
   float elapsed_time(EventHandle start, EventHandle end) override {
+    refuse_captured(start, "Event.elapsed_time");
+    refuse_captured(end, "Event.elapsed_time");
     float ms = 0;
     ARGAND_CUDA(cudaEventElapsedTime(&ms, as_event(start), as_event(end)));
     return ms;

@@ -67,7 +67,7 @@ BlockPool& CachingAllocator::pool_of(StreamHandle stream, size_t size) {
 void* CachingAllocator::allocate(size_t nbytes, StreamHandle stream) {
   if (nbytes == 0) return nullptr;
   Request request{nbytes, stream, {}};
-  if (const HolderSource source = holder_source_.load(std::memory_order_relaxed)) source(request.holder);
+  if (const HolderSource source = holder_source_.load(std::memory_order_relaxed)) source(request.holder, nbytes);
   std::unique_lock lock(mutex_);
   if (fail_countdown_ > 0 && --fail_countdown_ == 0) {
     relieve_pressure(lock);
@@ -253,6 +253,7 @@ void CachingAllocator::begin_pool(PoolId id, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
   ARGAND_CHECK(ValueError, pool_id(stream) == kSharedPool, "begin_pool: the stream already allocates from pool ",
                pool_id(stream));
+  if (!capturing()) events_.poll([this](Block* block) { finish(block); });  // what an earlier capture kept
   active_.push_back({id, stream});
   ++graphs_[id];
 }
@@ -340,7 +341,7 @@ MemorySnapshot CachingAllocator::make_snapshot() const {
   return out;
 }
 
-std::string CachingAllocator::memory_summary() const { return memory_summary_text(device_name_, stats()); }
+std::string CachingAllocator::memory_summary() const { return memory_summary_text(device_name_, stats(), snapshot()); }
 
 std::string CachingAllocator::snapshot_json() const { return snapshot_json_text(snapshot()); }
 

@@ -47,9 +47,9 @@ inline constexpr size_t kSmallBlock = size_t{1} << 20;  // up to here a block co
 inline constexpr size_t kSmallPage = size_t{2} << 20;   // pools grow by whole pages
 inline constexpr size_t kLargePage = size_t{20} << 20;
 
-// Fills in who asks for memory, for the thread that calls it.  Called at each allocation: must be fast, must not throw
-// and must not call the allocator.
-using HolderSource = void (*)(Holder& holder);
+// Fills in who asks for `nbytes` of memory, for the thread that calls it.  Called at each allocation: must be fast,
+// must not throw and must not call the allocator.
+using HolderSource = void (*)(Holder& holder, size_t nbytes);
 
 class CachingAllocator {
  public:

@@ -415,7 +415,7 @@ TEST_F(CachingAllocatorTest, TheFractionLimitsWhatIsReserved) {
 thread_local Holder t_holder;
 
 TEST_F(CachingAllocatorTest, TheErrorSaysWhoHoldsTheMemory) {
-  allocator.set_holder_source([](Holder& holder) { holder = t_holder; });
+  allocator.set_holder_source([](Holder& holder, size_t) { holder = t_holder; });
   t_holder = {"conv2d", "float32", 4, {64, 16, 28, 28}};
   deallocate(allocate(3 * kMiB));
   std::byte* a = allocate(3 * kMiB);
@@ -429,16 +429,16 @@ TEST_F(CachingAllocatorTest, TheErrorSaysWhoHoldsTheMemory) {
             "matmul: out of memory on cuda:0: tried to allocate 128.00 MiB for [4096, 8192] float32; the device has "
             "100.00 MiB, of which 78.00 MiB are free; this process holds 10.00 MiB in tensors and 12.00 MiB reserved "
             "but free\n"
-            "       bytes    blocks  held by\n"
-            "    6.00 MiB         2  conv2d [64, 16, 28, 28] float32\n"
-            "    4.00 MiB         1  relu [1, 2, 3, 4, 5, 6, ...] float16\n"
-            "    1.00 KiB         1  (no op)");
+            "       bytes    blocks    oldest  held by\n"
+            "    6.00 MiB         2            conv2d [64, 16, 28, 28] float32\n"
+            "    4.00 MiB         1            relu [1, 2, 3, 4, 5, 6, ...] float16\n"
+            "    1.00 KiB         1            (no op)");
   for (int64_t i = 0; i < 12; ++i) {
     t_holder = {"add", "int8", 1, {i}};
     allocate(512);
   }
   const std::string message = out_of_memory(128 * kMiB);
-  EXPECT_NE(message.find("\n    2.50 KiB         5  others"), std::string::npos) << message;
+  EXPECT_NE(message.find("\n    2.50 KiB         5            others"), std::string::npos) << message;
   t_holder = {};
   deallocate(a, b);
 }
@@ -448,7 +448,7 @@ TEST_F(CachingAllocatorTest, AnEmptyDeviceHoldsNothing) {
 }
 
 TEST_F(CachingAllocatorTest, TheSnapshotShowsEveryBlock) {
-  allocator.set_holder_source([](Holder& holder) { holder = t_holder; });
+  allocator.set_holder_source([](Holder& holder, size_t) { holder = t_holder; });
   t_holder = {"say \"hi\"\n", "float32", 0, {}};
   std::byte* a = allocate(700);
   std::byte* b = allocate(100);
@@ -571,6 +571,21 @@ TEST_F(CachingAllocatorTest, NothingDisturbsACapture) {
   EXPECT_EQ(allocate(20 * kMiB), b);
 }
 
+TEST_F(CachingAllocatorTest, TwoStreamsOfACapture) {
+  for (StreamHandle stream : {kMain, kSide}) allocator.begin_pool(7, stream);
+  std::byte* a = allocate(20 * kMiB);
+  allocator.used_on(a, kSide);
+  deallocate(a);
+  EXPECT_NE(allocate(20 * kMiB), a) << "kSide works with it until the capture ends";
+  std::byte* b = allocate(20 * kMiB, kSide);
+  deallocate(b);
+  for (StreamHandle stream : {kSide, kMain}) allocator.end_pool(7, stream);
+  device.streams.complete(kSide);
+  for (StreamHandle stream : {kMain, kSide}) allocator.begin_pool(7, stream);  // a second graph in the same pool
+  EXPECT_EQ(allocate(20 * kMiB), a);
+  EXPECT_EQ(allocate(20 * kMiB, kSide), b);
+}
+
 TEST_F(CachingAllocatorTest, PoolsAreBegunEndedAndReleasedInOrder) {
   EXPECT_THROW(allocator.begin_pool(kSharedPool, kMain), ValueError);
   EXPECT_THROW(allocator.end_pool(7, kMain), ValueError);
@@ -589,7 +604,7 @@ class GuardTest : public CachingAllocatorTest {
  protected:
   GuardTest() {
     allocator.set_guard(true);
-    allocator.set_holder_source([](Holder& holder) { holder = {"scatter", "int8", 1, {600}}; });
+    allocator.set_holder_source([](Holder& holder, size_t) { holder = {"scatter", "int8", 1, {600}}; });
   }
   std::string fault() {
     try {

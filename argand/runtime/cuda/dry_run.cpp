@@ -42,12 +42,18 @@ class DryRunBackend final : public RuntimeBackend {
     refuse_while_capturing(stream, "Stream.synchronize");
     check_guards(stream.device);
   }
-  EventHandle make_event(DeviceIndex, bool) override { return this; }
-  void destroy_event(EventHandle) noexcept override {}
-  void record(EventHandle, const StreamRef& stream) override { refuse_while_capturing(stream, "Event.record"); }
-  void wait(const StreamRef& stream, EventHandle) override { refuse_while_capturing(stream, "Event.wait"); }
-  bool query(EventHandle) override { return true; }
-  void synchronize(EventHandle) override {}
+  EventHandle make_event(DeviceIndex, bool) override { return new char; }  // a name
+  void destroy_event(EventHandle event) noexcept override {
+    note_destroyed(event);
+    delete static_cast<char*>(event);
+  }
+  void record(EventHandle event, const StreamRef& stream) override { note_recorded(event, stream); }
+  void wait(const StreamRef& stream, EventHandle event) override { join_capture(stream, event); }
+  bool query(EventHandle event) override {
+    refuse_captured(event, "Event.query");
+    return true;
+  }
+  void synchronize(EventHandle event) override { refuse_captured(event, "Event.synchronize"); }
   float elapsed_time(EventHandle, EventHandle) override { return 0; }
   void joint() override {}
   void give_handle(const StreamRef&) override {}

@@ -36,7 +36,14 @@ class Graph final : public DeviceGraph {
   void end() override;
   void replay() override;
 
-  const StreamRef& stream() const { return stream_; }
+  // Of the capture: the first is the one it was begun on, the others joined it.  With captures_mutex().
+  bool has(const StreamRef& stream) const {
+    return std::find(streams_.begin(), streams_.end(), stream) != streams_.end();
+  }
+  bool is_on(int device) const { return stream_.device == device; }
+  std::vector<EventHandle>& events() { return events_; }
+
+  void join(const StreamRef& stream);
   PhiloxNumbers take_numbers(CudaGeneratorImpl& generator, uint64_t count);
 
  private:
@@ -46,10 +53,15 @@ class Graph final : public DeviceGraph {
     uint64_t count;   // numbers that a replay takes
   };
   cudaError_t stop_capture(cudaGraph_t& recorded) noexcept;
+  void leave_streams() noexcept;
   void release_memory() noexcept;
 
-  StreamRef stream_;
-  GraphPoolId pool_ = 0;  // 0: holds none
+  void add(const StreamRef& stream);
+
+  StreamRef stream_;                 // that the capture was begun on
+  std::vector<StreamRef> streams_;   // whose memory comes from the pool
+  std::vector<EventHandle> events_;  // recorded last on one of them, in this capture
+  GraphPoolId pool_ = 0;             // 0: holds none
   bool capturing_ = false, complete_ = false;
   cudaGraphExec_t exec_ = nullptr;
   std::vector<Draws> draws_;
@@ -78,7 +90,12 @@ Graph* capture_of_current_stream() {
   if (num_captures.load(std::memory_order_relaxed) == 0) return nullptr;
   const DeviceIndex device = static_cast<DeviceIndex>(thread_device());
   const StreamRef stream{device, current_stream(device)};
-  return find_capture([&](const Graph* g) { return g->stream() == stream; });
+  return find_capture([&](const Graph* g) { return g->has(stream); });
+}
+
+Graph* capture_of(EventHandle event) {
+  return find_capture(
+      [&](Graph* g) { return std::find(g->events().begin(), g->events().end(), event) != g->events().end(); });
 }
 
 [[noreturn]] void throw_capturing(const char* what) {
@@ -89,7 +106,7 @@ Graph* capture_of_current_stream() {
 Graph::~Graph() {
   if (capturing_) {
     cudaGraph_t recorded = nullptr;
-    stop_capture(recorded);
+    if (stop_capture(recorded) != cudaSuccess) cudaGetLastError();  // streams that are not joined: nothing is kept
     if (recorded) cudaGraphDestroy(recorded);
   }
   if (exec_) cudaGraphExecDestroy(exec_);  // a replay that is under way goes on
@@ -101,8 +118,31 @@ void Graph::release_memory() noexcept {
   CachingAllocator& allocator = caching_allocator(stream_.device);
   for (const Draws& d : draws_) allocator.deallocate(d.state);
   draws_.clear();
-  allocator.release_pool(pool_);
+  for (size_t i = 0; i < streams_.size(); ++i) allocator.release_pool(pool_);
+  streams_.clear();
   pool_ = 0;
+}
+
+// From here on the stream's work is issued at once, and its memory comes from the pool.
+void Graph::add(const StreamRef& stream) {
+  const auto handle = static_cast<cudaStream_t>(stream.handle);
+  set_captured(stream.device, handle, true);
+  try {
+    caching_allocator(stream.device).begin_pool(pool_, stream.handle);
+  } catch (...) {
+    set_captured(stream.device, handle, false);
+    throw;
+  }
+  const std::lock_guard lock(captures_mutex());
+  streams_.push_back(stream);
+}
+
+void Graph::join(const StreamRef& stream) {
+  ARGAND_CHECK(Error, stream.handle != nullptr,
+               "Event.wait: the default stream cannot become part of a CUDA graph that is being captured");
+  ARGAND_CHECK(Error, stream.device == stream_.device, "Event.wait: a stream of cuda:", stream.device,
+               " cannot become part of a CUDA graph that is being captured on cuda:", stream_.device);
+  add(stream);
 }
 
 void Graph::begin(GraphPoolId pool) {
@@ -112,17 +152,14 @@ void Graph::begin(GraphPoolId pool) {
                "CUDAGraph.capture_begin: the default stream cannot be captured; make another one current, as "
                "cuda::GraphCapture does");
   ARGAND_CHECK(Error, !is_capturing(), "CUDAGraph.capture_begin: the current stream is being captured already");
-  set_captured(device, static_cast<cudaStream_t>(stream_.handle), true);
   error_slot();  // made now: kernels of the graph keep its address
-  CachingAllocator& allocator = caching_allocator(device);
-  allocator.begin_pool(pool, stream_.handle);
   pool_ = pool;
+  add(stream_);
   if (!dry_run()) {
     const cudaError_t error =
         cudaStreamBeginCapture(static_cast<cudaStream_t>(stream_.handle), cudaStreamCaptureModeRelaxed);
     if (error != cudaSuccess) {
-      set_captured(device, static_cast<cudaStream_t>(stream_.handle), false);
-      allocator.end_pool(pool, stream_.handle);
+      leave_streams();
       release_memory();
       throw_cuda_error(error, "cudaStreamBeginCapture");
     }
@@ -133,18 +170,26 @@ void Graph::begin(GraphPoolId pool) {
   ++num_captures;
 }
 
-// Afterwards the stream and its memory are as before begin().
+// Their work and their memory are as before add().
+void Graph::leave_streams() noexcept {
+  for (const StreamRef& s : streams_) {
+    set_captured(s.device, static_cast<cudaStream_t>(s.handle), false);
+    caching_allocator(s.device).end_pool(pool_, s.handle);
+  }
+}
+
+// Afterwards the streams and their memory are as before begin().
 cudaError_t Graph::stop_capture(cudaGraph_t& recorded) noexcept {
   {
     const std::lock_guard lock(captures_mutex());
     std::erase(captures(), this);
     --num_captures;
+    events_.clear();
   }
   capturing_ = false;
   cudaError_t error = cudaSuccess;
   if (!dry_run()) error = cudaStreamEndCapture(static_cast<cudaStream_t>(stream_.handle), &recorded);
-  set_captured(stream_.device, static_cast<cudaStream_t>(stream_.handle), false);
-  caching_allocator(stream_.device).end_pool(pool_, stream_.handle);
+  leave_streams();
   return error;
 }
 
@@ -158,6 +203,10 @@ void Graph::end() {
   if (error != cudaSuccess) {
     exec_ = nullptr;
     release_memory();
+    if (error == cudaErrorStreamCaptureUnjoined) cudaGetLastError();
+    ARGAND_CHECK(Error, error != cudaErrorStreamCaptureUnjoined,
+                 "CUDAGraph.capture_end: a stream became part of the capture, and the stream that is captured did not "
+                 "wait for all of its work; call wait_stream() before the end");
     throw_cuda_error(error, "CUDAGraph.capture_end");
   }
   complete_ = true;
@@ -206,11 +255,41 @@ std::unique_ptr<DeviceGraph> make_graph() { return std::make_unique<Graph>(); }
 bool is_capturing() { return capture_of_current_stream() != nullptr; }
 
 void refuse_while_capturing(const StreamRef& stream, const char* what) {
-  if (find_capture([&](const Graph* g) { return g->stream() == stream; })) throw_capturing(what);
+  if (find_capture([&](const Graph* g) { return g->has(stream); })) throw_capturing(what);
 }
 
 void refuse_while_capturing_on(int device, const char* what) {
-  if (find_capture([&](const Graph* g) { return g->stream().device == device; })) throw_capturing(what);
+  if (find_capture([&](const Graph* g) { return g->is_on(device); })) throw_capturing(what);
+}
+
+void refuse_captured(EventHandle event, const char* what) {
+  if (capture_of(event)) throw_capturing(what);
+}
+
+void note_recorded(EventHandle event, const StreamRef& stream) {
+  if (num_captures.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(captures_mutex());
+  for (Graph* g : captures()) {
+    std::erase(g->events(), event);
+    if (g->has(stream)) g->events().push_back(event);
+  }
+}
+
+void note_destroyed(EventHandle event) noexcept {
+  if (num_captures.load(std::memory_order_relaxed) == 0) return;
+  const std::lock_guard lock(captures_mutex());
+  for (Graph* g : captures()) std::erase(g->events(), event);
+}
+
+void join_capture(const StreamRef& stream, EventHandle event) {
+  Graph* const from = capture_of(event);
+  Graph* const to = find_capture([&](const Graph* g) { return g->has(stream); });
+  if (from == to) return;
+  ARGAND_CHECK(Error, from,
+               "Event.wait: a CUDA graph that is being captured cannot wait for what is outside of it: "
+               "the event was recorded before the capture, or on a stream that is no part of it");
+  ARGAND_CHECK(Error, !to, "Event.wait: the stream and the event belong to two CUDA graphs that are being captured");
+  from->join(stream);
 }
 
 PhiloxNumbers take_numbers(CudaGeneratorImpl& generator, uint64_t count) {

@@ -10,7 +10,10 @@ namespace argand::cuda {
 // Note [Graph capture]
 // While a stream is captured its launches are recorded and not run.  Three things must not happen then, and are errors
 // that say so: waiting for the stream or its device, copies between host and device (the graph would read the host's
-// memory again at each replay, whoever owns it by then), and work of several streams in one graph.
+// memory again at each replay, whoever owns it by then), and waiting for work outside of the capture.
+//   Streams fork and join by events: one that waits for an event recorded in the capture becomes part of it, and the
+// stream that the capture was begun on must have waited for its work in the end.  Its memory comes from the same pool;
+// a block that several streams used is kept until the capture ends.
 //   Captures are in CUDA's relaxed mode: kernels may be compiled and loaded, and memory mapped, meanwhile.
 //   Memory comes from a private pool of the allocator (Note [Private pools]), which graphs may share; it stays until
 // the last of them is gone.
@@ -19,10 +22,18 @@ namespace argand::cuda {
 // same calls, made eagerly, would give.
 std::unique_ptr<DeviceGraph> make_graph();
 
-bool is_capturing();  // the calling thread's current stream
+bool is_capturing();  // the calling thread's current stream, begun on or joined
 // Error that says that `what` cannot be done while the stream (any stream of the device) is captured.
 void refuse_while_capturing(const StreamRef& stream, const char* what);
 void refuse_while_capturing_on(int device, const char* what);
+// The same for an event that was recorded in a capture which has not ended.
+void refuse_captured(EventHandle event, const char* what);
+
+// What a capture must know of events.  Before a stream waits for one: it becomes part of the event's capture; Error if
+// one of the two is captured and the other cannot be.
+void join_capture(const StreamRef& stream, EventHandle event);
+void note_recorded(EventHandle event, const StreamRef& stream);
+void note_destroyed(EventHandle event) noexcept;
 
 // Arguments of a kernel that draws: with `state`, in a capture, the seed is state[0], and state[1] is added to the
 // offset.

@@ -1,5 +1,6 @@
 #include "argand/runtime/cuda/memory.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
@@ -8,6 +9,7 @@
 
 #include "argand/base/env.h"
 #include "argand/base/error.h"
+#include "argand/core/allocating.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
@@ -23,9 +25,19 @@
 namespace argand::cuda {
 namespace {
 
-void current_holder(Holder& holder) {
+void current_holder(Holder& holder, size_t nbytes) {
   const char* op = current_op();
   holder.op = *op ? op : nullptr;
+  const StorageImpl* storage = allocating_storage();
+  if (const auto shape = storage ? written_shape(*storage) : std::nullopt) {
+    holder.dtype = dtype_name(shape->dtype);
+    holder.ndim = static_cast<int32_t>(shape->sizes.size());
+    std::copy_n(shape->sizes.begin(), std::min<size_t>(shape->sizes.size(), Holder::kMaxDims), holder.sizes);
+  } else {  // working memory of a kernel, or a tensor that gets its memory before an op writes it
+    holder.dtype = "bytes";
+    holder.ndim = 1;
+    holder.sizes[0] = static_cast<int64_t>(nbytes);
+  }
   holder.time_us = now_us();
 }
 

@@ -26,7 +26,7 @@ td.number { text-align: right; font-variant-numeric: tabular-nums; }
 constexpr const char* kTail = R"(
 <h2>Segments</h2><div id="segments"></div>
 <div id="timeline" hidden><h2>Bytes in use</h2><canvas id="history"></canvas></div>
-<h2>Held by</h2><table id="holders"><tr><th>op</th><th>shape</th><th>blocks</th><th>bytes</th></tr></table>
+<h2>Held by</h2><table id="holders"><tr><th>op</th><th>shape</th><th>blocks</th><th>bytes</th><th>oldest</th></tr></table>
 <div id="tip"></div>
 <script>
 'use strict';
@@ -37,6 +37,7 @@ function bytes(n) {
   for (; n >= 1024 && u < units.length - 1; ++u) n /= 1024;
   return (u ? n.toFixed(2) : n) + ' ' + units[u];
 }
+function time(us) { return isFinite(us) ? new Date(us / 1000).toISOString() : ''; }
 function colour(text) {
   let h = 0;
   for (const c of text) h = (h * 31 + c.codePointAt(0)) % 360;
@@ -64,7 +65,7 @@ function prepare(canvas) {
 function block_text(b) {
   if (b.state === 'inactive') return `free\n${bytes(b.size)}`;
   return `${b.op} ${b.shape}\n${bytes(b.size)} (asked for ${b.requested_size} bytes)\n${b.state}, allocation ` +
-    b.sequence + (b.time_us ? '\n' + new Date(b.time_us / 1000).toISOString() : '');
+    b.sequence + (b.time_us ? '\n' + time(b.time_us) : '');
 }
 for (const s of snapshot.segments) {
   const row = document.createElement('div'), canvas = document.createElement('canvas');
@@ -109,14 +110,15 @@ if (events.length) {
 const holders = new Map();
 for (const s of snapshot.segments) for (const b of s.blocks) {
   if (b.state === 'inactive') continue;
-  const key = JSON.stringify([b.op, b.shape]), h = holders.get(key) || {b, count: 0, bytes: 0};
+  const key = JSON.stringify([b.op, b.shape]), h = holders.get(key) || {b, count: 0, bytes: 0, oldest: Infinity};
   ++h.count;
+  h.oldest = Math.min(h.oldest, b.time_us || Infinity);
   h.bytes += b.size;
   holders.set(key, h);
 }
 for (const h of [...holders.values()].sort((a, b) => b.bytes - a.bytes)) {
   const row = document.getElementById('holders').insertRow();
-  for (const text of [h.b.op, h.b.shape, h.count, bytes(h.bytes)]) row.insertCell().textContent = text;
+  for (const text of [h.b.op, h.b.shape, h.count, bytes(h.bytes), time(h.oldest)]) row.insertCell().textContent = text;
   row.cells[2].className = row.cells[3].className = 'number';
 }
 </script></body></html>

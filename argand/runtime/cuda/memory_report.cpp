@@ -25,6 +25,12 @@ struct HolderTotal {
   std::string shape;
   size_t bytes = 0;
   size_t count = 0;
+  int64_t oldest_us = 0;  // since 1970; 0: not known
+  void add(size_t nbytes, size_t blocks, int64_t time_us) {
+    bytes += nbytes;
+    count += blocks;
+    if (time_us != 0 && (oldest_us == 0 || time_us < oldest_us)) oldest_us = time_us;
+  }
 };
 
 // Grouped by op and shape, the largest first.
@@ -33,34 +39,52 @@ std::vector<HolderTotal> holder_totals(const MemorySnapshot& snapshot) {
   for (const SegmentInfo& segment : snapshot.segments) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.state == BlockState::kInactive) continue;
-      HolderTotal& total = groups[{block.op, block.shape}];
-      total.bytes += block.size;
-      ++total.count;
+      groups[{block.op, block.shape}].add(block.size, 1, block.time_us);
     }
   }
   std::vector<HolderTotal> totals;
-  for (auto& [key, total] : groups) totals.push_back({key.first, key.second, total.bytes, total.count});
+  for (auto& [key, total] : groups) {
+    total.op = key.first;
+    total.shape = key.second;
+    totals.push_back(std::move(total));
+  }
   std::stable_sort(totals.begin(), totals.end(),
                    [](const HolderTotal& a, const HolderTotal& b) { return a.bytes > b.bytes; });
   return totals;
 }
 
+// "250 ms", "3.2 s", "5.0 min", "30.0 h".
+std::string duration_text(int64_t us) {
+  if (us < 1000000) return str(us / 1000, " ms");
+  const double s = static_cast<double>(us) * 1e-6;
+  char text[32];
+  if (s < 120)
+    std::snprintf(text, sizeof(text), "%.1f s", s);
+  else if (s < 7200)
+    std::snprintf(text, sizeof(text), "%.1f min", s / 60);
+  else
+    std::snprintf(text, sizeof(text), "%.1f h", s / 3600);
+  return text;
+}
+
+// How long the oldest block of each is held, too.
 std::string holder_table(const MemorySnapshot& snapshot) {
   const std::vector<HolderTotal> totals = holder_totals(snapshot);
   if (totals.empty()) return "\nnothing is allocated";
-  std::string out = str("\n", right("bytes", 12), right("blocks", 10), "  held by");
-  for (size_t i = 0; i < std::min(totals.size(), kTopHolders); ++i) {
-    const HolderTotal& t = totals[i];
-    out += str("\n", right(bytes_text(t.bytes), 12), right(str(t.count), 10), "  ", t.op);
-    if (!t.shape.empty()) out += str(" ", t.shape);
-  }
+  std::string out = str("\n", right("bytes", 12), right("blocks", 10), right("oldest", 10), "  held by");
+  const int64_t now = now_us();
+  const auto line = [&](const HolderTotal& t) {
+    const std::string age = t.oldest_us == 0 ? "" : duration_text(std::max<int64_t>(now - t.oldest_us, 0));
+    return str("\n", right(bytes_text(t.bytes), 12), right(str(t.count), 10), right(age, 10), "  ", t.op,
+               t.shape.empty() ? "" : " ", t.shape);
+  };
+  for (size_t i = 0; i < std::min(totals.size(), kTopHolders); ++i) out += line(totals[i]);
   if (totals.size() > kTopHolders) {
     HolderTotal rest;
-    for (size_t i = kTopHolders; i < totals.size(); ++i) {
-      rest.bytes += totals[i].bytes;
-      rest.count += totals[i].count;
-    }
-    out += str("\n", right(bytes_text(rest.bytes), 12), right(str(rest.count), 10), "  others");
+    rest.op = "others";
+    for (size_t i = kTopHolders; i < totals.size(); ++i)
+      rest.add(totals[i].bytes, totals[i].count, totals[i].oldest_us);
+    out += line(rest);
   }
   return out;
 }
@@ -172,7 +196,7 @@ std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& s
   return out + holder_table(snapshot);
 }
 
-std::string memory_summary_text(const std::string& device, const MemoryStats& stats) {
+std::string memory_summary_text(const std::string& device, const MemoryStats& stats, const MemorySnapshot& snapshot) {
   constexpr size_t kName = 24, kColumn = 14;
   std::string out = str("memory of ", device, ": ", stats.num_ooms, " out of memory, ", stats.num_alloc_retries,
                         " retries\n", left("", kName), right("current", kColumn), right("peak", kColumn),
@@ -195,7 +219,7 @@ std::string memory_summary_text(const std::string& device, const MemoryStats& st
   row("allocations", &PoolStats::allocation, false);
   row("active blocks", &PoolStats::active, false);
   row("segments", &PoolStats::segment, false);
-  return out;
+  return out + holder_table(snapshot) + "\n";
 }
 
 std::string snapshot_json_text(const MemorySnapshot& snapshot) {

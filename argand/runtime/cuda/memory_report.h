@@ -8,9 +8,10 @@
 
 namespace argand::cuda {
 
-std::string bytes_text(size_t nbytes);         // "512 bytes", "1.50 KiB", "20.00 MiB", ...
-std::string op_text(const Holder& holder);     // "conv2d", "(no op)"
-std::string shape_text(const Holder& holder);  // "[64, 3, 28, 28] float32", "" if there is none
+std::string bytes_text(size_t nbytes);      // "512 bytes", "1.50 KiB", "20.00 MiB", ...
+std::string op_text(const Holder& holder);  // "conv2d", "(no op)"
+std::string shape_text(
+    const Holder& holder);  // "[64, 3, 28, 28] float32"; "[4096] bytes" of no tensor; "" if not known
 
 // What an allocation that found no memory knows.
 struct OutOfMemory {
@@ -27,8 +28,8 @@ struct OutOfMemory {
 // The message of the error, with a table of who holds the most memory.
 std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot);
 
-// A table of the statistics.
-std::string memory_summary_text(const std::string& device, const MemoryStats& stats);
+// A table of the statistics, and one of who holds the most memory.
+std::string memory_summary_text(const std::string& device, const MemoryStats& stats, const MemorySnapshot& snapshot);
 
 // PyTorch's names: "allocated_bytes.small_pool.peak".
 MemoryStatsMap stats_map(const MemoryStats& stats);

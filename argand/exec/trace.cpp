@@ -1,0 +1,159 @@
+#include "argand/exec/trace.h"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <tuple>
+
+#include "argand/base/error.h"
+#include "argand/exec/cuda_graph.h"
+
+namespace argand::trace {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double us_between(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::micro>(to - from).count();
+}
+
+struct OnStream {
+  const char* row;
+  cuda::Event begin{true}, end{true};
+};
+struct Closed {
+  const char* name;
+  int64_t number;
+  std::thread::id thread;
+  Clock::time_point begin, end;
+  std::optional<OnStream> stream;
+};
+
+}  // namespace
+
+struct Recording::Log {
+  const Device device;
+  Clock::time_point begun = Clock::now();
+  cuda::Event reference{true};  // at `begun` on the device
+  std::mutex mutex;
+  std::vector<Closed> closed;
+
+  explicit Log(const Device& on) : device(with_index(on)) {
+    if (!device.is_cuda()) return;
+    reference.record(cuda::current_stream(device.index()));
+    reference.synchronize();
+    begun = Clock::now();
+  }
+  double us_of(const cuda::Event& e) const {
+    e.synchronize();
+    return 1000.0 * static_cast<double>(reference.elapsed_time(e));
+  }
+};
+
+namespace {
+
+std::atomic<bool> recording{false};
+std::mutex& current_mutex() {
+  static std::mutex& m = *new std::mutex;
+  return m;
+}
+std::shared_ptr<Recording::Log>& current() {
+  static auto& log = *new std::shared_ptr<Recording::Log>;
+  return log;
+}
+std::shared_ptr<Recording::Log> current_log() {
+  if (!recording.load(std::memory_order_relaxed)) return nullptr;
+  const std::lock_guard lock(current_mutex());
+  return current();
+}
+
+}  // namespace
+
+Recording::Recording(const Device& device) : log_(std::make_shared<Log>(device)) {
+  const std::lock_guard lock(current_mutex());
+  ARGAND_CHECK(ValueError, !current(), "trace::Recording: there is one already");
+  current() = log_;
+  recording = true;
+}
+
+Recording::~Recording() {
+  const std::lock_guard lock(current_mutex());
+  current() = nullptr;
+  recording = false;
+}
+
+std::vector<RecordedSpan> Recording::spans() const {
+  std::vector<Closed> closed;
+  {
+    const std::lock_guard lock(log_->mutex);
+    closed = log_->closed;
+  }
+  std::map<std::thread::id, std::string> threads{{std::this_thread::get_id(), "host"}};
+  std::vector<RecordedSpan> out;
+  for (const Closed& s : closed) {
+    const std::string& row = threads.try_emplace(s.thread, str("host ", threads.size() + 1)).first->second;
+    out.push_back({row, s.name, s.number, us_between(log_->begun, s.begin), us_between(log_->begun, s.end)});
+    if (s.stream)
+      out.push_back({s.stream->row, s.name, s.number, log_->us_of(s.stream->begin), log_->us_of(s.stream->end)});
+  }
+  const auto place = [](const RecordedSpan& s) {
+    return std::tuple(!s.row.starts_with("host"), s.row, s.begin, -s.end);
+  };
+  std::stable_sort(out.begin(), out.end(), [&](const auto& a, const auto& b) { return place(a) < place(b); });
+  return out;
+}
+
+std::string Recording::json() const {
+  std::string out = "{\"displayTimeUnit\": \"ms\", \"traceEvents\": [";
+  const char* before = "\n";
+  int row = 0;
+  const std::vector<RecordedSpan> all = spans();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const RecordedSpan& s = all[i];
+    if (i == 0 || s.row != all[i - 1].row) {
+      out += str(before, "{\"ph\": \"M\", \"pid\": 1, \"tid\": ", ++row,
+                 ", \"name\": \"thread_name\", \"args\": {\"name\": \"", s.row, "\"}}");
+      before = ",\n";
+    }
+    char times[96];
+    std::snprintf(times, sizeof(times), "\"ts\": %.3f, \"dur\": %.3f", s.begin, std::max(s.end - s.begin, 0.0));
+    out += str(before, "{\"ph\": \"X\", \"pid\": 1, \"tid\": ", row, ", \"name\": \"", s.name, "\", ", times,
+               ", \"args\": {\"number\": ", s.number, "}}");
+  }
+  return out + "\n]}\n";
+}
+
+struct Span::Open {
+  std::shared_ptr<Recording::Log> log;
+  Closed span;
+  std::optional<cuda::Stream> stream;
+};
+
+Span::Span(const char* name, int64_t number, const char* row, const std::optional<cuda::Stream>& stream) {
+  auto log = current_log();
+  if (!log) return;
+  // Events of a capture tell no times.
+  const bool on_stream = stream && stream->device() == log->device && !cuda::is_current_stream_capturing();
+  open_.reset(new Open{std::move(log), {name, number, std::this_thread::get_id(), Clock::now(), {}, {}}, {}});
+  if (!on_stream) return;
+  open_->stream = stream;
+  open_->span.stream.emplace(OnStream{row});
+  open_->span.stream->begin.record(*stream);
+}
+
+Span::~Span() {
+  if (!open_) return;
+  try {
+    if (open_->stream) open_->span.stream->end.record(*open_->stream);
+    open_->span.end = Clock::now();
+    const std::lock_guard lock(open_->log->mutex);
+    open_->log->closed.push_back(std::move(open_->span));
+  } catch (...) {  // the error comes back to the thread that works with the device
+  }
+}
+
+}  // namespace argand::trace
