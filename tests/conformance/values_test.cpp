@@ -1,6 +1,6 @@
 // Every op on every sample: dtype x layout of each tensor argument x {eager, windowed} against the contiguous float64
-// result.  With ARGAND_TEST_BRIEF=1, for tools that make everything slow: float32 (or the sample's own dtype), contiguous,
-// eager.
+// result.  With ARGAND_TEST_BRIEF=1, for tools that make everything slow: float32 (or the sample's own dtype),
+// contiguous, eager.
 #include <gtest/gtest.h>
 
 #include "argand/base/env.h"
