@@ -1,4 +1,7 @@
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/few_channels.cuh"
@@ -88,12 +91,12 @@ FewForward plan_small_batches(const FewChannels& s) {
 }
 
 // band == 0: not for this kernel.
-FewForward plan_large_batches(const FewChannels& s, int64_t n) {
+FewForward plan_large_batches(const FewChannels& s) {
   FewForward f{s, 1, 0, s.c, best_pitch(s.width(), s.segments(), s.segment()), s.o > 4 ? 8 : 4};
   const int row = s.segments() * f.groups();  // threads of a row
   if (row > kMostThreads) return f;
   f.band = few_ceil(s.out_h(), few_ceil(s.out_h(), kMostThreads / row));
-  if (f.band == s.out_h()) f.images = static_cast<int>(std::min<int64_t>(kMostThreads / (f.band * row), n));
+  if (f.band == s.out_h()) f.images = kMostThreads / (f.band * row);
   for (; f.images > 0; --f.images)
     for (f.channels = s.c; f.channels > 0; --f.channels)
       if (s.c % f.channels == 0 && fits(f)) return f;
@@ -101,16 +104,38 @@ FewForward plan_large_batches(const FewChannels& s, int64_t n) {
   return f;
 }
 
-FewForward plan_forward(const FewChannels& s, int64_t n) {
-  const FewForward large = plan_large_batches(s, n);
-  if (large.band != 0 && tiles_of(large, n) >= multi_processor_count()) return large;
-  const FewForward small = plan_small_batches(s);
-  return small.band != 0 ? small : large;
+// Plans are made once for a shape: they take longer than a launch.
+template <class Plan>
+class PlanTable {
+ public:
+  template <class Make>
+  const Plan& get(const FewChannels& s, Make make) {
+    const std::lock_guard lock(mutex_);
+    const auto [place, is_new] = plans_.try_emplace({s.c, s.o, s.h, s.w, s.pad_y, s.pad_x});
+    if (is_new) place->second = make(s);
+    return place->second;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::tuple<int, int, int, int, int, int>, Plan> plans_;
+};
+
+struct ForwardPlans {
+  FewForward large, small;
+};
+const FewForward& forward_plan(const FewChannels& s, int64_t n) {
+  static auto& known = *new PlanTable<ForwardPlans>;
+  const ForwardPlans& p = known.get(s, [](const FewChannels& shape) {
+    return ForwardPlans{plan_large_batches(shape), plan_small_batches(shape)};
+  });
+  const bool is_large = p.large.band != 0 && tiles_of(p.large, n) >= multi_processor_count();
+  return is_large || p.small.band == 0 ? p.large : p.small;
 }
 
 bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const void* w, const void* bias, void* y) {
   if (s.c == 0) return false;
-  const FewForward f = plan_forward(s, n);
+  const FewForward& f = forward_plan(s, n);
   if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
   const Kernel run = kernel(kHeader, instance("few_channels_forward", s.c, s.o, s.h, s.w, s.pad_y, s.pad_x, f.images,
                                               f.band, f.channels, f.pitch, f.outputs, turned));
@@ -126,7 +151,7 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
 }
 
 // band == 0: not for this kernel.
-FewWeightGrad plan_weight_grad(const FewChannels& s) {
+FewWeightGrad make_weight_grad_plan(const FewChannels& s) {
   // Of the threads of a block, in instructions, for a row and for what is done once an item; of fewer threads than
   // these the multiprocessor waits.
   constexpr int64_t kRowCost = 280, kItemCost = 120, kEnoughThreads = 192;
@@ -147,6 +172,10 @@ FewWeightGrad plan_weight_grad(const FewChannels& s) {
   }
   return best;
 }
+const FewWeightGrad& weight_grad_plan(const FewChannels& s) {
+  static auto& known = *new PlanTable<FewWeightGrad>;
+  return known.get(s, make_weight_grad_plan);
+}
 
 }  // namespace
 
@@ -165,7 +194,7 @@ bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const vo
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
   const FewChannels shape = few_channels(s, dtype);
   if (shape.c == 0) return false;
-  const FewWeightGrad f = plan_weight_grad(shape);
+  const FewWeightGrad& f = weight_grad_plan(shape);
   if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
   const Kernel run = kernel(kHeader, instance("few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
                                               shape.pad_y, shape.pad_x, f.band, f.rows));
