@@ -20,19 +20,21 @@ add_custom_command(OUTPUT ${embedded}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Embedding the headers of CUDA kernels" VERBATIM)
 
 add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
-target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc
-  CUDA::cublasLt)
-# Convolutions; loaded when first used, and without it they run on our own kernels.
+target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ${CMAKE_DL_LIBS})
+# Matrix products; loaded when first used, and without it they run on our own kernels.
+get_target_property(cublaslt_path CUDA::cublasLt IMPORTED_LOCATION)
+target_compile_definitions(argand_cuda PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")
+# Convolutions: the same.
 find_path(ARGAND_CUDNN_INCLUDE cudnn_graph.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
 find_library(ARGAND_CUDNN_LIBRARY cudnn
   HINTS ${CUDAToolkit_LIBRARY_DIR} ${CUDAToolkit_TARGET_DIR} ${CUDAToolkit_LIBRARY_ROOT} PATH_SUFFIXES lib lib64)
 mark_as_advanced(ARGAND_CUDNN_INCLUDE ARGAND_CUDNN_LIBRARY)
 if(ARGAND_CUDNN_INCLUDE AND ARGAND_CUDNN_LIBRARY)
   target_include_directories(argand_cuda SYSTEM PRIVATE ${ARGAND_CUDNN_INCLUDE})
-  target_link_libraries(argand_cuda PRIVATE ${CMAKE_DL_LIBS})
   target_compile_definitions(argand_cuda PRIVATE ARGAND_CUDNN=1 ARGAND_CUDNN_PATH="${ARGAND_CUDNN_LIBRARY}")
 endif()
 if(cuda_tests AND ARGAND_BUILD_TESTS)
   argand_tests(argand_cuda_test ${cuda_tests})
   target_link_libraries(argand_cuda_test PRIVATE argand_cuda CUDA::cudart_static)
+  target_compile_definitions(argand_cuda_test PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")
 endif()

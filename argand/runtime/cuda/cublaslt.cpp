@@ -1,7 +1,5 @@
 #include "argand/runtime/cuda/cublaslt.h"
 
-#include <cublasLt.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -15,6 +13,7 @@
 #include "argand/base/hash.h"
 #include "argand/core/float32_precision.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/cublaslt_library.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
@@ -30,8 +29,10 @@ namespace {
 constexpr size_t kWorkspaceBytes = size_t{32} << 20;
 constexpr size_t kMaxPlans = 4096;  // then all are forgotten: programs whose shapes never repeat stay small
 
+const CublasLtLibrary& api() { return *find_cublaslt(); }
+
 void check(cublasStatus_t status, const char* call) {
-  ARGAND_CHECK(DeviceError, status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: ", call, ": ", cublasLtGetStatusString(status));
+  ARGAND_CHECK(DeviceError, status == CUBLAS_STATUS_SUCCESS, "cuBLASLt: ", call, ": ", api().get_status_string(status));
 }
 #define ARGAND_CUBLASLT(call) check(call, #call)
 
@@ -130,7 +131,7 @@ struct Plan {
 
 template <class T>
 void set(cublasLtMatmulDescOpaque_t& d, cublasLtMatmulDescAttributes_t what, const T& value) {
-  ARGAND_CUBLASLT(cublasLtMatmulDescSetAttribute(&d, what, &value, sizeof value));
+  ARGAND_CUBLASLT(api().desc_set(&d, what, &value, sizeof value));
 }
 // A bias and sums are given in the same place.
 void set_vector(cublasLtMatmulDescOpaque_t& d, const LtProduct& p) {
@@ -138,20 +139,20 @@ void set_vector(cublasLtMatmulDescOpaque_t& d, const LtProduct& p) {
 }
 template <class T>
 void set(cublasLtMatmulPreferenceOpaque_t& d, cublasLtMatmulPreferenceAttributes_t what, const T& value) {
-  ARGAND_CUBLASLT(cublasLtMatmulPreferenceSetAttribute(&d, what, &value, sizeof value));
+  ARGAND_CUBLASLT(api().preference_set(&d, what, &value, sizeof value));
 }
 
 // `rows` x `columns` in our order; stored the other way round if transposed.
 cublasLtMatrixLayoutOpaque_t layout(cudaDataType_t type, int64_t rows, int64_t columns, const LtMatrix& m, int batch) {
   if (m.transposed) std::swap(rows, columns);
   cublasLtMatrixLayoutOpaque_t out;
-  ARGAND_CUBLASLT(
-      cublasLtMatrixLayoutInit(&out, type, static_cast<uint64_t>(columns), static_cast<uint64_t>(rows), m.leading));
+  ARGAND_CUBLASLT(api().layout_init(&out, sizeof out, type, static_cast<uint64_t>(columns), static_cast<uint64_t>(rows),
+                                    m.leading));
   if (batch > 1) {
     const int32_t count = batch;
-    ARGAND_CUBLASLT(cublasLtMatrixLayoutSetAttribute(&out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
-    ARGAND_CUBLASLT(cublasLtMatrixLayoutSetAttribute(&out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.batch_stride,
-                                                     sizeof m.batch_stride));
+    ARGAND_CUBLASLT(api().layout_set(&out, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+    ARGAND_CUBLASLT(
+        api().layout_set(&out, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m.batch_stride, sizeof m.batch_stride));
   }
   return out;
 }
@@ -159,7 +160,7 @@ cublasLtMatrixLayoutOpaque_t layout(cudaDataType_t type, int64_t rows, int64_t c
 Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   const Types types = types_of(p.dtype);
   Plan plan;
-  ARGAND_CUBLASLT(cublasLtMatmulDescInit(&plan.product, types.compute, types.scale));
+  ARGAND_CUBLASLT(api().desc_init(&plan.product, sizeof plan.product, types.compute, types.scale));
   set(plan.product, CUBLASLT_MATMUL_DESC_TRANSA, p.b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   set(plan.product, CUBLASLT_MATMUL_DESC_TRANSB, p.a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N);
   if (p.bias) set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
@@ -170,7 +171,7 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   plan.c = layout(types.element, p.m, p.n, {p.c, false, p.c_leading, p.c_batch_stride}, p.batch);
 
   cublasLtMatmulPreferenceOpaque_t preference;
-  ARGAND_CUBLASLT(cublasLtMatmulPreferenceInit(&preference));
+  ARGAND_CUBLASLT(api().preference_init(&preference, sizeof preference));
   set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, uint64_t{kWorkspaceBytes});
   // Parts of a sum, if it is split, are added in order and in the type it is computed in.
   set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, uint32_t{CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE});
@@ -180,8 +181,8 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, alignment(p.c));
   cublasLtMatmulHeuristicResult_t result{};
   int found = 0;
-  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(handle, &plan.product, &plan.a, &plan.b, &plan.c,
-                                                               &plan.c, &preference, 1, &result, &found);
+  const cublasStatus_t status =
+      api().get_heuristic(handle, &plan.product, &plan.a, &plan.b, &plan.c, &plan.c, &preference, 1, &result, &found);
   // Both are the library's way to say that it has none.
   if (status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE) return plan;
   check(status, "cublasLtMatmulAlgoGetHeuristic");
@@ -194,7 +195,7 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
 class Library {
  public:
   explicit Library(int device) : device_(device) {
-    ARGAND_CUBLASLT(cublasLtCreate(&handle_));
+    ARGAND_CUBLASLT(api().create(&handle_));
     watch_process_end();
   }
 
@@ -237,9 +238,9 @@ constexpr double kLongProduct = 1 << 28;  // multiplications: takes longer than 
 
 void issue(const void* data, void* stream) {
   Call c = *static_cast<const Call*>(data);  // the library wants them mutable
-  ARGAND_CUBLASLT(cublasLtMatmul(c.handle, &c.plan.product, &c.alpha, c.a, &c.plan.a, c.b, &c.plan.b, &c.beta, c.c,
-                                 &c.plan.c, c.c, &c.plan.c, &c.plan.algorithm, c.workspace, kWorkspaceBytes,
-                                 static_cast<cudaStream_t>(stream)));
+  ARGAND_CUBLASLT(api().matmul(c.handle, &c.plan.product, &c.alpha, c.a, &c.plan.a, c.b, &c.plan.b, &c.beta, c.c,
+                               &c.plan.c, c.c, &c.plan.c, &c.plan.algorithm, c.workspace, kWorkspaceBytes,
+                               static_cast<cudaStream_t>(stream)));
 }
 
 Library& library() {
@@ -255,7 +256,7 @@ Library& library() {
 }  // namespace
 
 bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta) {
-  if (dry_run()) return false;
+  if (dry_run() || !find_cublaslt()) return false;
   Library& lib = library();
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;

@@ -1,0 +1,25 @@
+// A library of CUDA's that is opened when it is first needed: loading them all takes longer than many a program runs.
+#pragma once
+#include <string>
+
+namespace argand::cuda {
+
+// Stays open as long as the process.
+class DynamicLibrary {
+ public:
+  // Looked for by its name where the system looks for libraries, then at `path`, where the build found it.
+  DynamicLibrary(const std::string& name, const char* path);
+
+  // False if the library or the function is not there.
+  template <class F>
+  bool find(F& function, const char* name) const {
+    function = reinterpret_cast<F>(address_of(name));
+    return function != nullptr;
+  }
+
+ private:
+  void* address_of(const char* name) const;
+  void* handle_;
+};
+
+}  // namespace argand::cuda
