@@ -198,7 +198,8 @@ void run_program(PointwiseProgram& program) {
 }  // namespace
 
 void register_pretended_gpus() {
-  register_backend(kCUDA, *new PretendedGpus);
+  static PretendedGpus& gpus = *new PretendedGpus;
+  register_backend(kCUDA, gpus);
   exec::register_program_runner(kCUDA, run_program);
 }
 

@@ -16,6 +16,7 @@
 
 #include "argand/base/bfloat16.h"
 #include "argand/base/half.h"
+#include "argand/kernels/cpu/gemm_simd.h"
 #include "argand/kernels/cpu/vector_unit.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
@@ -301,6 +302,30 @@ TYPED_TEST(BlockedGemmTest, VectorsOfEveryLength) {
           check<TypeParam>({size, 1, k, layout, Layout::kSparse, 3, 2, true, 0});
           check<TypeParam>({1, size, k, Layout::kSparse, layout, 3, 2, true, 0});
           if (testing::Test::HasFatalFailure()) return;
+        }
+  }
+}
+
+// Panels lie side by side and are packed by several threads: each writes its own and nothing after it.
+TYPED_TEST(BlockedGemmTest, PanelsStayApart) {
+  using T = TypeParam;
+  constexpr T kUntouched = -7;
+  std::vector<T> data(64 * 64);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = static_cast<T>(i + 1);
+  for (const cpu::VectorUnit unit : {cpu::VectorUnit::kBaseline, cpu::VectorUnit::kAvx2, cpu::VectorUnit::kAvx512}) {
+    cpu::set_vector_unit(unit);
+    const detail::GemmKernels<T>& kernels = detail::gemm_kernels<T>(cpu::vector_unit());
+    for (int64_t width = 1; width <= std::max(kernels.max_rows, kernels.max_columns); ++width)
+      for (int64_t depth = 1; depth <= 40; ++depth)
+        for (const bool k_dense : {false, true}) {
+          const int64_t stride = k_dense ? 64 : 1, k_stride = k_dense ? 1 : 64;
+          std::vector<T> panel(static_cast<size_t>(width * depth + 64), kUntouched);
+          kernels.pack({data.data(), stride, k_stride, width, depth}, panel.data(), width);
+          for (size_t at = 0; at < panel.size(); ++at) {
+            const auto k = static_cast<int64_t>(at) / width, i = static_cast<int64_t>(at) % width;
+            const T expected = k < depth ? data[static_cast<size_t>(i * stride + k * k_stride)] : kUntouched;
+            ASSERT_EQ(panel[at], expected) << "width " << width << ", depth " << depth << ", at " << at;
+          }
         }
   }
 }
