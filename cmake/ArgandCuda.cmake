@@ -1,5 +1,6 @@
 # libargand_cuda: the CUDA backend, which libargand loads at run time.  Its kernels are texts that NVRTC compiles where
-# they run, so building it needs the toolkit's headers and libraries but compiles no device code.
+# they run, so building it needs the toolkit's headers and libraries but no device compiler; tools/pack has NVRTC compile
+# the most usual ones already.
 
 # Sources stand in folders named cuda, next to what they extend.
 file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/*/cuda/*.cpp)
@@ -20,7 +21,8 @@ add_custom_command(OUTPUT ${embedded}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Embedding the headers of CUDA kernels" VERBATIM)
 
 add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
-target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ${CMAKE_DL_LIBS})
+target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ZLIB::ZLIB
+  ${CMAKE_DL_LIBS})
 # Matrix products; loaded when first used, and without it they run on our own kernels.
 get_target_property(cublaslt_path CUDA::cublasLt IMPORTED_LOCATION)
 target_compile_definitions(argand_cuda PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")

@@ -67,6 +67,7 @@ endfunction()
 function(argand_test_environment test)
   set_property(TEST ${test} PROPERTY TIMEOUT 1200)
   set_property(TEST ${test} PROPERTY ENVIRONMENT
+    "ARGAND_CUDA_COMPILE_MEANWHILE=0"
     "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0"
     "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")

@@ -150,6 +150,21 @@ class Mem(CliTest):
         self.assertRegex(said.stdout, r"(?m)^ +\d+\.\d\d MiB +\d+ +\d+ ms  \w+ \[256, 784\] float32$")
         self.assertRegex(said.stdout, r"(?m)^the device has \d+\.\d\d GiB")
 
+    def test_first_steps_compile_nothing(self):
+        """What they ask for is in the kernel pack; batches of another size than those it was made with, too."""
+        environment = {**os.environ, "ARGAND_CUDA_DRY_RUN": "1", "ARGAND_CACHE_DIR": str(self.folder / "cache")}
+        if "kernel pack:" not in (info := self.run_cli("info", env=environment).stdout) or "kernel pack: none" in info:
+            self.skipTest("built without a kernel pack")
+        for pack, compiled in ({}, []), ({"ARGAND_KERNEL_PACK": "/dev/null"}, None):
+            for arch in ("linear", "cnn", "mlp"):
+                said = self.run_cli("mem", "--arch", arch, "--batch-size", 50, "--steps", 1, env={**environment, **pack})
+                self.assertEqual(said.returncode, 0, said.stderr)
+                files = [f.name for f in (self.folder / "cache").rglob("*.cubin")]
+                if compiled is None:
+                    self.assertGreater(len(files), 3, "without the pack kernels are compiled, so this test can fail")
+                    return
+                self.assertEqual(files, compiled, arch)
+
     def test_snapshots(self):
         said = self.mem("--snapshot", self.folder / "m.json")
         self.assertEqual(said.returncode, 0, said.stderr)

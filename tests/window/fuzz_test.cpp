@@ -6,6 +6,9 @@
 
 #include <cstdlib>
 
+#include "argand/exec/program_runner.h"
+#include "argand/exec/steps.h"
+#include "argand/runtime/backend.h"
 #include "tests/window/generate.h"
 
 namespace argand::fuzz {
@@ -87,6 +90,24 @@ TEST(WindowFuzz, EveryRunSeesTheSameBytes) {
            << to_string(less);
   }
   EXPECT_GT(exec::window_stats().elided, before) << "no program had a temporary that needed no memory";
+}
+
+// As a GPU does while a group's kernel is not compiled yet.
+TEST(WindowFuzz, GroupsRunStepByStepSeeThem) {
+  Threads threads;
+  static const exec::ProgramRunner whole = exec::program_runner(kCPU);
+  struct StepByStep {
+    StepByStep() {
+      exec::register_program_runner(kCPU, [](PointwiseProgram& p) { exec::Steps(p).run(allocator_for(kCPU), whole); });
+    }
+    ~StepByStep() { exec::register_program_runner(kCPU, whole); }
+  };
+  for (uint64_t seed = 0; seed < kPrograms / 4; ++seed) {
+    const Generated g = generate(seed, threads);
+    const StepByStep scope;
+    const std::string wrong = difference(g.expected, replay(g.program, exec::WindowMode::kAlways, threads));
+    ASSERT_EQ(wrong, "") << "seed " << seed << "\n" << to_string(g.program);
+  }
 }
 
 struct NamedMutant {

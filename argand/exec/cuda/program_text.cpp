@@ -135,7 +135,7 @@ class TextOf {
 
   // Inside argand::math, whose functions hide CUDA's of the same names.
   void bodies() {
-    add("namespace argand::math {\n");
+    add("namespace argand::math::", kGroup, " {\n");
     for (size_t s = 0; s < p_.steps.size(); ++s) {
       const PointwiseBody& body = *p_.steps[s].body;
       std::string params;  // "(x, y)" becomes "(T x, T y)"
@@ -150,7 +150,7 @@ class TextOf {
   }
 
   void arguments() {
-    add("namespace argand {\nstruct Arguments {\n  ", index(), " n;\n");
+    add("namespace argand::", kGroup, " {\nstruct Arguments {\n  ", index(), " n;\n");
     if (!f_.wide) add("  unsigned unused;\n");
     if (f_.ndim == kAnyDims) add("  long long ndim;\n");
     if (f_.ndim != 0) add("  FastDiv size[", dims(), "];\n");
@@ -168,8 +168,7 @@ class TextOf {
   }
 
   void kernel() {
-    add("extern \"C\" __global__ void __launch_bounds__(", kKernelThreads, ") ", kKernelName,
-        "(const __grid_constant__ Arguments a) {\n");
+    add("__global__ void __launch_bounds__(", kKernelThreads, ") pointwise(const __grid_constant__ Arguments a) {\n");
     add("  constexpr int W = ", f_.width, ";\n  using I = ", index(), ";\n");
     add("  for (I at = (I(blockIdx.x) * ", kKernelThreads, " + threadIdx.x) * W; at < a.n; at += I(gridDim.x) * ",
         kKernelThreads * f_.width, ") {\n");
@@ -223,8 +222,8 @@ class TextOf {
   void step(size_t s) {
     const ProgramStep& step = p_.steps[s];
     const char* compute = cuda::code_type(step.compute);
-    add("      const ", type(step.out), " v", step.out, " = convert<", type(step.out), ">(math::step", s, "<", compute,
-        ">(");
+    add("      const ", type(step.out), " v", step.out, " = convert<", type(step.out), ">(math::", kGroup, "::step", s,
+        "<", compute, ">(");
     bool first = true;
     for (const int v : step.ins) {
       add(first ? "" : ", ", "convert<", compute, ">(", p_.values[v].load ? loaded(v) : str("v", v), ")");

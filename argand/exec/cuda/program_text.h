@@ -40,7 +40,9 @@ KernelForm form_of(const PointwiseProgram& program);
 using KernelKey = SmallVector<char, 256>;
 KernelKey kernel_key(const PointwiseProgram& program, const KernelForm& form);
 
-inline constexpr const char* kKernelName = "pointwise";
+// The kernel is in a namespace that may be renamed, so that one text can hold several.
+inline constexpr const char* kGroup = "pointwise_group";
+inline constexpr const char* kKernelName = "argand::pointwise_group::pointwise";
 inline constexpr int kKernelThreads = 256;
 std::string kernel_text(const PointwiseProgram& program, const KernelForm& form);
 

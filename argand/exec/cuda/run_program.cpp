@@ -4,7 +4,10 @@
 
 #include "argand/core/shape.h"
 #include "argand/exec/cuda/program_text.h"
+#include "argand/exec/steps.h"
 #include "argand/kernels/cuda/transposed_copy.h"
+#include "argand/runtime/cuda/background_compiler.h"
+#include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/kernel_table.h"
 #include "argand/runtime/cuda/launch.h"
 #include "argand/runtime/current_op.h"
@@ -12,11 +15,44 @@
 namespace argand::exec {
 namespace {
 
-cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
+cuda::KernelTable& known_kernels() {
   static cuda::KernelTable& known = *new cuda::KernelTable;
+  return known;
+}
+
+cuda::KernelRequest request_of(const PointwiseProgram& p, const KernelForm& form) {
+  return {kernel_text(p, form), kKernelName};
+}
+
+bool is_known(const PointwiseProgram& p, const KernelForm& form) {
   const KernelKey key = kernel_key(p, form);
-  return known.get({key.data(), key.size()},
-                   [&] { return cuda::compile(kernel_text(p, form), std::string("argand::") + kKernelName); });
+  return known_kernels().contains({key.data(), key.size()});
+}
+
+cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
+  const KernelKey key = kernel_key(p, form);
+  return known_kernels().get({key.data(), key.size()}, [&] { return cuda::compile(request_of(p, form)); });
+}
+
+// Whether the program can be issued without waiting for the compiler.
+bool is_ready(PointwiseProgram p) {
+  collapse(p);
+  const KernelForm form = form_of(p);
+  return is_known(p, form) || cuda::is_compiled(request_of(p, form));
+}
+
+// Note [Compiling meanwhile].  False: nothing was done, as the kernel is there or there is no other way.
+bool run_meanwhile(const PointwiseProgram& p, const KernelForm& form) {
+  if (p.steps.size() == 1 || !cuda::compiles_meanwhile() || cuda::is_capturing() || is_known(p, form)) return false;
+  Steps steps(p);
+  if (!std::all_of(steps.programs().begin(), steps.programs().end(), is_ready)) return false;
+  if (cuda::is_compiled_or_will_be(request_of(p, form))) return false;
+  try {
+    steps.run(allocator_for(kCUDA), run_on_gpu);
+  } catch (const OutOfMemoryError&) {
+    return false;
+  }
+  return true;
 }
 
 // The name of the group in messages: of its one op, or of the last of several.
@@ -31,6 +67,7 @@ void run_on_gpu(PointwiseProgram& p) {
   const CurrentOp current(name_of(p));
   if (n >= kSpecialElements && cuda::transposed_copy(p)) return;
   const KernelForm form = form_of(p);
+  if (run_meanwhile(p, form)) return;
   const cuda::Kernel kernel = kernel_for(p, form);
   SmallVector<char, 512> arguments = kernel_arguments(p, form);
   const int64_t per_block = int64_t{kKernelThreads} * form.width;

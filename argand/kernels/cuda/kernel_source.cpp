@@ -18,7 +18,7 @@ Kernel kernel(const char* header, std::string name) {
   name += header;  // two headers may have a kernel of one name
   return known.get(name, [&] {
     // Types and constants among the arguments of the instance are named as in namespace argand.
-    return compile(str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name.substr(0, length));
+    return compile({str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name.substr(0, length)});
   });
 }
 

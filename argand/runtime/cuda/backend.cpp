@@ -12,6 +12,7 @@
 #include "argand/runtime/cuda/error_slot.h"
 #include "argand/runtime/cuda/fork.h"
 #include "argand/runtime/cuda/graph.h"
+#include "argand/runtime/cuda/kernel_pack.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/process_end.h"
@@ -83,7 +84,7 @@ class CudaBackend final : public RuntimeBackend {
     ARGAND_CUDA(cudaRuntimeGetVersion(&runtime));
     nvrtcVersion(&major, &minor);
     return str("CUDA: ", version_text(runtime), "\ndriver supports CUDA: ", version_text(driver), "\nNVRTC: ", major,
-               ".", minor, "\n");
+               ".", minor, "\n", pack_text());
   }
   BackendVersions version_numbers() override {
     BackendVersions v;

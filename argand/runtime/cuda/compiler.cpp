@@ -1,110 +1,58 @@
 #include "argand/runtime/cuda/compiler.h"
 
-#include <nvrtc.h>
-#include <unistd.h>
-
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
+#include <array>
 #include <map>
 #include <mutex>
-#include <sstream>
-#include <vector>
+#include <optional>
 
 #include "argand/base/error.h"
-#include "argand/base/sha256.h"
+#include "argand/runtime/cuda/background_compiler.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/driver.h"
 #include "argand/runtime/cuda/dry_run.h"
-#include "argand/runtime/cuda/embedded.h"
+#include "argand/runtime/cuda/kernel_cache.h"
+#include "argand/runtime/cuda/kernel_pack.h"
 #include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
 namespace {
 
-namespace fs = std::filesystem;
+// ---- the device at hand
 
-constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false",
-                                    "-default-device"};  // Note [Same bits, fused or not]
-
-#define ARGAND_NVRTC(call)                                                                                        \
-  do {                                                                                                            \
-    const nvrtcResult argand_result = (call);                                                                     \
-    ARGAND_CHECK(Error, argand_result == NVRTC_SUCCESS, "NVRTC: ", nvrtcGetErrorString(argand_result), " (from ", \
-                 #call, ")");                                                                                     \
-  } while (false)
-
-struct Program {
-  nvrtcProgram handle = nullptr;
-  ~Program() {
-    if (handle) nvrtcDestroyProgram(&handle);
-  }
+struct Architecture {
+  std::string own, packed;  // "sm_86", and whose code of the pack it runs: "sm_80"
 };
 
-// What the code depends on beside its own text and the options.
-const std::string& version_text() {
-  static const std::string& text = *[] {
-    int major = 0, minor = 0;
-    nvrtcVersion(&major, &minor);
-    Sha256 all;
-    for (const EmbeddedHeader& h : embedded_headers()) all.update(h.text);
-    return new std::string(str(major, ".", minor, " ", all.hex()));
-  }();
-  return text;
-}
-
-// ---- the disk cache: degrades, never fails
-
-fs::path cache_folder() {
-  if (const char* folder = std::getenv("ARGAND_CACHE_DIR"); folder && *folder) return fs::path(folder) / "kernels";
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder && *folder) return fs::path(folder) / "argand/kernels";
-  if (const char* home = std::getenv("HOME"); home && *home) return fs::path(home) / ".cache/argand/kernels";
-  return {};
-}
-
-// A file holds the lowered name of the kernel, a line break, the machine code, and the SHA-256 of all that.
-struct Compiled {
-  std::string lowered_name, code;
-};
-
-bool read_cached(const fs::path& path, Compiled& out) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) return false;
-  std::stringstream text;
-  text << file.rdbuf();
-  std::string all = text.str();
-  constexpr size_t kDigest = 64;
-  if (all.size() < kDigest || sha256_hex(all.substr(0, all.size() - kDigest)) != all.substr(all.size() - kDigest))
-    return false;
-  all.resize(all.size() - kDigest);
-  const size_t line = all.find('\n');
-  if (line == std::string::npos) return false;
-  out = {all.substr(0, line), all.substr(line + 1)};
-  return true;
-}
-
-void write_cached(const fs::path& path, const Compiled& c) {
-  std::error_code error;
-  fs::create_directories(path.parent_path(), error);
-  const fs::path temporary = path.string() + str(".", getpid(), ".tmp");
-  const std::string all = c.lowered_name + "\n" + c.code;
-  {
-    std::ofstream file(temporary, std::ios::binary);
-    file << all << sha256_hex(all);
-    if (!file.flush()) error = std::make_error_code(std::errc::io_error);
+// Asked once per device.
+const Architecture& architecture() {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& known = *new std::array<Architecture, kMaxDevices>;
+  const int device = dry_run() ? 0 : thread_device();
+  const std::lock_guard lock(mutex);
+  Architecture& a = known[static_cast<size_t>(device)];
+  if (!a.own.empty()) return a;
+  int major = 9, minor = 0;
+  if (!dry_run()) {
+    ARGAND_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    ARGAND_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   }
-  if (!error) fs::rename(temporary, path, error);
-  if (error) fs::remove(temporary, error);
+  a.packed = packed_arch(major);
+  a.own = str("sm_", major, minor);
+  return a;
 }
 
 // ---- loading
 
-cudaKernel_t load(const Compiled& c) {
+cudaLibrary_t load(const std::string& code) {
   cudaLibrary_t library = nullptr;
-  ARGAND_CUDA(cudaLibraryLoadData(&library, c.code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  ARGAND_CUDA(cudaLibraryLoadData(&library, code.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  return library;
+}
+
+cudaKernel_t kernel_of(cudaLibrary_t library, const std::string& lowered_name) {
   cudaKernel_t kernel = nullptr;
-  ARGAND_CUDA(cudaLibraryGetKernel(&kernel, library, c.lowered_name.c_str()));
+  ARGAND_CUDA(cudaLibraryGetKernel(&kernel, library, lowered_name.c_str()));
   // Loads the code now: a first launch might have to wait for the device, which a stream that is captured cannot.
   cudaFuncAttributes attributes{};
   ARGAND_CUDA(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
@@ -122,75 +70,133 @@ KernelParameters parameters_of(cudaKernel_t kernel) {
   return out;
 }
 
-std::string arch_of_current_device() {
-  if (dry_run()) return "sm_90";
-  const int device = thread_device();
-  int major = 0, minor = 0;
-  ARGAND_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
-  ARGAND_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
-  return str("sm_", major, minor);
+// ---- where kernels come from
+
+// Guarded by its mutex; lives for ever.
+struct Kernels {
+  struct Module {
+    cudaLibrary_t library = nullptr;
+    MachineCode code;
+  };
+  std::mutex mutex;
+  std::map<std::string, Kernel> known;  // by architecture, name and text
+  std::map<uint32_t, Module> modules;   // of the pack, that were loaded
+  std::vector<KernelRequest>* record = nullptr;
+  KernelCounts counts;
+};
+Kernels& kernels() {
+  static Kernels& k = *new Kernels;
+  return k;
+}
+
+std::string known_key(const KernelRequest& r) { return str(architecture().own, "\n", r.name, "\n", r.source); }
+
+// In the dry run nothing is loaded: a kernel is then this.
+const void* const kPretended = &kPretended;
+
+std::optional<KernelPack::Place> place_in_pack(const KernelRequest& r) {
+  const std::string& arch = architecture().packed;
+  if (arch.empty() || kernel_pack().size() == 0) return {};
+  return kernel_pack().find(content_key(r, arch));
+}
+
+// Null where the pack has it not, or cannot be used.
+const void* from_pack(Kernels& all, const KernelRequest& r) {
+  const std::optional<KernelPack::Place> place = place_in_pack(r);
+  if (!place) return nullptr;
+  Kernels::Module& module = all.modules[place->module];
+  try {
+    if (module.code.names.empty()) {
+      std::optional<MachineCode> code = kernel_pack().read(place->module);
+      if (code) module.code = std::move(*code);
+    }
+    if (place->name >= module.code.names.size()) return nullptr;
+    const std::string& name = module.code.names[place->name];
+    if (dry_run()) return kPretended;
+    if (architecture().packed == "compute_80") return kernel_of(load(ptx_of_one(module.code.code, name)), name);
+    if (!module.library) module.library = load(module.code.code);
+    module.code.code.clear();
+    return kernel_of(module.library, name);
+  } catch (const DeviceError&) {  // a driver that is older than the PTX
+    return nullptr;
+  }
+}
+
+const void* load_one(const CompiledKernel& c) {
+  return dry_run() ? kPretended : kernel_of(load(c.code), c.lowered_name);
+}
+
+const void* from_disk_or_text(Kernels& all, const KernelRequest& r) {
+  const std::string& arch = architecture().own;
+  const std::string key = content_key(r, arch);
+  CompiledKernel compiled;
+  if (std::optional<CompiledKernel> meanwhile = take_compiled(key)) {
+    ++all.counts.compiled;
+    return load_one(*meanwhile);
+  }
+  if (read_cached(key, compiled)) {
+    ++all.counts.cached;
+    return load_one(compiled);
+  }
+  MachineCode made = compile_text(r.source, {&r.name, 1}, arch);
+  ++all.counts.compiled;
+  compiled = {std::move(made.names.front()), std::move(made.code)};
+  write_cached(key, compiled);
+  return load_one(compiled);
+}
+
+bool is_ready(const KernelRequest& r, bool else_compile) {
+  {
+    const std::lock_guard lock(kernels().mutex);
+    if (kernels().record || kernels().known.count(known_key(r))) return true;
+  }
+  if (place_in_pack(r)) return true;
+  const std::string& arch = architecture().own;
+  const std::string key = content_key(r, arch);
+  if (has_compiled(key) || is_cached(key)) return true;
+  if (else_compile) compile_later(key, r, arch);
+  return false;
 }
 
 }  // namespace
 
-std::string compile_only(const std::string& source, const std::string& name, const std::string& arch,
-                         std::string* lowered_name) {
-  std::vector<const char*> texts, names;
-  for (const EmbeddedHeader& h : embedded_headers()) {
-    texts.push_back(h.text);
-    names.push_back(h.name);
+Kernel compile(const KernelRequest& request) {
+  Kernels& all = kernels();
+  const std::string key = known_key(request);
+  const DeviceCalls calls;
+  const std::lock_guard lock(all.mutex);
+  Kernel& kernel = all.known[key];
+  if (kernel.function_) return kernel;
+  const void* function = nullptr;
+  if (all.record) {
+    all.record->push_back(request);
+    function = kPretended;
+  } else if ((function = from_pack(all, request))) {
+    ++all.counts.packed;
+  } else {
+    function = from_disk_or_text(all, request);
   }
-  Program program;
-  ARGAND_NVRTC(nvrtcCreateProgram(&program.handle, source.c_str(), "argand.cu", static_cast<int>(texts.size()),
-                                  texts.data(), names.data()));
-  ARGAND_NVRTC(nvrtcAddNameExpression(program.handle, name.c_str()));
-  const std::string target = "--gpu-architecture=" + arch;
-  std::vector<const char*> options(std::begin(kOptions), std::end(kOptions));
-  options.push_back(target.c_str());
-  const nvrtcResult result = nvrtcCompileProgram(program.handle, static_cast<int>(options.size()), options.data());
-  if (result != NVRTC_SUCCESS) {
-    size_t size = 0;
-    nvrtcGetProgramLogSize(program.handle, &size);
-    std::string log(size, 0);
-    nvrtcGetProgramLog(program.handle, log.data());
-    ARGAND_THROW(Error, "a kernel for ", arch, " does not compile (", nvrtcGetErrorString(result), "): ", name, "\n",
-                 log, "\n", source);
+  if (!dry_run()) {
+    if (all.known.size() == 1) watch_process_end();
+    // For ever, as the kernel itself.
+    kernel.parameters_ = new KernelParameters(parameters_of(static_cast<cudaKernel_t>(const_cast<void*>(function))));
   }
-  const char* lowered = nullptr;
-  ARGAND_NVRTC(nvrtcGetLoweredName(program.handle, name.c_str(), &lowered));
-  if (lowered_name) *lowered_name = lowered;
-  size_t size = 0;
-  ARGAND_NVRTC(nvrtcGetCUBINSize(program.handle, &size));
-  std::string code(size, 0);
-  ARGAND_NVRTC(nvrtcGetCUBIN(program.handle, code.data()));
-  return code;
+  kernel.function_ = function;
+  return kernel;
 }
 
-Kernel compile(const std::string& source, const std::string& name) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& known = *new std::map<std::string, Kernel>;
-  const std::string arch = arch_of_current_device();
-  const std::string key = str(arch, "\n", name, "\n", source);
-  const DeviceCalls calls;
-  const std::lock_guard lock(mutex);
-  Kernel& kernel = known[key];
-  if (kernel.function_) return kernel;
-  Compiled compiled;
-  const fs::path folder = cache_folder();
-  const fs::path path = folder.empty() ? folder : folder / (sha256_hex(str(version_text(), "\n", key)) + ".cubin");
-  if (path.empty() || !read_cached(path, compiled)) {
-    compiled.code = compile_only(source, name, arch, &compiled.lowered_name);
-    if (!path.empty()) write_cached(path, compiled);
-  }
-  if (dry_run()) {
-    kernel.function_ = &known;
-  } else {
-    const cudaKernel_t loaded = load(compiled);
-    if (known.size() == 1) watch_process_end();
-    kernel.parameters_ = new KernelParameters(parameters_of(loaded));  // as the kernel itself, for ever
-    kernel.function_ = loaded;
-  }
-  return kernel;
+bool is_compiled(const KernelRequest& request) { return is_ready(request, false); }
+bool is_compiled_or_will_be(const KernelRequest& request) { return is_ready(request, true); }
+
+KernelCounts kernel_counts() {
+  const std::lock_guard lock(kernels().mutex);
+  return kernels().counts;
+}
+
+void record_kernels(std::vector<KernelRequest>* into) {
+  ARGAND_CHECK(ValueError, dry_run(), "record_kernels: expected the dry run (ARGAND_CUDA_DRY_RUN=1)");
+  const std::lock_guard lock(kernels().mutex);
+  kernels().record = into;
 }
 
 void Kernel::allow_shared_memory(size_t nbytes) const {

@@ -1,10 +1,13 @@
-// Kernels from text: compiled by NVRTC for the device at hand, once per process, and kept on disk between processes.
+// Kernels from text, once per process: from the pack made when the library was built, from what this machine compiled
+// before, or compiled by NVRTC for the device at hand.
 #pragma once
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <vector>
 
 #include "argand/runtime/cuda/launch_tape.h"
+#include "argand/runtime/cuda/nvrtc.h"
 
 namespace argand::cuda {
 
@@ -17,20 +20,28 @@ class Kernel {
   void allow_shared_memory(size_t nbytes) const;
 
  private:
-  friend Kernel compile(const std::string&, const std::string&);
+  friend Kernel compile(const KernelRequest&);
   const void* function_ = nullptr;
   const KernelParameters* parameters_ = nullptr;
 };
 
-// The kernel `name` (with its namespace: "argand::pointwise", "argand::softmax<float, 4>") of `source`, which may
-// include the headers of the library that are meant for devices.  Slow the first time on a machine; later a load from
-// disk. Keep what it returns: the call itself takes a microsecond.
-//   The disk cache is $ARGAND_CACHE_DIR/kernels, or ~/.cache/argand/kernels; without a writable folder kernels are
-// compiled in each process.
-Kernel compile(const std::string& source, const std::string& name);
+// For the current device.  Slow the first time on a machine, some 0.1 s, unless the kernel is in the pack.  Keep what
+// it returns: the call itself takes a microsecond.
+Kernel compile(const KernelRequest& request);
 
-// Only compiles, for a given architecture ("sm_90"), without a device: machine code, or an Error with the log.
-std::string compile_only(const std::string& source, const std::string& name, const std::string& arch,
-                         std::string* lowered_name = nullptr);
+// Whether compile() would find it ready.
+bool is_compiled(const KernelRequest& request);
+// The same; if not, another thread starts to compile it, and compile() would wait for that (Note [Compiling
+// meanwhile]).
+bool is_compiled_or_will_be(const KernelRequest& request);
+
+// Where the kernels of this process came from.
+struct KernelCounts {
+  uint64_t packed = 0, cached = 0, compiled = 0;  // `compiled` by whichever thread
+};
+KernelCounts kernel_counts();
+
+// Under the dry run, compile() from now on only adds what it is asked for to `into`; null: no more.
+void record_kernels(std::vector<KernelRequest>* into);
 
 }  // namespace argand::cuda

@@ -5,6 +5,7 @@
 #include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/fork.h"
 #include "argand/runtime/cuda/graph.h"
+#include "argand/runtime/cuda/kernel_pack.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/runtime_backend.h"
 
@@ -30,7 +31,7 @@ class DryRunBackend final : public RuntimeBackend {
     check_index(index);
     return generator_;
   }
-  std::string versions() override { return "dry run: kernels are compiled, not run\n"; }
+  std::string versions() override { return "dry run: kernels are compiled, not run\n" + pack_text(); }
   BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = loaded_cudnn_version()}; }
 
   bool query(const StreamRef& stream) override {

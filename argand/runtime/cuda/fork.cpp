@@ -13,6 +13,8 @@ void watch_forks() {
   pthread_atfork(nullptr, nullptr, [] { forked = true; });
 }
 
+bool in_forked_child() { return forked; }
+
 void refuse_in_forked_child() {
   ARGAND_CHECK(DeviceError, !forked,
                "CUDA cannot be used in a process made by fork() after its parent used CUDA; start workers anew (spawn: "

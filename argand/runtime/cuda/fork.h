@@ -5,6 +5,7 @@ namespace argand::cuda {
 
 // From here on a child made by fork() knows what it is.
 void watch_forks();
+bool in_forked_child();
 // DeviceError in such a child.
 void refuse_in_forked_child();
 

@@ -27,7 +27,7 @@ __global__ void set_state(unsigned long long* state, unsigned long long seed, un
 }  // namespace argand
 )";
 
-Kernel set_state_kernel() { return compile(kSetState, "argand::set_state"); }
+Kernel set_state_kernel() { return compile({kSetState, "argand::set_state"}); }
 
 class Graph final : public DeviceGraph {
  public:

@@ -13,6 +13,10 @@ namespace argand::cuda {
 // Make one that lives for ever: a window may be issued when its thread, or the process, ends.
 class KernelTable {
  public:
+  bool contains(std::string_view key) {
+    const std::shared_lock lock(mutex_);
+    return of_device_[thread_device()].contains(key);
+  }
   // make() compiles or loads the kernel at the first call with this key.
   template <class Make>
   Kernel get(std::string_view key, Make make) {

@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
   }
   const TensorOptions on_gpu = TensorOptions(kFloat).device(kCUDA);
   const Tensor in = ones({kThreads}, on_gpu), out = empty({kThreads}, on_gpu);
-  cuda::launch(cuda::compile(kSource, "argand::" + bug), {1, kThreads}, static_cast<const float*>(in.data_ptr<float>()),
-               out.data_ptr<float>());
+  cuda::launch(cuda::compile({kSource, "argand::" + bug}), {1, kThreads},
+               static_cast<const float*>(in.data_ptr<float>()), out.data_ptr<float>());
   cuda::synchronize();
   std::printf("%g\n", out.cpu().data_ptr<float>()[0]);
   return 0;

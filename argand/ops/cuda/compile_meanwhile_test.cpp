@@ -1,0 +1,158 @@
+// Groups that are not compiled yet (Note [Compiling meanwhile]).  On the pretended GPU too, with
+// ARGAND_CUDA_COMPILE_MEANWHILE=1; values are compared where there is a real one.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+
+#include "argand/exec/cuda.h"
+#include "argand/exec/window.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "argand/runtime/cuda/background_compiler.h"
+#include "argand/runtime/cuda/compiler.h"
+
+namespace argand {
+namespace {
+
+class CompileMeanwhile : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::string why;
+    if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
+    if (!cuda::compiles_meanwhile()) GTEST_SKIP() << "ARGAND_CUDA_COMPILE_MEANWHILE is 0";
+    setenv("ARGAND_CACHE_DIR", folder_.c_str(), 1);  // nothing was compiled before
+  }
+  ~CompileMeanwhile() override { std::filesystem::remove_all(folder_); }
+
+  // Waits until some kernel more than `before` was compiled by the other thread and is on disk.
+  size_t cached() const {
+    std::error_code error;
+    size_t n = 0;
+    for (const auto& f : std::filesystem::directory_iterator(folder_ / "kernels", error))
+      n += f.path().extension() == ".cubin";
+    return n;
+  }
+  void wait_until_cached(size_t n) const {
+    for (int i = 0; i < 3000 && cached() < n; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    ASSERT_GE(cached(), n);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // from the file to the word that it is done
+  }
+
+  const std::filesystem::path folder_ =
+      std::filesystem::temp_directory_path() / ("argand_meanwhile" + std::to_string(getpid()));
+};
+
+// Each of the ops was used alone before, so all of them are ready.
+void make_ready(const Tensor& x) {
+  const Tensor y = x.exp();
+  y.impl().data();
+  (x * y).impl().data();
+  (x + y).impl().data();
+}
+
+std::vector<char> bytes_of(const Tensor& t) {
+  const Tensor host = t.cpu();
+  const char* p = static_cast<const char*>(host.impl().data());
+  return {p, p + host.nbytes()};
+}
+
+TEST_F(CompileMeanwhile, TheGroupRunsOpByOpUntilItIsCompiled) {
+  const Tensor x = linspace(-1, 1, 1000).cuda();
+  make_ready(x);
+  const auto group = [&] { return ((x * x).exp() + x) * x; };
+  const auto count = [] { return cuda::kernel_counts().compiled; };
+  exec::set_window_mode(exec::WindowMode::kEager);
+  const std::vector<char> expected = bytes_of(group());
+  exec::set_window_mode(exec::WindowMode::kAuto);
+  const uint64_t before = count();
+  const size_t files = cached();
+  EXPECT_EQ(bytes_of(group()), expected);
+  EXPECT_EQ(count(), before) << "nothing waited for the compiler";
+  wait_until_cached(files + 1);
+  EXPECT_EQ(bytes_of(group()), expected);
+  EXPECT_EQ(count(), before + 1) << "now it is the group's own kernel";
+  EXPECT_EQ(bytes_of(group()), expected);
+  EXPECT_EQ(count(), before + 1);
+}
+
+// In place, results that stay, temporaries of another dtype, a number.
+TEST_F(CompileMeanwhile, WhateverTheGroupWrites) {
+  const Tensor x = linspace(-2, 2, 777).cuda();
+  const auto run = [&] {
+    Tensor y = x.clone(), kept = y * 3;
+    y.mul_(kept).add_(1);
+    const Tensor half = y.to(kHalf) + 1;
+    const Tensor z = half.to(kFloat) * y;
+    y.copy_(z - kept);
+    return std::vector<std::vector<char>>{bytes_of(y), bytes_of(kept), bytes_of(half), bytes_of(z)};
+  };
+  exec::set_window_mode(exec::WindowMode::kEager);
+  const auto expected = run();
+  exec::set_window_mode(exec::WindowMode::kAuto);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(run(), expected);
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  }
+}
+
+TEST_F(CompileMeanwhile, ManyGroupsAtOnce) {
+  const Tensor x = linspace(-1, 1, 100).cuda();
+  make_ready(x);
+  const auto group = [&](int bits) {
+    Tensor y = x;
+    for (int i = 0; i < 4; ++i) y = bits >> i & 1 ? y * x : y + x;
+    return bytes_of(y);
+  };
+  std::vector<std::vector<char>> first;
+  for (int bits = 0; bits < 16; ++bits) first.push_back(group(bits));
+  for (int bits = 15; bits >= 0; --bits) EXPECT_EQ(group(bits), first[static_cast<size_t>(bits)]);
+}
+
+// The process may end, or have children, at any moment of a compilation.
+TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
+  for (const int wait_ms : {0, 5, 20, 60, 150}) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(60);
+      const std::string wait = std::to_string(wait_ms);
+      setenv("ARGAND_TEST_WAIT_MS", wait.c_str(), 1);
+      execl("/proc/self/exe", "argand_cuda_test", "--gtest_filter=CompileMeanwhileChild.*", "--gtest_brief=1",
+            "--gtest_also_run_disabled_tests", nullptr);
+      _exit(98);
+    }
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "after " << wait_ms << " ms: status " << status;
+  }
+}
+
+// Ends by exit() while the other thread compiles, after a child of its own did.
+TEST(CompileMeanwhileChild, DISABLED_Main) {
+  const char* wait = std::getenv("ARGAND_TEST_WAIT_MS");
+  if (!wait) GTEST_SKIP() << "for ProcessesEndInOrder";
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("argand_child" + std::to_string(getpid()));
+  setenv("ARGAND_CACHE_DIR", folder.c_str(), 1);
+  const Tensor x = ones({100}).cuda();
+  make_ready(x);
+  for (const Tensor& t : {(x * x).exp(), (x + x).exp(), (x * x + x).exp()}) t.impl().data();
+  std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(wait)));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);
+    std::exit(7);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  std::filesystem::remove_all(folder);
+  std::exit(WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 5);
+}
+
+}  // namespace
+}  // namespace argand
