@@ -1,6 +1,7 @@
 #include "argand/exec/cuda/run_program.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "argand/core/shape.h"
 #include "argand/exec/cuda/program_text.h"
@@ -24,26 +25,18 @@ cuda::KernelRequest request_of(const PointwiseProgram& p, const KernelForm& form
   return {kernel_text(p, form), kKernelName};
 }
 
-bool is_known(const PointwiseProgram& p, const KernelForm& form) {
-  const KernelKey key = kernel_key(p, form);
-  return known_kernels().contains({key.data(), key.size()});
-}
-
-cuda::Kernel kernel_for(const PointwiseProgram& p, const KernelForm& form) {
-  const KernelKey key = kernel_key(p, form);
-  return known_kernels().get({key.data(), key.size()}, [&] { return cuda::compile(request_of(p, form)); });
-}
+std::string_view bytes_of(const KernelKey& key) { return {key.data(), key.size()}; }
 
 // Whether the program can be issued without waiting for the compiler.
 bool is_ready(PointwiseProgram p) {
   collapse(p);
   const KernelForm form = form_of(p);
-  return is_known(p, form) || cuda::is_compiled(request_of(p, form));
+  return known_kernels().find(bytes_of(kernel_key(p, form))) || cuda::is_compiled(request_of(p, form));
 }
 
 // Note [Compiling meanwhile].  False: nothing was done, as the kernel is there or there is no other way.
 bool run_meanwhile(const PointwiseProgram& p, const KernelForm& form) {
-  if (p.steps.size() == 1 || !cuda::compiles_meanwhile() || cuda::is_capturing() || is_known(p, form)) return false;
+  if (p.steps.size() == 1 || !cuda::compiles_meanwhile() || cuda::is_capturing()) return false;
   Steps steps(p);
   if (!std::all_of(steps.programs().begin(), steps.programs().end(), is_ready)) return false;
   if (cuda::is_compiled_or_will_be(request_of(p, form))) return false;
@@ -67,14 +60,18 @@ void run_on_gpu(PointwiseProgram& p) {
   const CurrentOp current(name_of(p));
   if (n >= kSpecialElements && cuda::transposed_copy(p)) return;
   const KernelForm form = form_of(p);
-  if (run_meanwhile(p, form)) return;
-  const cuda::Kernel kernel = kernel_for(p, form);
+  const KernelKey key = kernel_key(p, form);
+  std::optional<cuda::Kernel> kernel = known_kernels().find(bytes_of(key));
+  if (!kernel) {
+    if (run_meanwhile(p, form)) return;
+    kernel = known_kernels().get(bytes_of(key), [&] { return cuda::compile(request_of(p, form)); });
+  }
   SmallVector<char, 512> arguments = kernel_arguments(p, form);
   const int64_t per_block = int64_t{kKernelThreads} * form.width;
   const int64_t blocks =
       std::min<int64_t>((n + per_block - 1) / per_block, int64_t{cuda::multi_processor_count()} * 64);
   void* pointers[] = {arguments.data()};
-  cuda::launch_with(kernel, {static_cast<unsigned>(blocks), kKernelThreads}, pointers);
+  cuda::launch_with(*kernel, {static_cast<unsigned>(blocks), kKernelThreads}, pointers);
 }
 
 }  // namespace argand::exec

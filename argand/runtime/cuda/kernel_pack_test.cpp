@@ -139,6 +139,7 @@ TEST(Ptx, OfTwoKernelsCompiledTogether) {
   std::string ptx;
   const MachineCode both =
       compile_text("template <class T> __global__ void f(T* p) { *p = T(1); }\n", names, "sm_80", &ptx);
+  EXPECT_EQ(ptx.find(char{0}), std::string::npos) << "a driver stops there, ptxas complains";
   for (int i = 0; i < 2; ++i) {
     const std::string one = ptx_of_one(ptx, both.names[i]);
     EXPECT_NE(one.find(".entry " + both.names[i] + "("), std::string::npos);

@@ -1,5 +1,6 @@
 // Kernels that were looked for before, by a key and the current device.
 #pragma once
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -13,22 +14,20 @@ namespace argand::cuda {
 // Make one that lives for ever: a window may be issued when its thread, or the process, ends.
 class KernelTable {
  public:
-  bool contains(std::string_view key) {
+  std::optional<Kernel> find(std::string_view key) {
+    auto& known = of_device_[thread_device()];
     const std::shared_lock lock(mutex_);
-    return of_device_[thread_device()].contains(key);
+    const auto found = known.find(key);
+    if (found == known.end()) return {};
+    return found->second;
   }
   // make() compiles or loads the kernel at the first call with this key.
   template <class Make>
   Kernel get(std::string_view key, Make make) {
-    auto& known = of_device_[thread_device()];
-    {
-      const std::shared_lock lock(mutex_);
-      const auto found = known.find(key);
-      if (found != known.end()) return found->second;
-    }
+    if (const std::optional<Kernel> found = find(key)) return *found;
     const Kernel kernel = make();
     const std::lock_guard lock(mutex_);
-    known.emplace(std::string(key), kernel);
+    of_device_[thread_device()].emplace(std::string(key), kernel);
     return kernel;
   }
 

@@ -43,6 +43,7 @@ std::string ptx_of(nvrtcProgram program) {
   ARGAND_NVRTC(nvrtcGetPTXSize(program, &size));
   std::string ptx(size, 0);
   ARGAND_NVRTC(nvrtcGetPTX(program, ptx.data()));
+  ptx.resize(ptx.find('\0'));  // the size counts it
   return ptx;
 }
 
