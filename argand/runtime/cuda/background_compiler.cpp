@@ -28,7 +28,7 @@ class BackgroundCompiler {
     if (ended_ || !jobs_.emplace(key, Job{request, arch, State::kQueued, {}}).second) return;
     queue_.push_back(key);
     changed_.notify_all();
-    if (!started_) start();
+    if (!started_) start(arch);
   }
 
   bool has(const std::string& key) {
@@ -58,9 +58,9 @@ class BackgroundCompiler {
   };
 
   // Signals are for the program's own threads.
-  void start() {
+  void start(const std::string& arch) {
     started_ = true;
-    warm_up();
+    warm_up(arch);
     std::atexit([] { compiler().end(); });
     sigset_t all, before;
     sigfillset(&all);
@@ -100,11 +100,11 @@ class BackgroundCompiler {
   }
 
   // NVRTC makes globals while it first compiles, and they end before whatever was registered earlier.  So it compiles
-  // nothing here once, before end() is registered: 50 ms, once.
-  static void warm_up() {
+  // an empty kernel here, before end() is registered: 50 ms, once.
+  static void warm_up(const std::string& arch) {
     const std::string name = "nothing";
     try {
-      compile_text("__global__ void nothing() {}\n", {&name, 1}, "sm_80");
+      compile_text("__global__ void nothing() {}\n", {&name, 1}, arch);
     } catch (const std::exception&) {  // the jobs say why
     }
   }

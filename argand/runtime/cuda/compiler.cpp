@@ -171,10 +171,12 @@ Kernel compile(const KernelRequest& request) {
   if (all.record) {
     all.record->push_back(request);
     function = kPretended;
-  } else if ((function = from_pack(all, request))) {
-    ++all.counts.packed;
   } else {
-    function = from_disk_or_text(all, request);
+    function = from_pack(all, request);
+    if (function)
+      ++all.counts.packed;
+    else
+      function = from_disk_or_text(all, request);
   }
   if (!dry_run()) {
     if (all.known.size() == 1) watch_process_end();
