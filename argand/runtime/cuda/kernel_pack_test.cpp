@@ -1,5 +1,6 @@
 #include "argand/runtime/cuda/kernel_pack.h"
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -146,6 +147,27 @@ TEST(Ptx, OfTwoKernelsCompiledTogether) {
     EXPECT_EQ(one.find(".entry " + both.names[1 - i] + "("), std::string::npos);
     EXPECT_NE(one.find(".target sm_80"), std::string::npos);
   }
+}
+
+// On any GPU from sm_80 on, a driver takes the PTX that is meant for newer ones.
+TEST(Ptx, OfThePackLoads) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "there is no GPU";
+  if (kernel_pack().size() == 0) GTEST_SKIP() << "there is no pack";
+  int tried = 0;
+  for (uint32_t i = 0; const std::optional<MachineCode> module = kernel_pack().read(i); i += 4) {
+    if (module->code.compare(0, 2, "//") != 0) continue;
+    const std::string one = ptx_of_one(module->code, module->names.back());
+    cudaLibrary_t library = nullptr;
+    ASSERT_EQ(cudaLibraryLoadData(&library, one.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), cudaSuccess);
+    cudaKernel_t kernel = nullptr;
+    EXPECT_EQ(cudaLibraryGetKernel(&kernel, library, module->names.back().c_str()), cudaSuccess);
+    cudaFuncAttributes attributes{};
+    EXPECT_EQ(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)), cudaSuccess);
+    EXPECT_EQ(cudaLibraryUnload(library), cudaSuccess);
+    ++tried;
+  }
+  EXPECT_GT(tried, 10);
 }
 
 TEST(PackedArch, IsThatOfTheSameMajorVersionOrPtx) {
