@@ -29,7 +29,7 @@ TEST_F(CudaGuard, AWriteBehindABlockNamesItsOp) {
     write(x, 100);
     cuda::synchronize();
   });
-  EXPECT_EQ(said, "a write out of bounds: 1 bytes after the end of the memory of _softmax (100 bytes)");
+  EXPECT_EQ(said, "a write out of bounds: 1 bytes after the end of the memory of _softmax [5, 5] float32 (100 bytes)");
   cuda::synchronize();
 }
 
