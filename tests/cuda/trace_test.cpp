@@ -92,9 +92,12 @@ TEST_F(CudaTrace, CopiesOverlapWithCompute) {
   for (size_t n = 0; n + 1 < copies.size(); ++n) {
     EXPECT_EQ(copies[n + 1].number, compute[n].number + 1);
     EXPECT_GE(compute[n].begin, copies[n].end - 5) << "work on batch " << n << " waits for its copy";
-    beside += copies[n + 1].begin < compute[n].end && compute[n].begin < copies[n + 1].end;
   }
-  EXPECT_GE(beside, kBatches / 2) << "copies of the next batch lie beside the work with this one";
+  // How far the copies run ahead is not said, as the host does not wait for the work.
+  for (const RecordedSpan& copy : copies)
+    beside += std::any_of(compute.begin(), compute.end(),
+                          [&](const RecordedSpan& work) { return copy.begin < work.end && work.begin < copy.end; });
+  EXPECT_GE(beside, kBatches / 2) << "copies lie beside work with batches before theirs";
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include "argand/runtime/cuda/process_end.h"
+
 namespace argand::cuda {
 
 // Throws DeviceError: what was called, CUDA's words, and the ops in flight, one of which caused an error that only
@@ -10,6 +12,7 @@ namespace argand::cuda {
 
 #define ARGAND_CUDA(call)                                                                   \
   do {                                                                                      \
+    const ::argand::cuda::DeviceCalls argand_calls;                                         \
     const cudaError_t argand_error = (call);                                                \
     if (argand_error != cudaSuccess) ::argand::cuda::throw_cuda_error(argand_error, #call); \
   } while (false)

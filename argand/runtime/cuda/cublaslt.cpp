@@ -195,6 +195,7 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
 class Library {
  public:
   explicit Library(int device) : device_(device) {
+    const DeviceCalls calls;
     ARGAND_CUBLASLT(api().create(&handle_));
     watch_process_end();
   }

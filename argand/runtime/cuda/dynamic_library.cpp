@@ -6,8 +6,9 @@
 
 namespace argand::cuda {
 
-DynamicLibrary::DynamicLibrary(const std::string& name, const char* path)
-    : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
+  const DeviceCalls calls;
+  handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle_) watch_process_end();
 }

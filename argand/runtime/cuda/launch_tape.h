@@ -11,7 +11,8 @@
 // the library) issues the tape first.
 //
 // Windows end there, at the joint of a training step (after the backward pass, and before it if the device has nothing
-// to do; the optimizer's step goes with the next forward pass), with work that keeps the device busy for a while anyway, and when they are full.
+// to do; the optimizer's step goes with the next forward pass), with work that keeps the device busy for a while
+// anyway, and when they are full.
 //
 // This file knows nothing of CUDA, so that a test can stand in for the device.
 #pragma once

@@ -1,9 +1,11 @@
 #include "argand/runtime/cuda/process_end.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
 
@@ -13,8 +15,8 @@ namespace {
 using namespace std::chrono_literals;
 
 // How long exit() waits for calls, and then for those too short to be counted.
-constexpr auto kLongCalls = 1s;
-constexpr auto kShortCalls = 2ms;
+constexpr auto kCountedCalls = 1s;
+constexpr auto kOtherCalls = 2ms;
 // The ending thread may wait for this one, in a destructor of its program that joins it: then this one has to fail.
 constexpr auto kPatience = 5s;
 
@@ -22,19 +24,24 @@ constinit std::atomic<int> calls{0};
 constinit std::atomic<bool> ends{false};
 pthread_t ending_thread;  // written before `ends`
 
-void note_end() {
+void note_end(int status, void*) {
   if (ends.load()) return;
   ending_thread = pthread_self();
   ends.store(true);
-  const auto limit = std::chrono::steady_clock::now() + kLongCalls;
+  const auto limit = std::chrono::steady_clock::now() + kCountedCalls;
   do {
-    std::this_thread::sleep_for(kShortCalls);
-  } while (calls.load() > 0 && std::chrono::steady_clock::now() < limit);
+    if (std::chrono::steady_clock::now() > limit) {
+      std::fflush(nullptr);
+      _exit(status);
+    }
+    std::this_thread::sleep_for(kOtherCalls);
+  } while (calls.load() > 0);
+  std::this_thread::sleep_for(kOtherCalls);
 }
 
 }  // namespace
 
-void watch_process_end() { std::atexit(note_end); }
+void watch_process_end() { on_exit(note_end, nullptr); }
 
 void stop_if_process_ends() {
   if (!ends.load() || pthread_equal(ending_thread, pthread_self())) return;

@@ -9,7 +9,8 @@ void watch_process_end();
 // After exit() was called, threads other than that which called it stay in here.
 void stop_if_process_ends();
 
-// While a thread is in calls of CUDA that may take long: exit() waits for their end.
+// While a thread is in calls of CUDA: exit() waits for their end, and if they do not end soon the process ends at once,
+// without destructors.
 class DeviceCalls {
  public:
   DeviceCalls();
