@@ -50,8 +50,9 @@ def start_seconds(build, device):
 
 
 def library_bytes(folder):
-    """Of the shared libraries in the folder, links counted once."""
-    return sum({f.resolve(): f.stat().st_size for f in Path(folder).glob("lib*.so*")}.values())
+    """Of the shared libraries in the folder and what lies beside them, links counted once."""
+    files = [f for pattern in ("lib*.so*", "lib*.pack") for f in Path(folder).glob(pattern)]
+    return sum({f.resolve(): f.stat().st_size for f in files}.values())
 
 
 def readable(seconds):
