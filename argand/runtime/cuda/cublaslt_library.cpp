@@ -6,12 +6,19 @@
 #include "argand/base/str.h"
 #include "argand/runtime/cuda/dynamic_library.h"
 
+#ifndef ARGAND_CUBLASLT_PATH
+#define ARGAND_CUBLASLT_PATH ""
+#endif
+
 namespace argand::cuda {
+
+const char* cublaslt_path() { return ARGAND_CUBLASLT_PATH; }
+
 namespace {
 
 const CublasLtLibrary* load() {
   const std::string name = str("libcublasLt.so.", CUDART_VERSION / 1000);
-  const DynamicLibrary library(name, ARGAND_CUBLASLT_PATH);
+  const DynamicLibrary library(name, cublaslt_path());
   auto* all = new CublasLtLibrary;
   const bool complete = library.find(all->get_status_string, "cublasLtGetStatusString") &&
                         library.find(all->create, "cublasLtCreate") && library.find(all->matmul, "cublasLtMatmul") &&

@@ -17,6 +17,9 @@ struct CublasLtLibrary {
   decltype(&cublasLtMatrixLayoutSetAttribute) layout_set;
 };
 
+// Where the build found it.
+const char* cublaslt_path();
+
 // Null if it is not there, which is said once.
 const CublasLtLibrary* find_cublaslt();
 
