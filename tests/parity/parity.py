@@ -336,7 +336,8 @@ def main():
             total["missing"] += 1
         for part, outcome, why in results:
             text = f"{part}: {why}"
-            if outcome in ("differ", "lacks") and is_known(known, op, f"{outcome} {text} {record['dtype']}"):
+            description = f"{outcome} {text} {record['dtype']}; sample {record['sample']} {text}"
+            if outcome in ("differ", "lacks") and is_known(known, op, description):
                 outcome = "known"
             counts[op][f"{part} {outcome}"] += 1
             total[outcome] += 1
