@@ -1,8 +1,5 @@
 #include "argand/kernels/product_and_sums.h"
 
 namespace argand::blocks {
-namespace {
-bool none(const MatrixProduct&, void*) { return false; }
-}  // namespace
-constinit Block<ProductAndSums> product_and_sums(none);
+constinit Block<ProductAndSums> product_and_sums(nullptr);
 }  // namespace argand::blocks

@@ -4,8 +4,8 @@
 
 namespace argand {
 
-// As blocks::matrix_product without a bias, and sums [m] = A's rows, added up.  False, with nothing done, if the device
-// has no such kernel for this call.
+// As blocks::matrix_product without a bias, and sums [m] = A's rows, added up; not on the CPU.  False, with nothing
+// done, if the device has no such kernel for this call.
 using ProductAndSums = bool(const MatrixProduct& call, void* sums);
 
 namespace blocks {

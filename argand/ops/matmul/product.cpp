@@ -50,6 +50,7 @@ void product(const Tensor& a, const Tensor& b, const Tensor& out, const Scalar& 
 }
 
 bool product_and_sums(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor& sums) {
+  if (out.is_cpu()) return false;
   const Tensor left = operand(a), right = operand(b);
   return blocks::product_and_sums.on(out.device())(call(left, right, out, 1, 0), sums.impl().data());
 }

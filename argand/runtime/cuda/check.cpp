@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "argand/base/error.h"
-#include "argand/runtime/cuda/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -52,7 +51,6 @@ void note_launch(const char* op) {
 }
 
 void throw_cuda_error(cudaError_t error, const char* call) {
-  stop_if_process_ends();
   cudaGetLastError();
   if (!is_sticky(error))
     ARGAND_THROW(DeviceError, "CUDA: ", cudaGetErrorString(error), " (", cudaGetErrorName(error), ", from ", call, ")");

@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "argand/runtime/cuda/fork.h"
+
 namespace argand::cuda {
 namespace {
 
@@ -20,12 +22,13 @@ constexpr auto kOtherCalls = 2ms;
 // The ending thread may wait for this one, in a destructor of its program that joins it: then this one has to fail.
 constexpr auto kPatience = 5s;
 
-constinit std::atomic<int> calls{0};
+constinit std::atomic<int> calls{0};  // threads in calls
+thread_local int depth = 0;           // of this thread's calls within calls
 constinit std::atomic<bool> ends{false};
 pthread_t ending_thread;  // written before `ends`
 
 void note_end(int status, void*) {
-  if (ends.load()) return;
+  if (ends.load() || in_forked_child()) return;  // the threads of `calls` are the parent's
   ending_thread = pthread_self();
   ends.store(true);
   const auto limit = std::chrono::steady_clock::now() + kCountedCalls;
@@ -44,19 +47,25 @@ void note_end(int status, void*) {
 void watch_process_end() { on_exit(note_end, nullptr); }
 
 void stop_if_process_ends() {
-  if (!ends.load() || pthread_equal(ending_thread, pthread_self())) return;
+  if (!ends.load() || depth > 0 || pthread_equal(ending_thread, pthread_self())) return;
   thread_local bool waited = false;
   if (!waited) std::this_thread::sleep_for(kPatience);
   waited = true;
 }
 
 DeviceCalls::DeviceCalls() {
-  ++calls;
-  if (!ends.load()) return;
-  --calls;  // not to be waited for
-  stop_if_process_ends();
-  ++calls;
+  if (depth == 0) {
+    ++calls;
+    if (ends.load()) {
+      --calls;  // not to be waited for
+      stop_if_process_ends();
+      ++calls;
+    }
+  }
+  ++depth;
 }
-DeviceCalls::~DeviceCalls() { --calls; }
+DeviceCalls::~DeviceCalls() {
+  if (--depth == 0) --calls;
+}
 
 }  // namespace argand::cuda

@@ -6,7 +6,7 @@ namespace argand::cuda {
 
 // To be called after something of CUDA that exit() takes down was made: exit() comes here before it comes to that.
 void watch_process_end();
-// After exit() was called, threads other than that which called it stay in here.
+// After exit() was called, threads other than that which called it stay in here, unless they are in calls.
 void stop_if_process_ends();
 
 // While a thread is in calls of CUDA: exit() waits for their end, and if they do not end soon the process ends at once,

@@ -1,12 +1,16 @@
 #include "argand/runtime/cuda/process_end.h"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <thread>
+
+#include "argand/runtime/cuda/fork.h"
 
 namespace argand::cuda {
 namespace {
@@ -15,10 +19,12 @@ using namespace std::chrono_literals;
 
 std::atomic<bool> entered{false}, left{false};
 
-// Ends with 3, unless what is taken down after the watch would still be in use: then with 1.
+// Ends with 3, unless what is taken down after the watch would still be in use: then with 1.  Says when that is
+// reached.
 [[noreturn]] void exit_while_a_thread_calls(std::chrono::milliseconds length) {
   std::atexit([] {
     if (!left) _exit(1);
+    std::fputs("taken down", stderr);
   });
   watch_process_end();
   std::thread([length] {
@@ -26,7 +32,11 @@ std::atomic<bool> entered{false}, left{false};
       const DeviceCalls calls;
       entered = true;
       left = false;
-      std::this_thread::sleep_for(length);
+      for (int i = 0; i < 2; ++i) {
+        const DeviceCalls within;
+        stop_if_process_ends();  // not within calls
+        std::this_thread::sleep_for(length);
+      }
       left = true;
     }
   }).detach();
@@ -40,7 +50,21 @@ class ProcessEnd : public testing::Test {
 };
 
 TEST_F(ProcessEnd, WaitsForCallsOfOtherThreads) {
-  EXPECT_EXIT(exit_while_a_thread_calls(200ms), testing::ExitedWithCode(3), "");
+  EXPECT_EXIT(exit_while_a_thread_calls(200ms), testing::ExitedWithCode(3), "taken down");
+}
+TEST_F(ProcessEnd, AForkedChildDoesNotWaitForThreadsItHasNot) {
+  const auto fork_in_a_call = [] {
+    std::atexit([] { _exit(5); });  // reached unless the watch ends the process before
+    watch_forks();
+    watch_process_end();
+    const DeviceCalls calls;
+    const pid_t child = fork();
+    if (child == 0) std::exit(4);
+    int status = 0;
+    waitpid(child, &status, 0);
+    _exit(WEXITSTATUS(status));
+  };
+  EXPECT_EXIT(fork_in_a_call(), testing::ExitedWithCode(5), "");
 }
 TEST_F(ProcessEnd, EndsAtOnceIfTheyTakeLong) {
   EXPECT_EXIT(exit_while_a_thread_calls(1h), testing::ExitedWithCode(3), "");

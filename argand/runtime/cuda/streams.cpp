@@ -25,7 +25,8 @@ struct Pool {
 int thread_device() {
   if (dry_run()) return 0;
   int device = 0;
-  ARGAND_CUDA(cudaGetDevice(&device));
+  // Asked several times an op, and never waits: not counted among the calls that exit() waits for.
+  if (const cudaError_t error = cudaGetDevice(&device)) throw_cuda_error(error, "cudaGetDevice");
   return device;
 }
 
