@@ -7,6 +7,7 @@
 
 #include "argand/base/error.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand {
 namespace {
@@ -52,12 +53,14 @@ std::string load_cuda() {
   if (!std::filesystem::exists(path))
     return "this build of Argand has no CUDA backend (" + path +
            " does not exist); build with the CUDA toolkit, or use device 'cpu'";
+  const DeviceCalls calls;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return str("the CUDA backend could not be loaded: ", dlerror());
   using Start = const char* (*)();
   const auto start = reinterpret_cast<Start>(dlsym(library, "argand_cuda_start"));
   if (!start) return path + " is not a CUDA backend of this version of Argand";
   const char* reason = start();
+  watch_process_end();
   return reason ? reason : "";
 }
 

@@ -15,10 +15,10 @@
 #include "argand/runtime/cuda/kernel_pack.h"
 #include "argand/runtime/cuda/memory.h"
 #include "argand/runtime/cuda/peer.h"
-#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/runtime_backend.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -193,7 +193,6 @@ const char* register_cuda_backend() {
   }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
-  watch_process_end();
   register_backend(kCUDA, *new CudaBackend(count));
   return nullptr;
 }

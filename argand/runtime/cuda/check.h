@@ -2,7 +2,7 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
-#include "argand/runtime/cuda/process_end.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 
@@ -12,7 +12,7 @@ namespace argand::cuda {
 
 #define ARGAND_CUDA(call)                                                                   \
   do {                                                                                      \
-    const ::argand::cuda::DeviceCalls argand_calls;                                         \
+    const ::argand::DeviceCalls argand_calls;                                               \
     const cudaError_t argand_error = (call);                                                \
     if (argand_error != cudaSuccess) ::argand::cuda::throw_cuda_error(argand_error, #call); \
   } while (false)

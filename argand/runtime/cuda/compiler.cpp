@@ -12,8 +12,8 @@
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/kernel_cache.h"
 #include "argand/runtime/cuda/kernel_pack.h"
-#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {

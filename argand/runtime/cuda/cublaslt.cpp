@@ -17,10 +17,10 @@
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/memory.h"
-#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/scratch.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include "argand/runtime/cuda/process_end.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 

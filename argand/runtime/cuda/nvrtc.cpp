@@ -9,7 +9,7 @@
 #include "argand/base/error.h"
 #include "argand/base/sha256.h"
 #include "argand/runtime/cuda/embedded.h"
-#include "argand/runtime/cuda/process_end.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {

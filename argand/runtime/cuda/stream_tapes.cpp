@@ -8,9 +8,9 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/on_device.h"
-#include "argand/runtime/cuda/process_end.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {

@@ -9,7 +9,7 @@
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/fork.h"
-#include "argand/runtime/cuda/process_end.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {

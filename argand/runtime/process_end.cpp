@@ -1,4 +1,4 @@
-#include "argand/runtime/cuda/process_end.h"
+#include "argand/runtime/process_end.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -9,9 +9,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "argand/runtime/cuda/fork.h"
-
-namespace argand::cuda {
+namespace argand {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,13 +20,15 @@ constexpr auto kOtherCalls = 2ms;
 // The ending thread may wait for this one, in a destructor of its program that joins it: then this one has to fail.
 constexpr auto kPatience = 5s;
 
-constinit std::atomic<int> calls{0};  // threads in calls
-thread_local int depth = 0;           // of this thread's calls within calls
+constinit std::atomic<int> calls{0};      // threads in calls
+constinit std::atomic<pid_t> process{0};  // that made the first of them
+thread_local int depth = 0;               // of this thread's calls within calls
 constinit std::atomic<bool> ends{false};
 pthread_t ending_thread;  // written before `ends`
 
 void note_end(int status, void*) {
-  if (ends.load() || in_forked_child()) return;  // the threads of `calls` are the parent's
+  // The threads that a forked child counts in `calls` are its parent's.
+  if (process.load() != getpid() || ends.load()) return;
   ending_thread = pthread_self();
   ends.store(true);
   const auto limit = std::chrono::steady_clock::now() + kCountedCalls;
@@ -41,6 +41,21 @@ void note_end(int status, void*) {
   } while (calls.load() > 0);
   std::this_thread::sleep_for(kOtherCalls);
 }
+
+// Note [The end comes here first]
+// exit() calls what was noted last first, and libraries note their globals in the midst of their first calls, which
+// another thread may be in when exit() is called.  But before all that exit() destroys the thread_local objects of its
+// thread: in the main thread that is the moment to be noted last.  (Main ends no other way: pthread_exit() does not
+// destroy them there.)  exit() in another thread relies on watch_process_end() after each first call.
+struct LastWord {
+  ~LastWord() { watch_process_end(); }
+};
+
+[[maybe_unused]] const bool in_main_thread = [] {
+  if (gettid() != getpid()) return false;
+  static thread_local LastWord word;
+  return true;
+}();
 
 }  // namespace
 
@@ -55,6 +70,7 @@ void stop_if_process_ends() {
 
 DeviceCalls::DeviceCalls() {
   if (depth == 0) {
+    if (process.load(std::memory_order_relaxed) == 0) process.store(getpid());
     ++calls;
     if (ends.load()) {
       --calls;  // not to be waited for
@@ -68,4 +84,4 @@ DeviceCalls::~DeviceCalls() {
   if (--depth == 0) --calls;
 }
 
-}  // namespace argand::cuda
+}  // namespace argand
