@@ -195,7 +195,6 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
 class Library {
  public:
   explicit Library(int device) : device_(device) {
-    const DeviceCalls calls;
     ARGAND_CUBLASLT(api().create(&handle_));
     watch_process_end();
   }
@@ -257,7 +256,9 @@ Library& library() {
 }  // namespace
 
 bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& beta) {
-  if (dry_run() || !find_cublaslt()) return false;
+  if (dry_run()) return false;
+  const DeviceCalls calls;
+  if (!find_cublaslt()) return false;
   Library& lib = library();
   Plan plan = lib.plan(p);
   if (!plan.exists) return false;

@@ -389,10 +389,14 @@ Library& library() {
 
 }  // namespace
 
-int loaded_cudnn_version() { return find_cudnn() ? static_cast<int>(api().get_version()) : 0; }
+int loaded_cudnn_version() {
+  const DeviceCalls calls;
+  return find_cudnn() ? static_cast<int>(api().get_version()) : 0;
+}
 
 bool cudnn_convolution(const ConvProblem& p) {
   if (dry_run()) return false;
+  const DeviceCalls calls;
   if (find_cudnn()) return library().run(p);
   ARGAND_WARN_ONCE("libcudnn.so.", CUDNN_MAJOR, " was not found; convolutions run on kernels that are slower");
   return false;

@@ -114,10 +114,14 @@ class DeviceAllocator final : public Allocator {
 class HostPages final : public WithCudaEvents<PinnedSource> {
  public:
   void* allocate(size_t nbytes) noexcept override {
+    const DeviceCalls calls;
     void* p = nullptr;
     return cudaHostAlloc(&p, nbytes, cudaHostAllocPortable) == cudaSuccess ? p : nullptr;
   }
-  void free(void* data, size_t) noexcept override { cudaFreeHost(data); }
+  void free(void* data, size_t) noexcept override {
+    const DeviceCalls calls;
+    cudaFreeHost(data);
+  }
   void* record_event(StreamHandle stream) noexcept override {
     const auto* at = static_cast<const StreamRef*>(stream);
     const OnDevice on(at->device);

@@ -2,6 +2,8 @@
 #pragma once
 #include <cuda_runtime_api.h>
 
+#include "argand/runtime/process_end.h"
+
 namespace argand::cuda {
 
 class OnDevice {
@@ -16,6 +18,7 @@ class OnDevice {
   }
 
  private:
+  const DeviceCalls calls_;
   int before_ = 0;
   bool changed_ = false;
 };

@@ -20,6 +20,7 @@ void enable_peer_access(int from, int to) {
   const std::lock_guard lock(mutex);
   if (!enabled.insert({from, to}).second || !can_access_peer(from, to)) return;
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(from)));
+  const DeviceCalls calls;
   const cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
   if (error == cudaErrorPeerAccessAlreadyEnabled)
     cudaGetLastError();

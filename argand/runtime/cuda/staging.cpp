@@ -29,6 +29,7 @@ class Staging {
  public:
   explicit Staging(int device) {
     const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
+    const DeviceCalls calls;
     void* memory = nullptr;
     if (cudaHostAlloc(&memory, kChunks * kChunkBytes, cudaHostAllocPortable) != cudaSuccess) {
       cudaGetLastError();

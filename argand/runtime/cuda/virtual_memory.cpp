@@ -47,6 +47,7 @@ size_t VirtualMemory::free_bytes() noexcept {
 }
 
 void* VirtualMemory::reserve(size_t nbytes) noexcept {
+  const DeviceCalls calls;
   CUdeviceptr base = 0;
   if (driver().mem_address_reserve(&base, nbytes, granularity_, 0, 0) != CUDA_SUCCESS) return nullptr;
   return reinterpret_cast<void*>(base);
