@@ -94,6 +94,30 @@ void replay_equals_eager(bool dropout, bool compare) {
   }
 }
 
+// What is no kernel stands between kernels that start early: windows that overlap add their gradients to a fill's
+// zeros, and a copy follows.
+TEST_F(CudaGraph, KernelsBesideFillsAndCopies) {
+  const Tensor x = (arange(2 * 3 * 9 * 9, kFloat).reshape({2, 3, 9, 9}) * 7).sin().cuda().requires_grad_();
+  Tensor out = zeros({2, 3, 9, 9}, kOnGpu);
+  const auto run = [&] {
+    const Tensor y = max_pool2d(x * 2, {3, 3}, {2, 2});
+    out.copy_(autograd::grad({y.pow(2).sum()}, {x})[0]);
+    out.mul_(3);
+  };
+  run();
+  const Tensor expected = out.cpu();
+  cuda::CUDAGraph graph;
+  {
+    const cuda::GraphCapture capture(graph);
+    run();
+  }
+  for (int i = 0; i < 3; ++i) {
+    out.zero_();
+    graph.replay();
+    EXPECT_TRUE(!kernels_run() || out.cpu().equal(expected)) << "replay " << i;
+  }
+}
+
 TEST_F(CudaGraph, AHundredReplaysOfATrainingStepEqualEagerSteps) { replay_equals_eager(false, kernels_run()); }
 TEST_F(CudaGraph, EachReplayDrawsTheNumbersOfAnEagerStep) { replay_equals_eager(true, kernels_run()); }
 

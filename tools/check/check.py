@@ -10,6 +10,7 @@ import docs
 import format
 import generated
 import headers
+import kernels
 import layers
 import scripts
 import self_test
@@ -18,7 +19,7 @@ import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "docs": docs, "format": format,
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "format": format,
           "generated": generated, "headers": headers, "tidy": tidy}
 
 

@@ -16,6 +16,10 @@ DIFF = """```diff
 ```
 """
 
+KERNEL = ("template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n);\n"
+          "template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n) {\n"
+          "  await_earlier_work();\n}\n")
+
 # Of each check: (planted file, good text, bad text).
 PLANTS = {
     "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
@@ -37,6 +41,8 @@ PLANTS = {
         ("docs/planted.md", DIFF, DIFF.replace("once", "twice")),
         ("docs/planted.md", None, DIFF.replace("str.h", "absent.h")),
     ],
+    "kernels": [("argand/kernels/cuda/planted.cuh", KERNEL, KERNEL.replace("  await_earlier_work();\n", "")),
+                ("argand/kernels/cuda/planted.cuh", None, KERNEL.replace("{\n", "{\n  if (n < 0) return;\n"))],
     "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
     "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
                 ("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#pragma once\n", ""))],

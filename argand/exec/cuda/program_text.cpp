@@ -116,7 +116,8 @@ class TextOf {
   TextOf(const PointwiseProgram& p, const KernelForm& f) : p_(p), f_(f) {}
 
   std::string make() {
-    add("#include \"argand/kernels/cuda/index.cuh\"\n#include \"argand/kernels/cuda/types.cuh\"\n");
+    add("#include \"argand/runtime/cuda/early_start.cuh\"\n");
+    for (const char* name : {"index", "types"}) add("#include \"argand/kernels/cuda/", name, ".cuh\"\n");
     bool complex = false;
     for (const ProgramValue& v : p_.values) complex |= is_complex(v.dtype);
     for (const ProgramStep& s : p_.steps) complex |= is_complex(s.compute);
@@ -169,7 +170,7 @@ class TextOf {
 
   void kernel() {
     add("__global__ void __launch_bounds__(", kKernelThreads, ") pointwise(const __grid_constant__ Arguments a) {\n");
-    add("  constexpr int W = ", f_.width, ";\n  using I = ", index(), ";\n");
+    add("  await_earlier_work();\n  constexpr int W = ", f_.width, ";\n  using I = ", index(), ";\n");
     add("  for (I at = (I(blockIdx.x) * ", kKernelThreads, " + threadIdx.x) * W; at < a.n; at += I(gridDim.x) * ",
         kKernelThreads * f_.width, ") {\n");
     places();

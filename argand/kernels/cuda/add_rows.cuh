@@ -5,6 +5,7 @@
 // to memory, and the piece in which such a row begins adds them up.  So the order follows from the positions alone.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -63,6 +64,7 @@ __device__ __forceinline__ void add_piece(const SortedRows& s, int piece, T* to,
 template <class T>
 __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, const unsigned* order, int n, int64_t rows,
                                 int64_t inner, int64_t columns, typename RowSum<T>::type* parts) {
+  await_earlier_work();
   const SortedRows s{keys, order, n};
   const int piece = int(blockIdx.x * blockDim.y + threadIdx.y);
   if (piece >= s.pieces()) return;
@@ -77,6 +79,7 @@ __global__ void add_sorted_rows(T* to, const T* from, const unsigned* keys, cons
 template <class T>
 __global__ void add_row_parts(T* to, const unsigned* keys, int n, int64_t rows, int64_t inner, int64_t columns,
                               const typename RowSum<T>::type* parts) {
+  await_earlier_work();
   using A = typename RowSum<T>::type;
   const SortedRows s{keys, nullptr, n};
   const int first = int(blockIdx.x * blockDim.y + threadIdx.y);

@@ -1,6 +1,7 @@
 // One index per element along one dimension.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -24,12 +25,14 @@ __device__ __forceinline__ int64_t offset_of(const AlongDim& s, I i, const int64
 
 template <class U, class I>
 __global__ void gather_along(const __grid_constant__ AlongDim s, const U* from, const int64_t* index, U* to) {
+  await_earlier_work();
   const I i = I(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < I(s.n)) to[i] = from[offset_of(s, i, index)];
 }
 
 template <class I>
 __global__ void slots_along(const __grid_constant__ AlongDim s, const int64_t* index, int64_t* slots) {
+  await_earlier_work();
   const I i = I(blockIdx.x) * blockDim.x + threadIdx.x;
   if (i < I(s.n)) slots[i] = offset_of(s, i, index);
 }

@@ -1,6 +1,7 @@
 // Maps whose coefficients are those of the channel, over a contiguous [n, channels, inner] tensor.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -33,6 +34,7 @@ __device__ __forceinline__ I channel_at(I at, I channels, I inner) {
 template <class T, int W, bool kColumns, class I>
 __global__ void channel_scale(const T* x, T* y, const op_math_t<T>* center, const op_math_t<T>* scale,
                               const op_math_t<T>* shift, I total, I channels, I inner) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const I step = I(gridDim.x) * blockDim.x * W;
   for (I at = (I(blockIdx.x) * blockDim.x + threadIdx.x) * W; at < total; at += step) {
@@ -56,6 +58,7 @@ __global__ void channel_scale(const T* x, T* y, const op_math_t<T>* center, cons
 template <class T, int W, bool kColumns, class I>
 __global__ void channel_gradient(const T* g, const T* x, T* out, const op_math_t<T>* center, const op_math_t<T>* scale,
                                  const op_math_t<T>* slope, const op_math_t<T>* shift, I total, I channels, I inner) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const I step = I(gridDim.x) * blockDim.x * W;
   for (I at = (I(blockIdx.x) * blockDim.x + threadIdx.x) * W; at < total; at += step) {

@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/cuda/row_threads.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -21,6 +22,7 @@ struct CenterTerms {
 template <class T, int W, bool kOneWarp>
 __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t planes, int64_t inner,
                                op_math_t<T>* sums, op_math_t<T>* products) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   const int64_t plane = Group::row();
@@ -50,6 +52,7 @@ __global__ void plane_products(const T* g, const T* x, CenterTerms<op_math_t<T>>
 // cache.
 template <class T, int W, bool kOneWarp>
 __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math_t<T>* means, op_math_t<T>* squares) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Group = RowThreads<kOneWarp>;
   const int64_t plane = Group::row(), step = int64_t{Group::count()} * W;
@@ -85,6 +88,7 @@ __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math
 template <class T>
 __global__ void column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width,
                                 int64_t rows, op_math_t<T>* sums, op_math_t<T>* products) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t j = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= width) return;
@@ -105,6 +109,7 @@ __global__ void column_products(const T* g, const T* x, CenterTerms<op_math_t<T>
 template <class T>
 __global__ void column_moments(const T* x, int64_t n, int64_t width, int64_t rows, op_math_t<T>* means,
                                op_math_t<T>* squares) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t j = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (j >= width) return;

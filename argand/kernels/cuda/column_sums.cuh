@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -25,6 +26,7 @@ __device__ __forceinline__ double sum_of_column(double x) {
 template <class A>
 __global__ void __launch_bounds__(1024)
     add_parts(const A* parts, int64_t count, int64_t stride, int64_t width, A* out) {
+  await_earlier_work();
   const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   double sum = 0;
   if (j < width) {
@@ -39,6 +41,7 @@ __global__ void __launch_bounds__(1024)
 template <class A>
 __global__ void __launch_bounds__(1024) join_moments(const A* means, const A* squares, int64_t count, int64_t width,
                                                      int64_t each, int64_t last, A* mean, A* variance) {
+  await_earlier_work();
   const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   const double n = static_cast<double>((count - 1) * each + last);
   const auto weight = [&](int64_t i) { return static_cast<double>(i == count - 1 ? last : each); };

@@ -1,6 +1,7 @@
 // Convolution and its two adjoints as products of matrices that are never made: each tile is gathered where it is used.
 #pragma once
 #include "argand/kernels/cuda/product_tile.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -155,6 +156,7 @@ struct ConvResult<T, kWeightGrad> {
 template <class T, int kKind, int R>
 __global__ void conv_product(const T* a, const T* b, const T* bias, typename ConvResult<T, kKind>::type* c, ConvShape s,
                              int64_t part_depth) {
+  await_earlier_work();
   using Math = ProductMath<T>;
   using Tile = ProductTile<Math, R>;
   using Sum = typename Math::Sum;
@@ -212,6 +214,7 @@ __global__ void conv_product(const T* a, const T* b, const T* bias, typename Con
 // elements.
 template <class T>
 __global__ void __launch_bounds__(256) add_parts(const op_math_t<T>* parts, T* out, int64_t size, int64_t count) {
+  await_earlier_work();
   constexpr int kStretches = 8, kColumns = 32;
   __shared__ op_math_t<T> sums[kStretches][kColumns];
   const int column = static_cast<int>(threadIdx.x) % kColumns, stretch = static_cast<int>(threadIdx.x) / kColumns;
@@ -232,6 +235,7 @@ __global__ void __launch_bounds__(256) add_parts(const op_math_t<T>* parts, T* o
 // y[n, o, i] += bias[o]: for kernels that have no bias of their own.
 template <class T>
 __global__ void add_channel_bias(const T* bias, T* y, int64_t channels, int64_t plane, int64_t total) {
+  await_earlier_work();
   int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= total) return;
   T& out = y[i];

@@ -4,6 +4,7 @@
 #include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/few_channels.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -30,6 +31,7 @@ __global__ void __launch_bounds__(
     FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs}.threads(),
     FewForward::blocks(kOutputs))
     few_channels_forward(const float* x, const float* w, const float* bias, float* y, int n) {
+  await_earlier_work();
   constexpr FewForward f{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs};
   constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(),
                 kPaddedO = f.groups() * kOutputs, kOutH = f.s.out_h(), kOutW = f.s.out_w();
@@ -139,6 +141,7 @@ __global__ void __launch_bounds__(
 template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows>
 __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows}.threads(), 2)
     few_channels_weight_grad(const float* gy, const float* x, float* parts, int n) {
+  await_earlier_work();
   constexpr FewWeightGrad f{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows};
   constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(), kOutputs = f.kOutputs,
                 kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4;

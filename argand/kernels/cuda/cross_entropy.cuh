@@ -6,6 +6,7 @@
 #include "argand/kernels/cuda/error_slot.cuh"
 #include "argand/kernels/cuda/exp_sum.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -58,6 +59,7 @@ __device__ __forceinline__ RowLoss<op_math_t<T>> row_loss(const CrossEntropyRows
 template <class T, int W, bool kOneWarp, bool kSmooth>
 __global__ void __launch_bounds__(512)
     cross_entropy_rows(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
+  await_earlier_work();
   using Group = RowThreads<kOneWarp>;
   const int64_t row = Group::row();
   if (row >= c.rows) return;
@@ -73,6 +75,7 @@ template <class T, bool kSmooth>
 __global__ void __launch_bounds__(1024)
     small_cross_entropy(CrossEntropyRows c, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
                         op_math_t<T>* log_sums, op_math_t<T>* total_weight) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Group = RowThreads<true>;
   A loss = 0, weight = 0;
@@ -116,6 +119,7 @@ __global__ void __launch_bounds__(512)
     cross_entropy_backward(CrossEntropyRows c, const op_math_t<T>* log_sums, const op_math_t<T>* scales,
                            int64_t scale_stride, const op_math_t<T>* total_weight, const op_math_t<T>* expected,
                            T* out) {
+  await_earlier_work();
   using A = op_math_t<T>;
   if (expected && same_bits(*expected, *scales)) return;
   using Group = RowThreads<kOneWarp>;
@@ -175,6 +179,7 @@ template <class T>
 __global__ void __launch_bounds__(1024)
     cross_entropy_and_gradient(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums,
                                const op_math_t<T>* grad_loss, const op_math_t<T>* total_weight, T* out) {
+  await_earlier_work();
   using A = op_math_t<T>;
   constexpr int W = 16 / sizeof(T);
   extern __shared__ uint4 rows[];  // two
@@ -247,6 +252,7 @@ __global__ void __launch_bounds__(1024)
 template <class T, int kParts>
 __global__ void __launch_bounds__(256)
     cross_entropy_losses(CrossEntropyRows c, op_math_t<T>* losses, op_math_t<T>* weights, op_math_t<T>* log_sums) {
+  await_earlier_work();
   using A = op_math_t<T>;
   constexpr int W = 16 / sizeof(T);
   const int64_t row = blockIdx.x, n = c.classes;
@@ -277,6 +283,7 @@ __global__ void __launch_bounds__(256)
 // How many targets count, by one block; exact, as there are at most 2^24.
 template <class A>
 __global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* total) {
+  await_earlier_work();
   int count = 0;
   for (int64_t i = threadIdx.x; i < c.rows; i += blockDim.x) {
     const int64_t t = c.targets[i];
@@ -289,6 +296,7 @@ __global__ void __launch_bounds__(1024) count_targets(CrossEntropyRows c, A* tot
 // Of all rows: (1 - smoothing) w[t] + smoothing / C sum_c w[c], 0 if ignored.  Every block adds the weights up.
 template <class A>
 __global__ void cross_entropy_softmax_factors(CrossEntropyRows c, A* factors) {
+  await_earlier_work();
   const A smoothing = static_cast<A>(c.smoothing);
   const A* w = static_cast<const A*>(c.weight);
   A total = static_cast<A>(c.classes);

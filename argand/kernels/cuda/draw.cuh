@@ -4,6 +4,7 @@
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/philox.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -94,6 +95,7 @@ __device__ __forceinline__ T sample(M x, const DrawNumbers& d, const M* chances,
 
 template <class T, int kKind>
 __global__ void draw(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d, const draw_math_t<T>* chances) {
+  await_earlier_work();
   using S = Samples<draw_math_t<T>>;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x, thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   Philox philox(numbers, uint64_t(thread));
@@ -110,6 +112,7 @@ __global__ void draw(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d, co
 
 template <class T, bool kWide>
 __global__ void draw_integers(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d) {
+  await_earlier_work();
   constexpr int kCount = kWide ? 2 : 4;
   const int64_t threads = int64_t{gridDim.x} * blockDim.x, thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   Philox philox(numbers, uint64_t(thread));

@@ -4,6 +4,7 @@
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/many_tensors.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -101,6 +102,7 @@ __device__ __forceinline__ void step_tile(const StepTable<kTensors>& table, int 
 
 template <class T, int kKind, int kOptions, int kTensors>
 __global__ void __launch_bounds__(kStepThreads) fused_step(const __grid_constant__ StepTable<kTensors> table) {
+  await_earlier_work();
   constexpr int W = 16 / sizeof(T);
   const int t = tensor_of_block(table.first_block, table.count);
   const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kStepTile<T>;

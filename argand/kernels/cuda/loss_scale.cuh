@@ -4,6 +4,7 @@
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/many_tensors.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -30,6 +31,7 @@ __device__ __forceinline__ bool unscale_tile(const UnscaleTable& table, int t, i
 
 template <class T>
 __global__ void unscale_gradients(const __grid_constant__ UnscaleTable table) {
+  await_earlier_work();
   const int t = tensor_of_block(table.first_block, table.count);
   const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kUnscaleTile;
   const bool bad =
@@ -40,6 +42,7 @@ __global__ void unscale_gradients(const __grid_constant__ UnscaleTable table) {
 template <class T>
 __global__ void update_scale(T* scale, int* growth_tracker, const T* found_inf, double growth_factor,
                              double backoff_factor, int growth_interval) {
+  await_earlier_work();
   if (*found_inf != 0) {
     *scale = static_cast<T>(*scale * backoff_factor);
     *growth_tracker = 0;

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/product_tile.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -10,6 +11,7 @@ namespace argand {
 template <class T, class Number>
 __global__ void matrix_product(const T* a, const T* b, T* c, const T* bias, StridedProduct s, Number alpha,
                                Number beta) {
+  await_earlier_work();
   using Math = ProductMath<T>;
   using Tile = ProductTile<Math, 4>;
   using Sum = typename Math::Sum;
@@ -55,6 +57,7 @@ __global__ void matrix_product(const T* a, const T* b, T* c, const T* bias, Stri
 // Each row of c [m, n] becomes `row`.
 template <class T>
 __global__ void fill_rows(const T* row, T* c, int64_t m, int64_t n, int64_t c_row) {
+  await_earlier_work();
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i < m * n) c[i / n * c_row + i % n] = row[i % n];
 }

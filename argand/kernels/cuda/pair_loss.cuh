@@ -1,6 +1,7 @@
 // Losses of two tensors element by element, their derivatives and their sums.
 #pragma once
 #include "argand/kernels/cuda/reduce.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -71,6 +72,7 @@ struct Huber {
 // A thread per W elements; kOrder 0 is the loss itself.  grad: of each element (kEach), of all, or null.
 template <class T, class Loss, int kOrder, bool kEach, int W>
 __global__ void pair_loss(const T* x, const T* y, const T* grad, T* out, double parameter, double scale, int64_t n) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t at = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
   if (at >= n) return;
@@ -93,6 +95,7 @@ __global__ void pair_loss(const T* x, const T* y, const T* grad, T* out, double 
 template <class T, class Loss, int W, class Store>
 __global__ void __launch_bounds__(1024)
     pair_loss_sum(const T* x, const T* y, Store store, double parameter, int64_t n, int64_t step) {
+  await_earlier_work();
   using A = op_math_t<T>;
   constexpr int U = 4;
   const A p = static_cast<A>(parameter);

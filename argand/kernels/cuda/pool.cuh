@@ -4,6 +4,7 @@
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -104,6 +105,7 @@ __device__ __forceinline__ void for_each_covering(const PoolShape& s, const int6
 // The first of equal elements wins, and the last NaN.
 template <class T, class Windows>
 __global__ void max_pool(const T* x, T* y, int64_t* indices, PoolShape s) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
   if (i >= s.planes * s.out_size()) return;
@@ -123,6 +125,7 @@ __global__ void max_pool(const T* x, T* y, int64_t* indices, PoolShape s) {
 
 template <class T, class Windows>
 __global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* grad_x, PoolShape s) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
   if (i >= s.planes * s.in_size()) return;
@@ -156,6 +159,7 @@ struct Tile {
 template <class T>
 __global__ void max_pool_tiles(const Pair<T>* x, T* y, int64_t* indices, unsigned outputs, unsigned out_h,
                                unsigned out_w) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= outputs) return;
@@ -179,6 +183,7 @@ __global__ void max_pool_tiles(const Pair<T>* x, T* y, int64_t* indices, unsigne
 template <class T>
 __global__ void max_pool_tiles_backward(const T* grad_y, const int64_t* indices, Pair<T>* grad_x, unsigned outputs,
                                         unsigned out_h, unsigned out_w) {
+  await_earlier_work();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= outputs) return;
   const Tile t(i, out_h, out_w);
@@ -192,6 +197,7 @@ __global__ void max_pool_tiles_backward(const T* grad_y, const int64_t* indices,
 template <class T>
 __global__ void max_pool_scatter(const T* grad_y, const int64_t* indices, T* grad_x, int64_t outputs, int64_t out_size,
                                  int64_t in_size) {
+  await_earlier_work();
   const int64_t i = thread_number();
   if (i < outputs) grad_x[quotient(i, out_size) * in_size + indices[i]] = grad_y[i];
 }
@@ -217,6 +223,7 @@ __device__ __forceinline__ int64_t divisor_of(const PoolShape& s, const AverageD
 
 template <class T, class Windows>
 __global__ void avg_pool(const T* x, T* y, PoolShape s, AverageDivisor d) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
   if (i >= s.planes * s.out_size()) return;
@@ -229,6 +236,7 @@ __global__ void avg_pool(const T* x, T* y, PoolShape s, AverageDivisor d) {
 
 template <class T, class Windows>
 __global__ void avg_pool_backward(const T* grad_y, T* grad_x, PoolShape s, AverageDivisor d) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
   if (i >= s.planes * s.in_size()) return;
@@ -245,6 +253,7 @@ __global__ void avg_pool_backward(const T* grad_y, T* grad_x, PoolShape s, Avera
 // One output for each plane: a warp reads it.
 template <class T>
 __global__ void average_planes(const T* x, T* y, int64_t planes, int64_t size) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t plane = int64_t{blockIdx.x} * (blockDim.x / kWarp) + threadIdx.x / kWarp;
   if (plane >= planes) return;

@@ -7,6 +7,7 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -24,6 +25,7 @@ __device__ __forceinline__ unsigned digit_of(T x, const RadixPass& p) {
 // counts[row][tile][digit]; a block has a tile.  T is what is sorted, From what the first pass reads.
 template <class T, class From>
 __global__ void __launch_bounds__(RadixTile<T>::kThreads) count_digits(const From* in, RadixPass p, unsigned* counts) {
+  await_earlier_work();
   using Tile = RadixTile<T>;
   // Lanes with one digit count it at different addresses, in different banks.
   constexpr int kCopies = 4, kCopySize = Tile::kDigits + 1;
@@ -70,6 +72,7 @@ __device__ __forceinline__ uint4 block_sum_before(uint4 x) {
 template <int kDigits>
 __global__ void __launch_bounds__(1024)
     start_digits(unsigned* counts, unsigned tiles, unsigned stretches, unsigned* totals) {
+  await_earlier_work();
   constexpr unsigned kColumns = kDigits / 4;
   const bool by_column = stretches > 1;
   const int64_t row = by_column ? blockIdx.x / kColumns : blockIdx.x;
@@ -111,6 +114,7 @@ template <class T, class From, class Index>
 __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
     move_by_digit(const From* in, const unsigned* order, RadixPass p, const unsigned* starts, const unsigned* totals,
                   T* out, Index* out_order, unsigned count) {
+  await_earlier_work();
   using Tile = RadixTile<T>;
   constexpr int kDigits = Tile::kDigits, kItems = Tile::kItems, kThreads = Tile::kThreads;
   // The warps' digits, then the tile's elements in order and their positions.
@@ -229,6 +233,7 @@ __global__ void __launch_bounds__(RadixTile<T>::kThreads, 2)
 template <class T>
 __global__ void __launch_bounds__(1024)
     mode_of_sorted(const T* sorted, const int64_t* order, int64_t n, T* values, int64_t* indices) {
+  await_earlier_work();
   const T* row = sorted + blockIdx.x * n;
   uint64_t best = 0;  // how often, then (turned around) where the run ends
   for (int64_t i = threadIdx.x; i < n; i += blockDim.x) {
@@ -259,6 +264,7 @@ __global__ void __launch_bounds__(1024)
 template <class T, int kPick>
 __global__ void pick_of_sorted(const T* sorted, const int64_t* order, int64_t rows, int64_t n, int64_t nth, T* values,
                                int64_t* indices) {
+  await_earlier_work();
   const int64_t r = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   const T* row = sorted + r * n;

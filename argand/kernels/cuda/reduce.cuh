@@ -5,6 +5,7 @@
 #include "argand/kernels/cuda/index.cuh"
 #include "argand/kernels/cuda/reduce_ops.cuh"
 #include "argand/kernels/cuda/reduce_shape.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -129,6 +130,7 @@ __device__ __forceinline__ A reduce_lanes(A x, int lanes) {
 template <class T, class Op, int W, class I, class Store>
 __global__ void __launch_bounds__(1024)
     reduce_rows(const T* in, Store store, const void* centers, double parameter, RowReduction s) {
+  await_earlier_work();
   using A = typename Op::Acc;
   constexpr int U = kLoadsInFlight<W>;
   Op op;
@@ -182,6 +184,7 @@ __global__ void __launch_bounds__(1024)
 
 template <class T, class Op, int W, class I, class Store>
 __global__ void reduce_columns(const T* in, Store store, const void* centers, double parameter, ColumnReduction s) {
+  await_earlier_work();
   using A = typename Op::Acc;
   constexpr int U = kLoadsInFlight<W>;
   Op op;

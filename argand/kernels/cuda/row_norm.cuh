@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -60,6 +61,7 @@ template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
     norm_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int n, bool centered,
               double eps, RowWeights<op_math_t<T>> w) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Row = RowVectors<T, W, kItems, kOneWarp>;
   using Group = typename Row::Group;
@@ -106,6 +108,7 @@ template <class T, int W, bool kColumns>
 __global__ void __launch_bounds__(1024)
     norm_long_rows(const T* x, T* y, op_math_t<T>* means, op_math_t<T>* rstds, int64_t rows, int64_t n, bool centered,
                    double eps, RowWeights<op_math_t<T>> w) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t row = blockIdx.x, step = int64_t{blockDim.x} * W;
   x += row * n;
@@ -168,6 +171,7 @@ template <class T, int W, int kItems, bool kOneWarp, bool kColumns>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
     norm_backward_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds, T* grad,
                        int64_t rows, int n, bool centered, RowWeights<op_math_t<T>> w) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Row = RowVectors<T, W, kItems, kOneWarp>;
   using Group = typename Row::Group;
@@ -206,6 +210,7 @@ template <class T, int W, bool kColumns>
 __global__ void __launch_bounds__(1024)
     norm_backward_long_rows(const T* g, const T* x, const op_math_t<T>* means, const op_math_t<T>* rstds, T* grad,
                             int64_t rows, int64_t n, bool centered, RowWeights<op_math_t<T>> w) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t row = blockIdx.x, step = int64_t{blockDim.x} * W;
   g += row * n;

@@ -1,6 +1,7 @@
 // Rows of a contiguous [outer, rows, inner] block, chosen by number, moved as units of 1 to 16 bytes.
 #pragma once
 #include "argand/kernels/cuda/error_slot.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -11,6 +12,7 @@ inline constexpr int kRowItems = 4;  // units of a thread, all loaded before the
 // to[o][k] = from[o][index[k]].  `units`: of a row; `total`: of the result.  I is unsigned and holds `total`.
 template <class U, class I>
 __global__ void take_rows(const U* from, U* to, const int64_t* index, I n, I rows, I units, I total) {
+  await_earlier_work();
   const I first = I(blockIdx.x) * (blockDim.x * kRowItems) + threadIdx.x;
   U x[kRowItems];
 #pragma unroll
@@ -33,6 +35,7 @@ template <class U, class I, class Index, int kItems>
 __global__ void __launch_bounds__(256)
     take_long_rows(const U* from, U* to, const Index* index, I n, I rows, I units, I piece, I pieces_per_row, I pieces,
                    ErrorSlot* slot, const char* op) {
+  await_earlier_work();
   const I at = I(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32;
   if (at >= pieces) return;
   const I row = at / pieces_per_row, o = row / n, begin = (at - row * pieces_per_row) * piece;
@@ -51,6 +54,7 @@ __global__ void __launch_bounds__(256)
 
 // last[r]: the greatest k with index[k] == r; it was -1 before.
 __global__ void last_of_equal(const int64_t* index, int n, int* last) {
+  await_earlier_work();
   const int k = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (k < n) atomicMax(last + index[k], k);
 }
@@ -58,6 +62,7 @@ __global__ void last_of_equal(const int64_t* index, int n, int* last) {
 // to[o][index[k]] = from[o][k] where k is the last for its row; without `last`, for every k.
 template <class U, class I>
 __global__ void put_rows(U* to, const U* from, const int64_t* index, const int* last, I n, I rows, I units, I total) {
+  await_earlier_work();
   const I first = I(blockIdx.x) * (blockDim.x * kRowItems) + threadIdx.x;
 #pragma unroll
   for (int j = 0; j < kRowItems; ++j) {

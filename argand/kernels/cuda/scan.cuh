@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/reduce_ops.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -44,6 +45,7 @@ struct StoreRunningExtreme {
 template <class T, class Op, int W, class Store>
 __global__ void __launch_bounds__(256)
     scan_rows(const T* in, Store store, const typename Op::Acc* before, int64_t n, int64_t step, int64_t chunks) {
+  await_earlier_work();
   using A = typename Op::Acc;
   constexpr int kItems = 4, kWarpTile = kItems * kWarp * W;
   __shared__ A totals[2][kWarp];
@@ -117,6 +119,7 @@ __global__ void __launch_bounds__(256)
 template <class T, class Op, class Store>
 __global__ void scan_columns(const T* in, Store store, const typename Op::Acc* before, int64_t lines, int64_t n,
                              int64_t inner, int64_t step, int64_t chunks) {
+  await_earlier_work();
   using A = typename Op::Acc;
   constexpr int U = 8;
   const int64_t unit = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
@@ -144,6 +147,7 @@ __global__ void scan_columns(const T* in, Store store, const typename Op::Acc* b
 template <class T, class A>
 __global__ void scan_linear(const T* in, const T* factor, T* out, bool reverse, int64_t lines, int64_t n,
                             int64_t inner) {
+  await_earlier_work();
   constexpr int U = 4;
   const int64_t line = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (line >= lines) return;

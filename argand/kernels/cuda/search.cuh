@@ -2,12 +2,14 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
 // As kernels/cpu/search.h says.  A thread looks for one value.
 template <class T, bool kRight, class Out>
 __global__ void search_sorted(const T* rows, const int64_t* order, const T* values, SearchShape s, Out* out) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= s.count) return;

@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -233,6 +234,7 @@ __device__ void rank_entries(Entry* entries, unsigned n) {
 template <class T, int kItems, class Index>
 __global__ void __launch_bounds__(kSelectThreads, 2)
     select_first(const T* in, const unsigned* list, const T* source, SelectShape s, T* values, Index* indices) {
+  await_earlier_work();
   __shared__ unsigned bins[kBins];
   __shared__ SortEntry<T> entries[kMostSelected];
   __shared__ unsigned next;
@@ -265,6 +267,7 @@ __global__ void __launch_bounds__(kSelectThreads, 2)
 template <class T, int kItems, int kPick>
 __global__ void __launch_bounds__(kSelectThreads, 2)
     select_one(const T* in, SelectShape s, int64_t nth, T* values, int64_t* indices) {
+  await_earlier_work();
   __shared__ unsigned bins[kBins];
   const auto elements = elements_of<T, kItems>(in, nullptr, s);
   int64_t nans = 0;

@@ -1,6 +1,7 @@
 // Elements that follow from their positions alone: as in kernels/sequence.h.
 #pragma once
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -29,6 +30,7 @@ __device__ __forceinline__ auto element_of(const Sequence& s, int64_t i, int64_t
 
 template <class T, int kKind>
 __global__ void fill_sequence(const __grid_constant__ Sequence s, T* out, int64_t n) {
+  await_earlier_work();
   const int64_t threads = int64_t{gridDim.x} * blockDim.x;
   for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads)
     out[i] = convert<T>(element_of<kKind>(s, i, n));

@@ -2,12 +2,14 @@
 #pragma once
 #include "argand/kernels/cuda/exp_sum.cuh"
 #include "argand/kernels/cuda/row_vectors.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
 // One row per group of threads, kept in registers.
 template <class T, int W, int kItems, bool kOneWarp, bool kLog>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024) softmax_rows(const T* in, T* out, int64_t rows, int n) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Row = RowVectors<T, W, kItems, kOneWarp>;
   const int64_t row = Row::Group::row();
@@ -52,6 +54,7 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024) softmax_rows(const T* i
 // Rows too long for registers: the row is read twice, the second time perhaps from cache.  n is a multiple of W.
 template <class T, int W, bool kLog>
 __global__ void __launch_bounds__(1024) softmax_long_rows(const T* in, T* out, int64_t n) {
+  await_earlier_work();
   using A = op_math_t<T>;
   constexpr int U = 4;
   in += int64_t{blockIdx.x} * n;
@@ -82,6 +85,7 @@ __global__ void __launch_bounds__(1024) softmax_long_rows(const T* in, T* out, i
 // One thread per column of [outer, n, inner]; neighbouring threads read neighbouring elements.
 template <class T, bool kLog>
 __global__ void softmax_columns(const T* in, T* out, int64_t outer, int64_t n, int64_t inner) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t column = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (column >= outer * inner) return;
@@ -107,6 +111,7 @@ __device__ __forceinline__ A softmax_gradient(A g, A y, A sum) {
 template <class T, int W, int kItems, bool kOneWarp, bool kLog>
 __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
     softmax_backward_rows(const T* grad, const T* result, T* out, int64_t rows, int n) {
+  await_earlier_work();
   using A = op_math_t<T>;
   using Row = RowVectors<T, W, kItems, kOneWarp>;
   const int64_t row = Row::Group::row();
@@ -132,6 +137,7 @@ __global__ void __launch_bounds__(kOneWarp ? 256 : 1024)
 // Rows too long for registers: read twice.  n is a multiple of W.
 template <class T, int W, bool kLog>
 __global__ void __launch_bounds__(1024) softmax_backward_long_rows(const T* grad, const T* result, T* out, int64_t n) {
+  await_earlier_work();
   using A = op_math_t<T>;
   constexpr int U = 2;
   grad += int64_t{blockIdx.x} * n;
@@ -166,6 +172,7 @@ __global__ void __launch_bounds__(1024) softmax_backward_long_rows(const T* grad
 template <class T, bool kLog>
 __global__ void softmax_backward_columns(const T* grad, const T* result, T* out, int64_t outer, int64_t n,
                                          int64_t inner) {
+  await_earlier_work();
   using A = op_math_t<T>;
   const int64_t column = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (column >= outer * inner) return;

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/sort_entries.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -23,6 +24,7 @@ __device__ void load_and_sort(const T* in, const ShortRows& s, SortEntry<T>* ent
 template <class T>
 __global__ void __launch_bounds__(kShortRowThreads)
     sort_short_rows(const T* in, ShortRows s, unsigned count, T* values, int64_t* indices) {
+  await_earlier_work();
   __shared__ SortEntry<T> entries[kMostShortEntries];
   load_and_sort(in, s, entries);
   for (unsigned e = threadIdx.x; e < s.together * s.length; e += blockDim.x) {
@@ -65,6 +67,7 @@ __device__ unsigned picked(const SortEntry<T>* entries, unsigned n, int64_t nth)
 template <class T, int kPick>
 __global__ void __launch_bounds__(kShortRowThreads)
     pick_of_short_rows(const T* in, ShortRows s, int64_t nth, T* values, int64_t* indices) {
+  await_earlier_work();
   __shared__ SortEntry<T> entries[kMostShortEntries];
   load_and_sort(in, s, entries);
   for (unsigned r = threadIdx.x; r < s.together; r += blockDim.x) {

@@ -2,6 +2,7 @@
 // walked along their own.
 #pragma once
 #include "argand/kernels/cuda/transpose_shape.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -55,6 +56,7 @@ struct TransposeTile {
 // offsets within a tile.
 template <class In, class M, class Out, int V, int R, int C, class I>
 __global__ void __launch_bounds__(kTransposeThreads) transposed_copy(const __grid_constant__ TransposeShape s) {
+  await_earlier_work();
   __shared__ TransposeTile<In, M, Out, V, R, C> tile;
   unsigned row_tile = blockIdx.x;
   unsigned column_tile = split(row_tile, s.row_tiles);

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/types.cuh"
+#include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
 
@@ -29,6 +30,7 @@ __device__ __forceinline__ int count_items(const MaskItems& v) {
 // counts[block], and 0 after the last one.
 __global__ void __launch_bounds__(kMaskThreads)
     count_true(const unsigned char* mask, int64_t n, bool aligned, unsigned* counts) {
+  await_earlier_work();
   const int64_t at = int64_t{blockIdx.x} * kMaskTile + int64_t{threadIdx.x} * kMaskItems;
   const int count = block_reduce(count_items(load_mask(mask, at, n, aligned)), Add(), 0);
   if (threadIdx.x != 0) return;
@@ -38,6 +40,7 @@ __global__ void __launch_bounds__(kMaskThreads)
 
 // One block: counts[i] becomes the sum of those before it.  Every thread has a stretch of its own.
 __global__ void __launch_bounds__(1024) sum_counts(unsigned* counts, int n) {
+  await_earlier_work();
   __shared__ unsigned totals[kWarp];
   const int each = (n + int(blockDim.x) - 1) / int(blockDim.x);
   const int begin = int(threadIdx.x) * each, end = min(n, begin + each);
@@ -58,6 +61,7 @@ __global__ void __launch_bounds__(1024) sum_counts(unsigned* counts, int n) {
 
 __global__ void __launch_bounds__(kMaskThreads)
     write_true(const unsigned char* mask, int64_t n, bool aligned, const unsigned* starts, int64_t* positions) {
+  await_earlier_work();
   __shared__ int totals[kMaskThreads / kWarp];
   const int64_t at = int64_t{blockIdx.x} * kMaskTile + int64_t{threadIdx.x} * kMaskItems;
   const MaskItems v = load_mask(mask, at, n, aligned);

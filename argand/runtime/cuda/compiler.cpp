@@ -113,7 +113,7 @@ const void* from_pack(Kernels& all, const KernelRequest& r) {
     if (place->name >= module.code.names.size()) return nullptr;
     const std::string& name = module.code.names[place->name];
     if (dry_run()) return kPretended;
-    if (architecture().packed == "compute_80") return kernel_of(load(ptx_of_one(module.code.code, name)), name);
+    if (architecture().packed == kPackedPtx) return kernel_of(load(ptx_of_one(module.code.code, name)), name);
     if (!module.library) module.library = load(module.code.code);
     module.code.code.clear();
     return kernel_of(module.library, name);

@@ -19,8 +19,10 @@ namespace argand::cuda {
 namespace {
 
 constexpr const char* kSetState = R"(
+#include "argand/runtime/cuda/early_start.cuh"
 namespace argand {
 __global__ void set_state(unsigned long long* state, unsigned long long seed, unsigned long long offset) {
+  await_earlier_work();
   state[0] = seed;
   state[1] = offset;
 }
@@ -196,6 +198,7 @@ cudaError_t Graph::stop_capture(cudaGraph_t& recorded) noexcept {
 void Graph::end() {
   ARGAND_CHECK(Error, capturing_, "CUDAGraph.capture_end: no capture is under way");
   const DeviceScope on(Device(kCUDA, stream_.device));
+  const DeviceCalls calls;
   cudaGraph_t recorded = nullptr;
   cudaError_t error = stop_capture(recorded);
   if (error == cudaSuccess && recorded) error = cudaGraphInstantiate(&exec_, recorded, 0);

@@ -193,7 +193,7 @@ std::string pack_text() {
 
 std::string packed_arch(int major) {
   if (major < 8) return "";
-  return major == 8 ? "sm_80" : major == 9 ? "sm_90" : "compute_80";
+  return major == 8 ? "sm_80" : major == 9 ? "sm_90" : kPackedPtx;
 }
 
 // Of the text that NVRTC writes, a kernel is what stands from the line with ".entry NAME(" to the next line "}".

@@ -72,8 +72,10 @@ const KernelPack& kernel_pack();
 // "kernel pack: 2208 kernels for sm_80, sm_90 and PTX, 3.5 MB", or none; a line for people.
 std::string pack_text();
 
+inline constexpr const char* kPackedPtx = "compute_90";  // with all that Note [Kernels start early] needs
+
 // The architecture whose code in the pack runs on a device of this major version: "sm_80", "sm_90", for later ones
-// "compute_80", which is PTX; "" for older ones.
+// kPackedPtx; "" for older ones.
 std::string packed_arch(int major);
 
 // A PTX text without its other kernels: a driver compiles all that it is given.

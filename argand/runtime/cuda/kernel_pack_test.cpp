@@ -149,7 +149,7 @@ TEST(Ptx, OfTwoKernelsCompiledTogether) {
   }
 }
 
-// On any GPU from sm_80 on, a driver takes the PTX that is meant for newer ones.
+// On any GPU from sm_90 on, a driver takes the PTX that is meant for newer ones.
 TEST(Ptx, OfThePackLoads) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) GTEST_SKIP() << "there is no GPU";
@@ -174,8 +174,8 @@ TEST(PackedArch, IsThatOfTheSameMajorVersionOrPtx) {
   EXPECT_EQ(packed_arch(7), "");
   EXPECT_EQ(packed_arch(8), "sm_80");
   EXPECT_EQ(packed_arch(9), "sm_90");
-  EXPECT_EQ(packed_arch(10), "compute_80");
-  EXPECT_EQ(packed_arch(12), "compute_80");
+  EXPECT_EQ(packed_arch(10), kPackedPtx);
+  EXPECT_EQ(packed_arch(12), kPackedPtx);
 }
 
 }  // namespace

@@ -71,6 +71,7 @@ void LaunchTape::flush(FlushCause cause) {
 void LaunchTape::hold_back(bool on) {
   const std::lock_guard lock(mutex_);
   if (!records_.empty()) issue_window(FlushCause::kForeign);
+  if (on && !holds_back_) resting_ = windows_in_vain_ = 0;
   holds_back_ = on;
 }
 

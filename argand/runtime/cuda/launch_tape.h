@@ -74,7 +74,7 @@ class LaunchTape {
   void add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work);
   // Issues what is there; throws what issuing throws, and the rest of the window is then lost.
   void flush(FlushCause cause);
-  // Without holding back everything is issued at once; flushes.
+  // Without holding back everything is issued at once; flushes.  From without to with, what went before is forgotten.
   void hold_back(bool on);
   // Drops all graphs; flushes.
   void forget_graphs();

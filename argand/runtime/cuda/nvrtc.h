@@ -13,7 +13,7 @@ struct KernelRequest {
 };
 
 struct MachineCode {
-  std::string code;                // machine code; PTX for "compute_80"
+  std::string code;                // machine code; PTX for "compute_90"
   std::vector<std::string> names;  // of the kernels in it, as asked for
 };
 

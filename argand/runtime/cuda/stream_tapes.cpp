@@ -7,6 +7,7 @@
 #include "argand/core/storage.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/on_device.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/current_op.h"
@@ -22,14 +23,24 @@ void point_at_arguments(const TapeRecord& r, const char* bytes, void** pointers)
     pointers[i] = const_cast<char*>(bytes) + r.parameters->offsets[i];
 }
 
-void issue_on(const TapeRecord& r, const char* bytes, cudaStream_t stream) {
+// `early`: Note [Kernels start early].
+void issue_on(const TapeRecord& r, const char* bytes, cudaStream_t stream, bool early) {
   note_launch(r.op);
   if (!r.function) return r.call(bytes, stream);
   void* pointers[kMostParameters];
   point_at_arguments(r, bytes, pointers);
   const Grid& g = r.grid;
-  ARGAND_CUDA(cudaLaunchKernel(r.function, dim3(g.blocks, g.blocks_y, g.blocks_z), dim3(g.threads, g.threads_y),
-                               pointers, g.shared_memory, stream));
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(g.blocks, g.blocks_y, g.blocks_z);
+  config.blockDim = dim3(g.threads, g.threads_y);
+  config.dynamicSmemBytes = g.shared_memory;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = early ? 1 : 0;
+  ARGAND_CUDA(cudaLaunchKernelExC(&config, r.function, pointers));
 }
 
 class CapturedGraph final : public LaunchGraph {
@@ -40,14 +51,16 @@ class CapturedGraph final : public LaunchGraph {
     if (graph_) cudaGraphDestroy(graph_);
   }
 
-  // `capture`: a stream that nothing else uses.
-  bool capture(cudaStream_t capture, const std::vector<TapeRecord>& records, const char* bytes) {
+  // `capture`: a stream that nothing else uses; `early`: whether kernels after kernels start early.
+  bool capture(cudaStream_t capture, const std::vector<TapeRecord>& records, const char* bytes, bool early) {
     if (cudaStreamBeginCapture(capture, cudaStreamCaptureModeRelaxed) != cudaSuccess) return failed();
     bool complete = true;
     try {
+      bool after_kernel = false;
       for (const TapeRecord& r : records) {
-        issue_on(r, bytes + r.at, capture);
+        issue_on(r, bytes + r.at, capture, early && after_kernel);
         nodes_.push_back(r.function ? last_node(capture) : nullptr);
+        after_kernel = r.function != nullptr;
       }
     } catch (const Error&) {  // a call that cannot be captured
       complete = false;
@@ -78,8 +91,9 @@ class CapturedGraph final : public LaunchGraph {
   static cudaGraphNode_t last_node(cudaStream_t capture) {
     cudaStreamCaptureStatus status{};
     const cudaGraphNode_t* last = nullptr;
+    const cudaGraphEdgeData* edge = nullptr;
     size_t count = 0;
-    ARGAND_CUDA(cudaStreamGetCaptureInfo(capture, &status, nullptr, nullptr, &last, nullptr, &count));
+    ARGAND_CUDA(cudaStreamGetCaptureInfo(capture, &status, nullptr, nullptr, &last, &edge, &count));
     ARGAND_CHECK(DeviceError, count == 1, "a captured kernel has ", count, " last nodes");
     return last[0];
   }
@@ -92,22 +106,27 @@ class CapturedGraph final : public LaunchGraph {
 
 class StreamDevice final : public LaunchDevice {
  public:
-  explicit StreamDevice(cudaStream_t stream) : stream_(stream) {}
-  void issue(const TapeRecord& record, const char* bytes) override { issue_on(record, bytes, stream_); }
+  StreamDevice(int device, cudaStream_t stream) : stream_(stream) {
+    int major = 0;
+    if (!dry_run()) ARGAND_CUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    early_ = major >= 9;
+  }
+  void issue(const TapeRecord& record, const char* bytes) override { issue_on(record, bytes, stream_, early_); }
   std::unique_ptr<LaunchGraph> build(const std::vector<TapeRecord>& records, const char* bytes) override {
     if (!capture_) ARGAND_CUDA(cudaStreamCreateWithFlags(&capture_, cudaStreamNonBlocking));
     auto graph = std::make_unique<CapturedGraph>(stream_);
-    if (!graph->capture(capture_, records, bytes)) return nullptr;
+    if (!graph->capture(capture_, records, bytes, early_)) return nullptr;
     return graph;
   }
 
  private:
   cudaStream_t stream_, capture_ = nullptr;
+  bool early_;  // Note [Kernels start early]
 };
 
 // Lives as long as the process, as the streams of the pool do.
 struct StreamTape {
-  StreamTape(int d, cudaStream_t stream) : device(d), issues(stream), tape(issues) {}
+  StreamTape(int d, cudaStream_t stream) : device(d), issues(d, stream), tape(issues) {}
   int device;
   StreamDevice issues;
   LaunchTape tape;

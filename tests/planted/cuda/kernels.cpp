@@ -14,22 +14,33 @@ namespace {
 constexpr unsigned kThreads = 64;
 
 const char* const kSource = R"(
+#include "argand/runtime/cuda/early_start.cuh"
 namespace argand {
 
-__global__ void none(const float* in, float* out) { out[threadIdx.x] = in[threadIdx.x] * 2; }
+__global__ void none(const float* in, float* out) {
+  await_earlier_work();
+  out[threadIdx.x] = in[threadIdx.x] * 2;
+}
 
 // One element behind the end.
-__global__ void memcheck(const float* in, float* out) { out[threadIdx.x + 1] = in[threadIdx.x] * 2; }
+__global__ void memcheck(const float* in, float* out) {
+  await_earlier_work();
+  out[threadIdx.x + 1] = in[threadIdx.x] * 2;
+}
 
 // The other warp's half is read without waiting for it.
 __global__ void racecheck(const float* in, float* out) {
+  await_earlier_work();
   __shared__ float all[64];
   all[threadIdx.x] = in[threadIdx.x];
   out[threadIdx.x] = all[63 - threadIdx.x];
 }
 
 // Reads what nobody wrote.
-__global__ void initcheck(const float*, float* out) { out[0] = out[threadIdx.x] * 2; }
+__global__ void initcheck(const float*, float* out) {
+  await_earlier_work();
+  out[0] = out[threadIdx.x] * 2;
+}
 
 }  // namespace argand
 )";

@@ -100,7 +100,7 @@ void write_module(const PackModule& m) {
   cuda::write_cached(cache_key(m.keys), {names, m.code.code});
 }
 
-// sm_80 with the PTX that it is made of, and sm_90.  Returns how many texts were compiled.
+// sm_80, and sm_90 with the PTX that it is made of.  Returns how many texts were compiled.
 int make_modules(const Batch& batch, std::vector<PackModule>& out) {
   int compiled = 0;
   const auto attempt = [&](const char* arch, const char* ptx_arch) {
@@ -120,8 +120,8 @@ int make_modules(const Batch& batch, std::vector<PackModule>& out) {
     out.push_back(std::move(code));
     if (ptx_arch) out.push_back(std::move(ptx));
   };
-  attempt("sm_80", "compute_80");
-  attempt("sm_90", nullptr);
+  attempt("sm_80", nullptr);
+  attempt("sm_90", cuda::kPackedPtx);
   return compiled;
 }
 
