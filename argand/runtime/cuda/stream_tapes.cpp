@@ -159,12 +159,13 @@ class Tapes {
     thread_local cudaStream_t last_stream = nullptr;
     if (last && last->device == device && last_stream == stream) return *last;
     const std::lock_guard lock(mutex_);
-    auto& tape = tapes_[{device, stream}];
-    if (!tape) {
-      tape = std::make_unique<StreamTape>(device, stream);
+    auto found = tapes_.find({device, stream});
+    if (found == tapes_.end()) {
+      auto tape = std::make_unique<StreamTape>(device, stream);
       if (!enabled_) tape->tape.hold_back(false);
+      found = tapes_.emplace(std::pair(device, stream), std::move(tape)).first;
     }
-    last = tape.get();
+    last = found->second.get();
     last_stream = stream;
     return *last;
   }
