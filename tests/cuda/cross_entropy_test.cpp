@@ -122,8 +122,16 @@ TEST_F(CudaCrossEntropy, RowsMatchTheCpu) {
 
 // The losses that one block makes, and those just too large for it, against float64.
 TEST_F(CudaCrossEntropy, SmallOnesMatchTheCpu) {
-  for (const auto& [rows, classes] :
-       {std::pair{1, 1}, {1, 2000}, {64, 10}, {129, 33}, {1024, 32}, {1025, 10}, {40, 820}})
+  for (const auto& [rows, classes] : {std::pair{1, 1},
+                                      {1, 2000},
+                                      {7, 2},
+                                      {64, 10},
+                                      {3, 129},
+                                      {129, 33},
+                                      {1000, 4},
+                                      {1024, 32},
+                                      {1025, 10},
+                                      {40, 820}})
     for (const ScalarType type : {kFloat, kBFloat16, kDouble})
       for (const double smoothing : {0.0, 0.1})
         for (const bool weighted : {false, true})

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "argand/kernels/cross_entropy_forms.h"
 #include "argand/kernels/cuda/arguments.cuh"
@@ -92,11 +93,16 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
   return true;
 }
 
+int ceil_log2(int64_t n) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))); }
+
 void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, void* log_sums,
                          void* total_weight) {
-  const auto threads = static_cast<unsigned>(std::min<int64_t>(c.rows * kWarp, 1024));
-  launch(kernel(kHeader, instance("small_cross_entropy", c.type, c.smoothing != 0)), {1, threads}, rows_of(c), mean,
-         error_slot(), op, loss, log_sums, total_weight);
+  // So many logits a lane as it loads at once, where the warp is wide enough.
+  const int at_once = c.classes > 4 * kWarp ? 8 : 4;
+  const int log_lanes = std::min(ceil_log2((c.classes + at_once - 1) / at_once), 5);
+  const int log_threads = std::clamp(ceil_log2(c.rows) + log_lanes, 5, 10);
+  launch(kernel(kHeader, instance("small_cross_entropy", c.type, at_once, c.smoothing != 0)), {1, 1u << log_threads},
+         rows_of(c), log_lanes, mean, error_slot(), op, loss, log_sums, total_weight);
 }
 
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {

@@ -10,6 +10,21 @@
 
 namespace argand {
 
+// -log p = log_sum - (x - top), as log_softmax rounds it, of the target, times its weight; smoothed, also the mean of
+// that of all classes: `total` is the sum of their weights, `weighted` of those times the logits.
+template <bool kSmooth, class A>
+__device__ __forceinline__ A loss_of_row(const CrossEntropyRows& c, A x, A factor, A top, A log_sum, A weighted,
+                                         A total) {
+  const A surprise = -(x - top - log_sum);
+  if constexpr (!kSmooth) {
+    return factor * surprise;
+  } else {
+    const A smoothing = static_cast<A>(c.smoothing);
+    return (1 - smoothing) * factor * surprise +
+           smoothing / static_cast<A>(c.classes) * (total * log_sum - (weighted - total * top));
+  }
+}
+
 // A row's loss, its target's weight and log(sum(exp)); valid in the first thread of its group.
 template <class A>
 struct RowLoss {
@@ -48,11 +63,9 @@ __device__ __forceinline__ RowLoss<op_math_t<T>> row_loss(const CrossEntropyRows
     weighted = Group::reduce(weighted, Add(), A(0));
     total = Group::reduce(total, Add(), A(0));
   }
-  const A smoothing = static_cast<A>(c.smoothing), log_sum = math::log(s.sum), factor = w ? w[target] : A(1);
-  // -log p = log_sum - (x - top), as log_softmax rounds it.
-  A loss = (1 - smoothing) * factor * -(convert<A>(in[target]) - s.top - log_sum);
-  if constexpr (kSmooth) loss += smoothing / static_cast<A>(n) * (total * log_sum - (weighted - total * s.top));
-  return {loss, factor, s.top + log_sum};
+  const A log_sum = math::log(s.sum), factor = w ? w[target] : A(1);
+  return {loss_of_row<kSmooth>(c, convert<A>(in[target]), factor, s.top, log_sum, weighted, total), factor,
+          s.top + log_sum};
 }
 
 // One row per group of threads.
@@ -70,27 +83,85 @@ __global__ void __launch_bounds__(512)
   log_sums[row] = r.log_sum;
 }
 
-// All rows by one block, a warp for each, and what they come to.
-template <class T, bool kSmooth>
+// All rows by one block, neighbouring lanes of a warp for each, and what they come to.  Rows that do not count are read
+// like the others: a load that waits for its row's target would cost more.
+template <class T, int U, bool kSmooth>
 __global__ void __launch_bounds__(1024)
-    small_cross_entropy(CrossEntropyRows c, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
+    small_cross_entropy(CrossEntropyRows c, int log_lanes, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
                         op_math_t<T>* log_sums, op_math_t<T>* total_weight) {
   await_earlier_work();
   using A = op_math_t<T>;
-  using Group = RowThreads<true>;
+  const int rows = int(c.rows), n = int(c.classes), thread = int(threadIdx.x), lanes = 1 << log_lanes;
+  const int lane = thread & (lanes - 1), own_row = thread >> log_lanes, together = int(blockDim.x) >> log_lanes;
+  const A* w = static_cast<const A*>(c.weight);
   A loss = 0, weight = 0;
-  for (int64_t row = Group::row(); row < c.rows; row += blockDim.x / kWarp) {
-    const RowLoss<A> r = row_loss<T, 1, true, kSmooth>(c, row);
-    if (Group::rank() > 0) continue;
+#pragma unroll 1
+  for (int first = 0; first < rows; first += together) {  // all lanes of a warp take part
+    const bool live = first + own_row < rows;
+    const int row = live ? first + own_row : 0;
+    const T* in = static_cast<const T*>(c.logits) + row * n;
     const int64_t target = c.targets[row];
-    if (target != c.ignore_index) checked_index(target, c.classes, false, slot, op, 0);
-    loss += r.loss;
-    weight += r.weight;
-    log_sums[row] = r.log_sum;
+    ExpSum<A> s;
+    A weighted = 0, total = 0;
+#pragma unroll 1
+    for (int i = lane; i < n; i += U * lanes) {
+      Vec<A, 1> x[U];
+#pragma unroll
+      for (int u = 0; u < U; ++u) x[u][0] = i + u * lanes < n ? convert<A>(in[i + u * lanes]) : ExpSum<A>::kLow;
+      s.add(x, U);
+      if constexpr (kSmooth) {
+#pragma unroll
+        for (int u = 0; u < U; ++u)
+          if (i + u * lanes < n) {
+            const A factor = w ? w[i + u * lanes] : A(1);
+            weighted += factor * x[u][0];
+            total += factor;
+          }
+      }
+    }
+    const bool counts = live && target != c.ignore_index && target >= 0 && target < n;
+    const int picked = counts ? int(target) : 0;
+    const A x = convert<A>(in[picked]), factor = w ? w[picked] : A(1);
+    const auto over_row = [&](A value, auto combine) {
+      for (int step = lanes >> 1; step > 0; step >>= 1)
+        value = combine(value, __shfl_xor_sync(0xffffffffu, value, step));
+      return value;
+    };
+    const A own_top = s.top;
+    s.top = over_row(s.top, Max());
+    s.sum = over_row(s.sum * math::exp(own_top - s.base()), Add());
+    if constexpr (kSmooth) {
+      weighted = over_row(weighted, Add());
+      total = over_row(total, Add());
+    }
+    const A log_sum = math::log(s.sum);
+    if (counts) {
+      loss += loss_of_row<kSmooth>(c, x, factor, s.top, log_sum, weighted, total);
+      weight += factor;
+    }
+    if (!live || lane > 0) continue;
+    log_sums[row] = counts ? s.top + log_sum : A(0);
+    if (!counts && target != c.ignore_index) report_bad_index(slot, op, target, n, 0);
   }
-  loss = block_reduce(loss, Add(), A(0));
-  weight = block_reduce(weight, Add(), A(0));
-  if (threadIdx.x > 0) return;
+  // The lanes of a row have the same.
+  for (int step = kWarp / 2; step >= lanes; step >>= 1) {
+    loss += __shfl_xor_sync(0xffffffffu, loss, step);
+    weight += __shfl_xor_sync(0xffffffffu, weight, step);
+  }
+  __shared__ A losses[kWarp], weights[kWarp];  // of warps, a power of two
+  const int warps = int(blockDim.x) / kWarp;
+  if (thread % kWarp == 0) {
+    losses[thread / kWarp] = loss;
+    weights[thread / kWarp] = weight;
+  }
+  __syncthreads();
+  loss = losses[thread & (warps - 1)];
+  weight = weights[thread & (warps - 1)];
+  for (int step = warps >> 1; step > 0; step >>= 1) {
+    loss += __shfl_xor_sync(0xffffffffu, loss, step);
+    weight += __shfl_xor_sync(0xffffffffu, weight, step);
+  }
+  if (thread > 0) return;
   *loss_out = convert<T>(mean ? loss / weight : loss);
   *total_weight = weight;
 }
