@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -9,7 +10,7 @@ namespace argand::cuda {
 namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/pair_loss.cuh";
-constexpr int kThreads = 256;
+constexpr unsigned kThreads = 256, kLargestBlock = 1024;
 
 const char* loss_name(cpu::PairLossKind kind) {
   switch (kind) {
@@ -31,10 +32,17 @@ int width_of(ScalarType type, std::initializer_list<const void*> arrays) {
   return static_cast<int>(16 / element_size(type));
 }
 
+// Enough for a vector each, in warps, a power of two.
+unsigned threads_for(int64_t n, int width, unsigned most) {
+  const auto vectors = static_cast<uint64_t>(std::clamp((n + width - 1) / width, int64_t{32}, int64_t{most}));
+  return static_cast<unsigned>(std::bit_ceil(vectors));
+}
+
 void run(const cpu::PairLoss& c, int order, const void* grad, bool each, double scale, void* out) {
   const int width = width_of(c.type, {c.x, c.y, out, each ? grad : nullptr});
+  const unsigned threads = threads_for(c.n, width, kThreads);
   launch(kernel(kHeader, instance("pair_loss", c.type, loss_name(c.kind), order, each, width)),
-         {blocks_for(c.n, int64_t{kThreads} * width), kThreads}, c.x, c.y, grad, out, c.parameter, scale, c.n);
+         {blocks_for(c.n, int64_t{threads} * width), threads}, c.x, c.y, grad, out, c.parameter, scale, c.n);
 }
 
 void pair_loss(const cpu::PairLoss& c, void* out) { run(c, 0, nullptr, false, 1, out); }
@@ -48,13 +56,17 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
   constexpr int64_t kOneBlock = 32768, kSmallestChunk = 8192, kLargestChunk = 262144, kBlocks = 4096;
   const ScalarType type = op_math_type(c.type);
   const int width = width_of(c.type, {c.x, c.y});
+  // The sums are those of the full block, whose further threads would add zeros.
   const auto launch_sums = [&](const std::string& store, const void* store_object, int64_t step, int64_t blocks) {
-    const Kernel k = kernel(kHeader, instance("pair_loss_sum", c.type, loss_name(c.kind), width, store.c_str()));
+    const unsigned threads = blocks == 1 ? threads_for(c.n, width, kLargestBlock) : kThreads;
+    const int at_once = c.n <= int64_t{threads} * width ? 1 : 4;
+    const Kernel k =
+        kernel(kHeader, instance("pair_loss_sum", c.type, loss_name(c.kind), width, at_once, store.c_str()));
     const void *x = c.x, *y = c.y;
     double parameter = c.parameter;
     int64_t n = c.n;
     void* args[] = {&x, &y, const_cast<void*>(store_object), &parameter, &n, &step};
-    launch_with(k, {blocks_for(blocks, 1), blocks == 1 ? 1024u : unsigned{kThreads}}, args);
+    launch_with(k, {blocks_for(blocks, 1), threads}, args);
   };
   if (c.n <= kOneBlock) {
     const FinishedStore finished(out, mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone,

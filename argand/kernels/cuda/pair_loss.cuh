@@ -76,11 +76,11 @@ __global__ void pair_loss(const T* x, const T* y, const T* grad, T* out, double 
   using A = op_math_t<T>;
   const int64_t at = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
   if (at >= n) return;
-  const A p = static_cast<A>(parameter);
-  const A factor = static_cast<A>(scale) * (grad && !kEach ? convert<A>(*grad) : A(1));
   const Vec<T, W> a = load<W>(x, at, n), b = load<W>(y, at, n);
   Vec<T, W> g, v;
   if constexpr (kEach) g = load<W>(grad, at, n);
+  const A p = static_cast<A>(parameter);
+  const A factor = static_cast<A>(scale) * (grad && !kEach ? convert<A>(*grad) : A(1));
 #pragma unroll
   for (int k = 0; k < W; ++k) {
     const A d = convert<A>(a[k]) - convert<A>(b[k]);
@@ -91,13 +91,13 @@ __global__ void pair_loss(const T* x, const T* y, const T* grad, T* out, double 
   store(out, at, n, v);
 }
 
-// Block b stores the sum of the losses of elements [b * step, (b + 1) * step); step is a multiple of W.
-template <class T, class Loss, int W, class Store>
+// Block b stores the sum of the losses of elements [b * step, (b + 1) * step); step is a multiple of W.  A thread loads
+// U vectors at once.
+template <class T, class Loss, int W, int U, class Store>
 __global__ void __launch_bounds__(1024)
     pair_loss_sum(const T* x, const T* y, Store store, double parameter, int64_t n, int64_t step) {
   await_earlier_work();
   using A = op_math_t<T>;
-  constexpr int U = 4;
   const A p = static_cast<A>(parameter);
   const int64_t begin = blockIdx.x * step, end = begin + step < n ? begin + step : n, stride = int64_t{blockDim.x} * W;
   A sums[W] = {};
