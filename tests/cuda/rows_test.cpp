@@ -1,10 +1,14 @@
 // Kernels of rows in every form they take (a warp or a block a row, rows too long for registers, whole vectors or not)
 // against the CPU in float64.
+#include <functional>
+
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "argand/optim/adam.h"
+#include "argand/optim/rmsprop.h"
+#include "argand/optim/sgd.h"
 #include "tests/cuda/device_fixture.h"
 
 namespace argand {
@@ -132,6 +136,39 @@ TEST_F(CudaRows, AdamOfManyTensors) {
       EXPECT_TRUE(allclose(parameters[1][i].detach().cpu(), parameters[0][i].detach(), 1e-5, 1e-6))
           << i << " of " << count;
   }
+}
+
+// One element a thread, and vectors, of arrays that begin where a vector may and not.
+TEST_F(CudaRows, OptimizersOfFewAndManyElements) {
+  using Params = std::vector<Tensor>;
+  using Make = std::function<std::unique_ptr<optim::Optimizer>(Params)>;
+  const Make makers[] = {
+      [](Params p) { return std::make_unique<optim::SGD>(std::move(p), optim::SGDOptions(0.1)); },
+      [](Params p) {
+        return std::make_unique<optim::SGD>(std::move(p), optim::SGDOptions(0.1).momentum(0.9).nesterov(true));
+      },
+      [](Params p) { return std::make_unique<optim::AdamW>(std::move(p), optim::AdamWOptions(0.1).amsgrad(true)); },
+      [](Params p) {
+        return std::make_unique<optim::RMSprop>(std::move(p), optim::RMSpropOptions(0.1).centered(true).momentum(0.9));
+      }};
+  for (const Make& make : makers)
+    for (const ScalarType type : {kFloat, kDouble, kBFloat16})
+      for (const int64_t numel : {int64_t{1001}, int64_t{400003}})
+        for (const int64_t offset : {0, 1}) {
+          const Tensor start = randn({numel + offset}).to(type), gradient = randn({numel}).to(type);
+          Tensor ends[2];
+          for (const bool on_gpu : {false, true}) {
+            Tensor p = (on_gpu ? start.cuda() : start.clone()).narrow(0, offset, numel);
+            p.requires_grad_();
+            p.mutable_grad() = on_gpu ? gradient.cuda() : gradient.clone();
+            const auto optimizer = make({p});
+            for (int i = 0; i < 3; ++i) optimizer->step();
+            ends[on_gpu] = p.detach().cpu().to(kDouble);
+          }
+          const double close = type == kDouble ? 1e-12 : type == kFloat ? 1e-5 : 1e-2;
+          EXPECT_TRUE(allclose(ends[1], ends[0], close, close))
+              << &make - makers << " " << str(type) << " " << numel << " " << offset;
+        }
 }
 
 }  // namespace

@@ -100,12 +100,19 @@ void train(Network& network, const Tensor& input, const Tensor& target) {
   }
 }
 
+// Kernels of few parameters are those that the networks here have.
+void step_many_parameters(const std::string& optimizer_name) {
+  const Tensor parameter = zeros({1 << 20}, TensorOptions(kGpu)).requires_grad_();
+  parameter.mutable_grad() = zeros({1 << 20}, TensorOptions(kGpu));
+  cli::make_optimizer(optimizer_name, 1e-3, {parameter})->step();
+}
+
 // The losses of regression and of two classes, with what makes and measures tensors.
-void other_losses() {
+void other_losses(int64_t batch) {
   nn::Linear model(16, 1);
   model->to(kGpu);
   optim::SGD optimizer(model->parameters(), optim::SGDOptions(0.1));
-  const Tensor input = randn({32, 16}, TensorOptions(kGpu)), target = rand({32, 1}, TensorOptions(kGpu));
+  const Tensor input = randn({batch, 16}, TensorOptions(kGpu)), target = rand({batch, 1}, TensorOptions(kGpu));
   for (int loss = 0; loss < 4; ++loss) {
     optimizer.zero_grad();
     const Tensor output = model(input);
@@ -127,8 +134,10 @@ void train_networks(const Announce& announce) {
     announce(arch);
     for (const std::string& optimizer : cli::optimizers()) train_demo(arch, optimizer);
   }
+  announce("optimizers");
+  for (const std::string& optimizer : cli::optimizers()) step_many_parameters(optimizer);
   announce("losses");
-  other_losses();
+  for (const int64_t batch : {32, 8192}) other_losses(batch);
   announce("residual network");
   Residual residual;
   train(residual, rand({4, 3, 16, 16}).to(kGpu), randint(10, {4}).to(kGpu));

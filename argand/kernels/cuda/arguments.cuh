@@ -26,15 +26,18 @@ struct NllShape {
 // ---- many tensors in one launch, whose elements are cut into tiles of one block each
 
 inline constexpr int kStepThreads = 256;
-// kTensors is a power of two.
-template <int kTensors>
+// A: the arithmetic type; kTensors is a power of two.  What a block reads of its tensor lies together.
+template <class A, int kTensors>
 struct StepTable {
-  void* pointers[5][kTensors];  // parameter, gradient, states
-  int64_t numel[kTensors];
-  unsigned first_block[kTensors];  // of tensor t; a block has a tile: 16 bytes of each array a thread
+  struct Tensor {
+    void* arrays[5];  // parameter, gradient, states
+    int64_t numel;
+  };
+  A numbers[10];
   int count;
-  unsigned scalar;  // whether some address is not a multiple of 16
-  double numbers[10];
+  unsigned scalar;                 // whether some address is not a multiple of 16
+  unsigned first_block[kTensors];  // of tensor t; a block has a tile: 16 bytes of each array a thread, or one element
+  Tensor tensors[kTensors];
 };
 
 inline constexpr int kGradientsPerLaunch = 64, kUnscaleTile = 4096;

@@ -62,19 +62,16 @@ __device__ __forceinline__ void step_element(const M (&c)[10], M& x, M g, M (&st
 }
 
 // kWhole: the tile is full.
-template <class T, int kKind, int kOptions, int W, bool kWhole, int kTensors>
-__device__ __forceinline__ void step_tile(const StepTable<kTensors>& table, int t, int64_t begin) {
+template <class T, int kKind, int kOptions, int W, bool kWhole, class Table>
+__device__ __forceinline__ void step_tile(const Table& table, const typename Table::Tensor& tensor, int64_t begin) {
   using M = op_math_t<T>;
   constexpr int kCount = kStates<kKind, kOptions>, kTile = kStepTile<T>;
-  M c[10];
-#pragma unroll
-  for (int i = 0; i < 10; ++i) c[i] = static_cast<M>(table.numbers[i]);
   T* arrays[2 + kCount];  // parameter, states, gradient
-  arrays[0] = static_cast<T*>(table.pointers[0][t]) + begin;
+  arrays[0] = static_cast<T*>(tensor.arrays[0]) + begin;
 #pragma unroll
-  for (int s = 0; s < kCount; ++s) arrays[1 + s] = static_cast<T*>(table.pointers[2 + s][t]) + begin;
-  arrays[1 + kCount] = static_cast<T*>(table.pointers[1][t]) + begin;
-  const int64_t rest = table.numel[t] - begin;
+  for (int s = 0; s < kCount; ++s) arrays[1 + s] = static_cast<T*>(tensor.arrays[2 + s]) + begin;
+  arrays[1 + kCount] = static_cast<T*>(tensor.arrays[1]) + begin;
+  const int64_t rest = tensor.numel - begin;
   const int end = kWhole || rest > kTile ? kTile : int(rest);
   for (int at = int(threadIdx.x) * W; at < end; at += kStepThreads * W) {
     Vec<T, W> v[2 + kCount];
@@ -86,7 +83,7 @@ __device__ __forceinline__ void step_tile(const StepTable<kTensors>& table, int 
       M value = convert<M>(v[0][k]), state[3];
 #pragma unroll
       for (int s = 0; s < kCount; ++s) state[s] = convert<M>(v[1 + s][k]);
-      step_element<kKind, kOptions>(c, value, convert<M>(v[1 + kCount][k]), state);
+      step_element<kKind, kOptions>(table.numbers, value, convert<M>(v[1 + kCount][k]), state);
       v[0][k] = convert<T>(value);
 #pragma unroll
       for (int s = 0; s < kCount; ++s) v[1 + s][k] = convert<T>(state[s]);
@@ -101,17 +98,46 @@ __device__ __forceinline__ void step_tile(const StepTable<kTensors>& table, int 
 }
 
 template <class T, int kKind, int kOptions, int kTensors>
-__global__ void __launch_bounds__(kStepThreads) fused_step(const __grid_constant__ StepTable<kTensors> table) {
+__global__ void __launch_bounds__(kStepThreads)
+    fused_step(const __grid_constant__ StepTable<op_math_t<T>, kTensors> table) {
   await_earlier_work();
   constexpr int W = 16 / sizeof(T);
   const int t = tensor_of_block(table.first_block, table.count);
+  const auto& tensor = table.tensors[t];
   const int64_t begin = int64_t{blockIdx.x - table.first_block[t]} * kStepTile<T>;
   if (table.scalar)
-    step_tile<T, kKind, kOptions, 1, false>(table, t, begin);
-  else if (begin + kStepTile<T> <= table.numel[t])
-    step_tile<T, kKind, kOptions, W, true>(table, t, begin);
+    step_tile<T, kKind, kOptions, 1, false>(table, tensor, begin);
+  else if (begin + kStepTile<T> <= tensor.numel)
+    step_tile<T, kKind, kOptions, W, true>(table, tensor, begin);
   else
-    step_tile<T, kKind, kOptions, W, false>(table, t, begin);
+    step_tile<T, kKind, kOptions, W, false>(table, tensor, begin);
+}
+
+// Few elements, one a thread: a chain of divisions and a root takes longer than all memory accesses.
+template <class T, int kKind, int kOptions, int kTensors>
+__global__ void __launch_bounds__(kStepThreads)
+    small_fused_step(const __grid_constant__ StepTable<op_math_t<T>, kTensors> table) {
+  await_earlier_work();
+  using M = op_math_t<T>;
+  constexpr int kCount = kStates<kKind, kOptions>;
+  const int t = tensor_of_block(table.first_block, table.count);
+  const auto& tensor = table.tensors[t];
+  const unsigned at = (blockIdx.x - table.first_block[t]) * kStepThreads + threadIdx.x;
+  if (at >= static_cast<unsigned>(tensor.numel)) return;
+  T* const param = static_cast<T*>(tensor.arrays[0]) + at;
+  const T gradient = static_cast<const T*>(tensor.arrays[1])[at], before = *param;
+  T* states[3];
+  M state[3];
+#pragma unroll
+  for (int s = 0; s < kCount; ++s) {
+    states[s] = static_cast<T*>(tensor.arrays[2 + s]) + at;
+    state[s] = convert<M>(*states[s]);
+  }
+  M value = convert<M>(before);
+  step_element<kKind, kOptions>(table.numbers, value, convert<M>(gradient), state);
+  *param = convert<T>(value);
+#pragma unroll
+  for (int s = 0; s < kCount; ++s) *states[s] = convert<T>(state[s]);
 }
 
 }  // namespace argand
