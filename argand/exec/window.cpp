@@ -4,6 +4,7 @@
 #include <mutex>
 #include <utility>
 
+#include "argand/exec/known_ones.h"
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
 #include "argand/runtime/current_op.h"
@@ -225,7 +226,28 @@ class Window final : public PendingWork {
     return stats_;
   }
 
+  bool makes_ones(const Tensor& t) {
+    const std::lock_guard lock(mutex_);
+    const auto last = std::find_if(waiting_.list.rbegin(), waiting_.list.rend(),
+                                   [&](const Instr& i) { return i.out.storage == t.storage(); });
+    return last != waiting_.list.rend() && last->sizes == t.impl().sizes &&
+           last->out.same_layout(make_operand(t, last->sizes)) && fills_with_one(*last);
+  }
+
  private:
+  // Whether the instruction copies a 1 that is in host memory by now.
+  bool fills_with_one(const Instr& i) const {
+    if (i.info->num_inputs != 1 || i.info->num_scalars != 0 || std::string_view(i.info->text) != "x") return false;
+    const Operand& number = waiting_.ins(i)[0];
+    if (!number.storage->device().is_cpu() || !number.storage->allocated()) return false;
+    for (const Instr& other : waiting_.list)
+      if (other.out.storage == number.storage) return false;
+    return dispatch<kAllTypes>(number.dtype, "copy", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      return *reinterpret_cast<const T*>(number.address()) == T(1);
+    });
+  }
+
   // Marks the storages of the instruction as pending here.  What waits on them in another thread's window happened
   // before, or reads them just now as this does: then nothing is marked, and that window is returned, to be flushed.  A
   // storage is pending in one window only, so that a write after all of them finds every reader.
@@ -297,8 +319,11 @@ class Window final : public PendingWork {
       while (last < issuing_.list.size() && may_join(issuing_, first, last)) ++last;
       const Place place = issuing_.list[first].place;
       const PlaceScope on_place(place);
-      program_runner(place.device.type())(build(first, last));
-      ++stats_.groups;
+      PointwiseProgram& program = build(first, last);
+      if (std::any_of(program.values.begin(), program.values.end(), [](const ProgramValue& v) { return v.store; })) {
+        program_runner(place.device.type())(program);
+        ++stats_.groups;
+      }
       // Their references go now, so that later groups see who still owns what.
       for (; first < last; ++first) release(issuing_, first, last);
     }
@@ -403,6 +428,12 @@ void joint_if_idle() {
 }
 void note_wait() { waited = true; }
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
+
+bool known_ones(const Tensor& t) {
+  if (!t.is_cuda()) return false;
+  Window& window = *thread_window();
+  return t.storage()->pending() == &window && window.makes_ones(t);
+}
 
 bool window_takes(const PointwiseCall& call) {
   if (thread_mode == WindowMode::kEager) return false;

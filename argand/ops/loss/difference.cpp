@@ -1,4 +1,5 @@
 // Losses of element-wise differences: mse_loss, l1_loss, smooth_l1_loss, huber_loss, and their gradients.
+#include "argand/exec/known_ones.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
@@ -51,11 +52,12 @@ void run_loss(PairLossKind kind, const Tensor& self, const Tensor& target, int64
 
 void run_gradient(PairLossKind kind, const Tensor& grad, const Tensor& self, const Tensor& target, int64_t reduction,
                   double parameter, const Tensor& out) {
+  const bool ones = exec::known_ones(grad), each = !ones && grad.numel() != 1;
   const Pair pair(kind, self, target, parameter);
-  const bool each = grad.numel() != 1;
-  const Tensor g = operand(grad, each ? out.sizes() : grad.sizes(), pair.call.type);
+  const Tensor g = ones ? Tensor() : operand(grad, each ? out.sizes() : grad.sizes(), pair.call.type);
   const double scale = reduction == Reduction::Mean ? 1 / static_cast<double>(pair.call.n) : 1;
-  blocks::pair_loss_derivative.on(out.device())(pair.call, 1, g.impl().data(), each ? 1 : 0, scale, out.impl().data());
+  blocks::pair_loss_derivative.on(out.device())(pair.call, 1, ones ? nullptr : g.impl().data(), each ? 1 : 0, scale,
+                                                out.impl().data());
 }
 
 // The gradients of a loss's gradient: what `g` of it gives for grad_output, and for self (target gets the negative).
