@@ -1,4 +1,4 @@
-// Large logits, whose loss makes their gradient too (Note [Gradient of cross entropy ahead of time]): the same bits as
+// Logits whose loss makes their gradient too (Note [Gradient of cross entropy ahead of time]): the same bits as
 // the op _cross_entropy, whatever gradient was expected, and graphs that are used twice or differentiated twice.
 #include <limits>
 
@@ -15,6 +15,7 @@ namespace {
 
 class CudaCrossEntropy : public ComputingCudaTest {
  protected:
+  static constexpr std::pair<int64_t, int64_t> kManyAndFew[] = {{512, 16384}, {64, 10}};
   void SetUp() override {
     ComputingCudaTest::SetUp();
     manual_seed(3);
@@ -57,39 +58,86 @@ TEST_F(CudaCrossEntropy, GivesTheSameBitsAsApart) {
       }
 }
 
+// Of few logits, whose gradient is there if that of the loss is known to be 1.
+TEST_F(CudaCrossEntropy, FewGiveTheSameBitsAsApart) {
+  for (const ScalarType type : {kBFloat16, kHalf, kFloat, kDouble})
+    for (const auto& [rows, classes] : {std::pair{1, 1}, {64, 10}, {7, 129}, {130, 7}, {1024, 32}, {40, 819}})
+      for (const int64_t reduction : {int64_t{Reduction::Mean}, int64_t{Reduction::Sum}}) {
+        const Tensor x = logits(rows, classes, type), y = targets(rows, classes);
+        Tensor gradients[2][2];
+        for (const bool scaled : {false, true})
+          for (const bool both : {false, true}) {
+            const Tensor loss = both ? ahead(x, y, reduction) : apart(x, y, reduction);
+            (scaled ? loss * 0.25 : loss).backward();
+            gradients[scaled][both] = gradient(x);
+          }
+        const std::string what = str(type, " ", rows, " x ", classes, " ", reduction);
+        for (const bool scaled : {false, true})
+          EXPECT_TRUE(equal(gradients[scaled][0].nan_to_num(), gradients[scaled][1].nan_to_num())) << what;
+        EXPECT_TRUE(equal(ahead(x, y, reduction).nan_to_num(), apart(x, y, reduction).nan_to_num())) << what;
+      }
+}
+
 TEST_F(CudaCrossEntropy, AGraphThatIsKeptGivesItsGradientAgain) {
-  const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384);
-  const Tensor loss = ahead(x, y, Reduction::Mean);
-  loss.backward({}, true);
-  const Tensor first = gradient(x), copy = first.clone();
-  first.zero_();
-  loss.backward({}, true);
-  const Tensor second = gradient(x);
-  loss.backward();
-  EXPECT_TRUE(equal(second, copy));
-  EXPECT_TRUE(equal(gradient(x), copy));
-  EXPECT_FALSE(equal(first, copy));
-  EXPECT_THROW(loss.backward(), GradError);
+  for (const auto& [rows, classes] : kManyAndFew) {
+    const Tensor x = logits(rows, classes, kBFloat16), y = targets(rows, classes);
+    const Tensor loss = ahead(x, y, Reduction::Mean);
+    loss.backward({}, true);
+    const Tensor first = gradient(x), copy = first.clone();
+    first.zero_();
+    loss.backward({}, true);
+    const Tensor second = gradient(x);
+    loss.backward();
+    EXPECT_TRUE(equal(second, copy));
+    EXPECT_TRUE(equal(gradient(x), copy));
+    EXPECT_FALSE(equal(first, copy));
+    EXPECT_THROW(loss.backward(), GradError);
+  }
 }
 
 TEST_F(CudaCrossEntropy, CanBeDifferentiatedTwice) {
-  const Tensor x = logits(512, 16384, kFloat), y = targets(512, 16384), v = randn_like(x);
-  Tensor seconds[2];
-  for (const bool both : {false, true}) {
-    const Tensor loss = both ? ahead(x, y, Reduction::Mean) : apart(x, y, Reduction::Mean);
-    loss.backward({}, true, true);
-    (gradient(x) * v).sum().backward();
-    seconds[both] = gradient(x);
+  for (const auto& [rows, classes] : kManyAndFew) {
+    const Tensor x = logits(rows, classes, kFloat), y = targets(rows, classes), v = randn_like(x);
+    Tensor seconds[2];
+    for (const bool both : {false, true}) {
+      const Tensor loss = both ? ahead(x, y, Reduction::Mean) : apart(x, y, Reduction::Mean);
+      loss.backward({}, true, true);
+      (gradient(x) * v).sum().backward();
+      seconds[both] = gradient(x);
+    }
+    EXPECT_TRUE(equal(seconds[0], seconds[1]));
+    EXPECT_GT(seconds[0].abs().max().item<float>(), 0);
   }
-  EXPECT_TRUE(equal(seconds[0], seconds[1]));
-  EXPECT_GT(seconds[0].abs().max().item<float>(), 0);
 }
 
 TEST_F(CudaCrossEntropy, NoticesLogitsThatWereWritten) {
-  const Tensor x = logits(512, 16384, kBFloat16), y = targets(512, 16384), z = x * 2.0;
-  const Tensor loss = ahead(z, y, Reduction::Mean);
-  z.add_(1);
-  EXPECT_THROW(loss.backward(), GradError);
+  for (const auto& [rows, classes] : kManyAndFew) {
+    const Tensor x = logits(rows, classes, kBFloat16), y = targets(rows, classes), z = x * 2.0;
+    const Tensor loss = ahead(z, y, Reduction::Mean);
+    z.add_(1);
+    EXPECT_THROW(loss.backward(), GradError);
+  }
+}
+
+// The gradient that a replay writes belongs to the graph.
+TEST_F(CudaCrossEntropy, AGradientOutsideOfTheGraphIsNotWrittenByIt) {
+  const Tensor x = logits(64, 10, kFloat), y = targets(64, 10);
+  ahead(x, y, Reduction::Mean).backward();
+  const Tensor expected = gradient(x);
+  cuda::CUDAGraph graph;
+  Tensor loss;
+  {
+    const cuda::GraphCapture capture(graph);
+    loss = ahead(x, y, Reduction::Mean);
+  }
+  graph.replay();
+  cuda::synchronize();
+  loss.backward();
+  const Tensor got = gradient(x);
+  EXPECT_TRUE(equal(got, expected));
+  got.zero_();
+  graph.replay();
+  EXPECT_EQ(got.abs().max().item<float>(), 0);
 }
 
 TEST_F(CudaCrossEntropy, LogitsWithoutFiniteValues) {

@@ -83,14 +83,30 @@ __global__ void __launch_bounds__(512)
   log_sums[row] = r.log_sum;
 }
 
+// e^(x - log_sum), as accurate as T holds.
+template <class T>
+struct SoftmaxTerm : ExpTerm<T> {
+  using ExpTerm<T>::ExpTerm;
+};
+template <>
+struct SoftmaxTerm<float> {
+  float log_sum;
+  __device__ __forceinline__ explicit SoftmaxTerm(float s) : log_sum(s) {}
+  __device__ __forceinline__ float operator()(float x) const { return math::exp(x - log_sum); }
+};
+
+inline constexpr int kSmallRows = 1024;  // as is_small_cross_entropy() has them
+
 // All rows by one block, neighbouring lanes of a warp for each, and what they come to.  Rows that do not count are read
-// like the others: a load that waits for its row's target would cost more.
+// like the others: a load that waits for its row's target would cost more.  `gradient`, if any, becomes that of the
+// loss, with the bits of cross_entropy_backward(), for a call without weights and smoothing.
 template <class T, int U, bool kSmooth>
 __global__ void __launch_bounds__(1024)
     small_cross_entropy(CrossEntropyRows c, int log_lanes, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
-                        op_math_t<T>* log_sums, op_math_t<T>* total_weight) {
+                        op_math_t<T>* log_sums, op_math_t<T>* total_weight, T* gradient) {
   await_earlier_work();
   using A = op_math_t<T>;
+  __shared__ A own_log_sums[kSmallRows];
   const int rows = int(c.rows), n = int(c.classes), thread = int(threadIdx.x), lanes = 1 << log_lanes;
   const int lane = thread & (lanes - 1), own_row = thread >> log_lanes, together = int(blockDim.x) >> log_lanes;
   const A* w = static_cast<const A*>(c.weight);
@@ -140,7 +156,7 @@ __global__ void __launch_bounds__(1024)
       weight += factor;
     }
     if (!live || lane > 0) continue;
-    log_sums[row] = counts ? s.top + log_sum : A(0);
+    own_log_sums[row] = log_sums[row] = counts ? s.top + log_sum : A(0);
     if (!counts && target != c.ignore_index) report_bad_index(slot, op, target, n, 0);
   }
   // The lanes of a row have the same.
@@ -161,27 +177,31 @@ __global__ void __launch_bounds__(1024)
     loss += __shfl_xor_sync(0xffffffffu, loss, step);
     weight += __shfl_xor_sync(0xffffffffu, weight, step);
   }
-  if (thread > 0) return;
-  *loss_out = convert<T>(mean ? loss / weight : loss);
-  *total_weight = weight;
+  if (thread == 0) {
+    *loss_out = convert<T>(mean ? loss / weight : loss);
+    *total_weight = weight;
+  }
+  if (!gradient) return;
+  const A scale = mean ? A(1) / weight : A(1);
+#pragma unroll 1
+  for (int row = own_row; row < rows; row += together) {
+    const T* in = static_cast<const T*>(c.logits) + row * n;
+    const int64_t target = c.targets[row];
+    const bool counts = target != c.ignore_index && target >= 0 && target < n;
+    const SoftmaxTerm<T> p(own_log_sums[row]);
+#pragma unroll 1
+    for (int i = lane; i < n; i += lanes) {
+      A g = scale * p(convert<A>(in[i]));
+      if (i == target) g -= scale;
+      gradient[row * n + i] = convert<T>(counts ? g : A(0));
+    }
+  }
 }
 
 __device__ __forceinline__ bool same_bits(float a, float b) { return __float_as_uint(a) == __float_as_uint(b); }
 __device__ __forceinline__ bool same_bits(double a, double b) {
   return __double_as_longlong(a) == __double_as_longlong(b);
 }
-
-// e^(x - log_sum), as accurate as T holds.
-template <class T>
-struct SoftmaxTerm : ExpTerm<T> {
-  using ExpTerm<T>::ExpTerm;
-};
-template <>
-struct SoftmaxTerm<float> {
-  float log_sum;
-  __device__ __forceinline__ explicit SoftmaxTerm(float s) : log_sum(s) {}
-  __device__ __forceinline__ float operator()(float x) const { return math::exp(x - log_sum); }
-};
 
 // The gradient: scale * (factor * softmax - uniform * w - picked at the target).  If `expected` has the bits of the one
 // scale, `out` is the gradient already.

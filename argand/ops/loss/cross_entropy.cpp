@@ -56,7 +56,7 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
                              Targets::kCheckedOnCpu);
     blocks::small_cross_entropy.on(outs[0].device())("cross_entropy", t.call, a.reduction == Reduction::Mean,
                                                      outs[0].impl().data(), outs[1].impl().data(),
-                                                     outs[2].impl().data());
+                                                     outs[2].impl().data(), nullptr);
     return true;
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {

@@ -4,11 +4,17 @@
 // know the gradient of the loss itself, and expects the last one there was, at first 1; that is right unless the scale
 // of a loss changes or several losses take turns.  The backward pass compares on the device, and makes the gradient
 // again if something else was expected: values never depend on what was.
+//   The loss of few logits makes its gradient in the same kernel, as another launch would take longer than all its
+//   work.
+// It expects 1, and the backward pass compares on the host (Note [Known ones]): a graph may capture it, and nothing is
+// left to run.  A loss and its backward pass of which only one is captured share nothing.
 //   The node is that of the op _cross_entropy but for this: it has a gradient to give away, once.
 #include "argand/ops/loss/cross_entropy_ahead.h"
 
+#include <array>
 #include <mutex>
 
+#include "argand/exec/known_ones.h"
 #include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
@@ -55,6 +61,7 @@ Expectation& expectation() {
 
 class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
  public:
+  // `ready` is the gradient of self if that of the loss is `expected`, or is known to be 1 if that is undefined.
   AheadNode(CrossEntropyRowsArgs&& args, Tensor expected, Tensor ready)
       : GradContext(std::move(args)), expected_(std::move(expected)), ready_(std::move(ready)) {}
 
@@ -63,50 +70,80 @@ class AheadNode final : public GradContext<CrossEntropyRowsArgs> {
     Grads out(num_tensors());
     const Tensor& g = grads[0];
     if (!g.defined()) return out;
-    expectation().set(g);
+    if (expected_.defined()) expectation().set(g);
     Tensor ready = std::move(ready_);
-    if (GradMode::is_enabled() || !ready.defined()) {
+    if (GradMode::is_enabled() || !ready.defined() || captured_ != backend_of(kCUDA).is_capturing() ||
+        (!expected_.defined() && !exec::known_ones(g))) {
       out[0] = _cross_entropy_backward(g, self, target, {}, result(1), result(2), reduction, ignore_index, 0.0);
       return out;
     }
+    if (expected_.defined()) make_unless_expected(g, ready);
+    out[0] = std::move(ready);
+    return out;
+  }
+
+  void make_unless_expected(const Tensor& g, const Tensor& ready) {
     const CurrentOp current("_cross_entropy_backward");
     const CrossEntropyCall t("cross_entropy", self, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
     const Tensor scale = exec::dense(g, expected_.dtype());
     blocks::cross_entropy_backward_unless.on(ready.device())(
         t.call, result(1).impl().data(), scale.impl().data(),
         reduction == Reduction::Mean ? result(2).impl().data() : nullptr, expected_.impl().data(), ready.impl().data());
-    out[0] = std::move(ready);
-    return out;
   }
 
   Tensor expected_, ready_;
+  const bool captured_ = backend_of(kCUDA).is_capturing();  // then `ready` is what a replay writes, and nobody else's
 };
 
-bool is_worth_it(const Tensor& logits, const Tensor& target, int64_t reduction) {
+bool is_large(const Tensor& logits) {
   constexpr size_t kLarge = size_t{16} << 20;  // does not stay in cache until the backward pass
   // A graph that is captured would read what is expected now whenever it is replayed, when it is long gone.
-  return logits.is_cuda() && logits.requires_grad() && GradMode::is_enabled() && logits.nbytes() >= kLarge &&
-         logits.dim() == 2 && target.device() == logits.device() &&
-         (reduction == Reduction::Mean || reduction == Reduction::Sum) && !backend_of(kCUDA).is_capturing();
+  return logits.nbytes() >= kLarge && !backend_of(kCUDA).is_capturing();
+}
+
+// The results of the op _cross_entropy, and `ready`.  False or NotOnDevice, with nothing done, if the device has no
+// such kernel.
+using Outs = std::array<Tensor, 3>;
+bool run_large(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index, Outs& outs,
+               const Tensor& expected, const Tensor& ready) {
+  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0);
+  return run_rows(t, reduction, outs, [&](void* losses, void* weights, void* log_sums) {
+    return blocks::cross_entropy_and_gradient.on(logits.device())(
+        t.call, reduction == Reduction::Mean, expected.impl().data(), losses, weights, log_sums, ready.impl().data());
+  });
+}
+void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index, Outs& outs,
+               const Tensor& ready) {
+  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
+  blocks::small_cross_entropy.on(logits.device())("cross_entropy", t.call, reduction == Reduction::Mean,
+                                                  outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data(),
+                                                  ready.impl().data());
 }
 
 }  // namespace
 
 Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index) {
-  if (!is_worth_it(logits, target, reduction)) return {};
+  if (!logits.is_cuda() || !logits.requires_grad() || !GradMode::is_enabled() || logits.dim() != 2 ||
+      !(target.device() == logits.device()) || (reduction != Reduction::Mean && reduction != Reduction::Sum))
+    return {};
+  const bool small = is_small_cross_entropy(logits.size(0), logits.size(1));
+  if (!small && !is_large(logits)) return {};
   const CurrentOp current("_cross_entropy");
-  const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0);
   const ScalarType type = op_math_type(logits.dtype());
   const Device& device = logits.device();
-  const Tensor expected = expectation().get(device, type);
+  const DeviceScope on_device(device);
+  const Tensor expected = small ? Tensor() : expectation().get(device, type);
   const Tensor ready = exec::new_tensor({Dims(logits.sizes()), logits.dtype()}, device);
-  Tensor outs[] = {exec::new_tensor({Dims{}, logits.dtype()}, device),
-                   exec::new_tensor({Dims{t.call.rows}, type}, device), exec::new_tensor({Dims{}, type}, device)};
-  const bool done = run_rows(t, reduction, outs, [&](void* losses, void* weights, void* log_sums) {
-    return blocks::cross_entropy_and_gradient.on(device)(t.call, reduction == Reduction::Mean, expected.impl().data(),
-                                                         losses, weights, log_sums, ready.impl().data());
-  });
-  if (!done) return {};
+  Outs outs = {exec::new_tensor({Dims{}, logits.dtype()}, device),
+               exec::new_tensor({Dims{logits.size(0)}, type}, device), exec::new_tensor({Dims{}, type}, device)};
+  try {
+    if (small)
+      run_small(logits, target, reduction, ignore_index, outs, ready);
+    else if (!run_large(logits, target, reduction, ignore_index, outs, expected, ready))
+      return {};
+  } catch (const NotOnDevice&) {
+    return {};
+  }
   CrossEntropyRowsArgs args;
   args.self = logits;
   args.target = target;
