@@ -320,7 +320,8 @@ class Window final : public PendingWork {
       const Place place = issuing_.list[first].place;
       const PlaceScope on_place(place);
       PointwiseProgram& program = build(first, last);
-      if (std::any_of(program.values.begin(), program.values.end(), [](const ProgramValue& v) { return v.store; })) {
+      const auto is_wanted = [](const ProgramValue& v) { return v.store; };
+      if (std::any_of(program.values.begin(), program.values.end(), is_wanted)) {
         program_runner(place.device.type())(program);
         ++stats_.groups;
       }
