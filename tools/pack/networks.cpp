@@ -1,4 +1,4 @@
-// Training steps whose groups and kernels are in the pack.
+// Training steps, and products, whose groups and kernels are in the pack.
 #include "argand/argand.h"
 #include "tools/argand/models.h"
 #include "tools/argand/optimizers.h"
@@ -127,6 +127,16 @@ void other_losses(int64_t batch) {
   for (const Tensor& t : {x.mean(), x.sum(1), x.mean(0), x.max(), x.argmax(1), x.softmax(1)}) t.impl().data();
 }
 
+// Small products of all layouts, by small and larger tiles.
+void small_products() {
+  for (const ScalarType dtype : {kFloat, kHalf, kBFloat16})
+    for (const int64_t size : {64, 160}) {
+      const Tensor x = empty({size, size}, TensorOptions(dtype).device(kGpu));
+      for (const Tensor& a : {x, x.t()})
+        for (const Tensor& b : {x, x.t()}) a.mm(b);
+    }
+}
+
 }  // namespace
 
 void train_networks(const Announce& announce) {
@@ -138,6 +148,8 @@ void train_networks(const Announce& announce) {
   for (const std::string& optimizer : cli::optimizers()) step_many_parameters(optimizer);
   announce("losses");
   for (const int64_t batch : {32, 8192}) other_losses(batch);
+  announce("small products");
+  small_products();
   announce("residual network");
   Residual residual;
   train(residual, rand({4, 3, 16, 16}).to(kGpu), randint(10, {4}).to(kGpu));

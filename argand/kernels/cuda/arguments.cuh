@@ -58,6 +58,12 @@ struct StridedProduct {
   int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
 };
 
+inline constexpr int kSmallProductThreads = 512;  // of a block, at most
+struct SmallProduct {
+  int m, n, k;
+  int a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
+};
+
 template <class A>  // the arithmetic type; void for the host
 struct RowWeights {
   const A *weight, *bias;  // [groups * channels], or null

@@ -6,6 +6,7 @@
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/code_type.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/small_product.h"
 #include "argand/kernels/product_and_sums.h"
 #include "argand/runtime/cuda/cublaslt.h"
 
@@ -102,6 +103,7 @@ bool product_and_sums(const MatrixProduct& p, void* sums) {
   constexpr int64_t kMost = 1 << 26;  // multiplications
   const bool has_elements = p.m > 0 && p.n > 0 && p.k > 0;
   if (!has_elements || is_complex(p.dtype) || p.m > kMost / p.n / p.k) return false;
+  if (small_product(p, sums)) return true;
   auto call = as_library_product(p);
   if (!call) return false;
   call->a_sums = sums;
@@ -119,6 +121,7 @@ void matrix_product(const MatrixProduct& p) {
     part.c = static_cast<char*>(p.c) + i * p.c_batch_stride * element;
     // As in BLAS: with alpha 0, A and B are not looked at, so their NaNs do not show.
     if (p.alpha == 0) part.k = 0;
+    if (small_product(part, nullptr)) continue;
     const bool by_library = contains(kFloatingTypes | kComplexTypes, p.dtype) && part.k > 0;
     if (by_library && library_product(part)) continue;
     own_product(part);
