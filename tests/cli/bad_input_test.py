@@ -108,6 +108,21 @@ class Output(CliTest):
         self.assert_refused(self.run_cli(*self.train_arguments(self.folder / "out")), self.folder / "out")
         self.assertEqual((self.folder / "out").read_text(), "mine")
 
+    def test_what_cannot_be_written_is_known_before_the_first_step(self):
+        trace = self.folder / "missing" / "trace.json"
+        for name, arguments in ((trace, ("--trace", trace)), (self.folder, ("--trace", self.folder)),
+                                ("report.html", ()), ("model.safetensors", ()), ("metrics.csv", ())):
+            with self.subTest(name):
+                out = self.folder / "out"
+                if not arguments:
+                    (out / name).mkdir(parents=True)
+                result = self.run_cli(*self.train_arguments(out, *arguments))
+                self.assert_refused(result, "cannot write", name)
+                self.assertEqual(result.stdout, "")
+                self.assertEqual([p for p in out.iterdir() if p.is_file()], [])
+                if not arguments:
+                    (out / name).rmdir()
+
     def test_read_only_folder(self):
         out = self.folder / "out"
         out.mkdir()
