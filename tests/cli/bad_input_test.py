@@ -8,7 +8,7 @@ from harness import FILES, CliTest, idx, main, make_set
 
 class Options(CliTest):
     def test_unknown_and_missing_words(self):
-        self.assert_refused(self.run_cli("frobnicate"), "frobnicate")
+        self.assert_refused(self.run_cli("frobnicate"), "frobnicate", "train, eval, predict, mem, info or ops")
         self.assert_refused(self.run_cli("train", "--frobnicate"), "--frobnicate")
         self.assert_refused(self.run_cli(), "train, eval, predict, mem, info or ops")
         self.assert_refused(self.run_cli("predict"), "images")
@@ -18,7 +18,8 @@ class Options(CliTest):
         for option, value in (("--epochs", "-1"), ("--epochs", "0"), ("--epochs", "1.5"), ("--epochs", "many"),
                               ("--epochs", "99999999999999999999"), ("--batch-size", "0"), ("--batch-size", "-8"),
                               ("--lr", "nan"), ("--lr", "inf"), ("--lr", "-0.1"), ("--lr", "fast"),
-                              ("--lr", "1e999"), ("--seed", "-1"), ("--workers", "-1"), ("--workers", "65"),
+                              ("--lr", "1e999"), ("--seed", "-1"), ("--seed", "18446744073709551616"), ("--seed", "010"),
+                              ("--max-steps", "9223372036854775808"), ("--workers", "-1"), ("--workers", "65"),
                               ("--arch", "resnet"), ("--optimizer", "lion"), ("--amp", "fp8"), ("--max-steps", "-3")):
             with self.subTest(option=option, value=value):
                 out = self.folder / "out"
