@@ -24,7 +24,8 @@ struct LogSumExpOp<Complex<T>> : ReduceOp<Complex<T>> {
   using A = Complex<T>;
   static __device__ __forceinline__ A identity() { return {kLowest<T>, 0}; }
   __device__ __forceinline__ A map(A x, A) const { return x; }
-  static __device__ __forceinline__ A combine(A a, A b) {
+  // Not inlined: the kernels have dozens of its calls, and compiled for half a minute.
+  static __device__ __noinline__ A combine(A a, A b) {
     if (a.re == kLowest<T> && b.re == kLowest<T>) return identity();  // logarithms of 0, whose angle means nothing
     const bool later = b.re >= a.re;
     const A high = later ? b : a, low = later ? a : b;
