@@ -418,6 +418,7 @@ ARGAND_LIST_OP(MarginRankingLoss)
 ARGAND_LIST_OP(CosineEmbeddingLoss)
 ARGAND_LIST_OP(TripletMarginLoss)
 ARGAND_LIST_OP(MultiMarginLoss)
+ARGAND_LIST_OP(MultilabelMarginLoss)
 
 // matmul/
 ARGAND_LIST_OP(Mm)

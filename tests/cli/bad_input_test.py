@@ -8,7 +8,7 @@ from harness import FILES, CliTest, idx, main, make_set
 
 class Options(CliTest):
     def test_unknown_and_missing_words(self):
-        self.assert_refused(self.run_cli("frobnicate"), "frobnicate")
+        self.assert_refused(self.run_cli("frobnicate"), "frobnicate", "train, eval, predict, mem, info or ops")
         self.assert_refused(self.run_cli("train", "--frobnicate"), "--frobnicate")
         self.assert_refused(self.run_cli(), "train, eval, predict, mem, info or ops")
         self.assert_refused(self.run_cli("predict"), "images")
@@ -18,7 +18,8 @@ class Options(CliTest):
         for option, value in (("--epochs", "-1"), ("--epochs", "0"), ("--epochs", "1.5"), ("--epochs", "many"),
                               ("--epochs", "99999999999999999999"), ("--batch-size", "0"), ("--batch-size", "-8"),
                               ("--lr", "nan"), ("--lr", "inf"), ("--lr", "-0.1"), ("--lr", "fast"),
-                              ("--lr", "1e999"), ("--seed", "-1"), ("--workers", "-1"), ("--workers", "65"),
+                              ("--lr", "1e999"), ("--seed", "-1"), ("--seed", "18446744073709551616"), ("--seed", "010"),
+                              ("--max-steps", "9223372036854775808"), ("--workers", "-1"), ("--workers", "65"),
                               ("--arch", "resnet"), ("--optimizer", "lion"), ("--amp", "fp8"), ("--max-steps", "-3")):
             with self.subTest(option=option, value=value):
                 out = self.folder / "out"
@@ -107,6 +108,21 @@ class Output(CliTest):
         (self.folder / "out").write_text("mine")
         self.assert_refused(self.run_cli(*self.train_arguments(self.folder / "out")), self.folder / "out")
         self.assertEqual((self.folder / "out").read_text(), "mine")
+
+    def test_what_cannot_be_written_is_known_before_the_first_step(self):
+        trace = self.folder / "missing" / "trace.json"
+        for name, arguments in ((trace, ("--trace", trace)), (self.folder, ("--trace", self.folder)),
+                                ("report.html", ()), ("model.safetensors", ()), ("metrics.csv", ())):
+            with self.subTest(name):
+                out = self.folder / "out"
+                if not arguments:
+                    (out / name).mkdir(parents=True)
+                result = self.run_cli(*self.train_arguments(out, *arguments))
+                self.assert_refused(result, "cannot write", name)
+                self.assertEqual(result.stdout, "")
+                self.assertEqual([p for p in out.iterdir() if p.is_file()], [])
+                if not arguments:
+                    (out / name).rmdir()
 
     def test_read_only_folder(self):
         out = self.folder / "out"

@@ -60,6 +60,7 @@ class Damage(CliTest):
                     self.assert_refused(result, option)
                 else:
                     self.assert_refused(result, self.checkpoint, option[2:], value)
+        self.assert_refused(self.run_cli("eval", "--model", self.checkpoint), "expected a model", "argand-checkpoint-1")
         shutil.copy(self.model, self.checkpoint)
         self.assert_refused(self.resume(), "not a checkpoint")
 

@@ -1,6 +1,7 @@
 """Runs that end early and go on: however they ended, the resumed run gives the bits of the one that never stopped."""
 import fcntl
 import random
+import re
 import signal
 import subprocess
 import time
@@ -26,6 +27,7 @@ class Resume(CliTest):
                     self.train(out, "--optimizer", optimizer, "--resume", **setting)
                     self.assertEqual(digest(out / "model.safetensors"), digest(whole / "model.safetensors"))
                     self.assert_same_metrics(out, whole)
+                    self.assertEqual(self.curves(out), self.curves(whole))
 
     def test_mixed_precision(self):
         for amp in ("bf16", "fp16"):
@@ -45,6 +47,10 @@ class Resume(CliTest):
         rows = [[line.rsplit(",", 1)[0] for line in (folder / "metrics.csv").read_text().splitlines()]
                 for folder in (out, whole)]
         self.assertEqual(*rows)
+
+    def curves(self, out):
+        """What report.html draws of the losses of all steps and epochs."""
+        return re.search("<h2>Learning curves</h2>.*?<h2>", (out / "report.html").read_text(), re.DOTALL).group()
 
     def test_more_epochs_than_planned(self):
         out, whole = self.folder / "out", self.folder / "whole"

@@ -1,7 +1,10 @@
-// Products, running products and recurrences of complex numbers in every form of their kernels (short and long rows,
-// columns, lines cut into chunks) against the CPU in complex128.
+// Products, running products, running sums of exponentials and recurrences of complex numbers in every form of their
+// kernels (short and long rows, columns, lines cut into chunks) against the CPU in complex128.
+#include <limits>
+
 #include "argand/base/str.h"
 #include "argand/core/cpu_generator.h"
+#include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
@@ -53,6 +56,16 @@ TEST_F(CudaComplex, Cumprod) {
       if (sizes[0] > 0) compare("cumprod", sizes, 1e-5, [dim](const Tensor& t) { return t.cumprod(dim); });
 }
 
+// Of numbers whose angles are at most 1, so that no running sum is near the cut of the logarithm.
+TEST_F(CudaComplex, Logcumsumexp) {
+  for (const auto& sizes : kSizes)
+    for (const int64_t dim : {0, 1})
+      if (sizes[0] > 0) compare("logcumsumexp", sizes, 1e-4, [dim](const Tensor& t) { return t.logcumsumexp(dim); });
+  const double inf = std::numeric_limits<double>::infinity();
+  const Tensor x = complex(tensor({-inf, -inf, 1.0, -inf}, kDouble), tensor({2.0, 0.0, 0.5, 3.0}, kDouble));
+  EXPECT_TRUE(x.cuda().logcumsumexp(0).cpu().equal(x.logcumsumexp(0)));
+}
+
 TEST_F(CudaComplex, LinearScan) {
   for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{3, 7}, {40, 600}, {5, 20000}, {2000, 20}})
     for (const int64_t dim : {0, 1})
@@ -60,12 +73,13 @@ TEST_F(CudaComplex, LinearScan) {
         compare("_linear_scan", sizes, 1e-4, [&](const Tensor& t) { return _linear_scan(t, t * 0.875, dim, reverse); });
 }
 
-TEST_F(CudaComplex, GradientsOfProducts) {
+TEST_F(CudaComplex, Gradients) {
   const Tensor values = numbers({6, 50}), weights = numbers({6, 50});
   const auto gradient = [&](const Tensor& given) {
     const Tensor x = given.detach().requires_grad_();
     (x.cumprod(1) * weights.to(x.device()).to(x.scalar_type())).abs().sum().backward();
     const Tensor g = x.grad().detach();
+    (x.logcumsumexp(1) * weights.to(x.device()).to(x.scalar_type())).abs().sum().backward();
     x.prod(0).abs().sum().backward();
     return stack({g, x.grad().detach()});
   };

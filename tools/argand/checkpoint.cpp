@@ -29,6 +29,24 @@ std::vector<uint8_t> bytes_of(const Tensor& t) {
   return {p, p + t.numel()};
 }
 
+// One row per step: epoch, loss.
+Tensor curve_tensor(const std::vector<StepLoss>& curve) {
+  const Tensor t = exec::new_tensor({Dims{static_cast<int64_t>(curve.size()), 2}, kDouble}, kCPU);
+  if (curve.empty()) return t;
+  double* p = raw<double>(t);
+  for (const StepLoss& step : curve) *p++ = step.epoch, *p++ = step.loss;
+  return t;
+}
+std::vector<StepLoss> curve_of(const Tensor& t) {
+  ARGAND_CHECK(ValueError, t.dtype() == kDouble && t.dim() == 2 && t.size(1) == 2,
+               "checkpoint: the curve must be float64 of shape [steps, 2], got ", t.dtype(), " ", t.sizes());
+  std::vector<StepLoss> curve(static_cast<size_t>(t.size(0)));
+  if (curve.empty()) return curve;
+  const double* p = raw<double>(t);
+  for (StepLoss& step : curve) step.epoch = *p++, step.loss = *p++;
+  return curve;
+}
+
 template <class T>
 T number(const io::Metadata& m, const std::string& key) {
   const std::string* text = m.find(key);
@@ -87,6 +105,7 @@ void save_checkpoint(const std::string& path, const nn::Module& model, const opt
   for (const auto& item : scaler.state_dict()) all.insert(kScaler + item.key(), item.value());
   all.insert("rng_at_epoch", bytes_tensor(s.rng_at_epoch));
   all.insert("rng_now", bytes_tensor(s.rng_now));
+  all.insert("curve", curve_tensor(s.curve));
   io::Metadata metadata;
   metadata.insert("format", "argand-checkpoint-1");
   for (const auto& fact : facts) metadata.insert(fact.key(), fact.value());
@@ -118,6 +137,7 @@ RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Opti
   s.seconds = number<double>(file.metadata, "seconds");
   s.rng_at_epoch = bytes_of(entry(file.tensors, "rng_at_epoch"));
   s.rng_now = bytes_of(entry(file.tensors, "rng_now"));
+  s.curve = curve_of(entry(file.tensors, "curve"));
   // Each checks before it changes anything, and the model goes last.
   const StateDict before = optimizer.state_dict(), scaler_before = scaler.state_dict();
   optimizer.load_state_dict(part(file.tensors, kOptimizer));

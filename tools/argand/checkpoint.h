@@ -5,6 +5,7 @@
 #include "argand/nn/module.h"
 #include "argand/optim/grad_scaler.h"
 #include "argand/optim/optimizer.h"
+#include "tools/argand/metrics.h"
 
 namespace argand::cli {
 
@@ -18,6 +19,7 @@ struct RunState {
   double seconds = 0;                 // spent in the current epoch
   std::vector<uint8_t> rng_at_epoch;  // the default generator's state before the current epoch's order was drawn
   std::vector<uint8_t> rng_now;       // after the last step; empty before the first of the epoch
+  std::vector<StepLoss> curve;        // of all steps, for the report
 };
 
 // What the run was made with; a resumed run must agree.

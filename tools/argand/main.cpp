@@ -1,10 +1,13 @@
 // The `argand` command.
 #include <CLI/CLI.hpp>
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
+#include "argand/base/str.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/info.h"
 #include "tools/argand/mem.h"
@@ -24,6 +27,18 @@ std::string finite_and_not_negative(const std::string& text) {
   return good ? "" : "expected a finite number >= 0, got " + text;
 }
 
+// CLI11 takes numbers that are too large for the largest there is, and 010 for 8.
+template <class T>
+std::string whole_number(const std::string& text) {
+  T value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool good =
+      error == std::errc() && end == text.data() + text.size() && value >= 0 && text == std::to_string(value);
+  return good ? "" : argand::str("expected a whole number from 0 to ", std::numeric_limits<T>::max(), ", got ", text);
+}
+
+constexpr const char* kCommands = "a command (train, eval, predict, mem, info or ops)";
+
 void add_train(CLI::App& app, TrainOptions& o, int& status) {
   CLI::App* c = app.add_subcommand("train", "Train an image classifier");
   c->add_option("--data", o.data, "A folder with MNIST's four IDX files, or fashion-mnist")->capture_default_str();
@@ -42,13 +57,13 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
   c->add_option("--amp", o.amp, "Mixed precision: off, bf16 or fp16 (with loss scaling)")
       ->check(CLI::IsMember({"off", "bf16", "fp16"}))
       ->capture_default_str();
-  c->add_option("--seed", o.seed, "Of weights and order")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--seed", o.seed, "Of weights and order")->check(whole_number<uint64_t>)->capture_default_str();
   c->add_option("--out", o.out, "Folder for the report, the model, metrics.csv and checkpoints")->capture_default_str();
   c->add_option("--workers", o.workers, "Threads that prepare batches")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
   c->add_option("--max-steps", o.max_steps, "Stop after so many steps, as if interrupted; 0: no limit")
-      ->check(CLI::NonNegativeNumber);
+      ->check(whole_number<int64_t>);
   c->add_option("--trace", o.trace,
                 "Write a trace of steps 11 to 20 to this file (JSON, for https://ui.perfetto.dev): host, copy stream, "
                 "compute stream");
@@ -89,7 +104,7 @@ void add_mem(CLI::App& app, argand::cli::MemOptions& o, int& status) {
       ->check(CLI::IsMember(argand::cli::optimizers()))
       ->capture_default_str();
   c->add_option("--device", o.device, "cuda or cuda:N")->capture_default_str();
-  c->add_option("--seed", o.seed, "Of weights and images")->check(CLI::NonNegativeNumber)->capture_default_str();
+  c->add_option("--seed", o.seed, "Of weights and images")->check(whole_number<uint64_t>)->capture_default_str();
   c->add_option("--snapshot", o.snapshot, "Write every block, and what happened, to this file: .json or .html");
   c->callback([&] { status = argand::cli::print_memory(o); });
 }
@@ -115,7 +130,10 @@ int main(int argc, char** argv) {
   app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
   try {
     app.parse(argc, argv);
-    if (app.get_subcommands().empty()) throw CLI::RequiredError("A command (train, eval, predict, mem, info or ops)");
+    if (app.get_subcommands().empty()) throw CLI::RequiredError(kCommands);
+  } catch (const CLI::ExtrasError& e) {
+    if (!app.get_subcommands().empty()) return app.exit(e);
+    return app.exit(CLI::ValidationError(app.remaining().front(), argand::str("expected ", kCommands)));
   } catch (const CLI::ParseError& e) {
     return app.exit(e);
   } catch (const std::exception& e) {

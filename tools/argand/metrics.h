@@ -1,4 +1,4 @@
-// What a training run measured, epoch by epoch, and its file metrics.csv.
+// What a training run measured, step by step and epoch by epoch, and its file metrics.csv.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,6 +11,11 @@ struct EpochMetrics {
   double test_loss = 0, test_accuracy = 0;
   double learning_rate = 0;
   double seconds = 0;  // training and testing
+};
+
+struct StepLoss {
+  double epoch;  // how many epochs were done, such as 1.25
+  double loss;
 };
 
 // metrics.csv: one line per epoch under a line of names; numbers read back as the same bits.  Every change rewrites the

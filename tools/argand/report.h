@@ -11,11 +11,6 @@
 
 namespace argand::cli {
 
-struct StepLoss {
-  double epoch;  // how many epochs were done, such as 1.25
-  double loss;
-};
-
 struct Mistake {
   vision::Image image;
   int truth = 0, predicted = 0;

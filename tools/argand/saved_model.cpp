@@ -36,6 +36,8 @@ void check_size(const std::string& path, const StateDict& tensors, const std::st
 
 SavedModel load_model(const std::string& path) {
   const io::TensorFile file = io::load_safetensors(path);
+  const std::string& format = fact(path, file.metadata, "format");
+  ARGAND_CHECK(ValueError, format == "argand-model-1", path, ": expected a model (argand-model-1), got ", format);
   SavedModel out;
   out.task = {size_fact(path, file.metadata, "channels"), size_fact(path, file.metadata, "height"),
               size_fact(path, file.metadata, "width"), size_fact(path, file.metadata, "classes")};

@@ -50,6 +50,9 @@ void make_folder(const std::string& path) {
   if (error) throw io::FileError(str("cannot make the folder '", path, "': ", error.message()), path, error.value());
 }
 
+// Refuses at the start what would otherwise be refused after the work, when the file is written.
+void check_writable(const std::string& path) { const io::AtomicFile never_committed(path); }
+
 int64_t count_right(const Tensor& logits, const Tensor& target) {
   return logits.argmax(1).eq(target).sum().item<int64_t>();
 }
@@ -71,6 +74,9 @@ class Run {
         scaler_(amp::GradScalerOptions().enabled(options.amp == "fp16")),
         metrics_(options.metrics_path()) {
     make_folder(o_.out);
+    for (const std::string& path : {o_.checkpoint_path(), o_.model_path(), o_.metrics_path(), o_.report_path()})
+      check_writable(path);
+    if (!o_.trace.empty()) check_writable(o_.trace);
     manual_seed(o_.seed);
     model_ = make_classifier(o_.arch, task_);
     model_->to(device_);
@@ -186,7 +192,7 @@ class Run {
     ++state_.batch;
     ++state_.step;
     seen_ = std::min(train_->size(), state_.batch * o_.batch_size);
-    steps_.push_back(
+    state_.curve.push_back(
         {(static_cast<double>(state_.epoch) - 1) + static_cast<double>(seen_) / static_cast<double>(train_->size()),
          value});
     progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_),
@@ -255,7 +261,7 @@ class Run {
     r.settings.emplace_back("training images", thousands(train_->size()));
     r.settings.emplace_back("argand", ARGAND_VERSION);
     r.epochs = metrics_.rows();
-    r.steps = steps_;
+    r.steps = state_.curve;
     r.confusion = evaluation_.confusion;
     r.class_names = class_names(o_.data);
     for (const Prediction& p : evaluation_.mistakes)
@@ -295,7 +301,6 @@ class Run {
   Progress progress_;
   MetricsCsv metrics_;
   Evaluation evaluation_;
-  std::vector<StepLoss> steps_;
   int64_t seen_ = 0;
   std::optional<trace::Recording> trace_;
   int64_t steps_done_ = 0;   // by this process

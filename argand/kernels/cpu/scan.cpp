@@ -60,6 +60,22 @@ struct LogSumExpOp {
   }
 };
 
+template <class R>
+struct LogSumExpOp<std::complex<R>> {
+  using A = std::complex<R>;
+  static constexpr bool kCostly = false;
+  static constexpr R kLowest = -std::numeric_limits<R>::infinity();
+  static constexpr A identity() { return {kLowest, 0}; }
+  ARGAND_INLINE static A combine(A a, A b) {
+    if (a.real() == kLowest && b.real() == kLowest) return identity();  // logarithms of 0, whose angle means nothing
+    const bool later = b.real() >= a.real();
+    const A high = later ? b : a, low = later ? a : b;
+    const R below = low.real() == high.real() ? 0 : low.real() - high.real();  // infinities, too
+    const R turn = low.imag() - high.imag(), size = math::exp(below);
+    return high + math::log1p(A(size * std::cos(turn), size * std::sin(turn)));
+  }
+};
+
 template <class Op, class T>
 struct ScanBody {
   using A = accumulator_t<T>;
@@ -171,7 +187,7 @@ void scan(ScanKind kind, const void* in, void* out, ScalarType type, const ScanS
       return dispatch<kTypes>(type, "cumprod",
                               [&](auto tag) { scan_with<ProdOp, typename decltype(tag)::type>(in, out, shape); });
     case ScanKind::kLogSumExp:
-      return dispatch<kFloatTypes>(type, "logcumsumexp", [&](auto tag) {
+      return dispatch<kFloatTypes | kComplexTypes>(type, "logcumsumexp", [&](auto tag) {
         scan_with<LogSumExpOp, typename decltype(tag)::type>(in, out, shape);
       });
   }

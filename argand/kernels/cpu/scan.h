@@ -15,9 +15,11 @@ struct ScanShape {
 };
 
 enum class ScanKind : int8_t {
-  kSum,        // float, double, int64, complex
-  kProd,       // float, double, int64, complex
-  kLogSumExp,  // log(sum(e^x)); float, double
+  kSum,   // float, double, int64, complex
+  kProd,  // float, double, int64, complex
+  // log(sum(e^x)); float, double, complex.  Of complex numbers the imaginary part is that of the element with the
+  // larger real part (the later of equal ones) plus the turn that the other adds to it, so not in (-pi, pi].
+  kLogSumExp,
 };
 // out[k] = in[0] (+) ... (+) in[k].
 void scan(ScanKind kind, const void* in, void* out, ScalarType type, const ScanShape& shape);

@@ -72,6 +72,27 @@ TEST(Scan, LogSumExpStaysFiniteAndKnowsInfinities) {
   EXPECT_TRUE(std::isnan(scanned(ScanKind::kLogSumExp, std::vector<float>{NAN, 1}, {1, 2, 1})[1]));
 }
 
+// Expected values are PyTorch's.
+TEST(Scan, LogSumExpOfComplexNumbers) {
+  using Z = std::complex<double>;
+  const auto last = [](const std::vector<Z>& x) {
+    return scanned(ScanKind::kLogSumExp, x, {1, static_cast<int64_t>(x.size()), 1}).back();
+  };
+  const double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_LT(std::abs(last({{1, 2}, {0.5, -1}}) - Z(0.10499301, 1.78895915)), 1e-8);
+  EXPECT_LT(std::abs(last({{1, 2}, {0.5, -1}, {2, 3}}) - Z(2.06041466, 2.86716361)), 1e-8);
+  EXPECT_LT(std::abs(last({{0, 100}, {0, 3}}) - Z(-0.94954454, 4.3761102)), 1e-7);  // turned from the later one
+  EXPECT_LT(std::abs(last({{0, 0}, {-inf, 7}, {0, 9}}) - Z(-0.86371821, 7.64159265)), 1e-7);
+  EXPECT_EQ(last({{-inf, 5}}), Z(-inf, 0));
+  EXPECT_EQ(last({{-inf, 1}, {-inf, 2}}), Z(-inf, 0));
+  EXPECT_EQ(last({{-inf, 0}, {1, 1}}), Z(1, 1));
+  EXPECT_EQ(last({{800, 1}, {1, 1}}), Z(800, 1));
+  for (const std::vector<Z>& x :
+       {std::vector<Z>{{nan, 0}, {1, 1}}, {{1, 1}, {nan, 0}}, {{0, nan}}, {{-inf, 0}, {nan, 0}}}) {
+    EXPECT_TRUE(std::isnan(last(x).real()) && std::isnan(last(x).imag()));
+  }
+}
+
 TEST(Scan, ARowGivesTheSameBitsAloneAndAmongOthers) {
   const ScanShape all{37, 50, 1}, one{1, 50, 1};
   const auto x = numbers(all);

@@ -19,4 +19,18 @@ __device__ __forceinline__ Complex<T> shuffle_from(Complex<T> x, int lane) {
   return {__shfl_sync(0xffffffffu, x.re, lane), __shfl_sync(0xffffffffu, x.im, lane)};
 }
 
+template <class T>
+struct LogSumExpOp<Complex<T>> : ReduceOp<Complex<T>> {
+  using A = Complex<T>;
+  static __device__ __forceinline__ A identity() { return {kLowest<T>, 0}; }
+  __device__ __forceinline__ A map(A x, A) const { return x; }
+  // Not inlined: the kernels have dozens of its calls, and compiled for half a minute.
+  static __device__ __noinline__ A combine(A a, A b) {
+    if (a.re == kLowest<T> && b.re == kLowest<T>) return identity();  // logarithms of 0, whose angle means nothing
+    const bool later = b.re >= a.re;
+    const A high = later ? b : a, low = later ? a : b;
+    return high + math::log1p(math::exp(A(low.re == high.re ? 0 : low.re - high.re, low.im - high.im)));
+  }
+};
+
 }  // namespace argand

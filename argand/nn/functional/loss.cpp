@@ -101,6 +101,15 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& o) {
   return argand::multi_margin_loss(input, target, o.p(), o.margin(), optional(o.weight()), reduction_of(o.reduction()));
 }
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target, const MultilabelMarginLossFuncOptions& o) {
+  return argand::multilabel_margin_loss(input, target, reduction_of(o.reduction()));
+}
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
+                                   const MultilabelSoftMarginLossFuncOptions& o) {
+  Tensor losses = -(target * log_sigmoid(input) + (1 - target) * log_sigmoid(-input));
+  if (o.weight().defined()) losses = losses * o.weight();
+  return ops::reduce_loss(losses.mean(-1), reduction_of(o.reduction()));
+}
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginLossFuncOptions& o) {
   return argand::triplet_margin_loss(anchor, positive, negative, o.margin(), o.p(), o.eps(), o.swap(),

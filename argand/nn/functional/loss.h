@@ -34,6 +34,12 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
                              const CosineEmbeddingLossFuncOptions& options = {});
 // Class indices.
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target, const MultiMarginLossFuncOptions& options = {});
+// Class indices, any number in a row of the input's shape: those up to its first -1.
+Tensor multilabel_margin_loss(const Tensor& input, const Tensor& target,
+                              const MultilabelMarginLossFuncOptions& options = {});
+// Logits and targets of 0 and 1, both [..., C]: the mean over the classes of what binary_cross_entropy_with_logits is.
+Tensor multilabel_soft_margin_loss(const Tensor& input, const Tensor& target,
+                                   const MultilabelSoftMarginLossFuncOptions& options = {});
 // Rows that should be nearer to each other (anchor and positive) than others (anchor and negative).
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletMarginLossFuncOptions& options = {});

@@ -25,8 +25,10 @@ template <class Options>
 void check_channels(const char* name, const Options& o) {
   ARGAND_CHECK(ValueError, o.in_channels() > 0 && o.groups() > 0 && o.out_channels() > 0, name,
                ": in_channels, groups and out_channels must be a positive integer.");
-  ARGAND_CHECK(ValueError, o.in_channels() % o.groups() == 0, name, ": in_channels must be divisible by groups");
-  ARGAND_CHECK(ValueError, o.out_channels() % o.groups() == 0, name, ": out_channels must be divisible by groups");
+  ARGAND_CHECK(ValueError, o.in_channels() % o.groups() == 0, name, ": in_channels (", o.in_channels(),
+               ") must be divisible by groups (", o.groups(), ")");
+  ARGAND_CHECK(ValueError, o.out_channels() % o.groups() == 0, name, ": out_channels (", o.out_channels(),
+               ") must be divisible by groups (", o.groups(), ")");
 }
 
 template <size_t D>

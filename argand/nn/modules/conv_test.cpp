@@ -65,7 +65,7 @@ TEST(Conv, InitialWeightsAreThoseOfPyTorch) {
 }
 
 TEST(Conv, OptionsAreCheckedAndPrinted) {
-  EXPECT_ERROR(ValueError, "in_channels must be divisible by groups", Conv2d(Conv2dOptions(3, 4, 1).groups(2)));
+  EXPECT_ERROR(ValueError, "in_channels (3) must be divisible by groups (2)", Conv2d(Conv2dOptions(3, 4, 1).groups(2)));
   EXPECT_ERROR(ValueError, "only kZeros padding mode is supported",
                ConvTranspose2d(ConvTranspose2dOptions(3, 4, 1).padding_mode(kReflect)));
   EXPECT_EQ(printed(*Conv2d(Conv2dOptions(3, 4, {2, 3}).stride({1, 2}).bias(false))),

@@ -19,6 +19,7 @@ ARGAND_LOSS(HuberLoss, huber_loss, ")")
 ARGAND_LOSS(KLDivLoss, kl_div, ")")
 ARGAND_LOSS(PoissonNLLLoss, poisson_nll_loss, ")")
 ARGAND_LOSS(SoftMarginLoss, soft_margin_loss, ")")
+ARGAND_LOSS(MultiLabelMarginLoss, multilabel_margin_loss, ")")
 ARGAND_LOSS(HingeEmbeddingLoss, hinge_embedding_loss, "margin=" << options.margin() << ")")
 #undef ARGAND_LOSS
 
@@ -31,6 +32,7 @@ ARGAND_LOSS(HingeEmbeddingLoss, hinge_embedding_loss, "margin=" << options.margi
 ARGAND_LOSS(NLLLoss, nll_loss, ")")
 ARGAND_LOSS(CrossEntropyLoss, cross_entropy, ")")
 ARGAND_LOSS(BCELoss, binary_cross_entropy, ")")
+ARGAND_LOSS(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss, ")")
 ARGAND_LOSS(MultiMarginLoss, multi_margin_loss, "p=" << options.p() << ", margin=" << options.margin() << ")")
 #undef ARGAND_LOSS
 

@@ -23,6 +23,7 @@ ARGAND_LOSS(HuberLoss);
 ARGAND_LOSS(KLDivLoss);
 ARGAND_LOSS(PoissonNLLLoss);
 ARGAND_LOSS(SoftMarginLoss);
+ARGAND_LOSS(MultiLabelMarginLoss);
 ARGAND_LOSS(HingeEmbeddingLoss);
 #undef ARGAND_LOSS
 
@@ -42,6 +43,7 @@ ARGAND_LOSS(NLLLoss);
 ARGAND_LOSS(CrossEntropyLoss);
 ARGAND_LOSS(BCELoss);
 ARGAND_LOSS(MultiMarginLoss);
+ARGAND_LOSS(MultiLabelSoftMarginLoss);
 #undef ARGAND_LOSS
 
 class BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {

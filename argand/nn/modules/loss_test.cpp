@@ -62,6 +62,34 @@ TEST_F(LossModules, Classes) {
   two(MultiMarginLoss(MultiMarginLossOptions().p(2).margin(0.8).weight(w)), x, t, 0.465875, 0.35375);
 }
 
+TEST_F(LossModules, AnyNumberOfClasses) {
+  const Tensor labels = tensor({1, 3, -1, 0, 2, -1, 0, 1, 2, 3, 4, 4, 0, -1, 4, 2, 0, 3, 1, 4}, kLong).reshape({4, 5});
+  two(MultiLabelMarginLoss(), x, labels, 0.1875, 0.05);
+  two(MultiLabelMarginLoss(kNone), x, labels, 0.75, 0.2);
+  const Tensor bits = pattern({4, 5}, 1, 2, 0, 1);
+  two(MultiLabelSoftMarginLoss(MultiLabelSoftMarginLossOptions().weight(w)), x, bits, 1.0049387668563805,
+      -0.09459078833314877);
+  two(MultiLabelSoftMarginLoss(MultiLabelSoftMarginLossOptions().weight(w).reduction(kSum)), x, bits, 4.019755067425522,
+      -0.37836315333259507);
+}
+
+TEST_F(LossModules, AtTheMarginTheGradientIsZero) {
+  const Tensor scores = tensor({0.5, -0.5, -0.5}).requires_grad_();
+  MultiLabelMarginLoss()(scores, tensor({0, -1, 0}, kLong)).backward();
+  MultiMarginLoss()(scores, tensor(0, kLong)).backward();
+  EXPECT_TRUE(scores.grad().equal(zeros_like(scores)));
+}
+
+// More pairs of label and class than are taken at a time.
+TEST_F(LossModules, ManyClasses) {
+  const Tensor scores = pattern({50, 700}, 389, 1009, -1, 0.002).requires_grad_();
+  const Tensor labels = (arange(50 * 700, kLong) * 211).remainder(701).reshape({50, 700}) - 1;
+  const Tensor value = MultiLabelMarginLoss()(scores, labels);
+  EXPECT_NEAR(value.item<double>(), 24.34715874285715, 1e-9);
+  value.backward();
+  EXPECT_NEAR((scores.grad() * pattern({50, 700}, 3, 5, 1, 0.5)).sum().item<double>(), -0.9126, 1e-9);
+}
+
 TEST_F(LossModules, Distributions) {
   two(BCELoss(BCELossOptions().weight(w)), p, q, 1.0171262668563803, -1.7429052101639815);
   two(BCEWithLogitsLoss(BCEWithLogitsLossOptions().weight(w).pos_weight(w + 0.3)), x, q, 1.4126004748946053,

@@ -23,6 +23,7 @@ struct L1LossOptions {
 };
 using MSELossOptions = L1LossOptions;
 using SoftMarginLossOptions = L1LossOptions;
+using MultiLabelMarginLossOptions = L1LossOptions;
 
 struct KLDivLossOptions {
   using reduction_t = KLDivReduction;
@@ -93,6 +94,12 @@ struct MultiMarginLossOptions {
   ARGAND_ARG(reduction_t, reduction) = kMean;
 };
 
+struct MultiLabelSoftMarginLossOptions {
+  using reduction_t = LossReduction;
+  ARGAND_ARG(Tensor, weight) = {};  // one factor per class
+  ARGAND_ARG(reduction_t, reduction) = kMean;
+};
+
 struct CosineEmbeddingLossOptions {
   using reduction_t = LossReduction;
   ARGAND_ARG(double, margin) = 0.0;
@@ -152,6 +159,8 @@ using KLDivFuncOptions = KLDivLossOptions;
 using SoftMarginLossFuncOptions = SoftMarginLossOptions;
 using HingeEmbeddingLossFuncOptions = HingeEmbeddingLossOptions;
 using MultiMarginLossFuncOptions = MultiMarginLossOptions;
+using MultilabelMarginLossFuncOptions = MultiLabelMarginLossOptions;
+using MultilabelSoftMarginLossFuncOptions = MultiLabelSoftMarginLossOptions;
 using CosineEmbeddingLossFuncOptions = CosineEmbeddingLossOptions;
 using MarginRankingLossFuncOptions = MarginRankingLossOptions;
 using TripletMarginLossFuncOptions = TripletMarginLossOptions;

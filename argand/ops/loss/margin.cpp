@@ -166,7 +166,7 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
     ARGAND_CHECK(ValueError, p == 1 || p == 2, "multi_margin_loss: only p == 1 and p == 2 are supported, got ", p);
     const int64_t classes = a.self.sizes().back();
     const Tensor x = a.self.reshape({-1, classes}), target = a.target.to(kLong).reshape({-1, 1});
-    const Tensor short_of = (x - x.gather(1, target) + a.margin).clamp_min(0).scatter(1, target, 0);
+    const Tensor short_of = (x - x.gather(1, target) + a.margin).relu().scatter(1, target, 0);
     Tensor losses = (p == 2 ? short_of.square() : short_of).sum(1) / static_cast<double>(classes);
     if (a.weight.defined()) losses = losses * a.weight.take(target.squeeze(1));
     return reduce_loss(losses.reshape(a.target.sizes()), a.reduction);

@@ -103,20 +103,22 @@ ARGAND_OP(Cumprod)
 
 struct Logcumsumexp : Kernel<LogcumsumexpArgs> {
   static constexpr auto schema = "logcumsumexp(Tensor self, int dim) -> Tensor";
-  static constexpr auto doc = "log of the running sums of exp(self) along dim, without overflow.";
+  static constexpr auto doc =
+      "log of the running sums of exp(self) along dim, without overflow. Imaginary parts of complex results are not "
+      "brought to (-pi, pi].";
   static constexpr int variants = kFunction | kMethod | kOut;
-  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "logcumsumexp");
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) { run_scan(cpu::ScanKind::kLogSumExp, a.self, a.dim, out); }
-  // The sum over j >= k of g[j] e^(x[k] - y[j]).  As a recurrence all exponents are <= 0: y never falls.
+  // The sum over j >= k of g[j] e^(x[k] - y[j]).  As a recurrence no exponent of real numbers is > 0: y never falls.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const double lowest = -std::numeric_limits<double>::infinity();
-    const Tensor y = c.result(), finite = y.masked_fill(y == lowest, 0);  // -inf - -inf would be NaN
-    const Tensor decay = (y - shifted(finite, c.dim, false, 0)).clamp_max(0).exp();
-    return (c.self - finite).exp() * _linear_scan(g, decay, c.dim, true);
+    const Tensor y = c.result(), finite = y.masked_fill(real(y) == lowest, 0);  // -inf - -inf would be NaN
+    const Tensor decay = (shifted(y, c.dim, true, lowest) - finite).exp();      // of each element from the one before
+    return (c.self - finite).exp().conj() * _linear_scan(g, shifted(decay, c.dim, false, 0).conj(), c.dim, true);
   }
   static void samples(S& s) {
     s.add({s->real({5}), 0});

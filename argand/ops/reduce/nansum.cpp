@@ -19,9 +19,11 @@ struct Nansum : Kernel<NansumArgs> {
   static void run(const Args& a, Tensor& out) {
     const Dims dims = reduced_dims(a.self, a.dim, "nansum");
     if (is_floating_point(out.dtype())) return reduce_into(out, cpu::ReduceKind::kNanSum, a.self, dims);
-    // Elements become integers before they are added, and a NaN is none.
+    // Elements become integers (or bools) before they are added, and a NaN is none.
     const bool whole = is_integral(a.self.dtype(), true);
-    reduce_into(out, cpu::ReduceKind::kSum, whole ? a.self : a.self.masked_fill(a.self.isnan(), 0).to(kLong), dims);
+    const Tensor numbers = whole ? a.self : a.self.masked_fill(a.self.isnan(), 0);
+    if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAny, numbers, dims, {.as = kBool});
+    reduce_into(out, cpu::ReduceKind::kSum, whole ? numbers : numbers.to(kLong), dims);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return expand_reduced(g, c.self.sizes(), c.dim, c.keepdim).masked_fill(c.self.isnan(), 0);
@@ -33,6 +35,7 @@ struct Nansum : Kernel<NansumArgs> {
     s.add({s->real({0, 3}), Dims{0}});
     s.add({s->real({2, 3}), Dims{0}, false, kFloat});
     s.add({s->real({2, 3}), Dims{0}, false, kLong});
+    s.add({s->real({2, 3}, -0.9, 0.9), Dims{1}, false, kBool});
     s.add({s->integer({2, 3}, -5, 6), Dims{1}});
     s.fails({s->real({2, 3}), Dims{2}},
             "nansum: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
@@ -48,6 +51,10 @@ struct Nanmean : Composite<NanmeanArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.is_floating_point(),
                  "nanmean: expected input to have floating point dtype but got ", a.self.dtype());
+    ARGAND_CHECK(DtypeError, !a.dtype || is_differentiable(*a.dtype),
+                 "nanmean: could not infer output dtype. Optional dtype must be either a floating point or complex "
+                 "dtype. Got: ",
+                 *a.dtype);
     const Tensor count = a.self.detach().isnan().logical_not().sum(a.dim, a.keepdim);
     return nansum(a.self, a.dim, a.keepdim, a.dtype) / count;
   }
@@ -55,6 +62,7 @@ struct Nanmean : Composite<NanmeanArgs> {
     s.add({s->real({2, 3})});
     s.add({s->real({2, 3, 4}), Dims{0, -1}, true});
     s.fails({s->integer({2}, 0, 3)}, "nanmean: expected input to have floating point dtype but got int64");
+    s.fails({s->real({2}), {}, false, kBool}, "nanmean: could not infer output dtype. Optional dtype must be either");
   }
 };
 ARGAND_OP(Nanmean)

@@ -10,9 +10,8 @@ struct Sum : Kernel<SumArgs> {
       "sum(Tensor self, int[1]? dim, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr const char* overloads[] = {"sum(Tensor self, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc =
-      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64. Numbers are added pairwise "
-      "in "
-      "blocks, in an order set by the shape alone.";
+      "The sum over dim (all dimensions if none or empty). Integers and bool sum to int64; in dtype bool the sum is "
+      "whether any element is not 0. Numbers are added pairwise in blocks, in an order set by the shape alone.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kOut;
   static ScalarType dtype_of(const Args& a) {
@@ -22,7 +21,10 @@ struct Sum : Kernel<SumArgs> {
     return {reduced_sizes(a.self.sizes(), reduced_dims(a.self, a.dim, "sum"), a.keepdim), dtype_of(a)};
   }
   static void run(const Args& a, Tensor& out) {
-    reduce_into(out, cpu::ReduceKind::kSum, a.self, reduced_dims(a.self, a.dim, "sum"));
+    const Dims dims = reduced_dims(a.self, a.dim, "sum");
+    // An int64 sum of truncated or cancelling numbers would not be that of bools.
+    if (out.dtype() == kBool) return reduce_into(out, cpu::ReduceKind::kAny, a.self, dims, {.as = kBool});
+    reduce_into(out, cpu::ReduceKind::kSum, a.self, dims);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return expand_reduced(g, c.sizes(kSelf), c.dim, c.keepdim); }
   static void samples(S& s) {
@@ -36,6 +38,8 @@ struct Sum : Kernel<SumArgs> {
     s.add({s->real({0, 3}), Dims{1}});
     s.add({s->integer({2, 3}, -5, 6), Dims{1}});
     s.add({s->boolean({2, 3})});
+    s.add({s->real({2, 3}, -0.9, 0.9), Dims{1}, false, kBool});
+    s.add({s->integer({4, 2}, -1, 2), Dims{1}, false, kBool});
     s.fails({s->real({2, 3}), Dims{2}}, "sum: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
     s.fails({s->real({2, 3}), Dims{0, 0}}, "sum: dim 0 appears multiple times");
   }
