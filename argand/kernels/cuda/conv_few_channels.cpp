@@ -191,20 +191,22 @@ bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const vo
   return forward(f, s.n, true, gy, w, nullptr, gx);
 }
 
-bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
+                              void* gb) {
   const FewChannels shape = few_channels(s, dtype);
   if (shape.c == 0) return false;
   const FewWeightGrad& f = weight_grad_plan(shape);
   if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
   const Kernel run = kernel(kHeader, instance("few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
-                                              shape.pad_y, shape.pad_x, f.band, f.rows));
+                                              shape.pad_y, shape.pad_x, f.band, f.rows, gb != nullptr));
   const auto bytes = static_cast<size_t>(f.bytes());
   run.allow_shared_memory(bytes);
-  const int64_t parts = std::min<int64_t>(kWeightGradBlocks, s.n * f.bands()), size = s.o * s.c * 9;
-  const Scratch sums(parts * size * int64_t{sizeof(float)});
+  const int64_t parts = std::min<int64_t>(kWeightGradBlocks, s.n * f.bands());
+  const SummedParts sum{gw, s.o * s.c * 9, gb, gb ? s.o : 0};
+  const Scratch sums(parts * (sum.size + sum.more_size) * int64_t{sizeof(float)});
   launch(run, {.blocks = blocks_for(parts, 1), .threads = static_cast<unsigned>(f.threads()), .shared_memory = bytes},
          gy, x, sums.data(), static_cast<int>(s.n));
-  add_parts(dtype, sums.data(), gw, size, parts);
+  add_parts(dtype, sums.data(), parts, sum);
   return true;
 }
 

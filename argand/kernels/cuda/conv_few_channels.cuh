@@ -137,21 +137,25 @@ __global__ void __launch_bounds__(
   }
 }
 
-// parts[block] = [o, c, 3, 3], summed over the bands `block`, block + number of blocks, ... of all images
-template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows>
+// parts[block] = [o, c, 3, 3], and with kBias [o], of the bias, summed over the bands `block`, block + number of
+// blocks,
+// ... of all images
+template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows, bool kBias>
 __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows}.threads(), 2)
     few_channels_weight_grad(const float* gy, const float* x, float* parts, int n) {
   await_earlier_work();
   constexpr FewWeightGrad f{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows};
   constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(), kOutputs = f.kOutputs,
-                kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4;
+                kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4,
+                kPart = kO * kC * 9 + (kBias ? kO : 0);
   extern __shared__ __align__(16) float memory[];
   const int t = static_cast<int>(threadIdx.x), unit = t % f.units(), share = t / f.units();
   const int channel = unit % kC, group = unit / kC;
   const int tiles = n * f.bands();
 
   // Columns, rows and channels that fill up stay 0.
-  for (int i = t; i < 2 * f.stage(); i += kThreads) memory[i] = 0.0f;
+  const int stages = tiles > static_cast<int>(gridDim.x) ? 2 : 1;
+  for (int i = t; i < stages * f.stage(); i += kThreads) memory[i] = 0.0f;
   __syncthreads();
   const auto load = [&](int tile, float* to) {
     const int image = tile / f.bands(), y0 = tile % f.bands() * kBand;
@@ -168,7 +172,7 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
     }
   };
 
-  float sums[kOutputs][3][3] = {};
+  float sums[kOutputs][3][3] = {}, bias = 0;
   int buffer = 0;
   load(static_cast<int>(blockIdx.x), memory);
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), buffer ^= 1) {
@@ -176,6 +180,13 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
     __syncthreads();  // all that was copied is there, and nobody reads the other buffer
     const int next = tile + static_cast<int>(gridDim.x);
     if (next < tiles) load(next, memory + (buffer ^ 1) * f.stage());
+    if constexpr (kBias) {
+      const auto* g =
+          reinterpret_cast<const float4*>(memory + buffer * f.stage() + f.x_stage() + t % f.planes() * f.g_plane());
+      if (t < f.planes() * f.bias_shares())
+        for (int i = t / f.planes(); i < f.padded_band() * f.g_pitch() / 4; i += f.bias_shares())
+          bias += (g[i].x + g[i].y) + (g[i].z + g[i].w);
+    }
     if (share >= f.shares()) continue;
     for (int item = share; item < f.items(); item += f.shares()) {
       const int segment = item % kSegments, row0 = item / kSegments * kRows;
@@ -222,14 +233,23 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
   if (share < f.shares())
     for (int j = 0; j < kOutputs; ++j)
       for (int k = 0; k < 9; ++k) memory[t * f.kSumsPitch + j * 9 + k] = sums[j][k / 3][k % 3];
+  float* const biases = memory + kThreads * f.kSumsPitch;
+  if constexpr (kBias) biases[t] = bias;
   __syncthreads();
+  float* const part = parts + int64_t{blockIdx.x} * kPart;
   for (int i = t; i < f.units() * f.kSums; i += kThreads) {
     const int u = i / f.kSums, k = i % f.kSums, o = u / kC * kOutputs + k / 9;
     if (o >= kO) continue;
     float sum = 0;
     for (int of = 0; of < f.shares(); ++of) sum += memory[(of * f.units() + u) * f.kSumsPitch + k];
-    parts[((int64_t{blockIdx.x} * kO + o) * kC + u % kC) * 9 + k % 9] = sum;
+    part[(o * kC + u % kC) * 9 + k % 9] = sum;
   }
+  if constexpr (kBias)
+    for (int o = t; o < kO; o += kThreads) {
+      float sum = 0;
+      for (int of = 0; of < f.bias_shares(); ++of) sum += biases[of * f.planes() + o];
+      part[kO * kC * 9 + o] = sum;
+    }
 }
 
 }  // namespace argand

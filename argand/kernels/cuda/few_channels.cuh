@@ -51,7 +51,8 @@ struct FewForward {
 };
 
 // The gradient with respect to w: a thread has all taps of an input and kOutputs output channels, and some of the
-// items, `rows` rows of a segment.  A block has `band` rows of an image at a time.
+// items, `rows` rows of a segment.  A block has `band` rows of an image at a time.  With respect to the bias: a thread
+// has some of the quarters (four gradients) of an output channel.
 struct FewWeightGrad {
   static constexpr int kOutputs = 4, kSums = 9 * kOutputs, kSumsPitch = kSums + 1, kMostThreads = 384;
   FewChannels s;
@@ -64,7 +65,12 @@ struct FewWeightGrad {
   constexpr int shares() const {  // of the items
     return items() * units() <= kMostThreads ? items() : kMostThreads / units();
   }
-  constexpr int threads() const { return few_ceil(units() * shares(), 32) * 32; }
+  constexpr int planes() const { return groups() * kOutputs; }
+  constexpr int threads() const {
+    const int used = units() * shares();
+    return few_ceil(used > planes() ? used : planes(), 32) * 32;
+  }
+  constexpr int bias_shares() const { return threads() / planes(); }
   // In shared memory.  Lanes differ in the input's channel; gradients are read four at a time.
   constexpr int padded_band() const { return few_ceil(band, rows) * rows; }
   constexpr int x_pitch() const { return s.width(); }
@@ -73,9 +79,9 @@ struct FewWeightGrad {
   constexpr int g_pitch() const { return s.segments() * g_segment(); }
   constexpr int g_plane() const { return few_ceil(padded_band() * g_pitch(), 8) * 8 + 4; }
   constexpr int x_stage() const { return few_ceil(s.c * x_plane(), 4) * 4; }
-  constexpr int stage() const { return x_stage() + groups() * kOutputs * g_plane(); }
+  constexpr int stage() const { return x_stage() + planes() * g_plane(); }
   constexpr int bytes() const {
-    const int sums = threads() * kSumsPitch;
+    const int sums = threads() * (kSumsPitch + 1);
     return 4 * (2 * stage() > sums ? 2 * stage() : sums);
   }
 };
