@@ -27,18 +27,24 @@ struct FewChannels {
 };
 
 // y = x * w: a thread has `outputs` channels of a segment.  A block has `band` rows of outputs of `images` images,
-// and reads `channels` channels of their input at a time.
+// and reads `channels` channels of their input at a time, of which every share of the threads sums some.
 struct FewForward {
   FewChannels s;
   int images, band, channels;
   int pitch;    // of rows of the input in shared memory
   int outputs;  // 4 or 8
+  int shares;   // if more than one, `channels` is all and a multiple of it
 
-  static constexpr int blocks(int outputs) { return outputs == 8 ? 2 : 4; }  // of a multiprocessor
+  constexpr int blocks() const {  // of a multiprocessor, each thread with the registers that it needs
+    if (shares == 1) return outputs == 8 ? 2 : 4;
+    return threads() > 256 ? 1 : 512 / threads();
+  }
   constexpr int groups() const { return few_ceil(s.o, outputs); }
   constexpr int bands() const { return few_ceil(s.out_h(), band); }
+  constexpr long long tiles(long long n) const { return (n + images - 1) / images * bands(); }
   constexpr int items() const { return images * band * s.segments(); }
-  constexpr int threads() const { return few_ceil(items() * groups(), 32) * 32; }
+  constexpr int share_threads() const { return few_ceil(items() * groups(), 32) * 32; }
+  constexpr int threads() const { return share_threads() * shares; }
   constexpr int plane() const { return (band + 2) * pitch; }
   constexpr int image() const {  // the banks of its rows go on where those of the image before end
     const int size = channels * plane();
@@ -46,8 +52,13 @@ struct FewForward {
   }
   constexpr int stage() const { return few_ceil(images * image(), 4) * 4; }
   constexpr int out_pitch() const { return s.segment() | 1; }  // of threads
-  constexpr int weights() const { return s.c * 9 * groups() * outputs; }
-  constexpr int bytes() const { return 4 * (weights() + 2 * stage() + threads() * out_pitch()); }
+  constexpr int share_sums() const { return outputs * share_threads() * out_pitch(); }
+  // Of taps; neighbours in memory, which differ in the tap, go to different banks, as far as they can.
+  constexpr int weight_pitch() const { return groups() * outputs + 4; }
+  constexpr int weights() const { return s.c * 9 * weight_pitch(); }
+  constexpr int bytes() const {
+    return 4 * (weights() + 2 * stage() + (shares == 1 ? threads() * out_pitch() : shares * share_sums()));
+  }
 };
 
 // The gradient with respect to w: a thread has all taps of an input and kOutputs output channels, and some of the
