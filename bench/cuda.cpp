@@ -119,7 +119,7 @@ void conv_input_grad(benchmark::State& state) {
 ARGAND_ROW(conv_input_grad, "cnn_part/conv_input_grad");
 void conv_weight_grad(benchmark::State& state) {
   const CnnPart p;
-  measure(state, 10, [&] { _conv_weight_grad(p.g, p.x, p.w.sizes(), {1, 1}, {1, 1}, {1, 1}, 1); });
+  measure(state, 10, [&] { _conv_weight_grad(p.g, p.x, p.w.sizes(), {1, 1}, {1, 1}, {1, 1}, 1, false); });
 }
 ARGAND_ROW(conv_weight_grad, "cnn_part/conv_weight_grad");
 void conv_bias_grad(benchmark::State& state) {
@@ -127,6 +127,11 @@ void conv_bias_grad(benchmark::State& state) {
   measure(state, 10, [&] { p.g.sum({0, 2, 3}); });
 }
 ARGAND_ROW(conv_bias_grad, "cnn_part/conv_bias_grad");
+void conv_parameter_grads(benchmark::State& state) {
+  const CnnPart p;
+  measure(state, 10, [&] { _conv_weight_grad(p.g, p.x, p.w.sizes(), {1, 1}, {1, 1}, {1, 1}, 1, true); });
+}
+ARGAND_ROW(conv_parameter_grads, "cnn_part/conv_parameter_grads");
 void pool_forward(benchmark::State& state) {
   const CnnPart p;
   measure(state, 10, [&] { max_pool2d(p.g, 2); });

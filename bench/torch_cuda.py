@@ -71,11 +71,12 @@ def rows():
     cx, cw, cg = random(4096, 16, 14, 14), random(32, 16, 3, 3), random(4096, 32, 14, 14)
 
     def conv_grad(*mask):
-        return torch.ops.aten.convolution_backward(cg, cx, cw, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)
+        return torch.ops.aten.convolution_backward(cg, cx, cw, [32] if mask[2] else None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, mask)
     yield "cnn_part/conv_forward", 10, lambda: F.conv2d(cx, cw, padding=1)
     yield "cnn_part/conv_input_grad", 10, lambda: conv_grad(True, False, False)
     yield "cnn_part/conv_weight_grad", 10, lambda: conv_grad(False, True, False)
     yield "cnn_part/conv_bias_grad", 10, lambda: cg.sum((0, 2, 3))
+    yield "cnn_part/conv_parameter_grads", 10, lambda: conv_grad(False, True, True)
     yield "cnn_part/max_pool", 10, lambda: F.max_pool2d(cg, 2)
     px, pg = cg.clone().requires_grad_(), random(4096, 32, 7, 7)
 

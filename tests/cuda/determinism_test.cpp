@@ -143,6 +143,10 @@ std::map<std::string, Family> families() {
   f["conv2d few channels"] = with_gradients({r({64, 3, 28, 28}), r({16, 3, 3, 3}), r({16})}, [](const Results& i) {
     return conv2d(i[0], i[1], i[2], {1, 1}, {1, 1});
   });
+  f["conv2d few channels in shares"] =
+      with_gradients({r({64, 16, 14, 14}), r({32, 16, 3, 3}), r({32})}, [](const Results& i) {
+        return conv2d(i[0], i[1], i[2], {1, 1}, {1, 1});
+      });
   f["conv2d strided, in groups"] = with_gradients({image, r({16, 4, 3, 3}), r({16})}, [](const Results& i) {
     return conv2d(i[0], i[1], i[2], {2, 2}, {1, 1}, {1, 1}, 2);
   });

@@ -76,13 +76,14 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
   const auto sum_bytes = static_cast<size_t>(element_size(op_math_type(dtype)));
   const Scratch sums(static_cast<size_t>(parts * size) * sum_bytes);
   launch_product(kWeightGrad, s, dtype, p, gy, x, nullptr, sums.data(), each);
-  add_parts(dtype, sums.data(), gw, size, parts);
+  add_parts(dtype, sums.data(), parts, {gw, size});
 }
 
-void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count) {
+void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedParts& to) {
   constexpr int64_t kElements = 32;  // of a block
-  launch(kernel(header_for(dtype), instance("add_parts", code_type(dtype))), {blocks_for(size, kElements), kThreads},
-         parts, out, size, count);
+  const int64_t all = to.size + to.more_size;
+  launch(kernel(header_for(dtype), instance("add_parts", code_type(dtype))), {blocks_for(all, kElements), kThreads},
+         parts, count, to.out, to.size, to.more, all);
 }
 
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {

@@ -210,10 +210,11 @@ __global__ void conv_product(const T* a, const T* b, const T* bias, typename Con
     }
 }
 
-// out[i] = the sum of parts[p * size + i]: of each eighth of the parts in their order, then of these.  A block has 32
-// elements.
+// out[i], and behind its `size` elements those of `more` up to `all` in all, = the sum of parts[p * all + i]: of each
+// eighth of the parts in their order, then of these.  A block has 32 elements.
 template <class T>
-__global__ void __launch_bounds__(256) add_parts(const op_math_t<T>* parts, T* out, int64_t size, int64_t count) {
+__global__ void __launch_bounds__(256)
+    add_parts(const op_math_t<T>* parts, int64_t count, T* out, int64_t size, T* more, int64_t all) {
   await_earlier_work();
   constexpr int kStretches = 8, kColumns = 32;
   __shared__ op_math_t<T> sums[kStretches][kColumns];
@@ -221,15 +222,15 @@ __global__ void __launch_bounds__(256) add_parts(const op_math_t<T>* parts, T* o
   const int64_t i = int64_t{blockIdx.x} * kColumns + column;
   const int64_t begin = stretch * count / kStretches, end = (stretch + 1) * count / kStretches;
   op_math_t<T> sum = 0;
-  if (i < size) {
+  if (i < all) {
 #pragma unroll 8
-    for (int64_t p = begin; p < end; ++p) sum += parts[p * size + i];
+    for (int64_t p = begin; p < end; ++p) sum += parts[p * all + i];
   }
   sums[stretch][column] = sum;
   __syncthreads();
-  if (stretch != 0 || i >= size) return;
+  if (stretch != 0 || i >= all) return;
   for (int k = 1; k < kStretches; ++k) sum += sums[k][column];
-  out[i] = convert<T>(sum);
+  (i < size ? out[i] : more[i - size]) = convert<T>(sum);
 }
 
 // y[n, o, i] += bias[o]: for kernels that have no bias of their own.

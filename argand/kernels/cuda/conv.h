@@ -13,9 +13,18 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
 bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                           void* y);
 bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
-bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
-// out[size] = the sum of `count` parts of type op_math_type(dtype), in an order that follows from `count`.
-void add_parts(ScalarType dtype, const void* parts, void* out, int64_t size, int64_t count);
+// `gb`, if not null, becomes the gradient of the bias.
+bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
+                              void* gb);
+// What lies side by side in each part: `size` elements of `out`, then `more_size` of `more`.
+struct SummedParts {
+  void* out;
+  int64_t size;
+  void* more = nullptr;
+  int64_t more_size = 0;
+};
+// The sums of `count` parts of type op_math_type(dtype), in an order that follows from `count`.
+void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedParts& to);
 // y[n, o, out] += bias[o]
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y);
 

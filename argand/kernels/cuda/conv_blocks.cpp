@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/conv_parameter_grads.h"
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/runtime/cuda/cudnn.h"
@@ -37,14 +38,19 @@ void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, 
   if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
 }
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
-  if (is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw)) return;
+  if (is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, nullptr)) return;
   if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
+}
+bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
+                          void* gb) {
+  return is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, gb);
 }
 
 const bool registered = [] {
   blocks::conv_forward.set(kCUDA, conv_forward);
   blocks::conv_input_grad.set(kCUDA, conv_input_grad);
   blocks::conv_weight_grad.set(kCUDA, conv_weight_grad);
+  blocks::conv_parameter_grads.set(kCUDA, conv_parameter_grads);
   return true;
 }();
 

@@ -24,27 +24,30 @@ __device__ __forceinline__ void copy_planes(float* to, int to_plane, int to_pitc
 }
 
 // y = x * w (+ bias, may be null).  With kTurned, w is [c, o, 3, 3] and its taps are turned around: the gradient with
-// respect to the input of a convolution by it.
+// respect to the input of a convolution by it.  Shares of the threads have inputs of their own; their sums are added up
+// in order.
 template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kImages, int kBand, int kChannels, int kPitch,
-          int kOutputs, bool kTurned>
+          int kOutputs, int kShares, bool kTurned>
 __global__ void __launch_bounds__(
-    FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs}.threads(),
-    FewForward::blocks(kOutputs))
+    FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares}.threads(),
+    FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares}.blocks())
     few_channels_forward(const float* x, const float* w, const float* bias, float* y, int n) {
   await_earlier_work();
-  constexpr FewForward f{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs};
-  constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(),
-                kPaddedO = f.groups() * kOutputs, kOutH = f.s.out_h(), kOutW = f.s.out_w();
+  constexpr FewForward f{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares};
+  constexpr int kThreads = f.threads(), kShareThreads = f.share_threads(), kSegment = f.s.segment(),
+                kSegments = f.s.segments(), kPaddedO = f.groups() * kOutputs, kWeightPitch = f.weight_pitch(),
+                kOutH = f.s.out_h(), kOutW = f.s.out_w();
   extern __shared__ __align__(16) float memory[];
-  float* const ws = memory;  // [c, taps, padded o]
+  float* const ws = memory;  // [c, taps, o]
   float* const xs = ws + f.weights();
+  float* const results = xs + 2 * f.stage();  // on their way out
   const int t = static_cast<int>(threadIdx.x), lane = t % 32;
-  float* const turned = xs + 2 * f.stage() + (t - lane) * f.out_pitch();  // the warp's results on their way out
+  const int share = kShares == 1 ? 0 : t / kShareThreads, in_share = t - share * kShareThreads;
 
   for (int i = t; i < kC * 9 * kPaddedO; i += kThreads) {
-    const int o = i % kPaddedO, tap = i / kPaddedO % 9, c = i / (kPaddedO * 9);
-    const int from = kTurned ? (c * kO + o) * 9 + 8 - tap : (o * kC + c) * 9 + tap;
-    ws[i] = o < kO ? w[from] : 0.0f;
+    const int o = kTurned ? i / 9 % kPaddedO : i / (kC * 9), c = kTurned ? i / (kPaddedO * 9) : i / 9 % kC, tap = i % 9;
+    const int from = kTurned ? (c * kO + o) * 9 + tap : i;
+    copy_async(ws + (c * 9 + (kTurned ? 8 - tap : tap)) * kWeightPitch + o, o < kO ? w + from : w, o < kO);
   }
   const int tiles = (n + kImages - 1) / kImages * f.bands();
   const auto load = [&](int tile, int chunk, float* to) {
@@ -57,7 +60,7 @@ __global__ void __launch_bounds__(
           kBand + 2, f.s.width(), first + i < n);
   };
 
-  const int place = t % f.items(), group = t / f.items() < f.groups() ? t / f.items() : 0;
+  const int place = in_share % f.items(), group = in_share / f.items() < f.groups() ? in_share / f.items() : 0;
   const int start =
       place / (kBand * kSegments) * f.image() + place / kSegments % kBand * kPitch + place % kSegments * kSegment;
   int buffer = 0;
@@ -67,7 +70,7 @@ __global__ void __launch_bounds__(
 #pragma unroll
     for (int q = 0; q < kOutputs; ++q) {
       const int o = group * kOutputs + q;
-      const float first = bias && o < kO ? bias[o] : 0.0f;
+      const float first = bias && o < kO && share == 0 ? bias[o] : 0.0f;
 #pragma unroll
       for (int i = 0; i < kSegment; ++i) sums[i][q] = first;
     }
@@ -77,10 +80,11 @@ __global__ void __launch_bounds__(
       const bool more = chunk + 1 < kC / kChannels;
       const int next = more ? tile : tile + static_cast<int>(gridDim.x);
       if (next < tiles) load(next, more ? chunk + 1 : 0, xs + (buffer ^ 1) * f.stage());
-      const float* in = xs + buffer * f.stage() + start;
-      const float* weights = ws + chunk * kChannels * 9 * kPaddedO + group * kOutputs;
+      constexpr int kShare = kChannels / kShares;
+      const float* in = xs + buffer * f.stage() + start + share * kShare * f.plane();
+      const float* weights = ws + (chunk * kChannels + share * kShare) * 9 * kWeightPitch + group * kOutputs;
 #pragma unroll 1
-      for (int c = 0; c < kChannels; ++c, in += f.plane(), weights += 9 * kPaddedO) {
+      for (int c = 0; c < kShare; ++c, in += f.plane(), weights += 9 * kWeightPitch) {
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
           float window[kSegment + 2];
@@ -91,7 +95,7 @@ __global__ void __launch_bounds__(
             float4 taps[kOutputs / 4];
 #pragma unroll
             for (int q = 0; q < kOutputs / 4; ++q)
-              taps[q] = reinterpret_cast<const float4*>(weights + (3 * k + l) * kPaddedO)[q];
+              taps[q] = reinterpret_cast<const float4*>(weights + (3 * k + l) * kWeightPitch)[q];
 #pragma unroll
             for (int i = 0; i < kSegment; ++i)
 #pragma unroll
@@ -108,50 +112,78 @@ __global__ void __launch_bounds__(
       buffer ^= 1;
     }
 
-    // Segments of the warp's threads lie one after the other: neighbours in memory are written together.
+    // Segments of threads lie one after the other: neighbours in memory are written together.
     const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand;
     float* const out = y + int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
-    int to[kSegment];  // of the element that the thread writes; -1: none
-    int outputs[kSegment];
-#pragma unroll
-    for (int i = 0; i < kSegment; ++i) {
-      const int e = i * 32 + lane, owner = t - lane + e / kSegment, item = owner % f.items();
+    // Of element e of the segments of a share's threads from `owners`, for the first of their channels; to: -1: none.
+    const auto place_of = [&](int owners, int e, int& output, int& to) {
+      const int owner = owners + e / kSegment, item = owner % f.items();
       const int image = item / (kBand * kSegments), row = item / kSegments % kBand,
                 column = item % kSegments * kSegment + e % kSegment;
-      outputs[i] = owner / f.items() * kOutputs;
-      const bool inside = outputs[i] < kO && first + image < n && y0 + row < kOutH && column < kOutW;
-      to[i] = inside ? ((image * kO + outputs[i]) * kOutH + row) * kOutW + column : -1;
-    }
+      output = owner / f.items() * kOutputs;
+      const bool inside = output < kO && first + image < n && y0 + row < kOutH && column < kOutW;
+      to = inside ? ((image * kO + output) * kOutH + row) * kOutW + column : -1;
+    };
+    if constexpr (kShares == 1) {
+      float* const turned = results + (t - lane) * f.out_pitch();
+      int to[kSegment], outputs[kSegment];
 #pragma unroll
-    for (int q = 0; q < kOutputs; ++q) {
-      __syncwarp();
+      for (int i = 0; i < kSegment; ++i) place_of(t - lane, i * 32 + lane, outputs[i], to[i]);
 #pragma unroll
-      for (int i = 0; i < kSegment; ++i) turned[lane * f.out_pitch() + i] = sums[i][q];
-      __syncwarp();
+      for (int q = 0; q < kOutputs; ++q) {
+        __syncwarp();
 #pragma unroll
-      for (int i = 0; i < kSegment; ++i)
-        if (to[i] >= 0 && (kO % kOutputs == 0 || outputs[i] + q < kO))
-          out[to[i] + q * (kOutH * kOutW)] =
-              turned[(i * 32 + lane) / kSegment * f.out_pitch() + (i * 32 + lane) % kSegment];
+        for (int i = 0; i < kSegment; ++i) turned[lane * f.out_pitch() + i] = sums[i][q];
+        __syncwarp();
+#pragma unroll
+        for (int i = 0; i < kSegment; ++i)
+          if (to[i] >= 0 && (kO % kOutputs == 0 || outputs[i] + q < kO))
+            out[to[i] + q * (kOutH * kOutW)] =
+                turned[(i * 32 + lane) / kSegment * f.out_pitch() + (i * 32 + lane) % kSegment];
+      }
+    } else {
+#pragma unroll
+      for (int q = 0; q < kOutputs; ++q)
+#pragma unroll
+        for (int i = 0; i < kSegment; ++i)
+          results[share * f.share_sums() + (q * kShareThreads + in_share) * f.out_pitch() + i] = sums[i][q];
+      __syncthreads();
+      constexpr int kElements = kShareThreads * kSegment;  // of one of the thread's channels
+#pragma unroll 4
+      for (int e = t; e < kOutputs * kElements; e += kThreads) {
+        const int q = e / kElements, at = e % kElements;
+        int output, to;
+        place_of(0, at, output, to);
+        if (to < 0 || output + q >= kO) continue;
+        const float* part = results + (q * kShareThreads + at / kSegment) * f.out_pitch() + at % kSegment;
+        float sum = part[0];
+#pragma unroll
+        for (int of = 1; of < kShares; ++of) sum += part[of * f.share_sums()];
+        out[to + q * (kOutH * kOutW)] = sum;
+      }
     }
   }
 }
 
-// parts[block] = [o, c, 3, 3], summed over the bands `block`, block + number of blocks, ... of all images
-template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows>
+// parts[block] = [o, c, 3, 3], and with kBias [o], of the bias, summed over the bands `block`, block + number of
+// blocks,
+// ... of all images
+template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows, bool kBias>
 __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows}.threads(), 2)
     few_channels_weight_grad(const float* gy, const float* x, float* parts, int n) {
   await_earlier_work();
   constexpr FewWeightGrad f{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows};
   constexpr int kThreads = f.threads(), kSegment = f.s.segment(), kSegments = f.s.segments(), kOutputs = f.kOutputs,
-                kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4;
+                kOutH = f.s.out_h(), kOutW = f.s.out_w(), kPitch = f.x_pitch(), kVectors = f.g_segment() / 4,
+                kPart = kO * kC * 9 + (kBias ? kO : 0);
   extern __shared__ __align__(16) float memory[];
   const int t = static_cast<int>(threadIdx.x), unit = t % f.units(), share = t / f.units();
   const int channel = unit % kC, group = unit / kC;
   const int tiles = n * f.bands();
 
   // Columns, rows and channels that fill up stay 0.
-  for (int i = t; i < 2 * f.stage(); i += kThreads) memory[i] = 0.0f;
+  const int stages = tiles > static_cast<int>(gridDim.x) ? 2 : 1;
+  for (int i = t; i < stages * f.stage(); i += kThreads) memory[i] = 0.0f;
   __syncthreads();
   const auto load = [&](int tile, float* to) {
     const int image = tile / f.bands(), y0 = tile % f.bands() * kBand;
@@ -168,7 +200,7 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
     }
   };
 
-  float sums[kOutputs][3][3] = {};
+  float sums[kOutputs][3][3] = {}, bias = 0;
   int buffer = 0;
   load(static_cast<int>(blockIdx.x), memory);
   for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x), buffer ^= 1) {
@@ -176,6 +208,13 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
     __syncthreads();  // all that was copied is there, and nobody reads the other buffer
     const int next = tile + static_cast<int>(gridDim.x);
     if (next < tiles) load(next, memory + (buffer ^ 1) * f.stage());
+    if constexpr (kBias) {
+      const auto* g =
+          reinterpret_cast<const float4*>(memory + buffer * f.stage() + f.x_stage() + t % f.planes() * f.g_plane());
+      if (t < f.planes() * f.bias_shares())
+        for (int i = t / f.planes(); i < f.padded_band() * f.g_pitch() / 4; i += f.bias_shares())
+          bias += (g[i].x + g[i].y) + (g[i].z + g[i].w);
+    }
     if (share >= f.shares()) continue;
     for (int item = share; item < f.items(); item += f.shares()) {
       const int segment = item % kSegments, row0 = item / kSegments * kRows;
@@ -222,14 +261,23 @@ __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, 
   if (share < f.shares())
     for (int j = 0; j < kOutputs; ++j)
       for (int k = 0; k < 9; ++k) memory[t * f.kSumsPitch + j * 9 + k] = sums[j][k / 3][k % 3];
+  float* const biases = memory + kThreads * f.kSumsPitch;
+  if constexpr (kBias) biases[t] = bias;
   __syncthreads();
+  float* const part = parts + int64_t{blockIdx.x} * kPart;
   for (int i = t; i < f.units() * f.kSums; i += kThreads) {
     const int u = i / f.kSums, k = i % f.kSums, o = u / kC * kOutputs + k / 9;
     if (o >= kO) continue;
     float sum = 0;
     for (int of = 0; of < f.shares(); ++of) sum += memory[(of * f.units() + u) * f.kSumsPitch + k];
-    parts[((int64_t{blockIdx.x} * kO + o) * kC + u % kC) * 9 + k % 9] = sum;
+    part[(o * kC + u % kC) * 9 + k % 9] = sum;
   }
+  if constexpr (kBias)
+    for (int o = t; o < kO; o += kThreads) {
+      float sum = 0;
+      for (int of = 0; of < f.bias_shares(); ++of) sum += biases[of * f.planes() + o];
+      part[kO * kC * 9 + o] = sum;
+    }
 }
 
 }  // namespace argand

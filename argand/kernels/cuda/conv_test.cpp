@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <complex>
+#include <numeric>
 #include <random>
 
 #include "argand/base/str.h"
@@ -82,9 +83,18 @@ class Convolution : public OnDevice {
     }
   }
 
+  static float channel_sum(const cpu::ConvShape& s, const std::vector<float>& y, int64_t channel) {
+    double sum = 0;
+    for (int64_t n = 0; n < s.n; ++n) {
+      const auto plane = y.begin() + (n * s.o + channel) * s.out_size();
+      sum = std::accumulate(plane, plane + s.out_size(), sum);
+    }
+    return static_cast<float>(sum);
+  }
+
   void compare_few_channels() {
     int forward = 0, input_grad = 0, weight_grad = 0;
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < 26; ++i) {
       cpu::ConvShape s;
       s.n = i % 4 == 0 ? 300 : random(1, 9);
       s.c = random(1, 20);
@@ -93,12 +103,15 @@ class Convolution : public OnDevice {
         s.kernel[d] = 3;
         s.padding[d] = random(0, 3);
         s.in[d] = random(3, 40);
-        s.out[d] = s.in[d] + 2 * s.padding[d] - 2;
       }
+      // Those of a usual network, whose sums several warps share.
+      if (i == 24) s.n = 64, s.c = 3, s.o = 16, s.padding = {0, 1, 1}, s.in = {1, 28, 28};
+      if (i == 25) s.n = 64, s.c = 16, s.o = 32, s.padding = {0, 1, 1}, s.in = {1, 14, 14};
+      for (size_t d = 1; d < 3; ++d) s.out[d] = s.in[d] + 2 * s.padding[d] - 2;
       const auto x = random_values<float>(s.n * s.c * s.in_size()), w = random_values<float>(s.o * s.c * 9),
                  gy = random_values<float>(s.n * s.o * s.out_size()), bias = random_values<float>(s.o);
-      auto y = gy, gx = x, gw = w;
-      const DeviceArray<float> dx(x), dw(w), dgy(gy), dbias(bias), dy(y), dgx(gx), dgw(gw);
+      auto y = gy, gx = x, gw = w, gb = bias;
+      const DeviceArray<float> dx(x), dw(w), dgy(gy), dbias(bias), dy(y), dgx(gx), dgw(gw), dgb(gb);
       const std::string what = str("shape ", i);
       const double sum_of_one = 1e-4, sum_of_all = 1e-4 * std::sqrt(static_cast<double>(s.n * s.out_size()));
       const float* const with_bias = i % 2 == 0 ? dbias.data() : nullptr;
@@ -112,10 +125,15 @@ class Convolution : public OnDevice {
         cpu::conv_input_grad(s, kFloat, gy.data(), w.data(), gx.data());
         expect_near(gx, dgx.values(), sum_of_one, what + ", input gradient");
       }
-      if (own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data())) {
+      if (own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data(), nullptr)) {
         ++weight_grad;
         cpu::conv_weight_grad(s, kFloat, gy.data(), x.data(), gw.data());
         expect_near(gw, dgw.values(), sum_of_all, what + ", weight gradient");
+        const auto alone = dgw.values();
+        EXPECT_TRUE(own::few_channels_weight_grad(s, kFloat, dgy.data(), dx.data(), dgw.data(), dgb.data())) << what;
+        EXPECT_EQ(alone, dgw.values()) << what << ", weight gradient beside the bias's";
+        for (int64_t o = 0; o < s.o; ++o) gb[static_cast<size_t>(o)] = channel_sum(s, gy, o);
+        expect_near(gb, dgb.values(), sum_of_all, what + ", bias gradient");
       }
     }
     EXPECT_GT(forward, 15);

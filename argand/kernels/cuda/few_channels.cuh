@@ -27,18 +27,24 @@ struct FewChannels {
 };
 
 // y = x * w: a thread has `outputs` channels of a segment.  A block has `band` rows of outputs of `images` images,
-// and reads `channels` channels of their input at a time.
+// and reads `channels` channels of their input at a time, of which every share of the threads sums some.
 struct FewForward {
   FewChannels s;
   int images, band, channels;
   int pitch;    // of rows of the input in shared memory
   int outputs;  // 4 or 8
+  int shares;   // if more than one, `channels` is all and a multiple of it
 
-  static constexpr int blocks(int outputs) { return outputs == 8 ? 2 : 4; }  // of a multiprocessor
+  constexpr int blocks() const {  // of a multiprocessor, each thread with the registers that it needs
+    if (shares == 1) return outputs == 8 ? 2 : 4;
+    return threads() > 256 ? 1 : 512 / threads();
+  }
   constexpr int groups() const { return few_ceil(s.o, outputs); }
   constexpr int bands() const { return few_ceil(s.out_h(), band); }
+  constexpr long long tiles(long long n) const { return (n + images - 1) / images * bands(); }
   constexpr int items() const { return images * band * s.segments(); }
-  constexpr int threads() const { return few_ceil(items() * groups(), 32) * 32; }
+  constexpr int share_threads() const { return few_ceil(items() * groups(), 32) * 32; }
+  constexpr int threads() const { return share_threads() * shares; }
   constexpr int plane() const { return (band + 2) * pitch; }
   constexpr int image() const {  // the banks of its rows go on where those of the image before end
     const int size = channels * plane();
@@ -46,12 +52,18 @@ struct FewForward {
   }
   constexpr int stage() const { return few_ceil(images * image(), 4) * 4; }
   constexpr int out_pitch() const { return s.segment() | 1; }  // of threads
-  constexpr int weights() const { return s.c * 9 * groups() * outputs; }
-  constexpr int bytes() const { return 4 * (weights() + 2 * stage() + threads() * out_pitch()); }
+  constexpr int share_sums() const { return outputs * share_threads() * out_pitch(); }
+  // Of taps; neighbours in memory, which differ in the tap, go to different banks, as far as they can.
+  constexpr int weight_pitch() const { return groups() * outputs + 4; }
+  constexpr int weights() const { return s.c * 9 * weight_pitch(); }
+  constexpr int bytes() const {
+    return 4 * (weights() + 2 * stage() + (shares == 1 ? threads() * out_pitch() : shares * share_sums()));
+  }
 };
 
 // The gradient with respect to w: a thread has all taps of an input and kOutputs output channels, and some of the
-// items, `rows` rows of a segment.  A block has `band` rows of an image at a time.
+// items, `rows` rows of a segment.  A block has `band` rows of an image at a time.  With respect to the bias: a thread
+// has some of the quarters (four gradients) of an output channel.
 struct FewWeightGrad {
   static constexpr int kOutputs = 4, kSums = 9 * kOutputs, kSumsPitch = kSums + 1, kMostThreads = 384;
   FewChannels s;
@@ -64,7 +76,12 @@ struct FewWeightGrad {
   constexpr int shares() const {  // of the items
     return items() * units() <= kMostThreads ? items() : kMostThreads / units();
   }
-  constexpr int threads() const { return few_ceil(units() * shares(), 32) * 32; }
+  constexpr int planes() const { return groups() * kOutputs; }
+  constexpr int threads() const {
+    const int used = units() * shares();
+    return few_ceil(used > planes() ? used : planes(), 32) * 32;
+  }
+  constexpr int bias_shares() const { return threads() / planes(); }
   // In shared memory.  Lanes differ in the input's channel; gradients are read four at a time.
   constexpr int padded_band() const { return few_ceil(band, rows) * rows; }
   constexpr int x_pitch() const { return s.width(); }
@@ -73,9 +90,9 @@ struct FewWeightGrad {
   constexpr int g_pitch() const { return s.segments() * g_segment(); }
   constexpr int g_plane() const { return few_ceil(padded_band() * g_pitch(), 8) * 8 + 4; }
   constexpr int x_stage() const { return few_ceil(s.c * x_plane(), 4) * 4; }
-  constexpr int stage() const { return x_stage() + groups() * kOutputs * g_plane(); }
+  constexpr int stage() const { return x_stage() + planes() * g_plane(); }
   constexpr int bytes() const {
-    const int sums = threads() * kSumsPitch;
+    const int sums = threads() * (kSumsPitch + 1);
     return 4 * (2 * stage() > sums ? 2 * stage() : sums);
   }
 };

@@ -3,21 +3,22 @@
 // y = conv(x, w), gx = input_grad(gy, w) and gw = weight_grad(gy, x) are bilinear, and the gradient of each is the
 // other two: so gradients of any order exist, and a transposed convolution is input_grad under another name.
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/conv_parameter_grads.h"
 #include "argand/ops/conv/args.h"
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/reduce/reduction.h"
 
 namespace argand::ops {
 namespace {
 
 constexpr DtypeSet kConvTypes = kFloatingTypes | kComplexTypes;
 
-// The sum over everything but channels.
-Tensor channel_sum(const Tensor& g) {
+Dims all_but_channels(int64_t ndim) {
   Dims dims{0};
-  for (int64_t d = 2; d < g.dim(); ++d) dims.push_back(d);
-  return g.sum(dims);
+  for (int64_t d = 2; d < ndim; ++d) dims.push_back(d);
+  return dims;
 }
 
 }  // namespace
@@ -50,13 +51,17 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     blocks::conv_forward.on(out.device())(shape(a), out.dtype(), x.impl().data(), w.impl().data(),
                                           b.defined() ? b.impl().data() : nullptr, out.impl().data());
   }
-  static Tensor grad_input(const Ctx& c, const Tensor& g) {
-    return _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
+  static Grads grad(const Ctx& c, const Tensor& g) {
+    Grads out(c.num_tensors());
+    if (c.needs(kInput))
+      out[kInput] = _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
+    if (c.needs(kWeight))
+      std::tie(out[kWeight], out[kBias]) = _conv_weight_grad(g, c.input.conj(), c.sizes(kWeight), c.stride, c.padding,
+                                                             c.dilation, c.groups, c.needs(kBias));
+    else if (c.needs(kBias))
+      out[kBias] = g.sum(all_but_channels(g.dim()));
+    return out;
   }
-  static Tensor grad_weight(const Ctx& c, const Tensor& g) {
-    return _conv_weight_grad(g, c.input.conj(), c.sizes(kWeight), c.stride, c.padding, c.dilation, c.groups);
-  }
-  static Tensor grad_bias(const Ctx&, const Tensor& g) { return channel_sum(g); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 3}), s->real({4}), {1, 1}, {1, 1}, {1, 1}, 1});
     s.add({s->real({2, 4, 7, 6}), s->real({6, 2, 3, 2}), s->real({6}), {2, 1}, {0, 1}, {1, 2}, 2});
@@ -106,7 +111,9 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
     return _convolution_nd(g, c.weight.conj(), {}, c.stride, c.padding, c.dilation, c.groups);
   }
   static Tensor grad_weight(const Ctx& c, const Tensor& g) {
-    return _conv_weight_grad(c.grad_output.conj(), g, c.sizes(kWeight), c.stride, c.padding, c.dilation, c.groups);
+    const auto [weight, bias] =
+        _conv_weight_grad(c.grad_output.conj(), g, c.sizes(kWeight), c.stride, c.padding, c.dilation, c.groups, false);
+    return weight;
   }
   static void samples(S& s) {
     s.add({s->real({2, 4, 3, 5}), s->real({4, 3, 3, 3}), {2, 3, 6, 5}, {2, 1}, {1, 1}, {1, 1}, 1});
@@ -119,34 +126,57 @@ ARGAND_OP(ConvInputGrad)
 struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
   static constexpr auto schema =
       "_conv_weight_grad(Tensor grad_output, Tensor input, int[] weight_size, int[] stride, int[] padding, int[] "
-      "dilation, int groups) -> Tensor";
-  static constexpr auto doc = "The gradient of a convolution with respect to its weight.";
+      "dilation, int groups, bool bias) -> (Tensor, Tensor)";
+  static constexpr auto doc =
+      "The gradients of a convolution with respect to its weight and its bias: of the latter without elements unless "
+      "asked for.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kConvTypes;
   static cpu::ConvShape shape(const Args& a) {
     return conv_shape("conv", a.input.sizes(), a.weight_size, {a.stride, a.padding, a.dilation, a.groups});
   }
-  static TensorMeta infer(const Args& a) {
+  static TensorMetas infer(const Args& a) {
     check_same_dtype("_conv_weight_grad", "grad_output", a.grad_output, "input", a.input);
-    const Dims expected = conv_output_sizes(shape(a), a.weight_size.size() - 2);
+    const cpu::ConvShape s = shape(a);
+    const Dims expected = conv_output_sizes(s, a.weight_size.size() - 2);
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
                  "_conv_weight_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
-    return {a.weight_size, a.grad_output.dtype()};
+    return {{a.weight_size, a.grad_output.dtype()}, {{a.bias ? s.o : 0}, a.grad_output.dtype()}};
   }
-  static void run(const Args& a, Tensor& out) {
+  static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor g = exec::dense(a.grad_output), x = exec::dense(a.input);
-    blocks::conv_weight_grad.on(out.device())(shape(a), out.dtype(), g.impl().data(), x.impl().data(),
-                                              out.impl().data());
+    const cpu::ConvShape s = shape(a);
+    const ScalarType dtype = g.dtype();
+    void* const weight = outs[0].impl().data();
+    if (a.bias && !g.is_cpu() &&
+        blocks::conv_parameter_grads.on(g.device())(s, dtype, g.impl().data(), x.impl().data(), weight,
+                                                    outs[1].impl().data()))
+      return;
+    blocks::conv_weight_grad.on(g.device())(s, dtype, g.impl().data(), x.impl().data(), weight);
+    if (a.bias) reduce_into(outs[1], cpu::ReduceKind::kSum, g, all_but_channels(g.dim()));
   }
-  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
-    return _convolution_nd(c.input.conj(), g, {}, c.stride, c.padding, c.dilation, c.groups);
-  }
-  static Tensor grad_input(const Ctx& c, const Tensor& g) {
-    return _conv_input_grad(c.grad_output.conj(), g, c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
+  static Grads grad(const Ctx& c, const Grads& g) {
+    Grads out(c.num_tensors());
+    const Tensor bias = c.bias ? g[1] : Tensor();
+    if (c.needs(kGradOutput)) {
+      if (g[0].defined()) {
+        out[kGradOutput] = _convolution_nd(c.input.conj(), g[0], bias, c.stride, c.padding, c.dilation, c.groups);
+      } else if (bias.defined()) {
+        Dims channels(c.sizes(kGradOutput).size(), 1);
+        channels[1] = bias.numel();
+        out[kGradOutput] = bias.reshape(channels).expand(c.sizes(kGradOutput));
+      }
+    }
+    if (c.needs(kInput) && g[0].defined())
+      out[kInput] =
+          _conv_input_grad(c.grad_output.conj(), g[0], c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
+    return out;
   }
   static void samples(S& s) {
-    s.add({s->real({2, 4, 3, 5}), s->real({2, 3, 6, 5}), {4, 3, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1});
-    s.fails({s->real({2, 4, 3, 4}), s->real({2, 3, 6, 5}), {4, 3, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1},
+    s.add({s->real({2, 4, 3, 5}), s->real({2, 3, 6, 5}), {4, 3, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, true});
+    s.add({s->real({2, 2, 6}), s->real({2, 4, 8}), {2, 2, 3}, {1}, {0}, {1}, 2, false});
+    s.add({s->real({0, 2, 6}), s->real({0, 4, 8}), {2, 4, 3}, {1}, {0}, {1}, 1, true});
+    s.fails({s->real({2, 4, 3, 4}), s->real({2, 3, 6, 5}), {4, 3, 3, 3}, {2, 1}, {1, 1}, {1, 1}, 1, true},
             "_conv_weight_grad: expected grad_output of shape [2, 4, 3, 5], got [2, 4, 3, 4]");
   }
 };
