@@ -1,12 +1,11 @@
 # Options and compiler flags.  Flags live on the interface target argand_flags, so that they reach our own code only.
 
 set(ARGAND_WITH_CUDA AUTO CACHE STRING "Build the CUDA backend: ON, OFF, or AUTO (when nvcc is found)")
-set(ARGAND_WITH_ONEDNN AUTO CACHE STRING "Use oneDNN on the CPU: ON, OFF, or AUTO (when it is found)")
 set(ARGAND_SANITIZE "" CACHE STRING "Empty, address (with undefined behaviour) or thread")
 option(ARGAND_KERNEL_PACK "Compile common CUDA kernels when the library is built, not where it runs first" OFF)
 option(ARGAND_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(ARGAND_BUILD_BENCH "Build the benchmarks" OFF)
-set_property(CACHE ARGAND_WITH_CUDA ARGAND_WITH_ONEDNN PROPERTY STRINGS AUTO ON OFF)
+set_property(CACHE ARGAND_WITH_CUDA PROPERTY STRINGS AUTO ON OFF)
 set_property(CACHE ARGAND_SANITIZE PROPERTY STRINGS "" address thread)
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)

@@ -50,10 +50,7 @@ class Tree:
         return out
 
     def compile_flags(self):
-        flags = CXX_FLAGS + [f"-I{self.root}", f"-I{self.work / 'generated'}"]
-        if os.path.exists("/usr/include/oneapi/dnnl/dnnl.hpp"):
-            flags.append("-DARGAND_HAVE_ONEDNN=1")
-        return flags
+        return CXX_FLAGS + [f"-I{self.root}", f"-I{self.work / 'generated'}"]
 
     def each(self, items, findings_of):
         """findings_of(item) for all items, in parallel; the findings in the order of the items."""
