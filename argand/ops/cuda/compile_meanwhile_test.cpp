@@ -19,15 +19,24 @@
 namespace argand {
 namespace {
 
+// A folder for compiled kernels, of this process.
+struct CacheFolder {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("argand_meanwhile" + std::to_string(getpid()));
+  ~CacheFolder() { std::filesystem::remove_all(path); }
+};
+
 class CompileMeanwhile : public testing::Test {
  protected:
   void SetUp() override {
     std::string why;
     if (!find_backend(kCUDA, &why)) GTEST_SKIP() << why;
     if (!cuda::compiles_meanwhile()) GTEST_SKIP() << "ARGAND_CUDA_COMPILE_MEANWHILE is 0";
-    setenv("ARGAND_CACHE_DIR", folder_.c_str(), 1);  // nothing was compiled before
+    // Nothing was compiled before.  The folder goes when the process ends, after the thread that compiles.
+    static const CacheFolder folder;
+    folder_ = folder.path;
+    setenv("ARGAND_CACHE_DIR", folder_.c_str(), 1);
   }
-  ~CompileMeanwhile() override { std::filesystem::remove_all(folder_); }
 
   // Waits until some kernel more than `before` was compiled by the other thread and is on disk.
   size_t cached() const {
@@ -43,8 +52,7 @@ class CompileMeanwhile : public testing::Test {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));  // from the file to the word that it is done
   }
 
-  const std::filesystem::path folder_ =
-      std::filesystem::temp_directory_path() / ("argand_meanwhile" + std::to_string(getpid()));
+  std::filesystem::path folder_;
 };
 
 // Each of the ops was used alone before, so all of them are ready.
@@ -116,11 +124,13 @@ TEST_F(CompileMeanwhile, ManyGroupsAtOnce) {
 // The process may end, or have children, at any moment of a compilation.
 TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
   for (const int wait_ms : {0, 5, 20, 60, 150}) {
+    const CacheFolder folder{folder_.string() + "_child"};
     const pid_t child = fork();
     if (child == 0) {
       alarm(60);
       const std::string wait = std::to_string(wait_ms);
       setenv("ARGAND_TEST_WAIT_MS", wait.c_str(), 1);
+      setenv("ARGAND_CACHE_DIR", folder.path.c_str(), 1);
       execl("/proc/self/exe", "argand_cuda_test", "--gtest_filter=CompileMeanwhileChild.*", "--gtest_brief=1",
             "--gtest_also_run_disabled_tests", nullptr);
       _exit(98);
@@ -135,9 +145,6 @@ TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
 TEST(CompileMeanwhileChild, DISABLED_Main) {
   const char* wait = std::getenv("ARGAND_TEST_WAIT_MS");
   if (!wait) GTEST_SKIP() << "for ProcessesEndInOrder";
-  const std::filesystem::path folder =
-      std::filesystem::temp_directory_path() / ("argand_child" + std::to_string(getpid()));
-  setenv("ARGAND_CACHE_DIR", folder.c_str(), 1);
   const Tensor x = ones({100}).cuda();
   make_ready(x);
   for (const Tensor& t : {(x * x).exp(), (x + x).exp(), (x * x + x).exp()}) t.impl().data();
@@ -150,7 +157,6 @@ TEST(CompileMeanwhileChild, DISABLED_Main) {
   }
   int status = -1;
   waitpid(child, &status, 0);
-  std::filesystem::remove_all(folder);
   std::exit(WIFEXITED(status) && WEXITSTATUS(status) == 7 ? 0 : 5);
 }
 
