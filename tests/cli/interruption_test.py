@@ -1,12 +1,13 @@
 """Runs that end early and go on: however they ended, the resumed run gives the bits of the one that never stopped."""
 import fcntl
+import hashlib
 import random
 import re
 import signal
 import subprocess
 import time
 
-from harness import CliTest, digest, main
+from harness import CliTest, digest, main, read_safetensors, write_safetensors
 
 F_SETPIPE_SZ = getattr(fcntl, "F_SETPIPE_SZ", 1031)
 
@@ -51,6 +52,32 @@ class Resume(CliTest):
     def curves(self, out):
         """What report.html draws of the losses of all steps and epochs."""
         return re.search("<h2>Learning curves</h2>.*?<h2>", (out / "report.html").read_text(), re.DOTALL).group()
+
+    def test_a_checkpoint_without_a_curve(self):
+        """As they were made before reports went on after a resume."""
+        out, whole = self.folder / "out", self.folder / "whole"
+        self.train(whole)
+        self.train(out, "--max-steps", 7)
+        checkpoint = out / "checkpoint.safetensors"
+        header, data = read_safetensors(checkpoint.read_bytes())
+        begin, end = header.pop("curve")["data_offsets"]
+        self.assertEqual(end - begin, 7 * 16)
+        facts = header.pop("__metadata__")
+        del facts["sha256"]
+        names = {"F32": "float32", "I64": "int64", "U8": "uint8", "F64": "float64"}
+        hashed = hashlib.sha256()
+        for text in (text for fact in facts.items() for text in fact):
+            hashed.update(f"{len(text.encode())}:{text}".encode())
+        for name, tensor in header.items():
+            text = f"{name} {names[tensor['dtype']]} {tensor['shape']}"
+            first, last = tensor["data_offsets"]
+            hashed.update(f"{len(text)}:{text}".encode() + data[first:last])
+            shift = end - begin if first >= end else 0
+            tensor["data_offsets"] = [first - shift, last - shift]
+        header["__metadata__"] = {**facts, "sha256": hashed.hexdigest()}
+        checkpoint.write_bytes(write_safetensors(header, data[:begin] + data[end:]))
+        self.train(out, "--resume")
+        self.assertEqual(digest(out / "model.safetensors"), digest(whole / "model.safetensors"))
 
     def test_more_epochs_than_planned(self):
         out, whole = self.folder / "out", self.folder / "whole"

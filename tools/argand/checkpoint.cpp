@@ -137,7 +137,8 @@ RunState load_checkpoint(const std::string& path, nn::Module& model, optim::Opti
   s.seconds = number<double>(file.metadata, "seconds");
   s.rng_at_epoch = bytes_of(entry(file.tensors, "rng_at_epoch"));
   s.rng_now = bytes_of(entry(file.tensors, "rng_now"));
-  s.curve = curve_of(entry(file.tensors, "curve"));
+  // Checkpoints made before there was one go on without what it would show.
+  if (const Tensor* curve = file.tensors.find("curve")) s.curve = curve_of(*curve);
   // Each checks before it changes anything, and the model goes last.
   const StateDict before = optimizer.state_dict(), scaler_before = scaler.state_dict();
   optimizer.load_state_dict(part(file.tensors, kOptimizer));

@@ -1,7 +1,12 @@
-"""Every kernel begins with await_earlier_work(): Note [Kernels start early] says why nothing may stand before it."""
+"""Every kernel begins with await_earlier_work(): Note [Kernels start early] says why nothing may stand before it.
+
+Kernels that stand in texts of .cpp files too; not those of tests, and not `{}`, which is compiled and never run.
+"""
 import re
 
 KERNEL = re.compile(r"__global__\b")
+# In a .cpp file the text may go on in another string: `...{\n"); add("  await...`.
+GOOD_BODY = re.compile(r'(\s|\\n|"\);|add\(")*await_earlier_work\(\);|\}')
 
 
 def body_of(text, at):
@@ -20,11 +25,13 @@ def body_of(text, at):
 
 def findings(tree):
     found = []
-    for path in tree.files(".cuh"):
+    for path in tree.files(".cuh", ".cpp"):
+        if path.endswith("_test.cpp"):
+            continue
         text = tree.text(path)
         for kernel in KERNEL.finditer(text):
             body = body_of(text, kernel.end())
-            if body is not None and not re.match(r"\s*await_earlier_work\(\);", text[body:]):
+            if body is not None and not GOOD_BODY.match(text, body):
                 line = text.count("\n", 0, kernel.start()) + 1
                 found.append(f"{path}:{line}: a kernel that does not begin with await_earlier_work()")
     return found

@@ -19,6 +19,8 @@ DIFF = """```diff
 KERNEL = ("template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n);\n"
           "template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threads())\n    f(const T* p, int n) {\n"
           "  await_earlier_work();\n}\n")
+KERNEL_IN_TEXT = ("void f() {\n  add(\"__global__ void k(const A a) {\\n\");\n"
+                  "  add(\"  await_earlier_work();\\n  work();\\n}\\n\");\n}\n")
 
 # Of each check: (planted file, good text, bad text).
 PLANTS = {
@@ -42,7 +44,8 @@ PLANTS = {
         ("docs/planted.md", None, DIFF.replace("str.h", "absent.h")),
     ],
     "kernels": [("argand/kernels/cuda/planted.cuh", KERNEL, KERNEL.replace("  await_earlier_work();\n", "")),
-                ("argand/kernels/cuda/planted.cuh", None, KERNEL.replace("{\n", "{\n  if (n < 0) return;\n"))],
+                ("argand/kernels/cuda/planted.cuh", None, KERNEL.replace("{\n", "{\n  if (n < 0) return;\n")),
+                ("argand/exec/cuda/planted.cpp", KERNEL_IN_TEXT, KERNEL_IN_TEXT.replace("await_earlier_work();", ""))],
     "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
     "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
                 ("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#pragma once\n", ""))],

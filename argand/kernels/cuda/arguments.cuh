@@ -58,7 +58,8 @@ struct StridedProduct {
   int64_t a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;
 };
 
-inline constexpr int kSmallProductThreads = 512;  // of a block, at most
+inline constexpr int kSmallCrossEntropyRows = 1024;  // at most
+inline constexpr int kSmallProductThreads = 512;     // of a block, at most
 struct SmallProduct {
   int m, n, k;
   int a_row, a_column, a_batch, b_row, b_column, b_batch, c_row, c_batch;

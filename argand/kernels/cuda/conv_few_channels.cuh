@@ -166,8 +166,7 @@ __global__ void __launch_bounds__(
 }
 
 // parts[block] = [o, c, 3, 3], and with kBias [o], of the bias, summed over the bands `block`, block + number of
-// blocks,
-// ... of all images
+// blocks, ... of all images
 template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kBand, int kRows, bool kBias>
 __global__ void __launch_bounds__(FewWeightGrad{{kC, kO, kH, kW, kPadY, kPadX}, kBand, kRows}.threads(), 2)
     few_channels_weight_grad(const float* gy, const float* x, float* parts, int n) {

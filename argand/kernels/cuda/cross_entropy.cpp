@@ -97,6 +97,7 @@ int ceil_log2(int64_t n) { return static_cast<int>(std::bit_width(static_cast<ui
 
 void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, void* log_sums,
                          void* total_weight, void* gradient) {
+  static_assert(!is_small_cross_entropy(kSmallCrossEntropyRows + 1, 1));
   // So many logits a lane as it loads at once, where the warp is wide enough.
   const int at_once = c.classes > 4 * kWarp ? 8 : 4;
   const int log_lanes = std::min(ceil_log2((c.classes + at_once - 1) / at_once), 5);

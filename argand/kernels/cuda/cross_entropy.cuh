@@ -95,8 +95,6 @@ struct SoftmaxTerm<float> {
   __device__ __forceinline__ float operator()(float x) const { return math::exp(x - log_sum); }
 };
 
-inline constexpr int kSmallRows = 1024;  // as is_small_cross_entropy() has them
-
 // All rows by one block, neighbouring lanes of a warp for each, and what they come to.  Rows that do not count are read
 // like the others: a load that waits for its row's target would cost more.  `gradient`, if any, becomes that of the
 // loss, with the bits of cross_entropy_backward(), for a call without weights and smoothing.
@@ -106,7 +104,7 @@ __global__ void __launch_bounds__(1024)
                         op_math_t<T>* log_sums, op_math_t<T>* total_weight, T* gradient) {
   await_earlier_work();
   using A = op_math_t<T>;
-  __shared__ A own_log_sums[kSmallRows];
+  __shared__ A own_log_sums[kSmallCrossEntropyRows];
   const int rows = int(c.rows), n = int(c.classes), thread = int(threadIdx.x), lanes = 1 << log_lanes;
   const int lane = thread & (lanes - 1), own_row = thread >> log_lanes, together = int(blockDim.x) >> log_lanes;
   const A* w = static_cast<const A*>(c.weight);

@@ -5,9 +5,8 @@
 // of a loss changes or several losses take turns.  The backward pass compares on the device, and makes the gradient
 // again if something else was expected: values never depend on what was.
 //   The loss of few logits makes its gradient in the same kernel, as another launch would take longer than all its
-//   work.
-// It expects 1, and the backward pass compares on the host (Note [Known ones]): a graph may capture it, and nothing is
-// left to run.  A loss and its backward pass of which only one is captured share nothing.
+// work.  It expects 1, and the backward pass compares on the host (Note [Known ones]): a graph may capture it, and
+// nothing is left to run.  A loss and its backward pass of which only one is captured share nothing.
 //   The node is that of the op _cross_entropy but for this: it has a gradient to give away, once.
 #include "argand/ops/loss/cross_entropy_ahead.h"
 

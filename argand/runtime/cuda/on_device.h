@@ -1,4 +1,4 @@
-// DeviceScope for functions that must not throw.
+// DeviceScope for functions that must not throw; also, exit() waits for its end as for DeviceCalls.
 #pragma once
 #include <cuda_runtime_api.h>
 

@@ -133,7 +133,6 @@ struct StreamTape {
   std::atomic<bool> captured{false}, shared{false};
 
   void flush(FlushCause cause) {
-    const DeviceCalls calls;
     const OnDevice on(device);
     tape.flush(cause);
   }
