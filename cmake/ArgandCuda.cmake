@@ -21,6 +21,7 @@ add_custom_command(OUTPUT ${embedded}
   WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMENT "Embedding the headers of CUDA kernels" VERBATIM)
 
 add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
+argand_precompile(argand_cuda argand_base)
 target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ZLIB::ZLIB
   ${CMAKE_DL_LIBS})
 # Matrix products; loaded when first used, and without it they run on our own kernels.

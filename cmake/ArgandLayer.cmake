@@ -1,5 +1,22 @@
 # One folder = one layer = one object library; all of them make one shared library.
 
+# The standard library is half of what the compiler reads, so it is read once, without ccache: with it, a precompiled
+# header, which is never the same bytes twice, would keep what was compiled before from being found.
+set(ARGAND_STANDARD_HEADERS <algorithm> <array> <atomic> <cmath> <complex> <cstdint> <cstring> <functional> <limits>
+  <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map> <utility> <vector>)
+# argand_precompile(TARGET LIKE [HEADERS...]): TARGET reads what was precompiled for LIKE, a target of the same flags; LIKE
+# itself has it made, of these headers and the standard ones.
+function(argand_precompile target like)
+  if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU" OR ARGAND_SANITIZE)
+    return()
+  endif()
+  if(like STREQUAL target)
+    target_precompile_headers(${target} PRIVATE ${ARGAND_STANDARD_HEADERS} ${ARGN})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${like})
+  endif()
+endfunction()
+
 # argand_layer(FOLDER [EXCEPT SUBFOLDER...])
 # Compiles argand/FOLDER (without the sub-folders that are layers of their own) as argand_<folder> into libargand, and
 # its *_test.cpp as argand_<folder>_test.  A folder that does not exist yet, or holds headers only, adds nothing.
@@ -15,9 +32,16 @@ function(argand_layer folder)
   list(FILTER sources EXCLUDE REGEX "_test\\.cpp$")
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(APPEND sources ${arg_SOURCES})
+  # Loops over elements; the tests of kernels/math compile such loops themselves.
+  set(loops ${sources} ${tests})
+  list(FILTER loops INCLUDE REGEX "/argand/(kernels/(cpu|math)|ops/(pointwise|optim))/")
+  list(FILTER loops EXCLUDE REGEX "/kernels/cpu/.*_test\\.cpp$")
+  set_property(SOURCE ${loops} PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O3>)
+  set_property(SOURCE ${loops} PROPERTY SKIP_PRECOMPILE_HEADERS ON)  # theirs would have to be made for -O3
   if(sources)
     add_library(${name} OBJECT ${sources})
     target_link_libraries(${name} PRIVATE argand_flags argand_deps argand_headers)
+    argand_precompile(${name} argand_base)
     target_sources(argand PRIVATE $<TARGET_OBJECTS:${name}>)
   endif()
   if(tests AND ARGAND_BUILD_TESTS)
@@ -40,6 +64,8 @@ function(argand_tests name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SHARDS" "")
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE argand_flags argand_deps argand GTest::gtest GTest::gtest_main)
+  target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-Og>)  # 0.6 of the compiler's work at -O2; they run once
+  argand_precompile(${name} argand_base_test <gtest/gtest.h>)
   string(REGEX REPLACE "^argand_(.*)_test$" "\\1" layer ${name})
   set(entries ${name})
   if(arg_SHARDS)

@@ -12,6 +12,7 @@
 #pragma once
 #include <atomic>
 #include <functional>
+#include <utility>
 
 #include "argand/base/intrusive_ptr.h"
 #include "argand/core/allocator.h"
@@ -59,6 +60,8 @@ class StorageImpl final : public RefCounted {
   static inline constinit std::atomic<bool> side_streams{false};
   // Work of the calling thread's current stream uses the bytes: they are not given away before it is done.
   void note_use();
+  // Exchanges the bytes of two allocated storages of one size and one allocator, both of which are still to be issued.
+  void swap_bytes(StorageImpl& other) { std::swap(data_, other.data_); }
   // Grows or shrinks, keeping the common prefix of the bytes.  ValueError for borrowed memory.
   void resize(size_t nbytes);
 

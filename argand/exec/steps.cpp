@@ -62,6 +62,7 @@ Steps::Steps(const PointwiseProgram& p) {
     }
     value.store = store;
     value.load = !store;
+    value.dies = false;  // a later step may read it
     to.values.push_back(value);
     return static_cast<int>(to.values.size()) - 1;
   };

@@ -4,9 +4,11 @@
 #include <mutex>
 #include <utility>
 
+#include "argand/exec/instructions.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
+#include "argand/exec/storage_uses.h"
 #include "argand/runtime/current_op.h"
 
 namespace argand::exec {
@@ -25,57 +27,13 @@ namespace {
 std::atomic<Mutant> active_mutant{Mutant::kNone};
 bool mutant(Mutant m) { return active_mutant.load(std::memory_order_relaxed) == m; }
 
-// A tensor as an instruction sees it: strides over the instruction's shape.  Owns its storage.
-struct Operand {
-  StoragePtr storage;
-  Dims strides;
-  int64_t offset = 0;
-  ScalarType dtype = kFloat;
-  bool same_layout(const Operand& o) const { return offset == o.offset && dtype == o.dtype && strides == o.strides; }
-  char* address() const { return static_cast<char*>(storage->issued_data()) + offset * element_size(dtype); }
-};
-
-struct Instr {
-  Place place;
-  const PointwiseInfo* info;
-  ScalarType compute;
-  Dims sizes;
-  Operand out;
-  Scalar scalars[kMaxScalars];
-  uint32_t first_in = 0, num_ins = 0;  // in Instrs::operands
-};
-
-// Instructions in order, with what they read.  Clearing keeps the memory for the next ones.
-struct Instrs {
-  std::vector<Instr> list;
-  std::vector<Operand> operands;
-  std::span<Operand> ins(const Instr& i) { return std::span(operands).subspan(i.first_in, i.num_ins); }
-  std::span<const Operand> ins(const Instr& i) const { return std::span(operands).subspan(i.first_in, i.num_ins); }
-  void push(Instr&& instr, std::span<Operand> ins) {
-    instr.first_in = static_cast<uint32_t>(operands.size());
-    instr.num_ins = static_cast<uint32_t>(ins.size());
-    operands.insert(operands.end(), std::make_move_iterator(ins.begin()), std::make_move_iterator(ins.end()));
-    list.push_back(std::move(instr));
-  }
-  void clear() {
-    list.clear();
-    operands.clear();
-  }
-};
-
-Operand make_operand(const Tensor& t, const Dims& sizes) {
-  const TensorImpl& impl = t.impl();
-  if (impl.sizes == sizes) return {impl.storage, impl.strides, impl.offset, impl.dtype};
-  return {impl.storage, expanded_strides(impl.sizes, impl.strides, sizes), impl.offset, impl.dtype};
-}
-
 // ---- from a group of instructions to a program
 
 class GroupBuilder {
  public:
-  // Of the instructions [first, last), into `program`, which is empty.
-  GroupBuilder(const Instrs& instrs, size_t first, size_t last, PointwiseProgram& program)
-      : instrs_(instrs), group_(std::span(instrs.list).subspan(first, last - first)), program_(program) {}
+  // Of the instructions [first, last), which are the group of `uses`, into `program`, which is empty.
+  GroupBuilder(const Instrs& instrs, size_t first, size_t last, StorageUses& uses, PointwiseProgram& program)
+      : instrs_(instrs), uses_(uses), group_(std::span(instrs.list).subspan(first, last - first)), program_(program) {}
 
   void build(WindowStats& stats) {
     program_.sizes = group_.front().sizes;
@@ -88,6 +46,7 @@ class GroupBuilder {
       step.out = write(i.out, i.info->name);
     }
     bind_results(stats);
+    program_.may_move = may_move();
   }
 
  private:
@@ -96,7 +55,8 @@ class GroupBuilder {
     const Operand* operand;
     int value;
     bool loaded;
-    const char* writer = "";
+    const char* writer;
+    int next;  // place of the same storage; -1: none
   };
 
   int add(const Operand& o) {
@@ -105,45 +65,46 @@ class GroupBuilder {
     return static_cast<int>(program_.values.size()) - 1;
   }
   Known* find(const Operand& o) {
-    for (Known& k : known_)
-      if (k.operand->storage == o.storage && k.operand->same_layout(o)) return &k;
+    for (int at = uses_.of(o).known; at >= 0; at = known_[static_cast<size_t>(at)].next)
+      if (known_[static_cast<size_t>(at)].operand->same_layout(o)) return &known_[static_cast<size_t>(at)];
     return nullptr;
+  }
+  void learn(const Operand& o, int value, bool loaded, const char* writer) {
+    int& first = uses_.of(o).known;
+    known_.push_back({&o, value, loaded, writer, first});
+    first = static_cast<int>(known_.size()) - 1;
   }
   int read(const Operand& o) {
     if (const Known* k = find(o)) return k->value;
     const int v = add(o);
     program_.values[v].memory = o.address();
     program_.values[v].load = true;
-    known_.push_back({&o, v, true});
+    program_.values[v].dies = only_group_owns(o);
+    learn(o, v, true, "");
     return v;
   }
   int write(const Operand& o, const char* op) {
     const int v = add(o);
-    const Known now{&o, v, false, op};
     if (Known* k = find(o))
-      *k = now;
+      *k = {&o, v, false, op, k->next};
     else
-      known_.push_back(now);
+      learn(o, v, false, op);
     return v;
   }
-  uint32_t owned_by_group(const StoragePtr& s) const {
-    uint32_t n = 0;
-    for (const Instr& i : group_) {
-      n += i.out.storage == s;
-      for (const Operand& o : instrs_.ins(i)) n += o.storage == s;
-    }
-    return n;
+  // Beside those owners that `more` says.
+  bool only_group_owns(const Operand& o, uint32_t more = 0) const {
+    return o.storage->use_count() == uses_.of(o).in_group + more;
   }
   // The last value of each written place goes to memory, unless only the group itself owns the storage.
   void bind_results(WindowStats& stats) {
     for (const Known& known : known_) {
       if (known.loaded) continue;
       const StoragePtr& storage = known.operand->storage;
-      if (!storage->allocated() &&
-          storage->use_count() == owned_by_group(storage) + (mutant(Mutant::kElideOwned) ? 1 : 0)) {
+      if (!storage->allocated() && only_group_owns(*known.operand, mutant(Mutant::kElideOwned) ? 1 : 0)) {
         ++stats.elided;
         continue;
       }
+      fresh_ = !storage->allocated();
       const ArrayShape shape{program_.sizes, known.operand->dtype};
       const CurrentOp writer(known.writer, shape);  // not the op that made the window issue
       program_.values[known.value].memory = known.operand->address();
@@ -151,24 +112,35 @@ class GroupBuilder {
     }
   }
 
+  const Operand& first_operand() const { return instrs_.ins(group_.front()).front(); }
+  bool may_move() const {
+    if (group_.size() != 1 || group_.front().info->num_inputs == 0 || !fresh_) return false;
+    const Operand &in = first_operand(), &out = group_.front().out;
+    return program_.values[program_.steps[0].ins[0]].dies && in.same_layout(out) && in.offset == 0 &&
+           in.storage->nbytes() == out.storage->nbytes() && in.storage->device() == out.storage->device() &&
+           !in.storage->pinned();
+  }
+
   const Instrs& instrs_;
+  StorageUses& uses_;
   std::span<const Instr> group_;
   PointwiseProgram& program_;
   SmallVector<Known, 16> known_;
+  bool fresh_ = false;  // whether the memory of the last result is new
 };
 
 // Note [Alias rule]
-bool may_join(const Instrs& all, size_t first, size_t at) {
-  const std::span<const Instr> group = std::span(all.list).subspan(first, at - first);
-  const Instr& next = all.list[at];
-  const auto clash = [](const Operand& a, const Operand& b) { return a.storage == b.storage && !a.same_layout(b); };
-  if (!(group.front().sizes == next.sizes) || !(group.front().place == next.place)) return false;
-  for (const Instr& member : group) {
-    if (!mutant(Mutant::kNoWriteAfterWrite) && clash(member.out, next.out)) return false;
-    for (const Operand& in : all.ins(next))
-      if (!mutant(Mutant::kNoReadAfterWrite) && clash(member.out, in)) return false;
-    for (const Operand& in : all.ins(member))
-      if (!mutant(Mutant::kNoWriteAfterRead) && clash(in, next.out)) return false;
+bool may_join(const Instrs& all, const Instr& front, const Instr& next, StorageUses& uses) {
+  if (!(front.sizes == next.sizes) || !(front.place == next.place)) return false;
+  const auto clash = [](const Operand* first, bool others, const Operand& o) {
+    return first && (others || !first->same_layout(o));
+  };
+  const StorageUses::Use& out = uses.of(next.out);
+  if (!mutant(Mutant::kNoWriteAfterWrite) && clash(out.written, out.other_writes, next.out)) return false;
+  if (!mutant(Mutant::kNoWriteAfterRead) && clash(out.read, out.other_reads, next.out)) return false;
+  for (const Operand& o : all.ins(next)) {
+    const StorageUses::Use& in = uses.of(o);
+    if (!mutant(Mutant::kNoReadAfterWrite) && clash(in.written, in.other_writes, o)) return false;
   }
   return true;
 }
@@ -271,7 +243,8 @@ class Window final : public PendingWork {
 
   void drop_last() {
     if (waiting_.list.empty()) return;
-    release(waiting_, waiting_.list.size() - 1, waiting_.list.size());
+    uses_.begin(waiting_);
+    release(waiting_, waiting_.list.back());
     waiting_.operands.resize(waiting_.list.back().first_in);
     waiting_.list.pop_back();
     count_pending_bytes();
@@ -287,8 +260,9 @@ class Window final : public PendingWork {
     program_.sizes.clear();
     program_.values.clear();
     program_.steps.clear();
+    program_.may_move = program_.moved = false;
     try {
-      GroupBuilder(issuing_, first, last, program_).build(stats_);
+      GroupBuilder(issuing_, first, last, uses_, program_).build(stats_);
     } catch (const OutOfMemoryError&) {
       for (size_t i = first; i < issuing_.list.size(); ++i)
         waiting_.push(std::move(issuing_.list[i]), issuing_.ins(issuing_.list[i]));
@@ -314,43 +288,41 @@ class Window final : public PendingWork {
         window.issuing_.clear();
       }
     } at_end{*this};
+    uses_.begin(issuing_);
     for (size_t first = 0; first < issuing_.list.size();) {
-      size_t last = first + 1;
-      while (last < issuing_.list.size() && may_join(issuing_, first, last)) ++last;
+      uses_.begin_group();
+      const auto joins = [&](const Instr& next) { return may_join(issuing_, issuing_.list[first], next, uses_); };
+      size_t last = first;
+      do uses_.join(issuing_, issuing_.list[last++]);
+      while (last < issuing_.list.size() && joins(issuing_.list[last]));
       const Place place = issuing_.list[first].place;
       const PlaceScope on_place(place);
       PointwiseProgram& program = build(first, last);
       const auto is_wanted = [](const ProgramValue& v) { return v.store; };
       if (std::any_of(program.values.begin(), program.values.end(), is_wanted)) {
         program_runner(place.device.type())(program);
+        const Instr& only = issuing_.list[first];
+        if (program.moved) only.out.storage->swap_bytes(*issuing_.ins(only)[0].storage);
         ++stats_.groups;
       }
       // Their references go now, so that later groups see who still owns what.
-      for (; first < last; ++first) release(issuing_, first, last);
+      for (; first < last; ++first) release(issuing_, issuing_.list[first]);
     }
   }
-  // Lets go of the storages of instruction `at`.  One stays marked while a later instruction of the window, from `next`
-  // on, uses it.  Once unmarked it may be claimed by another window at any moment, so only this window's own mark is
-  // ever taken away.
-  void release(Instrs& all, size_t at, size_t next) {
-    const auto used_later = [&](const StoragePtr& s) {
-      return std::any_of(all.list.begin() + static_cast<std::ptrdiff_t>(next), all.list.end(), [&](const Instr& i) {
-        const auto ins = all.ins(i);
-        return i.out.storage == s ||
-               std::any_of(ins.begin(), ins.end(), [&](const Operand& o) { return o.storage == s; });
-      });
-    };
+  // Lets go of the storages of an instruction.  One stays marked while another instruction of the window uses it.  Once
+  // unmarked it may be claimed by another window at any moment, so only this window's own mark is ever taken away.
+  void release(Instrs& all, Instr& instr) {
     const auto leave = [&](Operand& o) {
-      if (!used_later(o.storage)) unmark(o);
+      if (uses_.release(o)) unmark(o);
       o.storage.reset();
     };
-    Instr& instr = all.list[at];
     leave(instr.out);
     for (Operand& o : all.ins(instr)) leave(o);
   }
 
   std::mutex mutex_;
   Instrs waiting_, issuing_;
+  StorageUses uses_;          // of what is issued
   PointwiseProgram program_;  // of the group that is issued
   int64_t pending_bytes_ = 0;
   WindowStats stats_;

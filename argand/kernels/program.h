@@ -58,6 +58,7 @@ struct ProgramValue {
   bool load = false;       // read from memory before the first step
   bool store = false;      // written to memory when its step has run
   bool number = false;     // one element of host memory, in a program that runs on another device
+  bool dies = false;       // nobody reads the memory after the program
 };
 
 struct ProgramStep {
@@ -72,6 +73,9 @@ struct PointwiseProgram {
   Dims sizes;
   std::vector<ProgramValue> values;
   std::vector<ProgramStep> steps;
+  // Set by who made the program: the result of its one step may be put where the first operand is, all of whose memory
+  // dies.  Set by who runs it: it was put there.
+  bool may_move = false, moved = false;
 };
 
 // Orders dimensions so that the first stored value is walked in memory order, then merges neighbours that every

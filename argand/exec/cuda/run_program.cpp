@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "argand/core/shape.h"
+#include "argand/exec/cuda/epilogue.h"
 #include "argand/exec/cuda/program_text.h"
 #include "argand/exec/steps.h"
 #include "argand/kernels/cuda/transposed_copy.h"
@@ -57,6 +58,7 @@ void run_on_gpu(PointwiseProgram& p) {
   const int64_t n = numel_of(p.sizes);
   if (n == 0 || p.steps.empty()) return;
   collapse(p);
+  if (becomes_epilogue(p)) return;
   const CurrentOp current(name_of(p));
   if (n >= kSpecialElements && cuda::transposed_copy(p)) return;
   const KernelForm form = form_of(p);

@@ -77,12 +77,12 @@ bool is_2x2(const PoolShape& s) {
 
 // One row of the output from two of the input, whose elements lie `below` apart and begin at position `base` of the
 // plane.
-template <class T>
+template <class T, class I>
 struct MaxPool2x2Body {
-  ARGAND_INLINE static void run(const T* in, int64_t below, int64_t base, int64_t n, T* out, int64_t* indices) {
+  ARGAND_INLINE static void run(const T* in, int64_t below, int64_t base, int64_t n, T* out, I* positions) {
     constexpr int64_t kBlock = 64;
     int32_t chosen[kBlock];  // narrow, because int64 choices would halve the vectors of the comparison
-    for (int64_t first = 0; first < n; first += kBlock, in += 2 * kBlock, out += kBlock, indices += kBlock) {
+    for (int64_t first = 0; first < n; first += kBlock, in += 2 * kBlock, out += kBlock, positions += kBlock) {
       const int64_t count = std::min(kBlock, n - first);
       ARGAND_VECTORIZE
       for (int64_t x = 0; x < count; ++x) {
@@ -100,25 +100,26 @@ struct MaxPool2x2Body {
       }
       const int64_t at = base + 2 * first;
       ARGAND_VECTORIZE
-      for (int64_t x = 0; x < count; ++x) indices[x] = at + 2 * x + (chosen[x] & 1) + (chosen[x] >= 2 ? below : 0);
+      for (int64_t x = 0; x < count; ++x)
+        positions[x] = static_cast<I>(at + 2 * x + (chosen[x] & 1) + (chosen[x] >= 2 ? below : 0));
     }
   }
 };
 
-template <class T>
-void max_pool_2x2(const PoolShape& s, const T* in, T* out, int64_t* indices) {
+template <class T, class I>
+void max_pool_2x2(const PoolShape& s, const T* in, T* out, I* positions) {
   const int64_t width = s.in[2], n = s.out[2];
-  for (int64_t y = 0; y < s.out[1]; ++y, out += n, indices += n) {
+  for (int64_t y = 0; y < s.out[1]; ++y, out += n, positions += n) {
     const int64_t base = 2 * y * width;
     if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      on_vector_unit<MaxPool2x2Body<T>>(in + base, width, base, n, out, indices);
+      on_vector_unit<MaxPool2x2Body<T, I>>(in + base, width, base, n, out, positions);
     else
-      MaxPool2x2Body<T>::run(in + base, width, base, n, out, indices);
+      MaxPool2x2Body<T, I>::run(in + base, width, base, n, out, positions);
   }
 }
 
-template <class Windows, class T>
-void max_pool_plane(const PoolShape& s, const T* in, T* out, int64_t* indices) {
+template <class Windows, class T, class I>
+void max_pool_plane(const PoolShape& s, const T* in, T* out, I* positions) {
   for_each_window<Windows>(s, [&](int64_t o, const Range& rz, const Range& ry, const Range& rx) {
     int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
     T value = in[best];
@@ -128,22 +129,28 @@ void max_pool_plane(const PoolShape& s, const T* in, T* out, int64_t* indices) {
       best = i;
     });
     out[o] = value;
-    indices[o] = best;
+    positions[o] = static_cast<I>(best);
   });
 }
 
-template <class Windows>
-void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
+constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
+
+template <class Windows, DtypeSet kPositions>
+void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
   dispatch<kPoolTypes>(dtype, "max_pool", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const bool simple = std::is_same_v<Windows, FixedWindows> && is_2x2(s);
-    for_each_plane(s, [&](int64_t p) {
-      const T* in = static_cast<const T*>(x) + p * s.in_size();
-      T* out = static_cast<T*>(y) + p * s.out_size();
-      if (simple)
-        max_pool_2x2(s, in, out, indices + p * s.out_size());
-      else
-        max_pool_plane<Windows>(s, in, out, indices + p * s.out_size());
+    dispatch<kPositions>(positions.dtype, "max_pool", [&](auto position_tag) {
+      using I = typename decltype(position_tag)::type;
+      const bool simple = std::is_same_v<Windows, FixedWindows> && is_2x2(s);
+      for_each_plane(s, [&](int64_t p) {
+        const T* in = static_cast<const T*>(x) + p * s.in_size();
+        T* out = static_cast<T*>(y) + p * s.out_size();
+        I* at = static_cast<I*>(positions.data) + p * s.out_size();
+        if (simple)
+          max_pool_2x2(s, in, out, at);
+        else
+          max_pool_plane<Windows>(s, in, out, at);
+      });
     });
   });
 }
@@ -215,23 +222,26 @@ void avg_pool_backward_with(const PoolShape& s, ScalarType dtype, const AverageD
 
 }  // namespace
 
-void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
-  max_pool_with<FixedWindows>(s, dtype, x, y, indices);
+void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
+  max_pool_with<FixedWindows, kPositionTypes>(s, dtype, x, y, positions);
 }
-void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
-  max_pool_with<AdaptiveWindows>(s, dtype, x, y, indices);
+void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
+  max_pool_with<AdaptiveWindows, dtype_bit(kLong)>(s, dtype, x, y, positions);
 }
 
-void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x) {
+void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& positions,
+                       void* grad_x) {
   dispatch<kFloatingTypes>(dtype, "max_pool_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for_each_plane(s, [&](int64_t p) {
-      const T* gy = static_cast<const T*>(grad_y) + p * s.out_size();
-      const int64_t* at = indices + p * s.out_size();
-      T* gx = static_cast<T*>(grad_x) + p * s.in_size();
-      std::fill(gx, gx + s.in_size(), T(0));
-      for (int64_t o = 0; o < s.out_size(); ++o)
-        gx[at[o]] = static_cast<T>(static_cast<op_math_t<T>>(gx[at[o]]) + static_cast<op_math_t<T>>(gy[o]));
+    dispatch<kPositionTypes>(positions.dtype, "max_pool_backward", [&](auto position_tag) {
+      for_each_plane(s, [&](int64_t p) {
+        const T* gy = static_cast<const T*>(grad_y) + p * s.out_size();
+        const auto* at = static_cast<const typename decltype(position_tag)::type*>(positions.data) + p * s.out_size();
+        T* gx = static_cast<T*>(grad_x) + p * s.in_size();
+        std::fill(gx, gx + s.in_size(), T(0));
+        for (int64_t o = 0; o < s.out_size(); ++o)
+          gx[at[o]] = static_cast<T>(static_cast<op_math_t<T>>(gx[at[o]]) + static_cast<op_math_t<T>>(gy[o]));
+      });
     });
   });
 }

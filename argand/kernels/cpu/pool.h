@@ -18,12 +18,23 @@ struct PoolShape {
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };
 
-// y = max over each window, indices = its position within the input plane (the first of equals; the last NaN wins over
-// all).
-void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices);
-// grad_x = sum of grad_y at `indices`, zero elsewhere.  The shape has the windows of the pooling, kernel[0] being 0 for
-// adaptive ones: a GPU looks for an element in those that contain it.
-void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices, void* grad_x);
+// Positions within input planes, one for each output: int64 as users see them.  Those that only the backward op sees
+// are int16 where planes are small enough: at 2 x 2 windows, half of what pooling would move are positions otherwise.
+struct Positions {
+  void* data;
+  ScalarType dtype;
+};
+struct ConstPositions {
+  const void* data;
+  ScalarType dtype;
+};
+
+// y = max over each window, `positions` = where it is (the first of equals; the last NaN wins over all).
+void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions);
+// grad_x = sum of grad_y at `positions`, zero elsewhere.  The shape has the windows of the pooling, kernel[0] being 0
+// for adaptive ones: a GPU looks for an element in those that contain it.
+void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& positions,
+                       void* grad_x);
 
 // How many elements an average divides by: those of the window, with or without the padding it covers, or a given
 // number.
@@ -38,6 +49,6 @@ void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDiviso
 // Adaptive windows: output i of n covers [floor(i * in / n), ceil((i + 1) * in / n)).
 void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y);
 void adaptive_avg_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x);
-void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices);
+void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions);
 
 }  // namespace argand::cpu

@@ -38,12 +38,17 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
                                               f.band, f.channels, f.pitch, f.outputs, f.shares, turned));
   const auto bytes = static_cast<size_t>(f.bytes());
   run.allow_shared_memory(bytes);
-  const int64_t tiles = f.tiles(n);
+  const int64_t tiles = f.tiles(n), results = n * s.o * s.out_h() * s.out_w();
+  const auto range = [](const void* data, int64_t numel) {
+    return MemoryRange{data, static_cast<size_t>(numel) * sizeof(float)};
+  };
+  const EpilogueSlot epilogue{
+      y, results, kFloat, 1, {range(x, n * s.c * s.h * s.w), range(w, s.c * s.o * 9), range(bias, bias ? s.o : 0)}};
   launch(run,
          {.blocks = blocks_for(std::min<int64_t>(tiles, f.blocks() * multi_processor_count()), 1),
           .threads = static_cast<unsigned>(f.threads()),
           .shared_memory = bytes},
-         x, w, bias, y, static_cast<int>(n));
+         epilogue, x, w, bias, y, static_cast<int>(n));
   return true;
 }
 

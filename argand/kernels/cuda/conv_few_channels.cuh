@@ -3,6 +3,7 @@
 #pragma once
 #include "argand/kernels/cuda/async_copy.cuh"
 #include "argand/kernels/cuda/few_channels.cuh"
+#include "argand/kernels/cuda/store_result.cuh"
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
 
@@ -31,7 +32,7 @@ template <int kC, int kO, int kH, int kW, int kPadY, int kPadX, int kImages, int
 __global__ void __launch_bounds__(
     FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares}.threads(),
     FewForward{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares}.blocks())
-    few_channels_forward(const float* x, const float* w, const float* bias, float* y, int n) {
+    few_channels_forward(const float* x, const float* w, const float* bias, float* y, int n, Epilogue<float> epilogue) {
   await_earlier_work();
   constexpr FewForward f{{kC, kO, kH, kW, kPadY, kPadX}, kImages, kBand, kChannels, kPitch, kOutputs, kShares};
   constexpr int kThreads = f.threads(), kShareThreads = f.share_threads(), kSegment = f.s.segment(),
@@ -114,7 +115,8 @@ __global__ void __launch_bounds__(
 
     // Segments of threads lie one after the other: neighbours in memory are written together.
     const int first = tile / f.bands() * kImages, y0 = tile % f.bands() * kBand;
-    float* const out = y + int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
+    const int64_t out = int64_t{first} * kO * kOutH * kOutW + y0 * kOutW;
+    const auto store = [&](int at, float value) { store_result(epilogue, y, out + at, value); };
     // Of element e of the segments of a share's threads from `owners`, for the first of their channels; to: -1: none.
     const auto place_of = [&](int owners, int e, int& output, int& to) {
       const int owner = owners + e / kSegment, item = owner % f.items();
@@ -138,8 +140,8 @@ __global__ void __launch_bounds__(
 #pragma unroll
         for (int i = 0; i < kSegment; ++i)
           if (to[i] >= 0 && (kO % kOutputs == 0 || outputs[i] + q < kO))
-            out[to[i] + q * (kOutH * kOutW)] =
-                turned[(i * 32 + lane) / kSegment * f.out_pitch() + (i * 32 + lane) % kSegment];
+            store(to[i] + q * (kOutH * kOutW),
+                  turned[(i * 32 + lane) / kSegment * f.out_pitch() + (i * 32 + lane) % kSegment]);
       }
     } else {
 #pragma unroll
@@ -159,7 +161,7 @@ __global__ void __launch_bounds__(
         float sum = part[0];
 #pragma unroll
         for (int of = 1; of < kShares; ++of) sum += part[of * f.share_sums()];
-        out[to + q * (kOutH * kOutW)] = sum;
+        store(to + q * (kOutH * kOutW), sum);
       }
     }
   }

@@ -24,20 +24,24 @@ bool are_tiles(const cpu::PoolShape& s, ScalarType dtype, const void* x) {
   return s.in[0] == 1 && s.planes * s.in_size() < int64_t{1} << 32 &&
          reinterpret_cast<uintptr_t>(x) % (2 * static_cast<size_t>(element_size(dtype))) == 0;
 }
-template <class... Args>
-void launch_tiles(const char* name, const cpu::PoolShape& s, ScalarType dtype, Args... args) {
-  const auto narrow = [](int64_t i) { return static_cast<unsigned>(i); };
-  const int64_t outputs = s.planes * s.out_size();
-  launch(kernel(kHeader, instance(name, dtype)), {blocks_for(outputs, kThreads), kThreads}, args..., narrow(outputs),
-         narrow(s.out[1]), narrow(s.out[2]));
-}
+unsigned narrow(int64_t i) { return static_cast<unsigned>(i); }
 
-void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
-  if (are_tiles(s, dtype, x)) return launch_tiles("max_pool_tiles", s, dtype, x, y, indices);
-  launch_pool("max_pool", dtype, kFixed, s.planes * s.out_size(), x, y, indices, s);
+void max_pool_with(const char* windows, const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
+                   const cpu::Positions& at) {
+  const int64_t outputs = s.planes * s.out_size();
+  launch(kernel(kHeader, instance("max_pool", dtype, at.dtype, windows)), {blocks_for(outputs, kThreads), kThreads}, x,
+         y, at.data, s);
 }
-void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, int64_t* indices) {
-  launch_pool("max_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, indices, s);
+void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+  const int64_t outputs = s.planes * s.out_size();
+  if (are_tiles(s, dtype, x))
+    return launch(kernel(kHeader, instance("max_pool_tiles", dtype, at.dtype)),
+                  {blocks_for(outputs, kThreads), kThreads}, x, y, at.data, narrow(outputs), narrow(s.out[1]),
+                  narrow(s.out[2]));
+  max_pool_with(kFixed, s, dtype, x, y, at);
+}
+void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+  max_pool_with(kAdaptive, s, dtype, x, y, at);
 }
 bool overlap(const cpu::PoolShape& s) {
   for (size_t d = 0; d < 3; ++d)
@@ -45,18 +49,35 @@ bool overlap(const cpu::PoolShape& s) {
   return false;
 }
 
-void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const int64_t* indices,
+void max_pool_tiles_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y,
+                             const cpu::ConstPositions& at, void* grad_x) {
+  const int64_t outputs = s.planes * s.out_size();
+  const auto range = [outputs](const void* data, ScalarType type) {
+    return MemoryRange{data, static_cast<size_t>(outputs * element_size(type))};
+  };
+  const EpilogueSlot epilogue{grad_x,
+                              s.planes * s.in_size(),
+                              dtype,
+                              2 * static_cast<size_t>(element_size(dtype)),
+                              {range(grad_y, dtype), range(at.data, at.dtype)}};
+  launch(kernel(kHeader, instance("max_pool_tiles_backward", dtype, at.dtype)),
+         {blocks_for(outputs, kThreads), kThreads}, epilogue, grad_y, at.data, grad_x, narrow(outputs),
+         narrow(s.out[1]), narrow(s.out[2]));
+}
+
+void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const cpu::ConstPositions& at,
                        void* grad_x) {
-  if (are_tiles(s, dtype, grad_x)) return launch_tiles("max_pool_tiles_backward", s, dtype, grad_y, indices, grad_x);
+  if (are_tiles(s, dtype, grad_x)) return max_pool_tiles_backward(s, dtype, grad_y, at, grad_x);
   if (!overlap(s)) {
     const int64_t outputs = s.planes * s.out_size();
-    const Kernel put = kernel(kHeader, instance("max_pool_scatter", dtype));
+    const Kernel put = kernel(kHeader, instance("max_pool_scatter", dtype, at.dtype));
     fill_bytes(grad_x, 0, static_cast<size_t>(s.planes * s.in_size() * element_size(dtype)));
-    return launch(put, {blocks_for(outputs, kThreads), kThreads}, grad_y, indices, grad_x, outputs, s.out_size(),
+    return launch(put, {blocks_for(outputs, kThreads), kThreads}, grad_y, at.data, grad_x, outputs, s.out_size(),
                   s.in_size());
   }
-  launch_pool("max_pool_backward", dtype, s.kernel[0] > 0 ? kFixed : kAdaptive, s.planes * s.in_size(), grad_y, indices,
-              grad_x, s);
+  const int64_t elements = s.planes * s.in_size();
+  launch(kernel(kHeader, instance("max_pool_backward", dtype, at.dtype, s.kernel[0] > 0 ? kFixed : kAdaptive)),
+         {blocks_for(elements, kThreads), kThreads}, grad_y, at.data, grad_x, s);
 }
 
 void avg_pool(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor, const void* x, void* y) {

@@ -3,6 +3,7 @@
 // windows of 2 x 2 that tile their planes have kernels of their own.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
+#include "argand/kernels/cuda/store_result.cuh"
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
 
@@ -103,8 +104,8 @@ __device__ __forceinline__ void for_each_covering(const PoolShape& s, const int6
 }
 
 // The first of equal elements wins, and the last NaN.
-template <class T, class Windows>
-__global__ void max_pool(const T* x, T* y, int64_t* indices, PoolShape s) {
+template <class T, class I, class Windows>
+__global__ void max_pool(const T* x, T* y, I* positions, PoolShape s) {
   await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
@@ -120,11 +121,11 @@ __global__ void max_pool(const T* x, T* y, int64_t* indices, PoolShape s) {
     best = at;
   });
   y[i] = convert<T>(value);
-  indices[i] = best;
+  positions[i] = static_cast<I>(best);
 }
 
-template <class T, class Windows>
-__global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* grad_x, PoolShape s) {
+template <class T, class I, class Windows>
+__global__ void max_pool_backward(const T* grad_y, const I* positions, T* grad_x, PoolShape s) {
   await_earlier_work();
   using A = op_math_t<T>;
   const int64_t i = thread_number();
@@ -134,7 +135,7 @@ __global__ void max_pool_backward(const T* grad_y, const int64_t* indices, T* gr
   A sum = 0;
   for_each_covering<Windows>(s, p.at, [&](int64_t oz, int64_t oy, int64_t ox) {
     const int64_t o = outputs + (oz * s.out[1] + oy) * s.out[2] + ox;
-    if (indices[o] == mine) sum += convert<A>(grad_y[o]);
+    if (positions[o] == mine) sum += convert<A>(grad_y[o]);
   });
   grad_x[i] = convert<T>(sum);
 }
@@ -156,9 +157,8 @@ struct Tile {
   }
 };
 
-template <class T>
-__global__ void max_pool_tiles(const Pair<T>* x, T* y, int64_t* indices, unsigned outputs, unsigned out_h,
-                               unsigned out_w) {
+template <class T, class I>
+__global__ void max_pool_tiles(const Pair<T>* x, T* y, I* positions, unsigned outputs, unsigned out_h, unsigned out_w) {
   await_earlier_work();
   using A = op_math_t<T>;
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -177,29 +177,40 @@ __global__ void max_pool_tiles(const Pair<T>* x, T* y, int64_t* indices, unsigne
   visit(lower.left, 2 * out_w);
   visit(lower.right, 2 * out_w + 1);
   y[i] = convert<T>(value);
-  indices[i] = t.first + best;
+  positions[i] = static_cast<I>(t.first + best);
 }
 
-template <class T>
-__global__ void max_pool_tiles_backward(const T* grad_y, const int64_t* indices, Pair<T>* grad_x, unsigned outputs,
-                                        unsigned out_h, unsigned out_w) {
+template <class T, class I>
+__global__ void max_pool_tiles_backward(const T* grad_y, const I* positions, Pair<T>* grad_x, unsigned outputs,
+                                        unsigned out_h, unsigned out_w, Epilogue<T> epilogue) {
   await_earlier_work();
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= outputs) return;
   const Tile t(i, out_h, out_w);
   const T g = grad_y[i], zero{};
-  const unsigned at = static_cast<unsigned>(indices[i]) - t.first;
-  grad_x[t.pair] = {at == 0 ? g : zero, at == 1 ? g : zero};
-  grad_x[t.pair + out_w] = {at == 2 * out_w ? g : zero, at == 2 * out_w + 1 ? g : zero};
+  const unsigned at = static_cast<unsigned>(positions[i]) - t.first;
+  const auto store = [&](unsigned pair, unsigned first) {
+    const Pair<T> x{at == first ? g : zero, at == first + 1 ? g : zero};
+    if (epilogue.out) {
+      Pair<T> mask{};
+      if (epilogue.mask) mask = reinterpret_cast<const Pair<T>*>(epilogue.mask)[pair];
+      reinterpret_cast<Pair<T>*>(epilogue.out)[pair] = {activated(epilogue, mask.left, x.left),
+                                                        activated(epilogue, mask.right, x.right)};
+      if (!epilogue.keep) return;
+    }
+    grad_x[pair] = x;
+  };
+  store(t.pair, 0);
+  store(t.pair + out_w, 2 * out_w);
 }
 
 // For windows that do not overlap: each output writes to where its maximum was, and grad_x holds zeros.
-template <class T>
-__global__ void max_pool_scatter(const T* grad_y, const int64_t* indices, T* grad_x, int64_t outputs, int64_t out_size,
+template <class T, class I>
+__global__ void max_pool_scatter(const T* grad_y, const I* positions, T* grad_x, int64_t outputs, int64_t out_size,
                                  int64_t in_size) {
   await_earlier_work();
   const int64_t i = thread_number();
-  if (i < outputs) grad_x[quotient(i, out_size) * in_size + indices[i]] = grad_y[i];
+  if (i < outputs) grad_x[quotient(i, out_size) * in_size + positions[i]] = grad_y[i];
 }
 
 // Elements the average of a window is divided by.

@@ -40,13 +40,13 @@ TEST_F(MaxPool, TiesAndNaNOfTilesAreTheCpus) {
     const DeviceArray<float> dx(x), dy(y), dgx(gx), dgy(gy);
     const DeviceArray<int64_t> got_indices(indices);
     const Device here(kCUDA);
-    blocks::max_pool.on(kCPU)(s, kFloat, x.data(), y.data(), indices.data());
-    blocks::max_pool.on(here)(s, kFloat, dx.data(), dy.data(), got_indices.data());
+    blocks::max_pool.on(kCPU)(s, kFloat, x.data(), y.data(), {indices.data(), kLong});
+    blocks::max_pool.on(here)(s, kFloat, dx.data(), dy.data(), {got_indices.data(), kLong});
     EXPECT_EQ(got_indices.values(), indices);
     const auto got = dy.values();
     EXPECT_EQ(std::memcmp(got.data(), y.data(), y.size() * sizeof(float)), 0);
-    blocks::max_pool_backward.on(kCPU)(s, kFloat, gy.data(), indices.data(), gx.data());
-    blocks::max_pool_backward.on(here)(s, kFloat, dgy.data(), got_indices.data(), dgx.data());
+    blocks::max_pool_backward.on(kCPU)(s, kFloat, gy.data(), {indices.data(), kLong}, gx.data());
+    blocks::max_pool_backward.on(here)(s, kFloat, dgy.data(), {got_indices.data(), kLong}, dgx.data());
     EXPECT_EQ(dgx.values(), gx);
   }
 }

@@ -90,13 +90,26 @@ bool small_product(const MatrixProduct& p, void* a_sums) {
   const Kernel run = kernel(kHeader, instance("small_product", p.dtype, narrow(to.side),
                                               form(p, p.a, p.m, p.a.row_stride, p.a.column_stride, to.side),
                                               form(p, p.b, p.n, p.b.column_stride, p.b.row_stride, to.side)));
+  const auto range = [&](const MatrixProduct::Operand& o, int64_t rows, int64_t columns) {
+    const int64_t last = (rows - 1) * o.row_stride + (columns - 1) * o.column_stride + (p.batch - 1) * o.batch_stride;
+    return MemoryRange{o.data, static_cast<size_t>((last + 1) * element_size(p.dtype))};
+  };
+  const auto vector = [&](const void* v, int64_t n) {
+    return MemoryRange{v, v ? static_cast<size_t>(n * element_size(p.dtype)) : 0};
+  };
+  const bool dense = p.c_row_stride == p.n && (p.batch == 1 || p.c_batch_stride == p.m * p.n);
+  const EpilogueSlot epilogue{p.c,
+                              dense ? p.batch * p.m * p.n : 0,
+                              p.dtype,
+                              1,
+                              {range(p.a, p.m, p.k), range(p.b, p.k, p.n), vector(p.bias, p.n), vector(a_sums, p.m)}};
   const auto start = [&](auto alpha, auto beta) {
     launch(run,
            {.blocks = static_cast<unsigned>(to.column_tiles),
             .threads = static_cast<unsigned>(to.threads),
             .blocks_y = static_cast<unsigned>(to.row_tiles),
             .blocks_z = static_cast<unsigned>(p.batch)},
-           p.a.data, p.b.data, p.c, p.bias, a_sums, s, alpha, beta);
+           epilogue, p.a.data, p.b.data, p.c, p.bias, a_sums, s, alpha, beta);
   };
   p.dtype == kDouble ? start(p.alpha.to<double>(), p.beta.to<double>())
                      : start(p.alpha.to<float>(), p.beta.to<float>());

@@ -3,6 +3,7 @@
 #include "argand/kernels/cuda/arguments.cuh"
 #include "argand/kernels/cuda/block.cuh"
 #include "argand/kernels/cuda/product_tile.cuh"
+#include "argand/kernels/cuda/store_result.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
@@ -75,7 +76,7 @@ __device__ __forceinline__ void spread_warp_sums(T* x) {
 template <class T, int R, class AForm, class BForm>
 __global__ void __launch_bounds__(kSmallProductThreads, 1)
     small_product(const T* a, const T* b, T* c, const T* bias, T* a_sums, SmallProduct s,
-                  typename ProductMath<T>::Sum alpha, typename ProductMath<T>::Sum beta) {
+                  typename ProductMath<T>::Sum alpha, typename ProductMath<T>::Sum beta, Epilogue<T> epilogue) {
   await_earlier_work();
   using Math = ProductMath<T>;
   using Sum = typename Math::Sum;
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(kSmallProductThreads, 1)
   for (int i = 0; i < kEach; ++i) {
     if (column + i < s.n) {
       const Sum x = Math::multiply_add(beta, convert<Sum>(before[i]), alpha * sums[i]);
-      c[out + i] = convert<T>(x + convert<Sum>(added[i]));
+      store_result(epilogue, c, out + i, convert<T>(x + convert<Sum>(added[i])));
     } else if (first % R + i == ones) {
       a_sums[row] = convert<T>(sums[i]);
     }

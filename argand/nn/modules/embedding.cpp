@@ -11,6 +11,9 @@ EmbeddingImpl::EmbeddingImpl(EmbeddingOptions o) : options(std::move(o)) { reset
 
 void EmbeddingImpl::reset() {
   const int64_t count = options.num_embeddings();
+  ARGAND_CHECK(ValueError, count >= 0 && options.embedding_dim() >= 0,
+               "Embedding: expected num_embeddings and embedding_dim of at least 0, got ", count, " and ",
+               options.embedding_dim());
   if (options.padding_idx()) {
     const int64_t padding = *options.padding_idx();
     ARGAND_CHECK(ValueError, padding >= -count && padding < count,

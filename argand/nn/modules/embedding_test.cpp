@@ -70,6 +70,7 @@ TEST(Embedding, FrozenAndCloned) {
 }
 
 TEST(Embedding, BadArguments) {
+  EXPECT_THROW(Embedding(4, -3), ValueError);
   EXPECT_THROW(Embedding(EmbeddingOptions(4, 3).padding_idx(4)), ValueError);
   EXPECT_THROW(Embedding(EmbeddingOptions(4, 3).padding_idx(-5)), ValueError);
   EXPECT_THROW(Embedding(EmbeddingOptions(4, 3)._weight(zeros({3, 4}))), ShapeError);

@@ -12,6 +12,9 @@ namespace argand::nn {
 LinearImpl::LinearImpl(const LinearOptions& o) : options(o) { reset(); }
 
 void LinearImpl::reset() {
+  ARGAND_CHECK(ValueError, options.in_features() >= 0 && options.out_features() >= 0,
+               "Linear: expected in_features and out_features of at least 0, got ", options.in_features(), " and ",
+               options.out_features());
   weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
   bias = register_parameter("bias", options.bias() ? empty({options.out_features()}) : Tensor(), options.bias());
   reset_parameters();
@@ -35,6 +38,9 @@ Tensor LinearImpl::forward(const Tensor& input) { return argand::linear(input, w
 BilinearImpl::BilinearImpl(const BilinearOptions& o) : options(o) { reset(); }
 
 void BilinearImpl::reset() {
+  ARGAND_CHECK(ValueError, options.in1_features() > 0 && options.in2_features() >= 0 && options.out_features() >= 0,
+               "Bilinear: expected in1_features > 0, and in2_features and out_features of at least 0, got ",
+               options.in1_features(), ", ", options.in2_features(), " and ", options.out_features());
   weight =
       register_parameter("weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
   bias = register_parameter("bias", options.bias() ? empty({options.out_features()}) : Tensor(), options.bias());

@@ -15,6 +15,7 @@ TEST(Linear, AsPyTorch) {
   expect_values("dbias", m->bias.grad(), {2.5, 5.5});
   EXPECT_EQ(printed(*m), "torch::nn::Linear(in_features=3, out_features=2, bias=true)");
   EXPECT_FALSE(Linear(LinearOptions(3, 2).bias(false))->bias.defined());
+  EXPECT_ERROR(ValueError, "Linear: expected in_features and out_features of at least 0, got -1 and 3", Linear(-1, 3));
 }
 
 // m = nn.Bilinear(2, 3, 2).double() with the parameters of run(); m(pattern([2, 2]), pattern([2, 3], 5))
@@ -24,6 +25,7 @@ TEST(Bilinear, AsPyTorch) {
   for (const Tensor& p : m->parameters()) p.set_data(pattern(p.sizes(), 5, 7, -0.5, 0.25));
   expect_values("y", m(pattern({2, 2}), pattern({2, 3}, 5)), {-1.5625, -0.390625, -0.46875, 0.390625});
   EXPECT_ERROR(ShapeError, "expected inputs of 2 and 3 features, got 2 and 2", m(zeros({2, 2}), zeros({2, 2})));
+  EXPECT_ERROR(ValueError, "Bilinear: expected in1_features > 0, and in2_features and", Bilinear(2, -3, 2));
 }
 
 TEST(Flatten, AndUnflatten) {

@@ -53,13 +53,13 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
-    if (c.needs(kInput))
-      out[kInput] = _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
     if (c.needs(kWeight))
       std::tie(out[kWeight], out[kBias]) = _conv_weight_grad(g, c.input.conj(), c.sizes(kWeight), c.stride, c.padding,
                                                              c.dilation, c.groups, c.needs(kBias));
     else if (c.needs(kBias))
       out[kBias] = g.sum(all_but_channels(g.dim()));
+    if (c.needs(kInput))  // last, as in linear
+      out[kInput] = _conv_input_grad(g, c.weight.conj(), c.sizes(kInput), c.stride, c.padding, c.dilation, c.groups);
     return out;
   }
   static void samples(S& s) {

@@ -25,7 +25,7 @@ struct Empty : Kernel<EmptyArgs> {
       "MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "A tensor of the given sizes whose elements are not set.";
   static TensorMeta infer(const Args& a) {
-    return meta_of(a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options, a.options.dtype());
+    return meta_of(Args::kName, a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options, a.options.dtype());
   }
   static void run(const Args&, Tensor&) {}
 };
@@ -37,14 +37,14 @@ struct Full : Kernel<FullArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "A tensor filled with one value; without a dtype, that of the value.";
   static TensorMeta infer(const Args& a) {
-    return meta_of(a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value)));
+    return meta_of(Args::kName, a.size, a.options, a.options.dtype_opt().value_or(dtype_for(a.fill_value)));
   }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) {
     s.add({{2, 3}, 1.5});
     s.add({{}, 2});
     s.add({{0, 2}, true});
-    s.fails({{2, -1}, 0}, "sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}, 0}, "full: sizes must be non-negative, got [2, -1]");
   }
 };
 ARGAND_OP(Full)
@@ -54,8 +54,14 @@ struct Zeros : Composite<ZerosArgs> {
       "zeros(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) "
       "-> Tensor";
   static constexpr auto doc = "A tensor filled with 0.";
-  static Tensor compose(const Args& a) { return full(a.size, 0, a.options.dtype(a.options.dtype())); }
-  static void samples(S& s) { s.add({{2, 3}}); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return full(a.size, 0, a.options.dtype(a.options.dtype()));
+  }
+  static void samples(S& s) {
+    s.add({{2, 3}});
+    s.fails({{-1}}, "zeros: sizes must be non-negative, got [-1]");
+  }
 };
 ARGAND_OP(Zeros)
 
@@ -64,8 +70,14 @@ struct Ones : Composite<OnesArgs> {
       "ones(int[] size, *, ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None) -> "
       "Tensor";
   static constexpr auto doc = "A tensor filled with 1.";
-  static Tensor compose(const Args& a) { return full(a.size, 1, a.options.dtype(a.options.dtype())); }
-  static void samples(S& s) { s.add({{2, 3}}); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return full(a.size, 1, a.options.dtype(a.options.dtype()));
+  }
+  static void samples(S& s) {
+    s.add({{2, 3}});
+    s.fails({{-1}}, "ones: sizes must be non-negative, got [-1]");
+  }
 };
 ARGAND_OP(Ones)
 

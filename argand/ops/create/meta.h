@@ -4,14 +4,21 @@
 
 namespace argand::ops {
 
-inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
+inline void check_sizes(const char* op, IntArrayRef size) {
+  for (const int64_t s : size) ARGAND_CHECK(ShapeError, s >= 0, op, ": sizes must be non-negative, got ", size);
+}
+
+inline TensorMeta meta_of(const char* op, IntArrayRef size, const TensorOptions& o, ScalarType dtype) {
+  check_sizes(op, size);
   TensorMeta meta{size, dtype};
   meta.device = o.device();
   if (o.memory_format_opt() && *o.memory_format_opt() != MemoryFormat::Preserve)
     meta.strides = strides_of(size, *o.memory_format_opt());
   return meta;
 }
-inline TensorMeta meta_of(IntArrayRef size, const TensorOptions& o) { return meta_of(size, o, o.dtype()); }
+inline TensorMeta meta_of(const char* op, IntArrayRef size, const TensorOptions& o) {
+  return meta_of(op, size, o, o.dtype());
+}
 
 // What *_like makes: the options of `self` with those given laid over them, in the memory order of `self`.
 inline TensorMeta meta_like(const Tensor& self, const TensorOptions& o, std::optional<MemoryFormat> format) {

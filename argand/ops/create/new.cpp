@@ -11,7 +11,10 @@ struct NewEmpty : Composite<NewEmptyArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "An unset tensor of a size, with the dtype and device of self.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return empty(a.size, options_like(a.self, a.options)); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return empty(a.size, options_like(a.self, a.options));
+  }
 };
 ARGAND_OP(NewEmpty)
 
@@ -21,10 +24,13 @@ struct NewFull : Composite<NewFullArgs> {
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "A tensor of one value, with the dtype and device of self.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return full(a.size, a.fill_value, options_like(a.self, a.options)); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return full(a.size, a.fill_value, options_like(a.self, a.options));
+  }
   static void samples(S& s) {
     s.add({s->real({2}), {2, 3}, 1.5});
-    s.fails({s->real({2}), {-1}, 1}, "sizes must be non-negative, got [-1]");
+    s.fails({s->real({2}), {-1}, 1}, "new_full: sizes must be non-negative, got [-1]");
   }
 };
 ARGAND_OP(NewFull)
@@ -35,7 +41,10 @@ struct NewZeros : Composite<NewZerosArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Zeros of a size, with the dtype and device of self.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return zeros(a.size, options_like(a.self, a.options)); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return zeros(a.size, options_like(a.self, a.options));
+  }
   static void samples(S& s) { s.add({s->real({2}), {2, 3}}); }
 };
 ARGAND_OP(NewZeros)
@@ -46,7 +55,10 @@ struct NewOnes : Composite<NewOnesArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Ones of a size, with the dtype and device of self.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return ones(a.size, options_like(a.self, a.options)); }
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return ones(a.size, options_like(a.self, a.options));
+  }
   static void samples(S& s) { s.add({s->real({2}), {2, 3}}); }
 };
 ARGAND_OP(NewOnes)
@@ -63,7 +75,7 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
                  "empty_strided: expected as many strides as sizes, got size ", a.size, " and stride ", a.stride);
     for (const int64_t s : a.stride)
       ARGAND_CHECK(ValueError, s >= 0, "empty_strided: strides must be non-negative, got ", a.stride);
-    TensorMeta meta = meta_of(a.size, a.options);
+    TensorMeta meta = meta_of(Args::kName, a.size, a.options);
     meta.strides = a.stride;
     return meta;
   }

@@ -68,7 +68,7 @@ struct Arange : Kernel<ArangeArgs> {
                  ", step ", step);
     const ScalarType dtype = a.options.dtype_opt().value_or(integers(a) ? kLong : get_default_dtype());
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "arange: not implemented for dtype ", dtype);
-    return meta_of({length(a, dtype)}, a.options, dtype);
+    return meta_of(Args::kName, {length(a, dtype)}, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {
     Sequence s{Sequence::kNumbers};
@@ -104,7 +104,7 @@ struct Linspace : Kernel<LinspaceArgs> {
   static constexpr auto doc = "`steps` numbers from start to end, both included, equally far apart.";
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ValueError, a.steps >= 0, "linspace: number of steps must be non-negative, got ", a.steps);
-    return meta_of({a.steps}, a.options);
+    return meta_of(Args::kName, {a.steps}, a.options);
   }
   static void run(const Args& a, Tensor& out) { run_sequence(line(a.start, a.end, a.steps), out); }
   static void samples(S& s) {
@@ -125,7 +125,7 @@ struct Logspace : Kernel<LogspaceArgs> {
   static constexpr auto doc = "base to the powers that linspace gives.";
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ValueError, a.steps >= 0, "logspace: number of steps must be non-negative, got ", a.steps);
-    return meta_of({a.steps}, a.options);
+    return meta_of(Args::kName, {a.steps}, a.options);
   }
   static void run(const Args& a, Tensor& out) {
     Sequence s = line(a.start, a.end, a.steps);
@@ -153,7 +153,7 @@ struct Eye : Kernel<EyeArgs> {
     const int64_t m = a.m.value_or(a.n);
     ARGAND_CHECK(ValueError, a.n >= 0, "eye: n must be greater or equal to 0, got ", a.n);
     ARGAND_CHECK(ValueError, m >= 0, "eye: m must be greater or equal to 0, got ", m);
-    return meta_of({a.n, m}, a.options);
+    return meta_of(Args::kName, {a.n, m}, a.options);
   }
   static void run(const Args&, Tensor& out) {
     const int64_t n = out.sizes()[0], m = out.sizes()[1];

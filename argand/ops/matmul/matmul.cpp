@@ -100,11 +100,12 @@ struct Linear : Kernel<LinearArgs> {
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
-    if (c.needs(kInput)) out[kInput] = g.matmul(c.weight.conj());
     if (c.needs(kWeight))
       std::tie(out[kWeight], out[kBias]) = _linear_weight_grad(g, c.input.conj(), c.needs(kBias));
     else if (c.needs(kBias))
       out[kBias] = as_rows(g).sum(0);
+    // Last: what comes next in the backward pass works on it, and may become a part of this product (Note [Epilogues]).
+    if (c.needs(kInput)) out[kInput] = g.matmul(c.weight.conj());
     return out;
   }
   static void samples(S& s) {

@@ -1,4 +1,6 @@
 // Max pooling, fixed and adaptive windows.
+#include <limits>
+
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pool/args.h"
@@ -7,7 +9,7 @@
 namespace argand::ops {
 namespace {
 
-int64_t* positions(const Tensor& indices) { return static_cast<int64_t*>(indices.impl().data()); }
+cpu::Positions positions(const Tensor& t) { return {t.impl().data(), t.dtype()}; }
 
 // The gradient of a pooled result at each position it was taken from: planes are flattened for gather.
 Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial) {
@@ -16,25 +18,28 @@ Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial) {
     sizes.push_back(-1);
     return x.reshape(sizes);
   };
-  return flat(t).gather(-1, flat(indices)).reshape(indices.sizes());
+  return flat(t).gather(-1, flat(indices).to(kLong)).reshape(indices.sizes());
 }
 
 }  // namespace
 
 struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
   static constexpr auto schema =
-      "_max_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode) -> "
-      "(Tensor, Tensor)";
+      "_max_pool_nd(Tensor self, int[] kernel_size, int[] stride, int[] padding, int[] dilation, bool ceil_mode, "
+      "bool narrow) -> (Tensor, Tensor)";
   static constexpr auto doc =
-      "Max pooling over as many trailing dimensions as kernel_size has entries; and the positions within each plane.";
+      "Max pooling over as many trailing dimensions as kernel_size has entries; and the positions within each plane, "
+      "narrow ones as int16 if they fit.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
   static cpu::PoolShape shape(const Args& a) {
     return pool_shape("max_pool", a.self, {a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode});
   }
   static TensorMetas infer(const Args& a) {
-    const Dims sizes = pooled_sizes(a.self, shape(a), a.kernel_size.size());
-    return {{sizes, a.self.dtype()}, {sizes, kLong}};
+    const cpu::PoolShape s = shape(a);
+    const Dims sizes = pooled_sizes(a.self, s, a.kernel_size.size());
+    const bool fit = s.in_size() - 1 <= std::numeric_limits<int16_t>::max();
+    return {{sizes, a.self.dtype()}, {sizes, a.narrow && fit ? kShort : kLong}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.self);
@@ -45,16 +50,16 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
                               c.kernel_size, c.stride, c.padding, c.dilation);
   }
   static void samples(S& s) {
-    s.add({s->apart({2, 3, 6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false});
-    s.add({s->apart({2, 7, 5}), {3, 2}, {2, 1}, {1, 1}, {1, 2}, true});
-    s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}, false});
-    s.add({s->apart({2, 8}), {3}, {}, {1}, {1}, false});
-    s.fails({s->apart({2, 3, 6, 6}), {2, 2}, {}, {2, 0}, {1, 1}, false},
+    s.add({s->apart({2, 3, 6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false, false});
+    s.add({s->apart({2, 7, 5}), {3, 2}, {2, 1}, {1, 1}, {1, 2}, true, true});
+    s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {2, 2, 2}, {0, 0, 0}, {1, 1, 1}, false, true});
+    s.add({s->apart({2, 8}), {3}, {}, {1}, {1}, false, true});
+    s.fails({s->apart({2, 3, 6, 6}), {2, 2}, {}, {2, 0}, {1, 1}, false, false},
             "max_pool: pad should be at most half of effective kernel size");
-    s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false},
+    s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false, false},
             "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
-    s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false}, "max_pool: the output would be empty");
-    s.fails({s->apart({1, 1, 1}), {2, 2}, {}, {2, 2}, {3, 3}, false}, "max_pool: a window covers no element");
+    s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false, false}, "max_pool: the output would be empty");
+    s.fails({s->apart({1, 1, 1}), {2, 2}, {}, {2, 2}, {3, 3}, false, false}, "max_pool: a window covers no element");
   }
 };
 ARGAND_OP(MaxPoolNd)
@@ -95,7 +100,8 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
       s.padding[d] = a.padding[i];
       s.dilation[d] = a.dilation[i];
     }
-    blocks::max_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), positions(at), out.impl().data());
+    blocks::max_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), {at.impl().data(), at.dtype()},
+                                               out.impl().data());
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return take_at(g, c.indices, c.spatial); }
 };
@@ -139,7 +145,7 @@ struct MaxPool1dWithIndices : Composite<MaxPool1dWithIndicesArgs> {
   static constexpr auto doc = "max_pool1d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, false);
   }
   static void samples(S& s) { s.add({s->apart({2, 3, 8}), {2}, {}, {0}, {1}}); }
 };
@@ -153,7 +159,7 @@ struct MaxPool1d : Composite<MaxPool1dArgs> {
   static constexpr auto doc = "The maximum of each window of the last 1 dimension; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));
+    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, true));
   }
   static void samples(S& s) { s.add({s->apart({2, 3, 8}), {2}, {}, {0}, {1}}); }
 };
@@ -176,7 +182,7 @@ struct MaxPool2dWithIndices : Composite<MaxPool2dWithIndicesArgs> {
   static constexpr auto doc = "max_pool2d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, false);
   }
   static void samples(S& s) { s.add({s->apart({2, 3, 6, 5}), {3, 2}, {2, 2}, {1, 0}, {1, 1}}); }
 };
@@ -191,7 +197,7 @@ struct MaxPool2d : Composite<MaxPool2dArgs> {
       "The maximum of each window of the last 2 dimensions; stride defaults to the kernel size.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));
+    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, true));
   }
   static void samples(S& s) { s.add({s->apart({2, 3, 6, 5}), {3, 2}, {2, 2}, {1, 0}, {1, 1}}); }
 };
@@ -214,7 +220,7 @@ struct MaxPool3dWithIndices : Composite<MaxPool3dWithIndicesArgs> {
   static constexpr auto doc = "max_pool3d, and the position of each maximum within its plane.";
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode);
+    return _max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, false);
   }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };
@@ -230,7 +236,7 @@ struct MaxPool3d : Composite<MaxPool3dArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode));
+    return std::get<0>(_max_pool_nd(a.self, a.kernel_size, a.stride, a.padding, a.dilation, a.ceil_mode, true));
   }
   static void samples(S& s) { s.add({s->apart({1, 2, 4, 4, 4}), {2, 2, 2}, {}, {0, 0, 0}, {1, 1, 1}}); }
 };

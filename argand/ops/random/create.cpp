@@ -26,11 +26,11 @@ struct Rand : Kernel<RandArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
     check_floating("rand", a.options.dtype());
-    return meta_of(a.size, a.options);
+    return meta_of(Args::kName, a.size, a.options);
   }
   static void run(const Args& a, Tensor& out) { draw_uniform(out, 0, 1, a.generator); }
   static void samples(S& s) {
-    s.fails({{2, -1}}, "sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}}, "rand: sizes must be non-negative, got [2, -1]");
     s.fails({{2}, {}, kLong}, "rand: not implemented for dtype int64");
   }
 };
@@ -65,11 +65,11 @@ struct Randn : Kernel<RandnArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
     check_floating("randn", a.options.dtype());
-    return meta_of(a.size, a.options);
+    return meta_of(Args::kName, a.size, a.options);
   }
   static void run(const Args& a, Tensor& out) { draw_normal(out, 0, 1, a.generator); }
   static void samples(S& s) {
-    s.fails({{2, -1}}, "sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}}, "randn: sizes must be non-negative, got [2, -1]");
     s.fails({{2}, {}, kLong}, "randn: not implemented for dtype int64");
   }
 };
@@ -109,7 +109,7 @@ struct Randint : Kernel<RandintArgs> {
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.options.dtype_opt().value_or(kLong);
     check_integer_range("randint", a.low, a.high, dtype);
-    return meta_of(a.size, a.options, dtype);
+    return meta_of(Args::kName, a.size, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {
     draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), a.generator);
@@ -160,7 +160,7 @@ struct Randperm : Kernel<RandpermArgs> {
     ARGAND_CHECK(ValueError, a.n >= 0, "randperm: n must be non-negative, got ", a.n);
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "randperm: not implemented for dtype ", dtype);
     if (a.n > 0 && is_integral(dtype)) check_integer_range("randperm", 0, a.n, dtype);
-    return meta_of({a.n}, a.options, dtype);
+    return meta_of(Args::kName, {a.n}, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {
     if (!out.is_cpu()) {  // the order of random numbers, which are hardly ever equal

@@ -18,9 +18,9 @@ struct Fill {
 constexpr size_t kLongFill = size_t{64} << 20;  // takes longer than a launch
 }  // namespace
 
-void launch_with(const Kernel& kernel, const Grid& grid, void** args) {
+void launch_with(const Kernel& kernel, const Grid& grid, void** args, const EpilogueSlot* slot) {
   if (grid.blocks == 0 || grid.blocks_y == 0 || grid.blocks_z == 0) return;
-  if (!dry_run()) put_kernel(kernel, grid, args);
+  if (!dry_run()) put_kernel(kernel, grid, args, slot);
 }
 
 void fill_bytes(void* at, uint8_t value, size_t nbytes) {

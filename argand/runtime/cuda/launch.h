@@ -6,13 +6,21 @@
 namespace argand::cuda {
 
 // `args` are addresses of the kernel's arguments.  Without blocks nothing is launched.
-void launch_with(const Kernel& kernel, const Grid& grid, void** args);
+void launch_with(const Kernel& kernel, const Grid& grid, void** args, const EpilogueSlot* slot = nullptr);
 
 // launch(kernel, {blocks, threads}, a, b, c): the types must be exactly those of the kernel's parameters.
 template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, Args... args) {
   void* pointers[] = {&args...};
   launch_with(kernel, grid, pointers);
+}
+
+// The same of a kernel whose last parameter, beyond `args`, is an epilogue.
+template <class... Args>
+void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Args... args) {
+  Epilogue<void> none{};
+  void* pointers[] = {&args..., &none};
+  launch_with(kernel, grid, pointers, &slot);
 }
 
 // Sets bytes of device memory, on the current stream.

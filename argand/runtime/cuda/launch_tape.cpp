@@ -12,22 +12,61 @@ constexpr int kMostInVain = 512;            // windows without a replay; then la
 constexpr int kRest = 4096;                 // for so many
 constexpr uint64_t kLongThreads = 1 << 20;  // a kernel of so many threads runs for longer than a launch takes
 
+bool overlap(const MemoryRange& a, const MemoryRange& b) {
+  const auto *from_a = static_cast<const char*>(a.data), *from_b = static_cast<const char*>(b.data);
+  return from_a < from_b + b.nbytes && from_b < from_a + a.nbytes;
+}
+
+bool fits(const EpilogueSlot& slot, const EpilogueOp& e) {
+  if (e.in != slot.result || e.numel != slot.numel || e.dtype != slot.dtype) return false;
+  const auto addresses = reinterpret_cast<uintptr_t>(e.argument.out) | reinterpret_cast<uintptr_t>(e.argument.mask);
+  if (addresses % slot.alignment != 0) return false;
+  const size_t nbytes = static_cast<size_t>(e.numel * element_size(e.dtype));
+  const MemoryRange result{slot.result, nbytes}, out{e.argument.out, nbytes}, mask{e.argument.mask, nbytes};
+  if (overlap(result, mask)) return false;
+  if (overlap(result, out) && (e.argument.out != slot.result || e.argument.keep)) return false;
+  for (const MemoryRange& other : slot.others)
+    if (overlap(other, out)) return false;
+  return true;
+}
+
 uint64_t threads_of(const Grid& g) { return uint64_t{g.blocks} * g.blocks_y * g.blocks_z * g.threads * g.threads_y; }
 
 }  // namespace
 
 void LaunchTape::add_kernel(const char* op, const void* function, const KernelParameters& parameters, const Grid& grid,
-                            void* const* arguments) {
+                            void* const* arguments, const EpilogueSlot* slot) {
   const std::lock_guard lock(mutex_);
+  issue_long_work();
   const auto at = static_cast<uint32_t>(bytes_.size());
   bytes_.resize(at + (parameters.nbytes + 7) / 8 * 8);
   for (size_t i = 0; i < parameters.sizes.size(); ++i)
     std::memcpy(bytes_.data() + at + parameters.offsets[i], arguments[i], parameters.sizes[i]);
-  add({op, function, &parameters, grid, nullptr, at, parameters.nbytes}, threads_of(grid) >= kLongThreads);
+  const bool long_work = threads_of(grid) >= kLongThreads;
+  add({op, function, &parameters, grid, nullptr, at, parameters.nbytes}, long_work && !slot);
+  if (!slot || records_.empty()) return;
+  slot_ = *slot;
+  has_slot_ = true;
+  long_work_ = long_work;
+}
+
+bool LaunchTape::add_epilogue(const EpilogueOp& op) {
+  const std::lock_guard lock(mutex_);
+  if (!has_slot_ || !fits(slot_, op)) return false;
+  has_slot_ = false;
+  const TapeRecord& r = records_.back();
+  std::memcpy(bytes_.data() + r.at + r.parameters->offsets.back(), &op.argument, sizeof op.argument);
+  issue_long_work();
+  return true;
+}
+
+void LaunchTape::issue_long_work() {
+  if (long_work_) issue_window(FlushCause::kLongWork);
 }
 
 void LaunchTape::add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work) {
   const std::lock_guard lock(mutex_);
+  issue_long_work();
   const auto at = static_cast<uint32_t>(bytes_.size());
   bytes_.resize(at + (nbytes + 7) / 8 * 8);
   std::memcpy(bytes_.data() + at, data, nbytes);
@@ -36,6 +75,7 @@ void LaunchTape::add_call(const char* op, IssueCall call, const void* data, size
 
 void LaunchTape::add(const TapeRecord& record, bool long_work) {
   ++stats_.launches;
+  has_slot_ = false;
   if (!holds_back_ || resting_ > 0) {
     if (resting_ > 0) --resting_;
     const struct Forget {
@@ -94,6 +134,7 @@ void LaunchTape::issue_window(FlushCause cause) {
       tape.key_.clear();
       tape.hash_ = 0;
       tape.bytes_.clear();
+      tape.has_slot_ = tape.long_work_ = false;
     }
   } at_end{*this};
   ++stats_.windows;

@@ -14,6 +14,16 @@
 // to do; the optimizer's step goes with the next forward pass), with work that keeps the device busy for a while
 // anyway, and when they are full.
 //
+// Note [Epilogues]
+// An activation that follows a kernel, or its backward op, is often all that is done with the kernel's result, and
+// takes as long as writing the result: to read it, and write another.  A kernel that can do it on the way has an
+// Epilogue as its last parameter (epilogue.cuh), empty when it is put on the tape.  Then, if the next work is such an
+// op on exactly what the kernel writes, the op becomes the kernel's epilogue instead of work of its own.  The result
+// itself is then only stored if somebody may still look at it.  Nothing that the epilogue writes may be what the kernel
+// reads: memory that was given back since may have come back as the op's result.  If nobody looks at the kernel's
+// result, the op's is put in its place, which is never so.  A kernel that keeps the device busy for a while waits for
+// the next work if it can do this.
+//
 // This file knows nothing of CUDA, so that a test can stand in for the device.
 #pragma once
 #include <cstdint>
@@ -22,7 +32,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "argand/core/dtype.h"
 #include "argand/runtime/backend.h"
+#include "argand/runtime/cuda/epilogue.cuh"
 #include "argand/runtime/cuda/grid.h"
 
 namespace argand::cuda {
@@ -47,6 +59,26 @@ struct TapeRecord {
 };
 using TapeBytes = std::vector<char>;
 
+struct MemoryRange {
+  const void* data;
+  size_t nbytes;
+};
+// What a kernel with an epilogue (Note [Epilogues]) works on.
+struct EpilogueSlot {
+  const void* result;  // `numel` elements side by side
+  int64_t numel;
+  ScalarType dtype;
+  size_t alignment;       // of what the epilogue reads and writes
+  MemoryRange others[4];  // all else that the kernel reads or writes
+};
+// An op that may become one.
+struct EpilogueOp {
+  const void* in;  // `numel` elements side by side, as all its operands
+  int64_t numel;
+  ScalarType dtype;
+  Epilogue<void> argument;
+};
+
 // A window as one piece of work.
 class LaunchGraph {
  public:
@@ -69,9 +101,12 @@ class LaunchTape {
  public:
   explicit LaunchTape(LaunchDevice& device) : device_(device) {}
 
+  // With a slot, the last parameter is an Epilogue, all zero.
   void add_kernel(const char* op, const void* function, const KernelParameters& parameters, const Grid& grid,
-                  void* const* arguments);
+                  void* const* arguments, const EpilogueSlot* slot = nullptr);
   void add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work);
+  // Whether the last kernel does this now; false: nothing has changed.
+  bool add_epilogue(const EpilogueOp& op);
   // Issues what is there; throws what issuing throws, and the rest of the window is then lost.
   void flush(FlushCause cause);
   // Without holding back everything is issued at once; flushes.  From without to with, what went before is forgotten.
@@ -89,6 +124,7 @@ class LaunchTape {
   };
 
   void add(const TapeRecord& record, bool long_work);
+  void issue_long_work();
   void issue_window(FlushCause cause);
   bool replay();
   void update(Known& known);
@@ -103,6 +139,9 @@ class LaunchTape {
   TapeBytes key_;  // what must be equal for a graph to fit
   uint64_t hash_ = 0;
   TapeBytes bytes_;  // of all records
+  EpilogueSlot slot_;
+  bool has_slot_ = false;   // of the last record
+  bool long_work_ = false;  // the last record is, and has a slot
   std::unordered_map<uint64_t, Known> known_;
   IssueStats stats_;
 };

@@ -155,6 +155,108 @@ TEST_F(TapeTest, AProgramThatNeverRepeatsIsLetThroughAfterAWhile) {
   EXPECT_EQ(log, expected);  // not held back
 }
 
+// ---- Note [Epilogues]: the kernel writes 16 floats at kResult and reads as many at kRead
+
+const KernelParameters kIntAndEpilogue{{0, 8}, {4, sizeof(Epilogue<void>)}, 8 + sizeof(Epilogue<void>)};
+constexpr uintptr_t kResult = 0x1000, kRead = 0x2000, kOther = 0x3000, kMask = 0x4000;
+constexpr size_t kBytes = 16 * sizeof(float);
+template <class T = void>
+T* at(uintptr_t address) {
+  return reinterpret_cast<T*>(address);
+}
+
+struct EpilogueTest : TapeTest {
+  static std::string line(const Epilogue<void>& e, unsigned blocks = 1) {
+    char bytes[8 + sizeof e] = {7};
+    std::memcpy(bytes + 8, &e, sizeof e);
+    return text_of({"op", at(1), &kIntAndEpilogue, {.blocks = blocks}, nullptr, 0, sizeof bytes}, bytes);
+  }
+  void producer(unsigned blocks = 1) {
+    int number = 7;
+    Epilogue<void> none{};
+    void* arguments[] = {&number, &none};
+    const EpilogueSlot slot{at(kResult), 16, kFloat, 8, {{at(kRead), kBytes}}};
+    tape.add_kernel("op", at(1), kIntAndEpilogue, {.blocks = blocks}, arguments, &slot);
+  }
+  bool takes(uintptr_t in, const Epilogue<void>& e) { return tape.add_epilogue({at(in), 16, kFloat, e}); }
+};
+constexpr unsigned kLong = 1 << 20;
+
+TEST_F(EpilogueTest, TheLastKernelDoesIt) {
+  const Epilogue<void> relu{at(kOther), nullptr, 0}, masked{at(kOther), at(kMask), 1},
+      in_place{at(kResult), nullptr, 0};
+  for (const Epilogue<void>& e : {relu, masked, in_place}) {
+    producer();
+    EXPECT_TRUE(takes(kResult, e));
+    EXPECT_FALSE(takes(kResult, e)) << "a second one";
+    tape.flush(FlushCause::kWait);
+    EXPECT_EQ(log, Log{line(e)});
+    log.clear();
+  }
+  EXPECT_EQ(tape.stats().launches, 3u);
+}
+
+TEST_F(EpilogueTest, NothingElseDoesIt) {
+  const Epilogue<void> relu{at(kOther), nullptr, 0};
+  EXPECT_FALSE(takes(kResult, relu)) << "nothing is on the tape";
+  const auto refused = [&](const char* why, EpilogueOp op) {
+    producer();
+    EXPECT_FALSE(tape.add_epilogue(op)) << why;
+    tape.flush(FlushCause::kWait);
+    EXPECT_EQ(log.back(), line({})) << why;
+  };
+  refused("another input", {at(kOther), 16, kFloat, relu});
+  refused("fewer elements", {at(kResult), 15, kFloat, relu});
+  refused("another type", {at(kResult), 16, kInt, relu});
+  refused("badly aligned", {at(kResult), 16, kFloat, {at(kOther + 4), nullptr, 0}});
+  refused("a badly aligned mask", {at(kResult), 16, kFloat, {at(kOther), at(kMask + 4), 0}});
+  refused("over what the kernel reads", {at(kResult), 16, kFloat, {at(kRead + kBytes - 8), nullptr, 0}});
+  refused("over a part of the result", {at(kResult), 16, kFloat, {at(kResult + 8), nullptr, 0}});
+  refused("over a result to be kept", {at(kResult), 16, kFloat, {at(kResult), nullptr, 1}});
+  refused("masked by the result", {at(kResult), 16, kFloat, {at(kOther), at(kResult), 0}});
+  producer();
+  kernel(2, 1, 2, 3);
+  EXPECT_FALSE(takes(kResult, relu)) << "not the last kernel";
+  producer();
+  tape.flush(FlushCause::kWait);
+  EXPECT_FALSE(takes(kResult, relu)) << "issued";
+  tape.hold_back(false);
+  producer();
+  EXPECT_FALSE(takes(kResult, relu)) << "not held back";
+}
+
+TEST_F(EpilogueTest, LongWorkWaitsForTheNext) {
+  const Epilogue<void> relu{at(kOther), nullptr, 0};
+  producer(kLong);
+  EXPECT_TRUE(log.empty());
+  EXPECT_TRUE(takes(kResult, relu));
+  EXPECT_EQ(log, Log{line(relu, kLong)}) << "issued with its epilogue";
+  producer(kLong);
+  kernel(2, 1, 2, 3);
+  EXPECT_EQ(log.back(), line({}, kLong)) << "the next work issues it";
+  EXPECT_EQ(log.size(), 2u);
+  producer(kLong);
+  call("product");
+  EXPECT_EQ(log.back(), line({}, kLong));
+}
+
+TEST_F(EpilogueTest, AGraphGetsAnEpilogueAndLosesIt) {
+  const Epilogue<void> relu{at(kOther), nullptr, 0};
+  Log want;
+  for (int i = 0; i < 12; ++i) {
+    for (uintptr_t k = 1; k <= 4; ++k) kernel(k, 1, i, 7);
+    want.insert(want.end(), expected.end() - 4, expected.end());
+    producer();
+    want.push_back(line(i % 2 ? relu : Epilogue<void>{}));
+    if (i % 2) {
+      EXPECT_TRUE(takes(kResult, relu));
+    }
+    tape.flush(FlushCause::kJoint);
+  }
+  EXPECT_EQ(log, want);
+  EXPECT_EQ(tape.stats().graphs_built, 1u);
+}
+
 TEST_F(TapeTest, RandomProgramsWithRepeatedParts) {
   std::mt19937 random(1);
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };

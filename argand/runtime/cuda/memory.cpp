@@ -17,6 +17,7 @@
 #include "argand/runtime/cuda/host_memory.h"
 #include "argand/runtime/cuda/memory_monitor.h"
 #include "argand/runtime/cuda/on_device.h"
+#include "argand/runtime/cuda/page_lock.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/cuda/virtual_memory.h"
@@ -115,8 +116,7 @@ class HostPages final : public WithCudaEvents<PinnedSource> {
  public:
   void* allocate(size_t nbytes) noexcept override {
     const DeviceCalls calls;
-    void* p = nullptr;
-    return cudaHostAlloc(&p, nbytes, cudaHostAllocPortable) == cudaSuccess ? p : nullptr;
+    return lock_pages(nbytes);
   }
   void free(void* data, size_t) noexcept override {
     const DeviceCalls calls;

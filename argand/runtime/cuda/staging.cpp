@@ -10,6 +10,7 @@
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/page_lock.h"
 #include "argand/runtime/cuda/streams.h"
 
 namespace argand::cuda {
@@ -30,11 +31,8 @@ class Staging {
   explicit Staging(int device) {
     const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
     const DeviceCalls calls;
-    void* memory = nullptr;
-    if (cudaHostAlloc(&memory, kChunks * kChunkBytes, cudaHostAllocPortable) != cudaSuccess) {
-      cudaGetLastError();
-      return;
-    }
+    void* const memory = lock_pages(kChunks * kChunkBytes);
+    if (!memory) return;
     for (int i = 0; i < kChunks; ++i) {
       Chunk c{static_cast<char*>(memory) + static_cast<size_t>(i) * kChunkBytes};
       ARGAND_CUDA(cudaEventCreateWithFlags(&c.done, cudaEventDisableTiming));

@@ -208,9 +208,13 @@ LaunchTape& current_tape() {
 
 }  // namespace
 
-void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments) {
+void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments, const EpilogueSlot* slot) {
   const DeviceCalls calls;
-  current_tape().add_kernel(current_op(), kernel.function(), kernel.parameters(), grid, arguments);
+  current_tape().add_kernel(current_op(), kernel.function(), kernel.parameters(), grid, arguments, slot);
+}
+bool put_epilogue(const EpilogueOp& op) {
+  const DeviceCalls calls;
+  return current_tape().add_epilogue(op);
 }
 void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work) {
   const DeviceCalls calls;

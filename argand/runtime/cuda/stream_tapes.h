@@ -10,7 +10,9 @@
 namespace argand::cuda {
 
 // On the tape of the current stream of the current device.
-void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments);
+void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments, const EpilogueSlot* slot);
+// Note [Epilogues]: whether the last kernel put there does this now; false: nothing was done.
+bool put_epilogue(const EpilogueOp& op);
 void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work);
 // `data` has no padding, or zeros in it: it is compared byte by byte.
 template <class Data>

@@ -1,0 +1,46 @@
+#include "argand/exec/cuda/epilogue.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "argand/core/dtype.h"
+#include "argand/core/shape.h"
+#include "argand/runtime/cuda/stream_tapes.h"
+
+namespace argand::exec {
+namespace {
+
+// The bodies that an Epilogue stands for, as the ops define them.
+struct Body {
+  std::string_view params, text;
+  bool is(const PointwiseBody& b) const { return text == b.text && params == b.params; }
+};
+constexpr Body kRelu{"(x)", "x < T(0) ? T(0) : x"};
+constexpr Body kThresholdBackward{"(g, x, threshold)", "x <= threshold ? T(0) : g"};
+
+bool is_zero(const char* scalar, ScalarType compute) {
+  return std::all_of(scalar, scalar + element_size(compute), [](char c) { return c == 0; });
+}
+
+}  // namespace
+
+bool becomes_epilogue(PointwiseProgram& p) {
+  if (p.steps.size() != 1) return false;
+  const ProgramStep& step = p.steps[0];
+  const bool forward = kRelu.is(*step.body), backward = kThresholdBackward.is(*step.body);
+  if (!forward && !backward) return false;
+  const ProgramValue &in = p.values[static_cast<size_t>(step.ins[0])], &out = p.values[static_cast<size_t>(step.out)];
+  const ProgramValue* mask = backward ? &p.values[static_cast<size_t>(step.ins[1])] : nullptr;
+  if (backward && !is_zero(step.scalars, step.compute)) return false;
+  for (const ProgramValue* v : {&in, &out, mask ? mask : &in})
+    if (v->number || !v->memory || v->dtype != in.dtype || v->strides != Dims{1}) return false;
+  const auto put = [&](void* to, bool keep) {
+    return cuda::put_epilogue(
+        {in.memory, numel_of(p.sizes), in.dtype, {to, mask ? mask->memory : nullptr, keep && to != in.memory}});
+  };
+  // The memory of the kernel's result is always fit to be written; what is new may be what the kernel reads.
+  p.moved = p.may_move && put(in.memory, false);
+  return p.moved || put(out.memory, !in.dies);
+}
+
+}  // namespace argand::exec

@@ -1,0 +1,52 @@
+// What the instructions of a window that is issued do with each storage, kept up to date as groups are made and issued:
+// questions about it would otherwise look at every other instruction, and a window of 64 asks some hundred.
+#pragma once
+#include "argand/exec/instructions.h"
+
+namespace argand::exec {
+
+class StorageUses {
+ public:
+  struct Use {
+    const StorageImpl* storage;
+    uint32_t operands;  // of the window, that are still to be released
+    // Of the group with this number:
+    uint32_t group, in_group;        // operands
+    const Operand *read, *written;   // the first ones; null: none
+    bool other_reads, other_writes;  // whether there are some of other layouts than those
+    int known;                       // for whoever builds the group; -1 at first
+  };
+
+  // The uses of these instructions, whose operands get theirs; no group yet.
+  void begin(Instrs& instrs);
+  // An empty group.
+  void begin_group() { ++group_; }
+  // All operands of the instruction become the group's.
+  void join(const Instrs& instrs, const Instr& instr);
+
+  // As far as the group goes; not yet used by it: as after begin_group().
+  Use& of(const Operand& o) {
+    Use& u = uses_[o.use];
+    if (u.group != group_) u = {u.storage, u.operands, group_, 0, nullptr, nullptr, false, false, -1};
+    return u;
+  }
+  // One operand less; true if it was the last of its storage.
+  bool release(const Operand& o) { return --uses_[o.use].operands == 0; }
+
+ private:
+  uint32_t index_of(const StorageImpl* storage);
+  void add(Operand& o) {
+    o.use = index_of(o.storage.get());
+    ++uses_[o.use].operands;
+  }
+
+  static constexpr size_t kSlots = 1024;  // more than twice as many as operands of a window
+  struct Slot {
+    uint32_t window = 0, use = 0;
+  };
+  std::vector<Use> uses_;
+  std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
+  uint32_t window_ = 0, group_ = 0;
+};
+
+}  // namespace argand::exec

@@ -1,0 +1,145 @@
+// Activations become epilogues of the kernels before them (Note [Epilogues]): fewer launches, the same bits.  Nothing
+// of it happens while work is not held back, which is what results are compared with; skipped where there is no GPU.
+#include <functional>
+#include <limits>
+
+#include "argand/base/str.h"
+#include "argand/exec/window.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "tests/cuda/device_fixture.h"
+
+namespace argand {
+namespace {
+
+using Results = std::vector<Tensor>;
+
+class Epilogue : public ComputingCudaTest {
+ protected:
+  void TearDown() override {
+    if (!IsSkipped()) cuda::set_replay_enabled(true);
+  }
+  // The bits of all results are the same with and without; `fewer`: launches that are spared.
+  static void expect_same(const char* what, uint64_t fewer, const std::function<Results()>& f) {
+    SCOPED_TRACE(what);
+    uint64_t launches[2];
+    Results got[2];
+    f();  // kernels are compiled, numbers copied
+    for (const bool on : {false, true}) {
+      cuda::set_replay_enabled(on);
+      exec::flush();
+      const uint64_t before = exec::stats().issue.launches;
+      Results results = f();
+      exec::flush();
+      launches[on] = exec::stats().issue.launches - before;
+      for (const Tensor& t : results) got[on].push_back(t.detach().cpu());
+    }
+    EXPECT_EQ(launches[false] - launches[true], fewer) << "of " << launches[false];
+    ASSERT_EQ(got[false].size(), got[true].size());
+    for (size_t i = 0; i < got[0].size(); ++i) {
+      const auto bits = [&](bool on) { return got[on][i].contiguous().view(kByte); };
+      EXPECT_TRUE(bits(false).equal(bits(true))) << "result " << i;
+    }
+  }
+  static Tensor random(IntArrayRef sizes, ScalarType dtype = kFloat) {
+    return randn(sizes, TensorOptions(kCUDA).dtype(kFloat)).to(dtype);
+  }
+};
+
+TEST_F(Epilogue, OfSmallProducts) {
+  for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+    SCOPED_TRACE(str(dtype));
+    Tensor x = random({33, 20}, dtype);
+    x[3][4].fill_(std::numeric_limits<double>::quiet_NaN());
+    const Tensor w = random({7, 20}, dtype), b = random({7}, dtype);
+    expect_same("nobody looks at the product", 1, [&] { return Results{linear(x, w, b).relu()}; });
+    expect_same("somebody does", 1, [&] {
+      const Tensor h = linear(x, w, b);
+      return Results{h.relu(), h};
+    });
+    expect_same("in place", 1, [&] {
+      Tensor h = linear(x, w, b);
+      h.relu_();
+      return Results{h};
+    });
+    expect_same("batched, and nobody looks", 1, [&] {
+      return Results{x.reshape({3, 11, 20}).bmm(w.t().expand({3, 20, 7})).relu()};
+    });
+    expect_same("a view of the product is alive", 1, [&] {
+      const Tensor h = linear(x, w, b);
+      const Tensor part = h.narrow(0, 2, 5);
+      return Results{h.relu(), part.clone()};
+    });
+    expect_same("of a part only", 0, [&] { return Results{linear(x, w, b).narrow(0, 2, 5).relu()}; });
+    expect_same("with more than the activation", 0, [&] { return Results{linear(x, w, b).relu() * 2.0}; });
+    expect_same("another activation", 0, [&] { return Results{linear(x, w, b).sigmoid()}; });
+  }
+}
+
+// Memory that a layer has given back comes back as the result of the next.
+TEST_F(Epilogue, OfLayersThatTakeTurnsInMemory) {
+  const Tensor w = random({64, 64}), x = random({64, 64});
+  expect_same("64 layers", 0, [&] {
+    Tensor h = x;
+    for (int i = 0; i < 64; ++i) {
+      h = linear(h, w);
+      h = h * 0.1;
+      h = h.relu() + 0.1;
+    }
+    return Results{h};
+  });
+  for (const int layers : {1, 2, 3, 17}) {
+    Results got[2];
+    for (const bool on : {false, true}) {
+      cuda::set_replay_enabled(on);
+      Tensor h = x;
+      for (int i = 0; i < layers; ++i) {
+        h = linear(h, w);
+        h = h.relu();
+      }
+      got[on].push_back(h.cpu());
+    }
+    EXPECT_TRUE(got[0][0].equal(got[1][0])) << layers << " layers";
+  }
+}
+
+TEST_F(Epilogue, OfSmallNetworks) {
+  const Tensor x = random({32, 64}), w2 = random({10, 32}).requires_grad_(true), b2 = random({10}).requires_grad_(true),
+               w1 = random({32, 64}).requires_grad_(true), b1 = random({32}).requires_grad_(true);
+  expect_same("forward and backward", 2, [&] {
+    for (const Tensor& p : {w1, b1, w2, b2}) p.mutable_grad() = Tensor();
+    linear(linear(x, w1, b1).relu(), w2, b2).sum().backward();
+    return Results{w1.grad(), b1.grad(), w2.grad(), b2.grad()};
+  });
+}
+
+TEST_F(Epilogue, OfConvolutionsAndPooling) {
+  for (const int64_t images : {64, 700}) {
+    SCOPED_TRACE(images);
+    const Tensor x = random({images, 3, 28, 28}), w = random({16, 3, 3, 3}).requires_grad_(true),
+                 b = random({16}).requires_grad_(true), w2 = random({8, 16, 3, 3}).requires_grad_(true);
+    expect_same("pooling after the activation", 2, [&] {
+      for (const Tensor& p : {w, b}) p.mutable_grad() = Tensor();
+      const Tensor y = max_pool2d(conv2d(x, w, b, {1, 1}, {1, 1}).relu(), {2, 2});
+      y.sum().backward();
+      return Results{y, w.grad(), b.grad()};
+    });
+    expect_same("a convolution after it", 2, [&] {
+      for (const Tensor& p : {w, b, w2}) p.mutable_grad() = Tensor();
+      const Tensor y = conv2d(conv2d(x, w, b, {1, 1}, {1, 1}).relu(), w2, {}, {1, 1}, {1, 1});
+      y.sum().backward();
+      return Results{y, w.grad(), b.grad(), w2.grad()};
+    });
+  }
+  for (const ScalarType dtype : {kDouble, kHalf}) {
+    const Tensor x = random({3, 5, 8, 12}, dtype).requires_grad_(true);
+    expect_same("backward of pooling and relu", 1, [&] {
+      x.mutable_grad() = Tensor();
+      max_pool2d(x.relu(), {2, 2}).sum().backward();
+      return Results{x.grad()};
+    });
+  }
+}
+
+}  // namespace
+}  // namespace argand
