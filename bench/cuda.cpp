@@ -73,7 +73,9 @@ void mlp_step(benchmark::State& state) {
   const Tensor x = random({64, 64}), y = randint(10, {64}).cuda();
   measure(state, 100, [&] {
     optimizer.zero_grad();
-    cross_entropy_loss(b(a(x).relu()), y).backward();
+    Tensor h = a(x);
+    h = h.relu();  // what came before is gone, as in Python
+    cross_entropy_loss(b(h), y).backward();
     optimizer.step();
   });
 }
@@ -95,9 +97,15 @@ void cnn_step(benchmark::State& state) {
   const Tensor x = random({n, 3, 28, 28}), y = randint(10, {n}).cuda();
   measure(state, 20, [&] {
     optimizer.zero_grad();
-    Tensor h = max_pool2d(c1(x).relu(), 2);
-    h = max_pool2d(c2(h).relu(), 2);
-    cross_entropy_loss(f2(f1(h.flatten(1)).relu()), y).backward();
+    Tensor h = c1(x);
+    h = h.relu();
+    h = max_pool2d(h, 2);
+    h = c2(h);
+    h = h.relu();
+    h = max_pool2d(h, 2).flatten(1);
+    h = f1(h);
+    h = h.relu();
+    cross_entropy_loss(f2(h), y).backward();
     optimizer.step();
   });
 }

@@ -132,10 +132,10 @@ TEST_F(Epilogue, OfConvolutionsAndPooling) {
     });
   }
   for (const ScalarType dtype : {kDouble, kHalf}) {
-    const Tensor x = random({3, 5, 8, 12}, dtype).requires_grad_(true);
+    const Tensor x = random({3, 5, 96}, dtype).requires_grad_(true);
     expect_same("backward of pooling and relu", 1, [&] {
       x.mutable_grad() = Tensor();
-      max_pool2d(x.relu(), {2, 2}).sum().backward();
+      max_pool2d(x.reshape({3, 5, 8, 12}).relu(), {2, 2}).sum().backward();
       return Results{x.grad()};
     });
   }

@@ -17,7 +17,10 @@ class DeviceArray {
     ARGAND_CUDA(cudaMalloc(reinterpret_cast<void**>(&data_), (size_ + 1) * sizeof(T)));
     ARGAND_CUDA(cudaMemcpy(data_, values.data(), size_ * sizeof(T), cudaMemcpyHostToDevice));
   }
-  ~DeviceArray() { cudaFree(data_); }
+  ~DeviceArray() {
+    issue_tapes_quietly(0, FlushCause::kMemory);  // what nobody waited for still works on it
+    cudaFree(data_);
+  }
   DeviceArray(const DeviceArray&) = delete;
   DeviceArray& operator=(const DeviceArray&) = delete;
 
