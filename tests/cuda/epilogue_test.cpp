@@ -3,6 +3,7 @@
 #include <functional>
 #include <limits>
 
+#include "argand/base/env.h"
 #include "argand/base/str.h"
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
@@ -34,7 +35,10 @@ class Epilogue : public ComputingCudaTest {
       launches[on] = exec::stats().issue.launches - before;
       for (const Tensor& t : results) got[on].push_back(t.detach().cpu());
     }
-    EXPECT_EQ(launches[false] - launches[true], fewer) << "of " << launches[false];
+    // Guards, and memory of the driver's own, put work between an op and the next.
+    if (!env_flag("ARGAND_CUDA_GUARD", false) && env_flag("ARGAND_CUDA_CACHING", true)) {
+      EXPECT_EQ(launches[false] - launches[true], fewer) << "of " << launches[false];
+    }
     ASSERT_EQ(got[false].size(), got[true].size());
     for (size_t i = 0; i < got[0].size(); ++i) {
       const auto bits = [&](bool on) { return got[on][i].contiguous().view(kByte); };
