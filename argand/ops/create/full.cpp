@@ -25,7 +25,8 @@ struct Empty : Kernel<EmptyArgs> {
       "MemoryFormat? memory_format=None) -> Tensor";
   static constexpr auto doc = "A tensor of the given sizes whose elements are not set.";
   static TensorMeta infer(const Args& a) {
-    return meta_of(Args::kName, a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options, a.options.dtype());
+    return meta_of(Args::kName, a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options,
+                   a.options.dtype());
   }
   static void run(const Args&, Tensor&) {}
 };

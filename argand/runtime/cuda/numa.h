@@ -3,9 +3,9 @@
 
 namespace argand::cuda {
 
-// While it lives, pages that the calling thread asks the system for are those of `node` as far as it has some; copies of
-// a device from and to the node that it hangs on need not pass another.  Without effect where node is -1 (the host has
-// one node) or the system refuses.
+// While it lives, pages that the calling thread asks the system for are those of `node` as far as it has some; copies
+// of a device from and to the node that it hangs on need not pass another.  Without effect where node is -1 (the host
+// has one node) or the system refuses.
 class PreferNode {
  public:
   explicit PreferNode(int node) noexcept;
