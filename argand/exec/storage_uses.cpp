@@ -4,9 +4,8 @@
 
 namespace argand::exec {
 
-static_assert(kWindowInstructions * (kMaxInputs + 1) * 2 < 1024);
-
 void StorageUses::begin(Instrs& instrs) {
+  static_assert(kWindowInstructions * (kMaxInputs + 1) * 2 < kSlots);
   uses_.clear();
   ++window_;
   group_ = 0;
@@ -18,7 +17,7 @@ void StorageUses::begin(Instrs& instrs) {
 
 uint32_t StorageUses::index_of(const StorageImpl* storage) {
   const uint64_t hash = reinterpret_cast<uintptr_t>(storage) * 0x9e3779b97f4a7c15u;
-  for (size_t at = hash >> 54;; at = (at + 1) % kSlots) {
+  for (size_t at = hash >> (64 - kSlotBits);; at = (at + 1) % kSlots) {
     Slot& slot = slots_[at];
     if (slot.window != window_) {
       slot = {window_, static_cast<uint32_t>(uses_.size())};

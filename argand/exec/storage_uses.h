@@ -40,13 +40,16 @@ class StorageUses {
     ++uses_[o.use].operands;
   }
 
-  static constexpr size_t kSlots = 1024;  // more than twice as many as operands of a window
+  static constexpr int kSlotBits = 10;
+  static constexpr size_t kSlots = size_t{1} << kSlotBits;  // more than twice as many as operands of a window
   struct Slot {
-    uint32_t window = 0, use = 0;
+    uint64_t window = 0;  // 32 bits would come round within hours
+    uint32_t use = 0;
   };
   std::vector<Use> uses_;
   std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
-  uint32_t window_ = 0, group_ = 0;
+  uint64_t window_ = 0;
+  uint32_t group_ = 0;
 };
 
 }  // namespace argand::exec

@@ -1,7 +1,7 @@
 #include "argand/exec/cuda/epilogue.h"
 
 #include <algorithm>
-#include <string_view>
+#include <cstring>
 
 #include "argand/core/dtype.h"
 #include "argand/core/shape.h"
@@ -10,25 +10,27 @@
 namespace argand::exec {
 namespace {
 
-// The bodies that an Epilogue stands for, as the ops define them.
-struct Body {
-  std::string_view params, text;
-  bool is(const PointwiseBody& b) const { return text == b.text && params == b.params; }
-};
-constexpr Body kRelu{"(x)", "x < T(0) ? T(0) : x"};
-constexpr Body kThresholdBackward{"(g, x, threshold)", "x <= threshold ? T(0) : g"};
-
 bool is_zero(const char* scalar, ScalarType compute) {
   return std::all_of(scalar, scalar + element_size(compute), [](char c) { return c == 0; });
 }
 
 }  // namespace
 
+Activation activation_of(const PointwiseBody& body) {
+  const auto is = [&](const char* params, const char* text) {
+    return std::strcmp(body.text, text) == 0 && std::strcmp(body.params, params) == 0;
+  };
+  if (is("(x)", "x < T(0) ? T(0) : x")) return Activation::kRelu;
+  if (is("(g, x, threshold)", "x <= threshold ? T(0) : g")) return Activation::kThresholdBackward;
+  return Activation::kNone;
+}
+
 bool becomes_epilogue(PointwiseProgram& p) {
   if (p.steps.size() != 1) return false;
   const ProgramStep& step = p.steps[0];
-  const bool forward = kRelu.is(*step.body), backward = kThresholdBackward.is(*step.body);
-  if (!forward && !backward) return false;
+  const Activation activation = activation_of(*step.body);
+  if (activation == Activation::kNone) return false;
+  const bool backward = activation == Activation::kThresholdBackward;
   const ProgramValue &in = p.values[static_cast<size_t>(step.ins[0])], &out = p.values[static_cast<size_t>(step.out)];
   const ProgramValue* mask = backward ? &p.values[static_cast<size_t>(step.ins[1])] : nullptr;
   if (backward && !is_zero(step.scalars, step.compute)) return false;

@@ -3,12 +3,10 @@
 
 #include <gtest/gtest.h>
 #include <linux/mempolicy.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <thread>
-#include <vector>
 
 namespace argand::cuda {
 namespace {
