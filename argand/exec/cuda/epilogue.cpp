@@ -20,7 +20,7 @@ Activation activation_of(const PointwiseBody& body) {
   const auto is = [&](const char* params, const char* text) {
     return std::strcmp(body.text, text) == 0 && std::strcmp(body.params, params) == 0;
   };
-  if (is("(x)", "x < T(0) ? T(0) : x")) return Activation::kRelu;
+  if (is("(x)", "x <= T(0) ? T(0) : x")) return Activation::kRelu;
   if (is("(g, x, threshold)", "x <= threshold ? T(0) : g")) return Activation::kThresholdBackward;
   return Activation::kNone;
 }

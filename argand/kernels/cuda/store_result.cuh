@@ -11,8 +11,7 @@ template <class T>
 __device__ __forceinline__ T activated(const Epilogue<T>& e, T mask, T x) {
   using A = op_math_t<T>;
   const A value = convert<A>(x);
-  const bool passes = e.mask ? !(convert<A>(mask) <= A(0)) : !(value < A(0));
-  return convert<T>(passes ? value : A(0));
+  return convert<T>((e.mask ? convert<A>(mask) : value) <= A(0) ? A(0) : value);
 }
 
 // Element i of `result` is x.

@@ -10,7 +10,7 @@ struct Relu : Pointwise<ReluArgs> {
       "self where it is positive, 0 elsewhere; NaN stays. Not defined for bool and complex numbers.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto compute = kRealBody;
-  ARGAND_BODY((x), x < T(0) ? T(0) : x)
+  ARGAND_BODY((x), x <= T(0) ? T(0) : x)  // +0 of -0, as library epilogues (Note [Epilogues])
   // From the result, so that an in-place relu needs no copy of its argument.
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return threshold_backward(g, c.result(), 0); }
   static void samples(S& s) {

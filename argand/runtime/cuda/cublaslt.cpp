@@ -4,9 +4,11 @@
 #include <array>
 #include <atomic>
 #include <complex>
+#include <cstddef>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 
 #include "argand/base/error.h"
@@ -122,8 +124,10 @@ Key key_of(const LtProduct& p) {
 
 // The library is column-major: C^T = B^T A^T, so its A is our B.  These structs hold no addresses of their own and may
 // be copied.
+enum class Relu : char { kNotAsked, kNo, kYes };
 struct Plan {
   bool exists = false;
+  Relu relu = Relu::kNotAsked;  // whether it may be an epilogue
   cublasLtMatmulDescOpaque_t product;
   cublasLtMatrixLayoutOpaque_t a, b, c;
   cublasLtMatmulAlgo_t algorithm;
@@ -191,6 +195,67 @@ Plan make_plan(cublasLtHandle_t handle, const LtProduct& p) {
   return plan;
 }
 
+// All that a product is, in the library's order of operands.
+struct Call {
+  cublasLtHandle_t handle;
+  Plan plan;
+  ScaleFactor::Value alpha, beta;
+  const void *a, *b;
+  void *c, *workspace;
+};
+constexpr double kLongProduct = 1 << 28;  // multiplications: takes longer than a launch
+
+Call make_call(cublasLtHandle_t handle, const Plan& plan, const LtProduct& p, const Scalar& alpha, const Scalar& beta,
+               void* workspace) {
+  Call call;
+  std::memset(static_cast<void*>(&call), 0, sizeof call);  // padding too: calls are compared byte by byte
+  call.handle = handle;
+  call.plan = plan;
+  set_vector(call.plan.product, p);
+  call.alpha = ScaleFactor(alpha, p.dtype).value;
+  call.beta = ScaleFactor(beta, p.dtype).value;
+  call.a = p.b.data;
+  call.b = p.a.data;
+  call.c = p.c;
+  call.workspace = workspace;
+  return call;
+}
+
+void issue(const void* data, void* stream) {
+  Call c = *static_cast<const Call*>(data);  // the library wants them mutable
+  ARGAND_CUBLASLT(api().matmul(c.handle, &c.plan.product, &c.alpha, c.a, &c.plan.a, c.b, &c.plan.b, &c.beta, c.c,
+                               &c.plan.c, c.c, &c.plan.c, &c.plan.algorithm, c.workspace, kWorkspaceBytes,
+                               static_cast<cudaStream_t>(stream)));
+}
+
+void add_relu(Plan& plan) { set(plan.product, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_RELU_BIAS); }
+
+bool take_relu(void* data, const Epilogue<void>& epilogue) {
+  if (epilogue.mask || epilogue.keep) return false;
+  Call& call = *static_cast<Call*>(data);
+  add_relu(call.plan);
+  call.c = epilogue.out;
+  return true;
+}
+
+// A product that such an epilogue is looked at for.
+bool relu_may_follow(const LtProduct& p, const Scalar& beta) {
+  return p.bias && beta.equal(0) && p.batch == 1 && p.c_leading == p.n && !is_complex(p.dtype) && !is_capturing();
+}
+
+EpilogueSlot slot_of(const LtProduct& p) {
+  const auto range = [&](const LtMatrix& m, int64_t rows, int64_t columns) {
+    if (m.transposed) std::swap(rows, columns);
+    return MemoryRange{m.data, static_cast<size_t>(((rows - 1) * m.leading + columns) * element_size(p.dtype))};
+  };
+  return {p.c,
+          p.m * p.n,
+          p.dtype,
+          alignment(p.c),
+          {range(p.a, p.m, p.k), range(p.b, p.k, p.n), {p.bias, static_cast<size_t>(p.n * element_size(p.dtype))}},
+          take_relu};
+}
+
 // Of one device; lives as long as the process, because nothing of CUDA may be called when static objects go.
 class Library {
  public:
@@ -210,7 +275,16 @@ class Library {
     return plans_[key] = make_plan(handle_, p);
   }
 
-  // Products of one stream run in order and share it.
+  // Whether relu may be the epilogue of the plan's product.
+  bool takes_relu(const Plan& plan, const LtProduct& p) {
+    if (plan.relu != Relu::kNotAsked) return plan.relu == Relu::kYes;
+    const bool exact = relu_is_exact(plan, p);
+    const std::lock_guard lock(mutex_);
+    const auto known = plans_.find(key_of(p));
+    if (known != plans_.end()) known->second.relu = exact ? Relu::kYes : Relu::kNo;
+    return exact;
+  }
+
   void* workspace(cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
     void*& workspace = workspaces_[stream];
@@ -219,29 +293,58 @@ class Library {
   }
 
  private:
+  // A kernel, by its configuration, and the type of its elements.
+  using KernelName = std::array<uint64_t, 1 + sizeof(cublasLtMatmulAlgo_t) / sizeof(uint64_t)>;
+
+  bool relu_is_exact(const Plan& plan, const LtProduct& p) {
+    Plan with = plan;
+    add_relu(with);
+    cublasLtMatmulHeuristicResult_t result{};
+    if (api().check_algorithm(handle_, &with.product, &with.a, &with.b, &with.c, &with.c, &with.algorithm, &result) !=
+            CUBLAS_STATUS_SUCCESS ||
+        result.workspaceSize > kWorkspaceBytes)
+      return false;
+    KernelName name{static_cast<uint64_t>(p.dtype)};
+    std::memcpy(&name[1], &plan.algorithm, sizeof plan.algorithm);
+    {
+      const std::lock_guard lock(mutex_);
+      const auto known = relu_keeps_nan_.find(name);
+      if (known != relu_keeps_nan_.end()) return known->second;
+    }
+    const bool keeps = relu_keeps_nan(with, p);
+    const std::lock_guard lock(mutex_);
+    return relu_keeps_nan_[name] = keeps;
+  }
+
+  // Before the product itself, which writes the same result.
+  bool relu_keeps_nan(const Plan& with_relu, LtProduct p) {
+    const cudaStream_t stream = current_stream();
+    const auto element = static_cast<size_t>(element_size(p.dtype));
+    const size_t numel = static_cast<size_t>(p.m * p.n);
+    const size_t bytes = static_cast<size_t>(p.n) * element + alignof(std::max_align_t);
+    const Scratch nan(bytes);
+    p.bias = nan.as<char>() + reinterpret_cast<uintptr_t>(p.bias) % alignof(std::max_align_t);
+    const Call call = make_call(handle_, with_relu, p, 1, 0, workspace(stream));
+    issue_tape(device_, stream, FlushCause::kWait);
+    // All ones are a NaN of every type.
+    ARGAND_CUDA(cudaMemsetAsync(nan.data(), 0xff, bytes, stream));
+    issue(&call, stream);
+    char ends[2][sizeof(double)] = {};
+    for (const size_t i : {size_t{0}, numel - 1})
+      ARGAND_CUDA(cudaMemcpyAsync(ends[i != 0], static_cast<char*>(p.c) + i * element, element, cudaMemcpyDeviceToHost,
+                                  stream));
+    ARGAND_CUDA(cudaStreamSynchronize(stream));
+    constexpr char kZero[sizeof(double)] = {};
+    return std::memcmp(ends[0], kZero, element) != 0 && (numel == 1 || std::memcmp(ends[1], kZero, element) != 0);
+  }
+
   const int device_;
   cublasLtHandle_t handle_ = nullptr;
   std::mutex mutex_;
   std::unordered_map<Key, Plan, KeyHash> plans_;
+  std::map<KernelName, bool> relu_keeps_nan_;
   std::map<cudaStream_t, void*> workspaces_;
 };
-
-// All that a product is, in the library's order of operands.
-struct Call {
-  cublasLtHandle_t handle;
-  Plan plan;
-  ScaleFactor::Value alpha, beta;
-  const void *a, *b;
-  void *c, *workspace;
-};
-constexpr double kLongProduct = 1 << 28;  // multiplications: takes longer than a launch
-
-void issue(const void* data, void* stream) {
-  Call c = *static_cast<const Call*>(data);  // the library wants them mutable
-  ARGAND_CUBLASLT(api().matmul(c.handle, &c.plan.product, &c.alpha, c.a, &c.plan.a, c.b, &c.plan.b, &c.beta, c.c,
-                               &c.plan.c, c.c, &c.plan.c, &c.plan.algorithm, c.workspace, kWorkspaceBytes,
-                               static_cast<cudaStream_t>(stream)));
-}
 
 Library& library() {
   static constinit std::atomic<Library*> libraries[kMaxDevices] = {};
@@ -260,23 +363,16 @@ bool cublaslt_product(const LtProduct& p, const Scalar& alpha, const Scalar& bet
   const DeviceCalls calls;
   if (!find_cublaslt()) return false;
   Library& lib = library();
-  Plan plan = lib.plan(p);
+  const Plan plan = lib.plan(p);
   if (!plan.exists) return false;
-  set_vector(plan.product, p);
   // A graph may be replayed beside work of this stream, so what it writes is its own.
   const Scratch of_graph(is_capturing() ? kWorkspaceBytes : 0);
-  Call call;
-  std::memset(static_cast<void*>(&call), 0, sizeof call);  // padding too: calls are compared byte by byte
-  call.handle = lib.handle();
-  call.plan = plan;
-  call.alpha = ScaleFactor(alpha, p.dtype).value;
-  call.beta = ScaleFactor(beta, p.dtype).value;
-  call.a = p.b.data;
-  call.b = p.a.data;
-  call.c = p.c;
-  call.workspace = of_graph.data() ? of_graph.data() : lib.workspace(current_stream());
-  put_call(issue, call,
-           static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * p.batch > kLongProduct);
+  void* const workspace = of_graph.data() ? of_graph.data() : lib.workspace(current_stream());
+  std::optional<EpilogueSlot> slot;
+  if (relu_may_follow(p, beta) && lib.takes_relu(plan, p)) slot = slot_of(p);
+  put_call(issue, make_call(lib.handle(), plan, p, alpha, beta, workspace),
+           static_cast<double>(p.m) * static_cast<double>(p.n) * static_cast<double>(p.k) * p.batch > kLongProduct,
+           slot ? &*slot : nullptr);
   return true;
 }
 

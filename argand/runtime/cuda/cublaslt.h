@@ -3,6 +3,10 @@
 // The kernel for a product depends on its element type, sizes, leading dimensions, the alignment of its addresses and
 // on whether it has a bias or sums, and on nothing else: the same call gives the same bits.  float32 is computed in
 // float32 unless TF32 is allowed (core/float32_precision.h).
+//
+// A relu that follows a product with a bias becomes its epilogue (Note [Epilogues]) where the kernel of the plain
+// product can do it to the bit as the op does.  Some kernels make 0 of NaN then; so each is asked once, with a bias of
+// NaN, which waits for the stream.
 #pragma once
 #include <cstdint>
 

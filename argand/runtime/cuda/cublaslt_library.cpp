@@ -23,6 +23,7 @@ const CublasLtLibrary* load() {
   const bool complete = library.find(all->get_status_string, "cublasLtGetStatusString") &&
                         library.find(all->create, "cublasLtCreate") && library.find(all->matmul, "cublasLtMatmul") &&
                         library.find(all->get_heuristic, "cublasLtMatmulAlgoGetHeuristic") &&
+                        library.find(all->check_algorithm, "cublasLtMatmulAlgoCheck") &&
                         library.find(all->desc_init, "cublasLtMatmulDescInit_internal") &&
                         library.find(all->desc_set, "cublasLtMatmulDescSetAttribute") &&
                         library.find(all->preference_init, "cublasLtMatmulPreferenceInit_internal") &&

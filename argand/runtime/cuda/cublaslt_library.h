@@ -9,6 +9,7 @@ struct CublasLtLibrary {
   decltype(&cublasLtCreate) create;
   decltype(&cublasLtMatmul) matmul;
   decltype(&cublasLtMatmulAlgoGetHeuristic) get_heuristic;
+  decltype(&cublasLtMatmulAlgoCheck) check_algorithm;
   decltype(&cublasLtMatmulDescInit_internal) desc_init;
   decltype(&cublasLtMatmulDescSetAttribute) desc_set;
   decltype(&cublasLtMatmulPreferenceInit_internal) preference_init;

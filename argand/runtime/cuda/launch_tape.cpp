@@ -42,20 +42,23 @@ void LaunchTape::add_kernel(const char* op, const void* function, const KernelPa
   bytes_.resize(at + (parameters.nbytes + 7) / 8 * 8);
   for (size_t i = 0; i < parameters.sizes.size(); ++i)
     std::memcpy(bytes_.data() + at + parameters.offsets[i], arguments[i], parameters.sizes[i]);
-  const bool long_work = threads_of(grid) >= kLongThreads;
-  add({op, function, &parameters, grid, nullptr, at, parameters.nbytes}, long_work && !slot);
-  if (!slot || records_.empty()) return;
-  slot_ = *slot;
-  has_slot_ = true;
-  long_work_ = long_work;
+  add({op, function, &parameters, grid, nullptr, at, parameters.nbytes}, threads_of(grid) >= kLongThreads, slot);
 }
 
 bool LaunchTape::add_epilogue(const EpilogueOp& op) {
   const std::lock_guard lock(mutex_);
   if (!has_slot_ || !fits(slot_, op)) return false;
-  has_slot_ = false;
   const TapeRecord& r = records_.back();
-  std::memcpy(bytes_.data() + r.at + r.parameters->offsets.back(), &op.argument, sizeof op.argument);
+  char* bytes = bytes_.data() + r.at;
+  if (r.function) {
+    std::memcpy(bytes + r.parameters->offsets.back(), &op.argument, sizeof op.argument);
+  } else {
+    if (!slot_.take(bytes, op.argument)) return false;
+    key_.resize(key_before_);
+    hash_ = hash_before_;
+    append_call();
+  }
+  has_slot_ = false;
   issue_long_work();
   return true;
 }
@@ -64,16 +67,17 @@ void LaunchTape::issue_long_work() {
   if (long_work_) issue_window(FlushCause::kLongWork);
 }
 
-void LaunchTape::add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work) {
+void LaunchTape::add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work,
+                          const EpilogueSlot* slot) {
   const std::lock_guard lock(mutex_);
   issue_long_work();
   const auto at = static_cast<uint32_t>(bytes_.size());
   bytes_.resize(at + (nbytes + 7) / 8 * 8);
   std::memcpy(bytes_.data() + at, data, nbytes);
-  add({op, nullptr, nullptr, {}, call, at, static_cast<uint32_t>(nbytes)}, long_work);
+  add({op, nullptr, nullptr, {}, call, at, static_cast<uint32_t>(nbytes)}, long_work, slot);
 }
 
-void LaunchTape::add(const TapeRecord& record, bool long_work) {
+void LaunchTape::add(const TapeRecord& record, bool long_work, const EpilogueSlot* slot) {
   ++stats_.launches;
   has_slot_ = false;
   if (!holds_back_ || resting_ > 0) {
@@ -85,6 +89,8 @@ void LaunchTape::add(const TapeRecord& record, bool long_work) {
     return device_.issue(record, bytes_.data() + record.at);
   }
   records_.push_back(record);
+  key_before_ = key_.size();
+  hash_before_ = hash_;
   if (record.function) {
     const Grid& g = record.grid;
     const uint64_t words[] = {reinterpret_cast<uintptr_t>(record.function),  //
@@ -93,14 +99,25 @@ void LaunchTape::add(const TapeRecord& record, bool long_work) {
                               g.threads_y | uint64_t{g.shared_memory} << 32};
     append_key(words, sizeof words);
   } else {
-    const auto call = reinterpret_cast<uintptr_t>(record.call);
-    append_key(&call, sizeof call);
-    append_key(bytes_.data() + record.at, (record.nbytes + 7) / 8 * 8);
+    append_call();
   }
-  if (long_work)
+  if (long_work && !slot) {
     issue_window(FlushCause::kLongWork);
-  else if (records_.size() == kMostRecords)
+  } else if (records_.size() == kMostRecords) {
     issue_window(FlushCause::kFull);
+  } else if (slot) {
+    slot_ = *slot;
+    has_slot_ = true;
+    long_work_ = long_work;
+  }
+}
+
+// The last record to the key.
+void LaunchTape::append_call() {
+  const TapeRecord& r = records_.back();
+  const auto call = reinterpret_cast<uintptr_t>(r.call);
+  append_key(&call, sizeof call);
+  append_key(bytes_.data() + r.at, (r.nbytes + 7) / 8 * 8);
 }
 
 void LaunchTape::flush(FlushCause cause) {

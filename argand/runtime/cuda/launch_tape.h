@@ -19,10 +19,11 @@
 // takes as long as writing the result: to read it, and write another.  A kernel that can do it on the way has an
 // Epilogue as its last parameter (epilogue.cuh), empty when it is put on the tape.  Then, if the next work is such an
 // op on exactly what the kernel writes, the op becomes the kernel's epilogue instead of work of its own.  The result
-// itself is then only stored if somebody may still look at it.  Nothing that the epilogue writes may be what the kernel
-// reads: memory that was given back since may have come back as the op's result.  If nobody looks at the kernel's
-// result, the op's is put in its place, which is never so.  A kernel that keeps the device busy for a while waits for
-// the next work if it can do this.
+// itself is then only stored if somebody may still look at it.  The call of a library can be such a kernel too, if it
+// then does the rest to the bit as before: TakeEpilogue makes another call of it.  Nothing that the epilogue writes may
+// be what the kernel reads: memory that was given back since may have come back as the op's result.  If nobody looks at
+// the kernel's result, the op's is put in its place, which is never so.  A kernel that keeps the device busy for a
+// while waits for the next work if it can do this.
 //
 // This file knows nothing of CUDA, so that a test can stand in for the device.
 #pragma once
@@ -47,6 +48,8 @@ struct KernelParameters {
 
 // Issues a call of a library: `data` says all of it.
 using IssueCall = void (*)(const void* data, void* stream);
+// Makes an epilogue part of a call that has not been issued; false: it cannot be, and nothing has changed.
+using TakeEpilogue = bool (*)(void* data, const Epilogue<void>& epilogue);
 
 // A kernel, or a call.
 struct TapeRecord {
@@ -68,8 +71,9 @@ struct EpilogueSlot {
   const void* result;  // `numel` elements side by side
   int64_t numel;
   ScalarType dtype;
-  size_t alignment;       // of what the epilogue reads and writes
-  MemoryRange others[4];  // all else that the kernel reads or writes
+  size_t alignment;             // of what the epilogue reads and writes
+  MemoryRange others[4];        // all else that the kernel reads or writes
+  TakeEpilogue take = nullptr;  // a call's
 };
 // An op that may become one.
 struct EpilogueOp {
@@ -104,7 +108,9 @@ class LaunchTape {
   // With a slot, the last parameter is an Epilogue, all zero.
   void add_kernel(const char* op, const void* function, const KernelParameters& parameters, const Grid& grid,
                   void* const* arguments, const EpilogueSlot* slot = nullptr);
-  void add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work);
+  // The slot, if any, has `take`.
+  void add_call(const char* op, IssueCall call, const void* data, size_t nbytes, bool long_work,
+                const EpilogueSlot* slot = nullptr);
   // Whether the last kernel does this now; false: nothing has changed.
   bool add_epilogue(const EpilogueOp& op);
   // Issues what is there; throws what issuing throws, and the rest of the window is then lost.
@@ -123,7 +129,8 @@ class LaunchTape {
     std::unique_ptr<LaunchGraph> graph;
   };
 
-  void add(const TapeRecord& record, bool long_work);
+  void add(const TapeRecord& record, bool long_work, const EpilogueSlot* slot);
+  void append_call();
   void issue_long_work();
   void issue_window(FlushCause cause);
   bool replay();
@@ -138,7 +145,9 @@ class LaunchTape {
   std::vector<TapeRecord> records_;
   TapeBytes key_;  // what must be equal for a graph to fit
   uint64_t hash_ = 0;
-  TapeBytes bytes_;  // of all records
+  TapeBytes bytes_;        // of all records
+  size_t key_before_ = 0;  // the last record
+  uint64_t hash_before_ = 0;
   EpilogueSlot slot_;
   bool has_slot_ = false;   // of the last record
   bool long_work_ = false;  // the last record is, and has a slot

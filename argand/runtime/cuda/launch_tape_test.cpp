@@ -179,6 +179,22 @@ struct EpilogueTest : TapeTest {
     tape.add_kernel("op", at(1), kIntAndEpilogue, {.blocks = blocks}, arguments, &slot);
   }
   bool takes(uintptr_t in, const Epilogue<void>& e) { return tape.add_epilogue({at(in), 16, kFloat, e}); }
+
+  // A call that can do relu of what nobody looks at.
+  static std::string call_line(void* out) {
+    return text_of({"op", nullptr, nullptr, {}, nullptr, 0, sizeof out}, reinterpret_cast<const char*>(&out));
+  }
+  void calling_producer(bool long_work = false) {
+    const auto take = [](void* data, const Epilogue<void>& e) {
+      if (e.mask || e.keep) return false;
+      std::memcpy(data, &e.out, sizeof e.out);
+      return true;
+    };
+    const EpilogueSlot slot{at(kResult), 16, kFloat, 8, {{at(kRead), kBytes}}, take};
+    const void* result = at(kResult);
+    tape.add_call(
+        "op", [](const void*, void*) {}, &result, sizeof result, long_work, &slot);
+  }
 };
 constexpr unsigned kLong = 1 << 20;
 
@@ -255,6 +271,43 @@ TEST_F(EpilogueTest, AGraphGetsAnEpilogueAndLosesIt) {
   }
   EXPECT_EQ(log, want);
   EXPECT_EQ(tape.stats().graphs_built, 1u);
+}
+
+TEST_F(EpilogueTest, OfACallMakesItAnotherCall) {
+  calling_producer();
+  EXPECT_TRUE(takes(kResult, {at(kOther), nullptr, 0}));
+  EXPECT_FALSE(takes(kResult, {at(kOther), nullptr, 0})) << "a second one";
+  tape.flush(FlushCause::kWait);
+  EXPECT_EQ(log, Log{call_line(at(kOther))});
+  for (const Epilogue<void>& e : {Epilogue<void>{at(kOther), at(kMask), 0}, {at(kOther), nullptr, 1}}) {
+    calling_producer();
+    EXPECT_FALSE(takes(kResult, e)) << "what it cannot do";
+    tape.flush(FlushCause::kWait);
+    EXPECT_EQ(log.back(), call_line(at(kResult)));
+  }
+  calling_producer();
+  EXPECT_FALSE(takes(kResult, {at(kRead), nullptr, 0})) << "over what the call reads";
+  calling_producer(true);
+  EXPECT_EQ(log.size(), 3u) << "long work waits for the next";
+  EXPECT_TRUE(takes(kResult, {at(kOther), nullptr, 0}));
+  EXPECT_EQ(log.back(), call_line(at(kOther)));
+}
+
+TEST_F(EpilogueTest, OfACallMakesAnotherGraph) {
+  Log want;
+  for (int i = 0; i < 20; ++i) {
+    for (uintptr_t k = 1; k <= 4; ++k) kernel(k, 1, i, 7);
+    want.insert(want.end(), expected.end() - 4, expected.end());
+    calling_producer();
+    want.push_back(call_line(at(i % 2 ? kOther : kResult)));
+    if (i % 2) {
+      EXPECT_TRUE(takes(kResult, {at(kOther), nullptr, 0}));
+    }
+    tape.flush(FlushCause::kJoint);
+  }
+  EXPECT_EQ(log, want);
+  EXPECT_EQ(tape.stats().graphs_built, 2u);
+  EXPECT_EQ(tape.stats().graph_launches, 16u);
 }
 
 TEST_F(TapeTest, RandomProgramsWithRepeatedParts) {

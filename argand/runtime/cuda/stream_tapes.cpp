@@ -216,9 +216,9 @@ bool put_epilogue(const EpilogueOp& op) {
   const DeviceCalls calls;
   return current_tape().add_epilogue(op);
 }
-void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work) {
+void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work, const EpilogueSlot* slot) {
   const DeviceCalls calls;
-  current_tape().add_call(current_op(), call, data, nbytes, long_work);
+  current_tape().add_call(current_op(), call, data, nbytes, long_work, slot);
 }
 
 void issue_tape(int device, cudaStream_t stream, FlushCause cause) {

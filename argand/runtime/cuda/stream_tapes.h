@@ -13,12 +13,12 @@ namespace argand::cuda {
 void put_kernel(const Kernel& kernel, const Grid& grid, void* const* arguments, const EpilogueSlot* slot);
 // Note [Epilogues]: whether the last kernel put there does this now; false: nothing was done.
 bool put_epilogue(const EpilogueOp& op);
-void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work);
+void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work, const EpilogueSlot* slot = nullptr);
 // `data` has no padding, or zeros in it: it is compared byte by byte.
 template <class Data>
-void put_call(IssueCall call, const Data& data, bool long_work) {
+void put_call(IssueCall call, const Data& data, bool long_work, const EpilogueSlot* slot = nullptr) {
   static_assert(std::is_trivially_copyable_v<Data>);
-  put_call(call, &data, sizeof data, long_work);
+  put_call(call, &data, sizeof data, long_work, slot);
 }
 
 // Issues what is on the tape of a stream; of all streams of a device.
