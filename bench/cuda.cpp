@@ -163,6 +163,47 @@ void relu_rows(benchmark::State& state) {
 }
 ARGAND_ROW(relu_rows, "cnn_part/relu");
 
+// A convolution of ResNet-50 in bfloat16 with bias and relu, and its gradients, in either memory format.
+struct LayerOfResnet {
+  explicit LayerOfResnet(MemoryFormat format)
+      : x(random({64, 64, 56, 56}).to(kBFloat16).contiguous(format)),
+        w(random({64, 64, 3, 3}).to(kBFloat16).contiguous(format)),
+        b(random({64}).to(kBFloat16)),
+        g(random({64, 64, 56, 56}).to(kBFloat16).contiguous(format)) {}
+  Tensor x, w, b, g;
+};
+void conv_bf16(benchmark::State& state, MemoryFormat format) {
+  const LayerOfResnet p(format);
+  measure(state, 10, [&] {
+    const Tensor y = conv2d(p.x, p.w, p.b, {1, 1}, {1, 1}).relu();
+    exec::flush();
+  });
+}
+void conv_grads_bf16(benchmark::State& state, MemoryFormat format) {
+  const LayerOfResnet p(format);
+  measure(state, 10, [&] {
+    _conv_weight_grad(p.g, p.x, p.w.sizes(), {1, 1}, {1, 1}, {1, 1}, 1, true);
+    _conv_input_grad(p.g, p.w, p.x.sizes(), {1, 1}, {1, 1}, {1, 1}, 1);
+  });
+}
+#define ARGAND_FORMATS(function, name)                                                           \
+  void function##_first(benchmark::State& state) { function(state, MemoryFormat::Contiguous); }  \
+  void function##_last(benchmark::State& state) { function(state, MemoryFormat::ChannelsLast); } \
+  ARGAND_ROW(function##_first, name);                                                            \
+  ARGAND_ROW(function##_last, name "_channels_last")
+ARGAND_FORMATS(conv_bf16, "conv_bias_relu/64x64x56_bf16");
+ARGAND_FORMATS(conv_grads_bf16, "conv_grads/64x64x56_bf16");
+
+void linear_relu(benchmark::State& state) {
+  const Tensor x = random({8192, 4096}).to(kBFloat16), w = random({4096, 4096}).to(kBFloat16),
+               b = random({4096}).to(kBFloat16);
+  measure(state, 10, [&] {
+    const Tensor y = linear(x, w, b).relu();
+    exec::flush();
+  });
+}
+ARGAND_ROW(linear_relu, "linear_relu/8192x4096_bf16");
+
 void chain(benchmark::State& state) {
   const Tensor x = random({64 << 20}), y = random({64 << 20});
   measure(state, 10, [&] {

@@ -85,6 +85,14 @@ def rows():
         F.max_pool2d(px, 2).backward(pg)
     yield "cnn_part/max_pool_and_backward", 10, pool
     yield "cnn_part/relu", 10, lambda: cg.relu()
+    for suffix, form in (("", torch.contiguous_format), ("_channels_last", torch.channels_last)):
+        rx, rg = (random(64, 64, 56, 56).bfloat16().contiguous(memory_format=form) for _ in range(2))
+        rw, rb = random(64, 64, 3, 3).bfloat16().contiguous(memory_format=form), random(64).bfloat16()
+        yield "conv_bias_relu/64x64x56_bf16" + suffix, 10, lambda: F.conv2d(rx, rw, rb, padding=1).relu_()
+        yield "conv_grads/64x64x56_bf16" + suffix, 10, lambda: torch.ops.aten.convolution_backward(
+            rg, rx, rw, [64], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, (True, True, True))
+    lx, lw, lb = random(8192, 4096).bfloat16(), random(4096, 4096).bfloat16(), random(4096).bfloat16()
+    yield "linear_relu/8192x4096_bf16", 10, lambda: F.linear(lx, lw, lb).relu_()
     a, b = random(64 << 20), random(64 << 20)
     yield "chain/64M", 10, lambda: ((a * b + a) * 2.0 - b).relu() * a
     m, w, bias = random(8192, 8192), random(8192), random(8192)

@@ -117,6 +117,78 @@ TEST_F(Epilogue, OfSmallNetworks) {
   });
 }
 
+// Relu after a bias, by cuBLASLt: where its kernel for the product keeps NaN then, which not all do.
+TEST_F(Epilogue, OfProductsByTheLibrary) {
+  struct Case {
+    ScalarType dtype;
+    int64_t m, n, k;
+    bool taken;
+  };
+  for (const Case& c : {Case{kFloat, 300, 200, 5000, true},
+                        {kFloat, 1024, 1024, 1024, true},
+                        {kFloat, 33, 1000, 4097, true},
+                        {kDouble, 130, 200, 5000, true},
+                        {kHalf, 512, 512, 512, true},
+                        {kBFloat16, 2048, 1024, 512, true},
+                        {kBFloat16, 4096, 4096, 4096, true},
+                        {kHalf, 2048, 10, 512, false},
+                        {kBFloat16, 2048, 10, 512, false}}) {
+    SCOPED_TRACE(str(c.dtype, " ", c.m, " x ", c.n, " x ", c.k));
+    Tensor x = random({c.m, c.k}, c.dtype);
+    x[1][2].fill_(std::numeric_limits<double>::quiet_NaN());
+    x[2].fill_(std::numeric_limits<double>::infinity());
+    x[3].fill_(-1e-7);  // results that underflow in half
+    const Tensor w = random({c.n, c.k}, c.dtype), b = random({c.n}, c.dtype);
+    expect_same("nobody looks at the product", c.taken, [&] { return Results{linear(x, w, b).relu()}; });
+    expect_same("somebody does", 0, [&] {
+      const Tensor h = linear(x, w, b);
+      return Results{h.relu(), h};
+    });
+    expect_same("in place", c.taken, [&] {
+      Tensor h = linear(x, w, b);
+      h.relu_();
+      return Results{h};
+    });
+    expect_same("no bias", 0, [&] { return Results{linear(x, w).relu()}; });
+  }
+}
+
+// The same by cuDNN, and by the pass that adds a bias where its engines do not.
+TEST_F(Epilogue, OfConvolutionsByTheLibrary) {
+  struct Case {
+    ScalarType dtype;
+    MemoryFormat format;
+    int64_t channels, kernel;
+    bool taken;
+  };
+  const MemoryFormat first = MemoryFormat::Contiguous, last = MemoryFormat::ChannelsLast;
+  for (const Case& c : {Case{kFloat, first, 80, 3, true},
+                        {kFloat, first, 96, 1, true},
+                        {kFloat, last, 80, 3, false},
+                        {kDouble, first, 20, 3, true},
+                        {kHalf, last, 64, 3, true},
+                        {kBFloat16, last, 64, 1, true},
+                        {kBFloat16, last, 7, 3, true},
+                        {kHalf, first, 64, 1, true},
+                        {kBFloat16, first, 64, 3, false}}) {
+    SCOPED_TRACE(
+        str(c.dtype, c.format == last ? " channels last, " : ", ", c.channels, " channels, kernel ", c.kernel));
+    Tensor x = random({8, c.channels, 14, 12}, c.dtype).contiguous(c.format);
+    x[1][2][3][4].fill_(std::numeric_limits<double>::quiet_NaN());
+    const Tensor w = random({72, c.channels, c.kernel, c.kernel}, c.dtype), b = random({72}, c.dtype);
+    const Dims padding(2, c.kernel / 2);
+    expect_same("nobody looks at the result", c.taken, [&] {
+      return Results{conv2d(x, w, b, {1, 1}, padding).relu()};
+    });
+    expect_same("in place", c.taken, [&] {
+      Tensor h = conv2d(x, w, b, {1, 1}, padding);
+      h.relu_();
+      return Results{h};
+    });
+    expect_same("no bias", 0, [&] { return Results{conv2d(x, w, {}, {1, 1}, padding).relu()}; });
+  }
+}
+
 TEST_F(Epilogue, OfConvolutionsAndPooling) {
   for (const int64_t images : {64, 700}) {
     SCOPED_TRACE(images);

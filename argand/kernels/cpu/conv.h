@@ -1,5 +1,5 @@
 // Convolution on raw memory, contiguous [N, C, spatial...] with one to three spatial dimensions (leading ones have size
-// 1).
+// 1).  A GPU's can be asked for operands with their channels last (kernels/conv_layout.h).
 //
 // As in the field, "convolution" is cross-correlation: y[n,o,p] = sum over c, k of x[n,c,p * stride - padding + k *
 // dilation] * w[o,c,k]. Determinism: results depend on the shape only, never on the number of threads.
@@ -15,6 +15,7 @@ struct ConvShape {
   int64_t n = 0, c = 0, o = 0, groups = 1;  // batch, input channels, output channels
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0},
       dilation{1, 1, 1};
+  bool channels_last = false;  // x, w and y: [N, spatial..., C]
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
   int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }

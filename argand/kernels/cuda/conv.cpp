@@ -88,8 +88,10 @@ void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedP
 
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {
   const int64_t total = s.n * s.o * s.out_size();
-  launch(kernel(kHeader, instance("add_channel_bias", dtype)), {blocks_for(total, kThreads), kThreads}, bias, y, s.o,
-         s.out_size(), total);
+  const auto bytes = [&](int64_t n) { return static_cast<size_t>(n * element_size(dtype)); };
+  const EpilogueSlot epilogue{y, total, dtype, 1, {{bias, bytes(s.o)}}};
+  launch(kernel(kHeader, instance("add_channel_bias", dtype)), {blocks_for(total, kThreads), kThreads}, epilogue, bias,
+         y, s.o, s.out_size(), total);
 }
 
 }  // namespace own

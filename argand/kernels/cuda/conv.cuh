@@ -1,6 +1,7 @@
 // Convolution and its two adjoints as products of matrices that are never made: each tile is gathered where it is used.
 #pragma once
 #include "argand/kernels/cuda/product_tile.cuh"
+#include "argand/kernels/cuda/store_result.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
 
 namespace argand {
@@ -9,6 +10,7 @@ namespace argand {
 struct ConvShape {
   int64_t n, c, o, groups;
   int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+  bool channels_last;  // is false here
   __device__ __forceinline__ int64_t in_size() const { return in[0] * in[1] * in[2]; }
   __device__ __forceinline__ int64_t out_size() const { return out[0] * out[1] * out[2]; }
   __device__ __forceinline__ int64_t kernel_size() const { return kernel[0] * kernel[1] * kernel[2]; }
@@ -235,14 +237,14 @@ __global__ void __launch_bounds__(256)
 
 // y[n, o, i] += bias[o]: for kernels that have no bias of their own.
 template <class T>
-__global__ void add_channel_bias(const T* bias, T* y, int64_t channels, int64_t plane, int64_t total) {
+__global__ void add_channel_bias(const T* bias, T* y, int64_t channels, int64_t plane, int64_t total,
+                                 Epilogue<T> epilogue) {
   await_earlier_work();
-  int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
   if (i >= total) return;
-  T& out = y[i];
-  int64_t channel = divide(i, plane);
+  int64_t place = i, channel = divide(place, plane);
   divide(channel, channels);  // leaves the remainder
-  out = convert<T>(convert<op_math_t<T>>(out) + convert<op_math_t<T>>(bias[channel]));
+  store_result(epilogue, y, i, convert<T>(convert<op_math_t<T>>(y[i]) + convert<op_math_t<T>>(bias[channel])));
 }
 
 }  // namespace argand

@@ -10,6 +10,7 @@ void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, 
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
 // The same in float for few channels and 3 x 3 taps, where it is several times faster than both; a kernel is compiled
 // for each shape.  false: not for this shape.
+bool has_few_channels(const cpu::ConvShape& s, ScalarType dtype);
 bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                           void* y);
 bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);

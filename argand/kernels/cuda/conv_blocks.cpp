@@ -2,7 +2,9 @@
 // engine, else our own.
 #include <algorithm>
 
+#include "argand/core/float32_precision.h"
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/conv_layout.h"
 #include "argand/kernels/conv_parameter_grads.h"
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -13,13 +15,23 @@ namespace {
 
 // Of an empty product nothing is left but zeros and the bias, which the own kernels write; the library may take empty
 // tensors and then read from them.
-bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y) {
+bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* y,
+                const void* bias = nullptr) {
   if (is_complex(dtype)) return false;
   if (s.n == 0 || s.c == 0 || s.o == 0) return false;
   for (const auto* sizes : {&s.in, &s.out, &s.kernel})
     if (std::find(sizes->begin(), sizes->end(), 0) != sizes->end()) return false;
-  return cudnn_convolution(
-      {kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation, x, w, y});
+  if (cudnn_convolution({kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation,
+                         s.channels_last, x, w, y, bias}))
+    return true;
+  if (s.channels_last) throw NotOnDevice();
+  return false;
+}
+
+// Where engines that add a bias are as fast as those that do not (bench/RESULTS.md); elsewhere they take longer than a
+// pass of its own does.
+bool adds_bias(const cpu::ConvShape& s, ScalarType dtype) {
+  return s.channels_last || (s.groups == 1 && dtype == kFloat && !allow_tf32_cudnn());
 }
 
 // Kernels for few channels are compiled for each shape, which must be worth the time.
@@ -30,6 +42,7 @@ bool is_much(const cpu::ConvShape& s) {
 
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   if (is_much(s) && own::few_channels_forward(s, dtype, x, w, bias, y)) return;
+  if (bias && adds_bias(s, dtype) && by_library(ConvKind::kForward, s, dtype, x, w, y, bias)) return;
   if (!by_library(ConvKind::kForward, s, dtype, x, w, y)) return own::conv_forward(s, dtype, x, w, bias, y);
   if (bias) own::add_channel_bias(s, dtype, bias, y);
 }
@@ -46,11 +59,23 @@ bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void*
   return is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, gb);
 }
 
+// The tensor cores' engines work with channels last, and bring operands to that layout more slowly than we do; but a
+// product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, and so has
+// float32 in its own precision (bench/RESULTS.md).
+bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, bool given) {
+  const bool by_tensor_cores =
+      dtype == kHalf || dtype == kBFloat16 ||
+      (dtype == kFloat && allow_tf32_cudnn() && !(is_much(s) && own::has_few_channels(s, dtype)));
+  return by_tensor_cores && s.groups == 1 && s.n > 0 && s.c > 0 && s.o > 0 && (given || s.kernel_size() > 1) &&
+         has_cudnn();
+}
+
 const bool registered = [] {
   blocks::conv_forward.set(kCUDA, conv_forward);
   blocks::conv_input_grad.set(kCUDA, conv_input_grad);
   blocks::conv_weight_grad.set(kCUDA, conv_weight_grad);
   blocks::conv_parameter_grads.set(kCUDA, conv_parameter_grads);
+  blocks::conv_takes_channels_last.set(kCUDA, conv_takes_channels_last);
   return true;
 }();
 

@@ -54,6 +54,8 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
 
 }  // namespace
 
+bool has_few_channels(const cpu::ConvShape& s, ScalarType dtype) { return few_channels(s, dtype).c != 0; }
+
 bool few_channels_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                           void* y) {
   return forward(few_channels(s, dtype), s.n, false, x, w, bias, y);

@@ -1,5 +1,6 @@
 #include "argand/nn/modules/conv.h"
 
+#include "argand/autograd/engine.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/nn/modules/linear.h"
 #include "argand/nn/modules/values_test.h"
@@ -62,6 +63,24 @@ TEST(Conv, InitialWeightsAreThoseOfPyTorch) {
                  -0.33114105463028, -0.206111550331116, 0.018521785736084},
                 1e-8);
   expect_values("conv bias", c->bias, {0.197667598724365, 0.300011396408081}, 1e-8);
+}
+
+TEST(Conv, ChannelsAreLastWhereThoseOfAnOperandAre) {
+  const auto last = [](const Tensor& t) { return t.contiguous(MemoryFormat::ChannelsLast); };
+  const auto is_last = [](const Tensor& t) { return t.is_contiguous(MemoryFormat::ChannelsLast); };
+  const Tensor x = pattern({2, 3, 5, 4}).requires_grad_(), w = pattern({4, 3, 3, 2}).requires_grad_(),
+               expected = conv2d(x, w);
+  EXPECT_TRUE(expected.is_contiguous());
+  for (const bool input_last : {false, true})
+    for (const bool weight_last : {false, true}) {
+      const Tensor y = conv2d(input_last ? last(x) : x, weight_last ? last(w) : w);
+      EXPECT_EQ(is_last(y), input_last || weight_last);
+      EXPECT_TRUE(equal(y, expected));
+    }
+  const Tensor g = last(pattern({2, 4, 3, 3})), y = conv2d(x, w), dx = autograd::grad({y}, {x}, {g})[0];
+  EXPECT_TRUE(is_last(dx));
+  EXPECT_TRUE(is_last(conv_transpose2d(g, w)));
+  EXPECT_TRUE(conv1d(pattern({2, 3, 5}), pattern({4, 3, 2})).is_contiguous());
 }
 
 TEST(Conv, OptionsAreCheckedAndPrinted) {

@@ -5,6 +5,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/conv_parameter_grads.h"
 #include "argand/ops/conv/args.h"
+#include "argand/ops/conv/conv_layout.h"
 #include "argand/ops/conv/conv_shape.h"
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/product.h"
@@ -43,13 +44,16 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
       ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == s.o, op, ": expected bias [", s.o,
                    "] (weight is ", a.weight.sizes(), "), got ", a.bias.sizes());
     }
-    return {conv_output_sizes(s, a.weight.sizes().size() - 2), a.input.dtype()};
+    const Dims sizes = conv_output_sizes(s, a.weight.sizes().size() - 2);
+    return {sizes, a.input.dtype(), conv_strides(sizes, a.input, a.weight)};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight),
-                 b = a.bias.defined() ? exec::dense(a.bias) : Tensor();
-    blocks::conv_forward.on(out.device())(shape(a), out.dtype(), x.impl().data(), w.impl().data(),
-                                          b.defined() ? b.impl().data() : nullptr, out.impl().data());
+    cpu::ConvShape s = shape(a);
+    const ConvLayout layout(s, a.input, a.weight);
+    const Tensor x = layout.of(a.input), w = layout.of(a.weight), b = exec::dense(a.bias), y = layout.to_write(out);
+    blocks::conv_forward.on(out.device())(s, out.dtype(), x.impl().data(), w.impl().data(),
+                                          b.defined() ? b.impl().data() : nullptr, y.impl().data());
+    layout.put(out, y);
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
@@ -100,12 +104,14 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
     const Dims expected = conv_output_sizes(shape(a), a.weight.sizes().size() - 2);
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
                  "_conv_input_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
-    return {a.input_size, a.grad_output.dtype()};
+    return {a.input_size, a.grad_output.dtype(), conv_strides(a.input_size, a.grad_output, a.weight)};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor g = exec::dense(a.grad_output), w = exec::dense(a.weight);
-    blocks::conv_input_grad.on(out.device())(shape(a), out.dtype(), g.impl().data(), w.impl().data(),
-                                             out.impl().data());
+    cpu::ConvShape s = shape(a);
+    const ConvLayout layout(s, a.grad_output, a.weight);
+    const Tensor g = layout.of(a.grad_output), w = layout.of(a.weight), x = layout.to_write(out);
+    blocks::conv_input_grad.on(out.device())(s, out.dtype(), g.impl().data(), w.impl().data(), x.impl().data());
+    layout.put(out, x);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _convolution_nd(g, c.weight.conj(), {}, c.stride, c.padding, c.dilation, c.groups);
@@ -141,19 +147,20 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
     const Dims expected = conv_output_sizes(s, a.weight_size.size() - 2);
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == IntArrayRef(expected),
                  "_conv_weight_grad: expected grad_output of shape ", expected, ", got ", a.grad_output.sizes());
-    return {{a.weight_size, a.grad_output.dtype()}, {{a.bias ? s.o : 0}, a.grad_output.dtype()}};
+    return {{a.weight_size, a.grad_output.dtype(), conv_strides(a.weight_size, a.grad_output, a.input)},
+            {{a.bias ? s.o : 0}, a.grad_output.dtype()}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    const Tensor g = exec::dense(a.grad_output), x = exec::dense(a.input);
-    const cpu::ConvShape s = shape(a);
-    const ScalarType dtype = g.dtype();
-    void* const weight = outs[0].impl().data();
-    if (a.bias && !g.is_cpu() &&
-        blocks::conv_parameter_grads.on(g.device())(s, dtype, g.impl().data(), x.impl().data(), weight,
-                                                    outs[1].impl().data()))
-      return;
-    blocks::conv_weight_grad.on(g.device())(s, dtype, g.impl().data(), x.impl().data(), weight);
-    if (a.bias) reduce_into(outs[1], cpu::ReduceKind::kSum, g, all_but_channels(g.dim()));
+    cpu::ConvShape s = shape(a);
+    const ConvLayout layout(s, a.grad_output, a.input);
+    const Tensor g = layout.of(a.grad_output), x = layout.of(a.input), w = layout.to_write(outs[0]);
+    const void *gy = g.impl().data(), *in = x.impl().data();
+    const bool both =
+        a.bias && !g.is_cpu() &&
+        blocks::conv_parameter_grads.on(g.device())(s, g.dtype(), gy, in, w.impl().data(), outs[1].impl().data());
+    if (!both) blocks::conv_weight_grad.on(g.device())(s, g.dtype(), gy, in, w.impl().data());
+    layout.put(outs[0], w);
+    if (a.bias && !both) reduce_into(outs[1], cpu::ReduceKind::kSum, g, all_but_channels(g.dim()));
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());

@@ -3,6 +3,9 @@
 // The engine is the first one that cuDNN's heuristics offer for the problem and that is deterministic and computes in
 // the precision asked for: float32 products are not rounded to TF32 unless that is allowed (core/float32_precision.h).
 // So the same call gives the same bits.  A library built without cuDNN has none.
+//
+// A relu that follows a forward convolution with a bias becomes its epilogue (Note [Epilogues]): the same engine with
+// the same knobs does it, to the bit as the op.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,18 +16,23 @@ namespace argand::cuda {
 
 enum class ConvKind { kForward, kInputGrad, kWeightGrad };
 
-// Contiguous x [n, c, in], w [o, c / groups, kernel], y [n, o, out]; fewer than three spatial dimensions have leading
-// sizes of one.  One of the addresses is that of the result, for kInputGrad x and so on; the other two are read.
+// x [n, c, in], w [o, c / groups, kernel], y [n, o, out], contiguous or all with their channels last; fewer than three
+// spatial dimensions have leading sizes of one.  One of the addresses is that of the result, for kInputGrad x and so
+// on; the other two are read.
 struct ConvProblem {
   ConvKind kind;
   ScalarType dtype;
   int64_t n, c, o, groups;
   std::array<int64_t, 3> in, out, kernel, stride, padding, dilation;
+  bool channels_last;
   const void *x, *w, *y;
+  const void* bias = nullptr;  // [o], of kForward
 };
 
 int loaded_cudnn_version();  // 91900 is 9.19; 0 without cuDNN
 
+// Whether it is there and convolutions are run, not only their kernels compiled.
+bool has_cudnn();
 // False, and nothing is done, if there is no engine for it.
 bool cudnn_convolution(const ConvProblem& p);
 
