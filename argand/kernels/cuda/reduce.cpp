@@ -142,7 +142,7 @@ Chunks chunks_of_columns(const ColumnPlan& p) {
   const ColumnReduction& s = p.shape;
   int64_t count = 1;
   if (s.results * s.n > kOneBlock)
-    count = std::min(ceil_div(s.n, 8 * p.rows()), ceil_div(s.results >= 1024 ? 2048 : 1024, p.blocks()));
+    count = std::min(ceil_div(s.n, 8 * p.rows()), ceil_div(s.results >= 1024 ? 4096 : 1024, p.blocks()));
   count = std::max({count, ceil_div(s.n, 2048 * p.rows()), int64_t{1}});
   const int64_t step = std::max<int64_t>(1, ceil_div(s.n, count));
   return {step, std::max<int64_t>(1, ceil_div(s.n, step))};
@@ -191,7 +191,7 @@ void reduce_with(const Reduction& r, const void* in, const Layout& l) {
     const Layout rest({results, chunks.count}, {chunks.count, 1}, {1});
     return launch_rows(merge_of(r), partial.as<void>(), rest, {chunks.count, 1}, 1);
   }
-  const ColumnPlan plan = plan_columns(r, in, l, kWarp);
+  const ColumnPlan plan = plan_columns(r, in, l, kWarp / 2);
   const Chunks chunks = chunks_of_columns(plan);
   if (chunks.count == 1) return launch_columns(r, in, l, plan, chunks);
   const Scratch partial(results * chunks.count * r.acc_size);
