@@ -58,7 +58,7 @@ void Pass::count_dependencies() {
     State* state;
     size_t edge;
   };
-  std::vector<Visit> path;
+  ShortVector<Visit> path;
   const auto enter = [&](Node* node, State& state) {
     state.node = node;
     if (state.grads.empty()) state.grads.resize(node->num_inputs());

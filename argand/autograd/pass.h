@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "argand/base/small_allocator.h"
 #include "argand/exec/graph.h"
 
 namespace argand::autograd {
@@ -59,7 +60,7 @@ class Pass {
     void push(State& state) {
       if (!std::exchange(state.queued, true)) ready_.push(&state);
     }
-    std::priority_queue<State*, std::vector<State*>, EarlierLast> ready_;
+    std::priority_queue<State*, ShortVector<State*>, EarlierLast> ready_;
   };
 
   // ---- Note [Streams in backward]
@@ -94,9 +95,10 @@ class Pass {
 
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
-  std::vector<intrusive_ptr<Node>> roots_, targets_;
-  std::unordered_map<Node*, State> states_;
-  std::vector<State*> nodes_;  // each after those it leads to
+  ShortVector<intrusive_ptr<Node>> roots_, targets_;
+  std::unordered_map<Node*, State, std::hash<Node*>, std::equal_to<>, SmallAllocator<std::pair<Node* const, State>>>
+      states_;
+  ShortVector<State*> nodes_;  // each after those it leads to
   std::unordered_map<Node*, std::vector<Capture>> captures_;
   std::vector<DeviceIndex> gpus_;
   std::vector<StreamRef> caller_streams_;

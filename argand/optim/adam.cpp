@@ -21,6 +21,11 @@ void check(const Options& o) {
 struct Lists {
   std::vector<AdamParamState*> states;
   std::vector<Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+
+  void reserve(size_t n) {
+    states.reserve(n);
+    for (auto* list : {&params, &grads, &exp_avgs, &exp_avg_sqs}) list->reserve(n);
+  }
 };
 
 template <class Options, class StateOf>
@@ -37,6 +42,7 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
       if (!state.exp_avg_sq().defined()) state.exp_avg_sq(zeros_like(p));
       if (o.amsgrad() && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(zeros_like(p));
       Lists& l = by_step[state.step() + 1];
+      if (l.params.empty()) l.reserve(group.params().size());
       l.states.push_back(&state);
       l.params.push_back(p);
       l.grads.push_back(p.grad());

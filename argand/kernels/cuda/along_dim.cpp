@@ -20,12 +20,12 @@ void gather_along(const AlongDim& s, int64_t item_size, const void* from, const 
   constexpr const char* kTypes[] = {"unsigned char", "unsigned short", "unsigned", "unsigned long long",
                                     "argand::Vec<unsigned long long, 2>"};
   const char* unit = kTypes[std::countr_zero(static_cast<uint64_t>(item_size))];
-  launch(kernel(kHeader, instance("gather_along", unit, number_type(s))), {blocks_for(s.n, kThreads), kThreads}, s,
-         from, index, to);
+  launch(kernel_instance(kHeader, "gather_along", unit, number_type(s)), {blocks_for(s.n, kThreads), kThreads}, s, from,
+         index, to);
 }
 
 void slots_along(const AlongDim& s, const int64_t* index, int64_t* slots) {
-  launch(kernel(kHeader, instance("slots_along", number_type(s))), {blocks_for(s.n, kThreads), kThreads}, s, index,
+  launch(kernel_instance(kHeader, "slots_along", number_type(s)), {blocks_for(s.n, kThreads), kThreads}, s, index,
          slots);
 }
 

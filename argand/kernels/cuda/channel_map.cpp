@@ -16,7 +16,7 @@ void launch_map(const char* name, const char* number, const cpu::ChannelPass& c,
   const int64_t total = c.n * c.channels * c.inner;
   const unsigned blocks =
       std::min(blocks_for(total, int64_t{kThreads} * width), 16u * static_cast<unsigned>(multi_processor_count()));
-  launch(kernel(kHeader, instance(name, c.type, width, c.inner == 1, number)), {blocks, kThreads}, given...,
+  launch(kernel_instance(kHeader, name, c.type, width, c.inner == 1, number), {blocks, kThreads}, given...,
          static_cast<I>(total), static_cast<I>(c.channels), static_cast<I>(c.inner));
 }
 

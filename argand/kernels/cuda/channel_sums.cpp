@@ -53,15 +53,15 @@ void channel_moments(const cpu::ChannelPass& c, const void* x, void* mean, void*
   const Scratch memory(2 * size);
   char *means = memory.as<char>(), *squares = means + size;
   if (columns) {
-    launch(kernel(kParts, instance("column_moments", c.type)), parts.grid, x, c.n, c.channels, parts.rows, means,
+    launch(kernel_instance(kParts, "column_moments", c.type), parts.grid, x, c.n, c.channels, parts.rows, means,
            squares);
   } else {
     const PlaneGrid planes(c.n * c.channels, c.inner);
-    launch(kernel(kParts, instance("plane_moments", c.type, vector_width(c.type, c.inner, x), planes.one_warp)),
+    launch(kernel_instance(kParts, "plane_moments", c.type, vector_width(c.type, c.inner, x), planes.one_warp),
            planes.grid, x, c.n * c.channels, c.inner, means, squares);
   }
   const int64_t each = columns ? parts.rows : c.inner, last = columns ? c.n - (count - 1) * parts.rows : c.inner;
-  launch(kernel(kJoin, instance("join_moments", sums)), join_grid(c.channels), means, squares, count, c.channels, each,
+  launch(kernel_instance(kJoin, "join_moments", sums), join_grid(c.channels), means, squares, count, c.channels, each,
          last, mean, variance);
 }
 
@@ -85,14 +85,14 @@ void channel_products(const cpu::ChannelPass& c, const void* g, const void* x, c
   const Scratch memory(2 * size);
   char *of_sum = memory.as<char>(), *of_product = of_sum + size;
   if (columns && count > 0) {
-    launch(kernel(kParts, instance("column_products", c.type)), parts.grid, g, x, centers, c.n, c.channels, parts.rows,
+    launch(kernel_instance(kParts, "column_products", c.type), parts.grid, g, x, centers, c.n, c.channels, parts.rows,
            of_sum, of_product);
   } else if (count > 0) {
     const PlaneGrid planes(c.n * c.channels, c.inner);
-    launch(kernel(kParts, instance("plane_products", c.type, vector_width(c.type, c.inner, g, x), planes.one_warp)),
+    launch(kernel_instance(kParts, "plane_products", c.type, vector_width(c.type, c.inner, g, x), planes.one_warp),
            planes.grid, g, x, centers, c.n * c.channels, c.inner, of_sum, of_product);
   }
-  const Kernel join = kernel(kJoin, instance("add_parts", sums));
+  const Kernel join = kernel_instance(kJoin, "add_parts", sums);
   if (sum) launch(join, join_grid(c.channels), of_sum, count, c.channels, c.channels, sum);
   if (product) launch(join, join_grid(c.channels), of_product, count, c.channels, c.channels, product);
 }

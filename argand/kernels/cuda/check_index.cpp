@@ -16,8 +16,8 @@ void check_index(const char* op, const void* index, ScalarType type, int64_t n, 
   if (!contains(kIndexTypes, type)) throw_unsupported_dtype(op, type);
   if (n == 0) return;
   const unsigned blocks = std::min(blocks_for(n, kThreads), 8u * static_cast<unsigned>(multi_processor_count()));
-  launch(kernel("argand/kernels/cuda/check_index.cuh", instance("check_index", type)), {blocks, kThreads}, index, out,
-         n, bound, dim, ignore, wrap, error_slot(), op);
+  launch(kernel_instance("argand/kernels/cuda/check_index.cuh", "check_index", type), {blocks, kThreads}, index, out, n,
+         bound, dim, ignore, wrap, error_slot(), op);
 }
 
 const bool registered = (blocks::check_index.set(kCUDA, check_index), true);

@@ -40,7 +40,7 @@ void launch_product(const char* kind, const cpu::ConvShape& s, ScalarType dtype,
         s.stride[d] >= int64_t{1} << 30)
       throw NotOnDevice();
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, part_depth));
-  launch(kernel(header_for(dtype), instance("conv_product", code_type(dtype), kind, rows_each(p.rows))),
+  launch(kernel_instance(header_for(dtype), "conv_product", code_type(dtype), kind, rows_each(p.rows)),
          {blocks_for(count_tiles(s, p) * parts, 1), kThreads}, a, b, bias, c, s, part_depth);
 }
 
@@ -82,7 +82,7 @@ void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy,
 void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedParts& to) {
   constexpr int64_t kElements = 32;  // of a block
   const int64_t all = to.size + to.more_size;
-  launch(kernel(header_for(dtype), instance("add_parts", code_type(dtype))), {blocks_for(all, kElements), kThreads},
+  launch(kernel_instance(header_for(dtype), "add_parts", code_type(dtype)), {blocks_for(all, kElements), kThreads},
          parts, count, to.out, to.size, to.more, all);
 }
 
@@ -90,7 +90,7 @@ void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bia
   const int64_t total = s.n * s.o * s.out_size();
   const auto bytes = [&](int64_t n) { return static_cast<size_t>(n * element_size(dtype)); };
   const EpilogueSlot epilogue{y, total, dtype, 1, {{bias, bytes(s.o)}}};
-  launch(kernel(kHeader, instance("add_channel_bias", dtype)), {blocks_for(total, kThreads), kThreads}, epilogue, bias,
+  launch(kernel_instance(kHeader, "add_channel_bias", dtype), {blocks_for(total, kThreads), kThreads}, epilogue, bias,
          y, s.o, s.out_size(), total);
 }
 

@@ -34,8 +34,8 @@ bool forward(const FewChannels& s, int64_t n, bool turned, const void* x, const 
   if (s.c == 0) return false;
   const FewForward& f = forward_plan(s, n);
   if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
-  const Kernel run = kernel(kHeader, instance("few_channels_forward", s.c, s.o, s.h, s.w, s.pad_y, s.pad_x, f.images,
-                                              f.band, f.channels, f.pitch, f.outputs, f.shares, turned));
+  const Kernel run = kernel_instance(kHeader, "few_channels_forward", s.c, s.o, s.h, s.w, s.pad_y, s.pad_x, f.images,
+                                     f.band, f.channels, f.pitch, f.outputs, f.shares, turned);
   const auto bytes = static_cast<size_t>(f.bytes());
   run.allow_shared_memory(bytes);
   const int64_t tiles = f.tiles(n), results = n * s.o * s.out_h() * s.out_w();
@@ -74,8 +74,8 @@ bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const v
   if (shape.c == 0) return false;
   const FewWeightGrad& f = weight_grad_plan(shape, s.n);
   if (f.band == 0 || f.bytes() > shared_memory_per_block()) return false;
-  const Kernel run = kernel(kHeader, instance("few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
-                                              shape.pad_y, shape.pad_x, f.band, f.rows, gb != nullptr));
+  const Kernel run = kernel_instance(kHeader, "few_channels_weight_grad", shape.c, shape.o, shape.h, shape.w,
+                                     shape.pad_y, shape.pad_x, f.band, f.rows, gb != nullptr);
   const auto bytes = static_cast<size_t>(f.bytes());
   run.allow_shared_memory(bytes);
   const int64_t parts = weight_grad_parts(f, s.n);

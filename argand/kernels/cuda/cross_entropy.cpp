@@ -55,16 +55,16 @@ void cross_entropy(const cpu::CrossEntropy& c, void* losses, void* weights, void
   Plan p(c, nullptr);
   p.grid.threads = kThreads;
   if (const Grid grid = staged_grid(c, p); grid.blocks > 0)  // what cross_entropy_and_gradient() would give
-    return launch(kernel(kHeader, instance("cross_entropy_losses", c.type, static_cast<int>(grid.threads) / kThreads)),
+    return launch(kernel_instance(kHeader, "cross_entropy_losses", c.type, static_cast<int>(grid.threads) / kThreads),
                   p.grid, rows_of(c), losses, weights, log_sums);
-  launch(kernel(kHeader, instance("cross_entropy_rows", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
+  launch(kernel_instance(kHeader, "cross_entropy_rows", c.type, p.width, p.one_warp, c.smoothing != 0), p.grid,
          rows_of(c), losses, weights, log_sums);
 }
 
 void backward(const cpu::CrossEntropy& c, const void* log_sums, const void* scales, int64_t scale_stride,
               const void* total_weight, const void* expected, void* out) {
   const Plan p(c, out);
-  launch(kernel(kHeader, instance("cross_entropy_backward", c.type, p.width, p.one_warp, c.smoothing != 0)), p.grid,
+  launch(kernel_instance(kHeader, "cross_entropy_backward", c.type, p.width, p.one_warp, c.smoothing != 0), p.grid,
          rows_of(c), log_sums, scales, scale_stride, total_weight, expected, out);
 }
 
@@ -85,8 +85,8 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
   if (grid.blocks == 0 || c.rows > kExactCount) return false;
   const ScalarType type = op_math_type(c.type);
   const Scratch total(mean ? element_size(type) : 0);
-  if (mean) launch(kernel(kHeader, instance("count_targets", type)), {1, 1024}, rows_of(c), total.as<void>());
-  const Kernel run = kernel(kHeader, instance("cross_entropy_and_gradient", c.type));
+  if (mean) launch(kernel_instance(kHeader, "count_targets", type), {1, 1024}, rows_of(c), total.as<void>());
+  const Kernel run = kernel_instance(kHeader, "cross_entropy_and_gradient", c.type);
   run.allow_shared_memory(grid.shared_memory);
   launch(run, grid, rows_of(c), losses, weights, log_sums, grad_loss, static_cast<const void*>(total.as<void>()),
          gradient);
@@ -102,12 +102,12 @@ void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, 
   const int at_once = c.classes > 4 * kWarp ? 8 : 4;
   const int log_lanes = std::min(ceil_log2((c.classes + at_once - 1) / at_once), 5);
   const int log_threads = std::clamp(ceil_log2(c.rows) + log_lanes, 5, 10);
-  launch(kernel(kHeader, instance("small_cross_entropy", c.type, at_once, c.smoothing != 0)), {1, 1u << log_threads},
+  launch(kernel_instance(kHeader, "small_cross_entropy", c.type, at_once, c.smoothing != 0), {1, 1u << log_threads},
          rows_of(c), log_lanes, mean, error_slot(), op, loss, log_sums, total_weight, gradient);
 }
 
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {
-  launch(kernel(kHeader, instance("cross_entropy_softmax_factors", op_math_type(c.type))),
+  launch(kernel_instance(kHeader, "cross_entropy_softmax_factors", op_math_type(c.type)),
          {blocks_for(c.rows, kThreads), kThreads}, rows_of(c), factors);
 }
 

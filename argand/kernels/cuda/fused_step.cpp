@@ -24,9 +24,8 @@ void launch_steps(const FusedStep& step, ScalarType type, const FusedTensor* ten
   int64_t numel = 0;
   for (const FusedTensor* t = tensors; t != tensors + count; ++t) numel += t->numel;
   const bool small = numel <= few;
-  const Kernel run = kernel(
-      "argand/kernels/cuda/fused_step.cuh",
-      instance(small ? "small_fused_step" : "fused_step", type, static_cast<int>(step.kind), step.options, kTensors));
+  const Kernel run = kernel_instance("argand/kernels/cuda/fused_step.cuh", small ? "small_fused_step" : "fused_step",
+                                     type, static_cast<int>(step.kind), step.options, kTensors);
   const int64_t tile = small ? kStepThreads : kStepThreads * kVector / element_size(type);
   Table table{};
   unsigned blocks = 0;

@@ -3,7 +3,6 @@
 #include "argand/base/error.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/code_type.h"
-#include "argand/runtime/cuda/kernel_table.h"
 
 namespace argand::cuda {
 
@@ -20,6 +19,11 @@ Kernel kernel(const char* header, std::string name) {
     // Types and constants among the arguments of the instance are named as in namespace argand.
     return compile({str("#include \"", header, "\"\nusing namespace argand;\n"), "argand::" + name.substr(0, length)});
   });
+}
+
+KernelTable& detail::kernels_by_arguments() {
+  static KernelTable& known = *new KernelTable;
+  return known;
 }
 
 unsigned blocks_for(int64_t n, int64_t per_block) {

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "argand/core/dtype.h"
+#include "argand/runtime/cuda/kernel_table.h"
 #include "argand/runtime/cuda/launch.h"
 
 namespace argand::cuda {
@@ -18,11 +19,22 @@ Kernel kernel(const char* header, std::string name);
 template <class... Args>
 std::string instance(const char* name, const Args&... args);
 
+// kernel(header, instance(name, args...)), found by the arguments themselves: its text, which takes longer to write
+// than the rest of a small call, is made at the first call only.  Texts among the arguments are literals.
+template <class... Args>
+Kernel kernel_instance(const char* header, const char* name, const Args&... args);
+
 // Blocks of `threads` that cover n; throws what a user should see if there are too many.
 unsigned blocks_for(int64_t n, int64_t per_block);
 
-// ---- implementation of instance()
+// ---- implementation of instance() and kernel_instance()
 namespace detail {
+KernelTable& kernels_by_arguments();
+inline uint64_t word(const char* literal) { return reinterpret_cast<uintptr_t>(literal); }
+template <class T>
+uint64_t word(T number) {
+  return static_cast<uint64_t>(number);
+}
 inline const char* argument(bool b) { return b ? "true" : "false"; }
 inline std::string argument(int i) { return std::to_string(i); }
 inline const char* argument(ScalarType t) { return device_type_name(t); }
@@ -37,6 +49,12 @@ std::string instance(const char* name, const Args&... args) {
   ((out += before, out += detail::argument(args), before = ", "), ...);
   out += '>';
   return out;
+}
+template <class... Args>
+Kernel kernel_instance(const char* header, const char* name, const Args&... args) {
+  const uint64_t key[] = {detail::word(header), detail::word(name), detail::word(args)...};
+  return detail::kernels_by_arguments().get({reinterpret_cast<const char*>(key), sizeof key},
+                                            [&] { return kernel(header, instance(name, args...)); });
 }
 
 }  // namespace argand::cuda

@@ -13,7 +13,7 @@ constexpr int kThreads = 256;
 static_assert(sizeof(UnscaleTable) <= 4096, "what every kernel may have as arguments");
 
 void unscale_gradients(ScalarType type, const ScaledGradient* gradients, int64_t count, const float* inv_scale) {
-  const Kernel& run = kernel(kHeader, instance("unscale_gradients", type));
+  const Kernel& run = kernel_instance(kHeader, "unscale_gradients", type);
   UnscaleTable table{};
   table.inv_scale = inv_scale;
   unsigned blocks = 0;
@@ -39,8 +39,8 @@ void unscale_gradients(ScalarType type, const ScaledGradient* gradients, int64_t
 }
 
 void update_scale(float* scale, int* growth_tracker, const float* found_inf, const ScaleRule& rule) {
-  launch(kernel(kHeader, instance("update_scale", kFloat)), {1, 1}, scale, growth_tracker, found_inf,
-         rule.growth_factor, rule.backoff_factor, rule.growth_interval);
+  launch(kernel_instance(kHeader, "update_scale", kFloat), {1, 1}, scale, growth_tracker, found_inf, rule.growth_factor,
+         rule.backoff_factor, rule.growth_interval);
 }
 
 const bool registered =

@@ -33,7 +33,7 @@ void launch_own(const MatrixProduct& p, const char* header, const char* number, 
                          p.c_row_stride,
                          p.c_batch_stride};
   const int64_t tiles = (p.m + kTile - 1) / kTile * ((p.n + kTile - 1) / kTile);
-  launch(kernel(header, instance("matrix_product", code_type(p.dtype), number)),
+  launch(kernel_instance(header, "matrix_product", code_type(p.dtype), number),
          {.blocks = blocks_for(tiles, 1), .threads = kThreads, .blocks_z = static_cast<unsigned>(p.batch)}, p.a.data,
          p.b.data, p.c, p.bias, s, alpha, beta);
 }
@@ -77,7 +77,7 @@ std::optional<LtMatrix> as_library_matrix(const MatrixProduct::Operand& o, int64
 // Every row of C becomes the bias.
 void fill_with_bias(const MatrixProduct& p) {
   const char* header = is_complex(p.dtype) ? kComplexHeader : kHeader;
-  launch(kernel(header, instance("fill_rows", code_type(p.dtype))), {blocks_for(p.m * p.n, kThreads), kThreads}, p.bias,
+  launch(kernel_instance(header, "fill_rows", code_type(p.dtype)), {blocks_for(p.m * p.n, kThreads), kThreads}, p.bias,
          p.c, p.m, p.n, p.c_row_stride);
 }
 

@@ -12,14 +12,14 @@ constexpr int kThreads = 256;
 NllShape shape_of(const cpu::NllLoss& c) { return {c.outer, c.classes, c.inner, c.ignore_index}; }
 
 void nll_loss(const cpu::NllLoss& c, void* losses, void* weights) {
-  launch(kernel(kHeader, instance("nll_loss", c.type, op_math_type(c.type))),
+  launch(kernel_instance(kHeader, "nll_loss", c.type, op_math_type(c.type)),
          {blocks_for(c.outer * c.inner, kThreads), kThreads}, c.input, c.targets, c.weight, losses, weights,
          shape_of(c));
 }
 
 void nll_loss_backward(const cpu::NllLoss& c, const void* grad, int64_t grad_stride, const void* total_weight,
                        void* out) {
-  launch(kernel(kHeader, instance("nll_loss_backward", c.type, op_math_type(c.type))),
+  launch(kernel_instance(kHeader, "nll_loss_backward", c.type, op_math_type(c.type)),
          {blocks_for(c.outer * c.classes * c.inner, kThreads), kThreads}, c.targets, c.weight, grad, grad_stride,
          total_weight, out, shape_of(c));
 }
@@ -32,12 +32,12 @@ void total_loss(const cpu::TotalLoss& c) {
   const Scratch sums(2 * nbytes);
   if (chunks > 0) {
     void *loss_sums = sums.as<void>(), *weight_sums = sums.as<char>() + nbytes;
-    launch(kernel(kHeader, instance("sum_losses", c.type)), {blocks_for(chunks, 1), kThreads}, losses, weights,
+    launch(kernel_instance(kHeader, "sum_losses", c.type), {blocks_for(chunks, 1), kThreads}, losses, weights,
            loss_sums, weight_sums, c.n, kStep);
     losses = loss_sums;
     weights = weight_sums;
   }
-  launch(kernel(kHeader, instance("total_loss", c.type, c.loss_type, c.total_type)), {1, 1024}, losses, weights, c.loss,
+  launch(kernel_instance(kHeader, "total_loss", c.type, c.loss_type, c.total_type), {1, 1024}, losses, weights, c.loss,
          c.total, chunks > 0 ? chunks : c.n, c.mean);
 }
 

@@ -41,7 +41,7 @@ unsigned threads_for(int64_t n, int width, unsigned most) {
 void run(const cpu::PairLoss& c, int order, const void* grad, bool each, double scale, void* out) {
   const int width = width_of(c.type, {c.x, c.y, out, each ? grad : nullptr});
   const unsigned threads = threads_for(c.n, width, kThreads);
-  launch(kernel(kHeader, instance("pair_loss", c.type, loss_name(c.kind), order, each, width)),
+  launch(kernel_instance(kHeader, "pair_loss", c.type, loss_name(c.kind), order, each, width),
          {blocks_for(c.n, int64_t{threads} * width), threads}, c.x, c.y, grad, out, c.parameter, scale, c.n);
 }
 

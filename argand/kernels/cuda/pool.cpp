@@ -11,7 +11,7 @@ constexpr const char *kFixed = "FixedWindows", *kAdaptive = "AdaptiveWindows";
 
 template <class... Args>
 void launch_pool(const char* name, ScalarType type, const char* windows, int64_t threads, Args... args) {
-  launch(kernel(kHeader, instance(name, type, windows)), {blocks_for(threads, kThreads), kThreads}, args...);
+  launch(kernel_instance(kHeader, name, type, windows), {blocks_for(threads, kThreads), kThreads}, args...);
 }
 
 // Windows of 2 x 2 that tile flat planes, the elements of which may be read in pairs from `x`.
@@ -29,13 +29,13 @@ unsigned narrow(int64_t i) { return static_cast<unsigned>(i); }
 void max_pool_with(const char* windows, const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
                    const cpu::Positions& at) {
   const int64_t outputs = s.planes * s.out_size();
-  launch(kernel(kHeader, instance("max_pool", dtype, at.dtype, windows)), {blocks_for(outputs, kThreads), kThreads}, x,
+  launch(kernel_instance(kHeader, "max_pool", dtype, at.dtype, windows), {blocks_for(outputs, kThreads), kThreads}, x,
          y, at.data, s);
 }
 void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
   const int64_t outputs = s.planes * s.out_size();
   if (are_tiles(s, dtype, x))
-    return launch(kernel(kHeader, instance("max_pool_tiles", dtype, at.dtype)),
+    return launch(kernel_instance(kHeader, "max_pool_tiles", dtype, at.dtype),
                   {blocks_for(outputs, kThreads), kThreads}, x, y, at.data, narrow(outputs), narrow(s.out[1]),
                   narrow(s.out[2]));
   max_pool_with(kFixed, s, dtype, x, y, at);
@@ -60,7 +60,7 @@ void max_pool_tiles_backward(const cpu::PoolShape& s, ScalarType dtype, const vo
                               dtype,
                               2 * static_cast<size_t>(element_size(dtype)),
                               {range(grad_y, dtype), range(at.data, at.dtype)}};
-  launch(kernel(kHeader, instance("max_pool_tiles_backward", dtype, at.dtype)),
+  launch(kernel_instance(kHeader, "max_pool_tiles_backward", dtype, at.dtype),
          {blocks_for(outputs, kThreads), kThreads}, epilogue, grad_y, at.data, grad_x, narrow(outputs),
          narrow(s.out[1]), narrow(s.out[2]));
 }
@@ -70,13 +70,13 @@ void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* gr
   if (are_tiles(s, dtype, grad_x)) return max_pool_tiles_backward(s, dtype, grad_y, at, grad_x);
   if (!overlap(s)) {
     const int64_t outputs = s.planes * s.out_size();
-    const Kernel put = kernel(kHeader, instance("max_pool_scatter", dtype, at.dtype));
+    const Kernel put = kernel_instance(kHeader, "max_pool_scatter", dtype, at.dtype);
     fill_bytes(grad_x, 0, static_cast<size_t>(s.planes * s.in_size() * element_size(dtype)));
     return launch(put, {blocks_for(outputs, kThreads), kThreads}, grad_y, at.data, grad_x, outputs, s.out_size(),
                   s.in_size());
   }
   const int64_t elements = s.planes * s.in_size();
-  launch(kernel(kHeader, instance("max_pool_backward", dtype, at.dtype, s.kernel[0] > 0 ? kFixed : kAdaptive)),
+  launch(kernel_instance(kHeader, "max_pool_backward", dtype, at.dtype, s.kernel[0] > 0 ? kFixed : kAdaptive),
          {blocks_for(elements, kThreads), kThreads}, grad_y, at.data, grad_x, s);
 }
 
@@ -93,8 +93,8 @@ constexpr cpu::AverageDivisor kCovered{.count_padding = false, .fixed = 0};
 
 void adaptive_avg_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y) {
   if (s.out_size() == 1)
-    return launch(kernel(kHeader, instance("average_planes", dtype)),
-                  {blocks_for(s.planes, kThreads / kWarp), kThreads}, x, y, s.planes, s.in_size());
+    return launch(kernel_instance(kHeader, "average_planes", dtype), {blocks_for(s.planes, kThreads / kWarp), kThreads},
+                  x, y, s.planes, s.in_size());
   launch_pool("avg_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, s, kCovered);
 }
 void adaptive_avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {

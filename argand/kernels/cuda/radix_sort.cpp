@@ -57,12 +57,12 @@ void sort(const Input& r, int64_t count, void* values, Index* indices) {
     const bool last = i + 1 == passes;
     const char* from_type = i == 0 ? r.from : r.type;
     pass.shift = i * kDigitBits;
-    launch(kernel(kHeader, instance("count_digits", r.type, from_type)), {blocks, kThreads}, from.elements, pass,
+    launch(kernel_instance(kHeader, "count_digits", r.type, from_type), {blocks, kThreads}, from.elements, pass,
            counts.as<unsigned>());
-    launch(kernel(kHeader, instance("start_digits", kDigits)), starts, counts.as<unsigned>(), pass.tiles, stretches,
+    launch(kernel_instance(kHeader, "start_digits", kDigits), starts, counts.as<unsigned>(), pass.tiles, stretches,
            totals.as<unsigned>());
     const Place to = places[(passes - i) % 2];
-    const Kernel move = kernel(kHeader, instance("move_by_digit", r.type, from_type, last ? index_type : "unsigned"));
+    const Kernel move = kernel_instance(kHeader, "move_by_digit", r.type, from_type, last ? index_type : "unsigned");
     move.allow_shared_memory(moving.shared_memory);
     const auto run = [&](void* elements, auto* order, int64_t most) {
       launch(move, moving, from.elements, from.order, pass, counts.as<unsigned>(), totals.as<unsigned>(), elements,

@@ -15,10 +15,10 @@ void row_norm(const cpu::RowNorm& c, const void* x, const void* bias, double eps
   const RowForm form(c.rows, n, width);
   const RowWeights<void> w{c.weight, bias, c.groups, c.channels, c.inner};
   if (form.items)
-    launch(kernel(kHeader, instance("norm_rows", c.type, width, form.items, form.one_warp, columns)), form.grid, x, y,
+    launch(kernel_instance(kHeader, "norm_rows", c.type, width, form.items, form.one_warp, columns), form.grid, x, y,
            mean, rstd, c.rows, static_cast<int>(n), c.centered, eps, w);
   else
-    launch(kernel(kHeader, instance("norm_long_rows", c.type, width, columns)), form.grid, x, y, mean, rstd, c.rows, n,
+    launch(kernel_instance(kHeader, "norm_long_rows", c.type, width, columns), form.grid, x, y, mean, rstd, c.rows, n,
            c.centered, eps, w);
 }
 
@@ -31,10 +31,10 @@ void row_norm_backward(const cpu::RowNorm& c, const void* g, const void* x, cons
     const RowForm form(c.rows, n, width);
     const RowWeights<void> w{c.weight, nullptr, c.groups, c.channels, c.inner};
     if (form.items)
-      launch(kernel(kHeader, instance("norm_backward_rows", c.type, width, form.items, form.one_warp, columns)),
+      launch(kernel_instance(kHeader, "norm_backward_rows", c.type, width, form.items, form.one_warp, columns),
              form.grid, g, x, mean, rstd, grad_x, c.rows, static_cast<int>(n), c.centered, w);
     else
-      launch(kernel(kHeader, instance("norm_backward_long_rows", c.type, width, columns)), form.grid, g, x, mean, rstd,
+      launch(kernel_instance(kHeader, "norm_backward_long_rows", c.type, width, columns), form.grid, g, x, mean, rstd,
              grad_x, c.rows, n, c.centered, w);
   }
   if (grad_weight || grad_bias)

@@ -35,7 +35,7 @@ Units units_for(int64_t row_bytes, const void* a, const void* b) {
 template <class I, class... Given>
 void launch_rows(const char* name, const Units& units, const char* index_type, const cpu::RowBlock& s, int64_t n,
                  int64_t total, Given... given) {
-  launch(kernel(kHeader, instance(name, units.type, index_type)), {blocks_for(total, kThreads * kItems), kThreads},
+  launch(kernel_instance(kHeader, name, units.type, index_type), {blocks_for(total, kThreads * kItems), kThreads},
          given..., static_cast<I>(n), static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(total));
 }
 
@@ -61,7 +61,7 @@ void launch_take_long_rows(const Units& units, const char* index_type, const cpu
   const auto ceil_div = [](int64_t a, int64_t b) { return (a + b - 1) / b; };
   const int64_t of_row = ceil_div(units.per_row, kTakeItems * kWarp), pieces = s.outer * n * of_row;
   const int64_t piece = ceil_div(ceil_div(units.per_row, of_row), kWarp) * kWarp;  // all of about the same size
-  launch(kernel(kHeader, instance("take_long_rows", units.type, index_type, numbers.type, kTakeItems)),
+  launch(kernel_instance(kHeader, "take_long_rows", units.type, index_type, numbers.type, kTakeItems),
          {blocks_for(pieces, kThreads / kWarp), kThreads}, from, to, numbers.index, static_cast<I>(n),
          static_cast<I>(s.rows), static_cast<I>(units.per_row), static_cast<I>(piece), static_cast<I>(of_row),
          static_cast<I>(pieces), numbers.op ? error_slot() : nullptr, numbers.op);
@@ -129,7 +129,7 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
   launch(kernel(kAddHeader, name), grid, to, from, rows.keys(), rows.order(), count, s.rows, s.inner, columns,
          parts.as<void>());
   if (pieces > 1)
-    launch(kernel(kAddHeader, instance("add_row_parts", type)), grid, to, rows.keys(), count, s.rows, s.inner, columns,
+    launch(kernel_instance(kAddHeader, "add_row_parts", type), grid, to, rows.keys(), count, s.rows, s.inner, columns,
            static_cast<const void*>(parts.as<void>()));
 }
 

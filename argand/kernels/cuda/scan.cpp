@@ -114,8 +114,8 @@ void scan(cpu::ScanKind kind, const void* in, void* out, ScalarType type, const 
 void scan_linear(const void* in, const void* factor, void* out, ScalarType type, bool reverse,
                  const cpu::ScanShape& s) {
   const int64_t lines = s.outer * s.inner;
-  const Kernel k = kernel(is_complex(type) ? kComplexHeader : kHeader,
-                          instance("scan_linear", code_type(type), code_type(accumulator(type))));
+  const Kernel k = kernel_instance(is_complex(type) ? kComplexHeader : kHeader, "scan_linear", code_type(type),
+                                   code_type(accumulator(type)));
   launch(k, {blocks_for(s.n == 0 ? 0 : lines, kThreads), kThreads}, in, factor, out, reverse, lines, s.n, s.inner);
 }
 

@@ -11,7 +11,7 @@ constexpr int kThreads = 256;
 void fill_sequence(const Sequence& s, ScalarType type, void* out, int64_t n) {
   const unsigned blocks =
       static_cast<unsigned>(std::min<int64_t>((n + kThreads - 1) / kThreads, int64_t{multi_processor_count()} * 32));
-  launch(kernel("argand/kernels/cuda/sequence.cuh", instance("fill_sequence", type, static_cast<int>(s.kind))),
+  launch(kernel_instance("argand/kernels/cuda/sequence.cuh", "fill_sequence", type, static_cast<int>(s.kind)),
          {blocks, kThreads}, s, out, n);
 }
 

@@ -87,9 +87,9 @@ bool small_product(const MatrixProduct& p, void* a_sums) {
                        narrow(p.b.batch_stride),
                        narrow(p.c_row_stride),
                        narrow(p.c_batch_stride)};
-  const Kernel run = kernel(kHeader, instance("small_product", p.dtype, narrow(to.side),
-                                              form(p, p.a, p.m, p.a.row_stride, p.a.column_stride, to.side),
-                                              form(p, p.b, p.n, p.b.column_stride, p.b.row_stride, to.side)));
+  const Kernel run = kernel_instance(kHeader, "small_product", p.dtype, narrow(to.side),
+                                     form(p, p.a, p.m, p.a.row_stride, p.a.column_stride, to.side),
+                                     form(p, p.b, p.n, p.b.column_stride, p.b.row_stride, to.side));
   const auto range = [&](const MatrixProduct::Operand& o, int64_t rows, int64_t columns) {
     const int64_t last = (rows - 1) * o.row_stride + (columns - 1) * o.column_stride + (p.batch - 1) * o.batch_stride;
     return MemoryRange{o.data, static_cast<size_t>((last + 1) * element_size(p.dtype))};

@@ -9,26 +9,26 @@ constexpr int kThreads = 256;
 
 void softmax(bool log, const void* in, void* out, ScalarType type, const cpu::SoftmaxShape& s) {
   if (s.inner != 1)
-    return launch(kernel(kHeader, instance("softmax_columns", type, log)),
+    return launch(kernel_instance(kHeader, "softmax_columns", type, log),
                   {blocks_for(s.outer * s.inner, kThreads), kThreads}, in, out, s.outer, s.n, s.inner);
   const RowForm form(s.outer, s.n, vector_width(type, s.n, in, out));
   if (!form.items)
-    return launch(kernel(kHeader, instance("softmax_long_rows", type, form.width, log)), form.grid, in, out, s.n);
-  launch(kernel(kHeader, instance("softmax_rows", type, form.width, form.items, form.one_warp, log)), form.grid, in,
-         out, s.outer, static_cast<int>(s.n));
+    return launch(kernel_instance(kHeader, "softmax_long_rows", type, form.width, log), form.grid, in, out, s.n);
+  launch(kernel_instance(kHeader, "softmax_rows", type, form.width, form.items, form.one_warp, log), form.grid, in, out,
+         s.outer, static_cast<int>(s.n));
 }
 
 void softmax_backward(bool log, const void* grad, const void* result, void* out, ScalarType type,
                       const cpu::SoftmaxShape& s) {
   if (s.inner != 1)
-    return launch(kernel(kHeader, instance("softmax_backward_columns", type, log)),
+    return launch(kernel_instance(kHeader, "softmax_backward_columns", type, log),
                   {blocks_for(s.outer * s.inner, kThreads), kThreads}, grad, result, out, s.outer, s.n, s.inner);
   const RowForm form(s.outer, s.n, vector_width(type, s.n, grad, result, out));
   if (!form.items)
-    return launch(kernel(kHeader, instance("softmax_backward_long_rows", type, form.width, log)), form.grid, grad,
+    return launch(kernel_instance(kHeader, "softmax_backward_long_rows", type, form.width, log), form.grid, grad,
                   result, out, s.n);
-  launch(kernel(kHeader, instance("softmax_backward_rows", type, form.width, form.items, form.one_warp, log)),
-         form.grid, grad, result, out, s.outer, static_cast<int>(s.n));
+  launch(kernel_instance(kHeader, "softmax_backward_rows", type, form.width, form.items, form.one_warp, log), form.grid,
+         grad, result, out, s.outer, static_cast<int>(s.n));
 }
 
 const bool registered =

@@ -63,13 +63,13 @@ void select_first(const cpu::SortRows& r, int64_t count, bool descending, void* 
       positions(candidates * static_cast<int64_t>(sizeof(unsigned)));
   if (chunks > 1) {
     const auto s = select_shape(n, n, static_cast<unsigned>(chunks), count, descending);
-    launch(kernel(kSelectHeader, instance("select_first", r.type, kept_items(n, chunks), "unsigned")),
+    launch(kernel_instance(kSelectHeader, "select_first", r.type, kept_items(n, chunks), "unsigned"),
            {blocks_for(r.outer * chunks, 1), kThreads}, in, list, in, s, chosen.data(), positions.as<unsigned>());
     in = chosen.data();
     list = positions.as<unsigned>();
     n = chunks * count;
   }
-  launch(kernel(kSelectHeader, instance("select_first", r.type, kept_items(n, 1), kLong)),
+  launch(kernel_instance(kSelectHeader, "select_first", r.type, kept_items(n, 1), kLong),
          {blocks_for(r.outer, 1), kThreads}, in, list, r.in, select_shape(n, r.n, 1, count, descending), values,
          indices);
 }
@@ -81,7 +81,7 @@ void sort_first(const cpu::SortRows& r, int64_t count, bool descending, void* va
   if (count == 0 || r.outer == 0) return;
   if (r.n <= kMostShort) {
     const ShortRows s = short_rows(r, descending);
-    return launch(kernel(kShortHeader, instance("sort_short_rows", r.type)), grid_of(s), r.in, s,
+    return launch(kernel_instance(kShortHeader, "sort_short_rows", r.type), grid_of(s), r.in, s,
                   static_cast<unsigned>(count), values, indices);
   }
   if (count <= kMostSelected && 4 * count <= r.n) return select_first(r, count, descending, values, indices);
@@ -94,13 +94,13 @@ void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int
   const int kind = static_cast<int>(what);
   if (r.n <= kMostShort) {
     const ShortRows s = short_rows(r, false);
-    return launch(kernel(kShortHeader, instance("pick_of_short_rows", r.type, kind)), grid_of(s), r.in, s, nth, values,
+    return launch(kernel_instance(kShortHeader, "pick_of_short_rows", r.type, kind), grid_of(s), r.in, s, nth, values,
                   indices);
   }
   // One block would take long for a row of many elements, and few of them leave most of the device idle.
   const bool by_block = r.n <= 8 * kKept || r.outer >= 64;
   if (what != cpu::Pick::kMode && by_block)
-    return launch(kernel(kSelectHeader, instance("select_one", r.type, kept_items(r.n, 1), kind)),
+    return launch(kernel_instance(kSelectHeader, "select_one", r.type, kept_items(r.n, 1), kind),
                   {blocks_for(r.outer, 1), kThreads}, r.in, select_shape(r.n, r.n, 1, 1, false), nth, values, indices);
   const int64_t all = r.outer * r.n;
   const Scratch sorted(all * static_cast<int64_t>(element_size(r.type))),
@@ -109,9 +109,9 @@ void pick(const cpu::SortRows& r, cpu::Pick what, int64_t nth, void* values, int
   const auto* from = static_cast<const void*>(sorted.data());
   const auto* at = static_cast<const int64_t*>(order.data());
   if (what == cpu::Pick::kMode)
-    return launch(kernel(kRadixHeader, instance("mode_of_sorted", r.type)), {blocks_for(r.outer, 1), kModeThreads},
-                  from, at, r.n, values, indices);
-  launch(kernel(kRadixHeader, instance("pick_of_sorted", r.type, kind)),
+    return launch(kernel_instance(kRadixHeader, "mode_of_sorted", r.type), {blocks_for(r.outer, 1), kModeThreads}, from,
+                  at, r.n, values, indices);
+  launch(kernel_instance(kRadixHeader, "pick_of_sorted", r.type, kind),
          {blocks_for(r.outer, kPickThreads), kPickThreads}, from, at, r.outer, r.n, nth, values, indices);
 }
 

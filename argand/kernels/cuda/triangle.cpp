@@ -13,7 +13,7 @@ template <class I>
 void launch_zero(const char* unit, const char* number, void* matrices, const cpu::Matrices& s, int64_t diagonal,
                  bool lower) {
   const int64_t n = s.count * s.rows * s.columns;
-  launch(kernel("argand/kernels/cuda/triangle.cuh", instance("zero_outside", unit, number)),
+  launch(kernel_instance("argand/kernels/cuda/triangle.cuh", "zero_outside", unit, number),
          {blocks_for(n, kThreads), kThreads}, matrices, static_cast<I>(n), static_cast<I>(s.rows),
          static_cast<I>(s.columns), diagonal, lower);
 }

@@ -54,6 +54,8 @@ void run_on_device(const char* op, const FusedStep& step, const List& self, cons
     std::deque<Flat> flats;
     std::vector<FusedTensor> table;
     std::vector<const Flat*> written;
+    table.reserve(self.size() - first);
+    written.reserve((self.size() - first) * (1 + states.size()));
     const auto flat = [&](const Tensor& t) -> const Flat& { return flats.emplace_back(t); };
     for (size_t p = first; p < self.size(); ++p) {
       if (done[p] || self[p].dtype() != type) continue;

@@ -1,6 +1,7 @@
 #include "argand/runtime/cuda/block_pool.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace argand::cuda {
 namespace {
@@ -54,8 +55,10 @@ Block* BlockPool::take(size_t nbytes) {
   const auto fit = free_.lower_bound(nbytes);
   if (fit == free_.end()) return nullptr;
   Block* block = *fit;
-  remove_free(block);
-  if (block->size > nbytes) insert_free(split(block, nbytes));
+  if (block->size > nbytes)
+    block = cut_front(block, nbytes);
+  else
+    remove_free(block);
   block->state = BlockState::kActive;
   return block;
 }
@@ -151,16 +154,21 @@ void BlockPool::trim() {
 
 void BlockPool::make_free(Block* block) noexcept {
   block->state = BlockState::kInactive;
-  if (block->next != nullptr && block->next->state == BlockState::kInactive) {
-    remove_free(block->next);
-    absorb_next(block);
+  Block *prev = block->prev, *next = block->next;
+  if (next != nullptr && next->state != BlockState::kInactive) next = nullptr;
+  if (prev != nullptr && prev->state == BlockState::kInactive) {
+    absorb_next(prev);
+    if (next != nullptr) {
+      remove_free(next);
+      absorb_next(prev);
+    }
+    resized(prev);
+  } else if (next != nullptr) {
+    absorb_prev(next);
+    resized(next);
+  } else {
+    insert_free(block);
   }
-  if (block->prev != nullptr && block->prev->state == BlockState::kInactive) {
-    block = block->prev;
-    remove_free(block);
-    absorb_next(block);
-  }
-  insert_free(block);
 }
 
 void BlockPool::make_unmapped(Block* block) {
@@ -208,18 +216,58 @@ Block* BlockPool::split(Block* block, size_t nbytes) {
   return rest;
 }
 
+// Cuts the first `nbytes` off a free block, which stays one; returns them, as a block in no set.
+Block* BlockPool::cut_front(Block* block, size_t nbytes) {
+  Block* front = new_block();
+  front->range = block->range;
+  front->address = block->address;
+  front->size = nbytes;
+  front->prev = block->prev;
+  front->next = block;
+  (front->prev != nullptr ? front->prev->next : front->range->first) = front;
+  block->prev = front;
+  block->address += nbytes;
+  block->size -= nbytes;
+  resized(block);
+  return front;
+}
+
 void BlockPool::absorb_next(Block* block) noexcept {
   Block* next = block->next;
   block->size += next->size;
   block->next = next->next;
   if (block->next != nullptr) block->next->prev = block;
-  next->prev = nullptr;
-  next->next = spare_;
-  spare_ = next;
+  recycle(next);
 }
 
-void BlockPool::insert_free(Block* block) noexcept { free_.insert(std::move(block->node)); }
+void BlockPool::absorb_prev(Block* block) noexcept {
+  Block* prev = block->prev;
+  block->address = prev->address;
+  block->size += prev->size;
+  block->prev = prev->prev;
+  (block->prev != nullptr ? block->prev->next : block->range->first) = block;
+  recycle(prev);
+}
 
-void BlockPool::remove_free(Block* block) noexcept { block->node = free_.extract(free_.find(block)); }
+void BlockPool::recycle(Block* block) noexcept {
+  block->prev = nullptr;
+  block->next = spare_;
+  spare_ = block;
+}
+
+void BlockPool::insert_free(Block* block) noexcept { block->place = free_.insert(std::move(block->node)).position; }
+
+void BlockPool::remove_free(Block* block) noexcept { block->node = free_.extract(block->place); }
+
+// After a change of a free block's size or address.  Mostly it is still where it belongs among the others.
+void BlockPool::resized(Block* block) noexcept {
+  const SmallerBlock smaller;
+  const auto next = std::next(block->place);
+  if ((block->place == free_.begin() || smaller(*std::prev(block->place), block)) &&
+      (next == free_.end() || smaller(block, *next)))
+    return;
+  remove_free(block);
+  insert_free(block);
+}
 
 }  // namespace argand::cuda

@@ -49,7 +49,9 @@ struct Block {
   BlockState state = BlockState::kUnmapped;
   Block* prev = nullptr;  // neighbours in the range
   Block* next = nullptr;
-  FreeBlocks::node_type node;  // its node in the set of free blocks, kept here meanwhile: freeing allocates nothing
+  // While it is not in the set of free blocks, its node there, so that freeing allocates nothing; else its place.
+  FreeBlocks::node_type node;
+  FreeBlocks::iterator place;
 
   // While in use:
   void* data = nullptr;  // what the caller got: address, but for guarded blocks
@@ -116,9 +118,13 @@ class BlockPool {
   void make_unmapped(Block* block);
   Block* new_block();
   Block* split(Block* block, size_t nbytes);
+  Block* cut_front(Block* block, size_t nbytes);
   void absorb_next(Block* block) noexcept;
+  void absorb_prev(Block* block) noexcept;
+  void recycle(Block* block) noexcept;
   void insert_free(Block* block) noexcept;
   void remove_free(Block* block) noexcept;
+  void resized(Block* block) noexcept;
 
   MemoryBudget& budget_;
   const PoolKey key_;
