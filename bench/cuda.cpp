@@ -194,6 +194,12 @@ void conv_grads_bf16(benchmark::State& state, MemoryFormat format) {
 ARGAND_FORMATS(conv_bf16, "conv_bias_relu/64x64x56_bf16");
 ARGAND_FORMATS(conv_grads_bf16, "conv_grads/64x64x56_bf16");
 
+void conv_input_grad_fp32(benchmark::State& state) {
+  const Tensor x = random({64, 64, 56, 56}), w = random({64, 64, 3, 3}), g = random({64, 64, 56, 56});
+  measure(state, 10, [&] { _conv_input_grad(g, w, x.sizes(), {1, 1}, {1, 1}, {1, 1}, 1); });
+}
+ARGAND_ROW(conv_input_grad_fp32, "conv_input_grad/64x64x56_fp32");
+
 void linear_relu(benchmark::State& state) {
   const Tensor x = random({8192, 4096}).to(kBFloat16), w = random({4096, 4096}).to(kBFloat16),
                b = random({4096}).to(kBFloat16);

@@ -91,6 +91,9 @@ def rows():
         yield "conv_bias_relu/64x64x56_bf16" + suffix, 10, lambda: F.conv2d(rx, rw, rb, padding=1).relu_()
         yield "conv_grads/64x64x56_bf16" + suffix, 10, lambda: torch.ops.aten.convolution_backward(
             rg, rx, rw, [64], [1, 1], [1, 1], [1, 1], False, [0, 0], 1, (True, True, True))
+    dx, dw, dg = random(64, 64, 56, 56), random(64, 64, 3, 3), random(64, 64, 56, 56)
+    yield "conv_input_grad/64x64x56_fp32", 10, lambda: torch.ops.aten.convolution_backward(
+        dg, dx, dw, None, [1, 1], [1, 1], [1, 1], False, [0, 0], 1, (True, False, False))
     lx, lw, lb = random(8192, 4096).bfloat16(), random(4096, 4096).bfloat16(), random(4096).bfloat16()
     yield "linear_relu/8192x4096_bf16", 10, lambda: F.linear(lx, lw, lb).relu_()
     a, b = random(64 << 20), random(64 << 20)

@@ -104,6 +104,32 @@ TEST_F(CudaConvolution, InEveryLayout) {
       }
 }
 
+// Planes so large that the input's gradient in float is a convolution with the weight turned, and others.
+TEST_F(CudaConvolution, OfLargePlanes) {
+  manual_seed(9);
+  struct Shape {
+    int64_t c, o, kernel, side, stride, padding, dilation;
+  };
+  for (const Shape& s : {Shape{80, 72, 3, 14, 1, 1, 1},
+                         {72, 80, 3, 15, 1, 0, 1},
+                         {66, 70, 5, 13, 1, 2, 1},
+                         {68, 66, 3, 16, 1, 2, 2},
+                         {66, 66, 3, 14, 1, 3, 1},
+                         {70, 72, 3, 24, 2, 1, 1}}) {
+    const int64_t out = (s.side + 2 * s.padding - s.dilation * (s.kernel - 1) - 1) / s.stride + 1;
+    const Tensor x = integers({4, s.c, s.side, s.side - 1}), w = integers({s.o, s.c, s.kernel, s.kernel});
+    const int64_t out_x = (s.side - 1 + 2 * s.padding - s.dilation * (s.kernel - 1) - 1) / s.stride + 1;
+    const Tensor g = integers({4, s.o, out, out_x});
+    const auto gradient = [&](const Device& device) {
+      return _conv_input_grad(g.to(device), w.to(device), x.sizes(), Dims(2, s.stride), Dims(2, s.padding),
+                              Dims(2, s.dilation), 1)
+          .cpu();
+    };
+    EXPECT_TRUE(equal(gradient(Device(kCPU)), gradient(Device(kCUDA))))
+        << s.c << " to " << s.o << ", kernel " << s.kernel << ", padding " << s.padding;
+  }
+}
+
 // TF32 holds these integers, too.
 TEST_F(CudaConvolution, InEveryLayoutWithTf32) {
   manual_seed(8);

@@ -86,6 +86,12 @@ void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedP
          parts, count, to.out, to.size, to.more, all);
 }
 
+void turn_weight(const cpu::ConvShape& s, ScalarType dtype, const void* w, void* turned) {
+  const int64_t taps = s.kernel_size();
+  launch(kernel_instance(kHeader, "turn_weight", dtype), {blocks_for(s.o * s.c * taps, kThreads), kThreads}, w, turned,
+         s.o, s.c, taps);
+}
+
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {
   const int64_t total = s.n * s.o * s.out_size();
   const auto bytes = [&](int64_t n) { return static_cast<size_t>(n * element_size(dtype)); };

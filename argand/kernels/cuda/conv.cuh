@@ -235,6 +235,18 @@ __global__ void __launch_bounds__(256)
   (i < size ? out[i] : more[i - size]) = convert<T>(sum);
 }
 
+// out[c, o, k] = w[o, c, last k - k]: with it, the gradient for the input of a convolution with stride 1 is a
+// convolution.
+template <class T>
+__global__ void turn_weight(const T* w, T* out, int64_t o, int64_t c, int64_t taps) {
+  await_earlier_work();
+  const int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i >= o * c * taps) return;
+  int64_t tap = i, row = divide(tap, taps), column = row;
+  row = divide(column, c);
+  out[(column * o + row) * taps + taps - 1 - tap] = w[i];
+}
+
 // y[n, o, i] += bias[o]: for kernels that have no bias of their own.
 template <class T>
 __global__ void add_channel_bias(const T* bias, T* y, int64_t channels, int64_t plane, int64_t total,

@@ -26,6 +26,8 @@ struct SummedParts {
 };
 // The sums of `count` parts of type op_math_type(dtype), in an order that follows from `count`.
 void add_parts(ScalarType dtype, const void* parts, int64_t count, const SummedParts& to);
+// The weight [c, o, kernel] of the convolution that is conv_input_grad, if strides and groups are 1.
+void turn_weight(const cpu::ConvShape& s, ScalarType dtype, const void* w, void* turned);
 // y[n, o, out] += bias[o]
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y);
 
