@@ -12,8 +12,10 @@ struct SmallAllocator {
   SmallAllocator() = default;
   template <class U>
   SmallAllocator(const SmallAllocator<U>&) {}
+  // NOLINTBEGIN(bugprone-sizeof-expression): T may be a pointer
   T* allocate(size_t n) { return static_cast<T*>(allocate_small(n * sizeof(T))); }
   void deallocate(T* p, size_t n) noexcept { free_small(p, n * sizeof(T)); }
+  // NOLINTEND(bugprone-sizeof-expression)
   friend bool operator==(const SmallAllocator&, const SmallAllocator&) { return true; }
 };
 
