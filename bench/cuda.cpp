@@ -6,6 +6,7 @@
 #include <benchmark/benchmark.h>
 
 #include "argand/core/cpu_generator.h"
+#include "argand/core/float32_precision.h"
 #include "argand/exec/window.h"
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/linear.h"
@@ -283,8 +284,14 @@ void matmul(benchmark::State& state, ScalarType type) {
 }
 void matmul_bf16(benchmark::State& state) { matmul(state, kBFloat16); }
 void matmul_fp32(benchmark::State& state) { matmul(state, kFloat); }
+void matmul_tf32(benchmark::State& state) {
+  set_allow_tf32_matmul(true);
+  matmul(state, kFloat);
+  set_allow_tf32_matmul(false);
+}
 ARGAND_ROW(matmul_bf16, "matmul/8192_bf16");
 ARGAND_ROW(matmul_fp32, "matmul/8192_fp32");
+ARGAND_ROW(matmul_tf32, "matmul/8192_tf32");
 
 void embedding_rows(benchmark::State& state) {
   const Tensor table = random({50304, 768}), index = randint(50304, {8192}).cuda();

@@ -119,6 +119,9 @@ def rows():
     yield "matmul/8192_bf16", 5, lambda: ha.mm(hb)
     fa, fb = random(8192, 8192), random(8192, 8192)
     yield "matmul/8192_fp32", 5, lambda: fa.mm(fb)
+    torch.backends.cuda.matmul.allow_tf32 = True
+    yield "matmul/8192_tf32", 5, lambda: fa.mm(fb)
+    torch.backends.cuda.matmul.allow_tf32 = False
     table, index = random(50304, 768), torch.randint(50304, (8192,), device="cuda")
     yield "embedding/8192_of_50304x768", 50, lambda: F.embedding(index, table)
     yield "adam/resnet50", 20, adam()
