@@ -23,6 +23,13 @@ void check_state_size(const StateDict& state, size_t expected) {
                " entries, got ", state.size());
 }
 
+const LRScheduler& first_of(const std::vector<std::shared_ptr<LRScheduler>>& schedulers) {
+  ARGAND_CHECK(ValueError, !schedulers.empty(), "SequentialLR: expected at least one scheduler, got none");
+  for (size_t i = 0; i < schedulers.size(); ++i)
+    ARGAND_CHECK(ValueError, schedulers[i], "SequentialLR: scheduler ", i, " is null");
+  return *schedulers[0];
+}
+
 }  // namespace
 
 LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
@@ -33,7 +40,7 @@ void LRScheduler::apply() {
   auto& groups = optimizer_.param_groups();
   ARGAND_CHECK(ValueError, groups.size() == base_lrs_.size(), "lr_scheduler: expected ", base_lrs_.size(),
                " parameter groups, as when it was made; the optimizer has ", groups.size());
-  for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(lr_at(base_lrs_[i], steps_));
+  for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(lr_at(base_lrs_[i], steps_, i));
 }
 
 void LRScheduler::step() {
@@ -77,7 +84,7 @@ StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma)
   ARGAND_CHECK(ValueError, step_size > 0, "StepLR: step_size must be positive, got ", step_size);
   apply();
 }
-double StepLR::lr_at(double base, int64_t steps) const {
+double StepLR::lr_at(double base, int64_t steps, size_t) const {
   const int64_t drops = steps / step_size_;
   return base * std::pow(gamma_, static_cast<double>(drops));
 }
@@ -87,7 +94,7 @@ MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, 
   std::sort(milestones_.begin(), milestones_.end());
   apply();
 }
-double MultiStepLR::lr_at(double base, int64_t steps) const {
+double MultiStepLR::lr_at(double base, int64_t steps, size_t) const {
   const auto passed = std::upper_bound(milestones_.begin(), milestones_.end(), steps) - milestones_.begin();
   return base * std::pow(gamma_, static_cast<double>(passed));
 }
@@ -97,7 +104,7 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double
   ARGAND_CHECK(ValueError, T_max > 0, "CosineAnnealingLR: T_max must be positive, got ", T_max);
   apply();
 }
-double CosineAnnealingLR::lr_at(double base, int64_t steps) const {
+double CosineAnnealingLR::lr_at(double base, int64_t steps, size_t) const {
   const double phase = std::numbers::pi * static_cast<double>(steps) / static_cast<double>(t_max_);
   return eta_min_ + (base - eta_min_) * (1 + std::cos(phase)) / 2;
 }
@@ -111,9 +118,91 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
   ARGAND_CHECK(ValueError, total_iters > 0, "LinearLR: total_iters must be positive, got ", total_iters);
   apply();
 }
-double LinearLR::lr_at(double base, int64_t steps) const {
+double LinearLR::lr_at(double base, int64_t steps, size_t) const {
   const double done = static_cast<double>(std::min(steps, total_iters_)) / static_cast<double>(total_iters_);
   return base * (start_ + (end_ - start_) * done);
+}
+
+ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma) : LRScheduler(optimizer), gamma_(gamma) { apply(); }
+double ExponentialLR::lr_at(double base, int64_t steps, size_t) const {
+  return base * std::pow(gamma_, static_cast<double>(steps));
+}
+
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power)
+    : LRScheduler(optimizer), total_iters_(total_iters), power_(power) {
+  ARGAND_CHECK(ValueError, total_iters > 0, "PolynomialLR: total_iters must be positive, got ", total_iters);
+  apply();
+}
+double PolynomialLR::lr_at(double base, int64_t steps, size_t) const {
+  const double done = static_cast<double>(std::min(steps, total_iters_)) / static_cast<double>(total_iters_);
+  return base * std::pow(1 - done, power_);
+}
+
+LambdaLR::LambdaLR(Optimizer& optimizer, Lambda lr_lambda)
+    : LambdaLR(optimizer, std::vector<Lambda>(optimizer.param_groups().size(), std::move(lr_lambda))) {}
+LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Lambda> lr_lambdas)
+    : LRScheduler(optimizer), lambdas_(std::move(lr_lambdas)) {
+  const size_t groups = optimizer.param_groups().size();
+  ARGAND_CHECK(ValueError, lambdas_.size() == groups, "LambdaLR: expected ", groups,
+               " lr_lambdas, one for each parameter group, got ", lambdas_.size());
+  for (size_t i = 0; i < groups; ++i) ARGAND_CHECK(ValueError, lambdas_[i], "LambdaLR: lr_lambda ", i, " is empty");
+  apply();
+}
+double LambdaLR::lr_at(double base, int64_t steps, size_t group) const { return base * lambdas_[group](steps); }
+
+CosineAnnealingWarmRestarts::CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult,
+                                                         double eta_min)
+    : LRScheduler(optimizer), t_0_(T_0), t_mult_(T_mult), eta_min_(eta_min) {
+  ARGAND_CHECK(ValueError, T_0 > 0, "CosineAnnealingWarmRestarts: T_0 must be positive, got ", T_0);
+  ARGAND_CHECK(ValueError, T_mult >= 1, "CosineAnnealingWarmRestarts: T_mult must be at least 1, got ", T_mult);
+  apply();
+}
+double CosineAnnealingWarmRestarts::lr_at(double base, int64_t steps, size_t) const {
+  int64_t length = t_0_, at = steps;
+  if (t_mult_ == 1) at %= length;
+  for (; at >= length; length *= t_mult_) at -= length;
+  const double phase = std::numbers::pi * static_cast<double>(at) / static_cast<double>(length);
+  return eta_min_ + (base - eta_min_) * (1 + std::cos(phase)) / 2;
+}
+
+CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, int64_t step_size_up, int64_t step_size_down,
+                   Mode mode, double gamma)
+    : LRScheduler(optimizer),
+      base_lr_(base_lr),
+      max_lr_(max_lr),
+      up_(step_size_up),
+      down_(step_size_down == 0 ? step_size_up : step_size_down),
+      mode_(mode),
+      gamma_(gamma) {
+  ARGAND_CHECK(ValueError, step_size_up > 0, "CyclicLR: step_size_up must be positive, got ", step_size_up);
+  ARGAND_CHECK(ValueError, step_size_down >= 0, "CyclicLR: step_size_down must not be negative, got ", step_size_down);
+  apply();
+}
+double CyclicLR::lr_at(double, int64_t steps, size_t) const {
+  const int64_t cycle = steps / (up_ + down_), at = steps % (up_ + down_);
+  const double height = at <= up_ ? static_cast<double>(at) / static_cast<double>(up_)
+                                  : static_cast<double>(up_ + down_ - at) / static_cast<double>(down_);
+  const double scale = mode_ == Mode::kTriangular2 ? std::pow(0.5, static_cast<double>(cycle))
+                       : mode_ == Mode::kExpRange  ? std::pow(gamma_, static_cast<double>(steps))
+                                                   : 1;
+  return base_lr_ + (max_lr_ - base_lr_) * height * scale;
+}
+
+SequentialLR::SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+                           std::vector<int64_t> milestones)
+    : LRScheduler(optimizer, first_of(schedulers)),
+      schedulers_(std::move(schedulers)),
+      milestones_(std::move(milestones)) {
+  ARGAND_CHECK(ValueError, milestones_.size() + 1 == schedulers_.size(), "SequentialLR: expected ",
+               schedulers_.size() - 1, " milestones for ", schedulers_.size(), " schedulers, got ", milestones_.size());
+  ARGAND_CHECK(ValueError, std::is_sorted(milestones_.begin(), milestones_.end()),
+               "SequentialLR: milestones must not decrease, got ", IntArrayRef(milestones_));
+  apply();
+}
+double SequentialLR::lr_at(double base, int64_t steps, size_t group) const {
+  const auto next = std::upper_bound(milestones_.begin(), milestones_.end(), steps);
+  const int64_t begin = next == milestones_.begin() ? 0 : *(next - 1);
+  return lr_of(*schedulers_[static_cast<size_t>(next - milestones_.begin())], base, steps - begin, group);
 }
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps, double pct_start, double div_factor,
@@ -129,7 +218,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, double max_lr, int64_t total_steps,
                pct_start);
   apply();
 }
-double OneCycleLR::lr_at(double, int64_t steps) const {
+double OneCycleLR::lr_at(double, int64_t steps, size_t) const {
   ARGAND_CHECK(ValueError, steps <= total_steps_, "OneCycleLR: tried to step ", steps, " times; total_steps is ",
                total_steps_);
   const double initial = max_lr_ / div_factor_, last = initial / final_div_factor_;

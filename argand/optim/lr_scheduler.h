@@ -3,6 +3,9 @@
 // Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in
 // their closed forms, so that resuming from a step count gives the same rate as having counted there.
 #pragma once
+#include <functional>
+#include <memory>
+
 #include "argand/optim/optimizer.h"
 
 namespace argand::optim {
@@ -23,8 +26,13 @@ class LRScheduler {
   void load_state_dict(const StateDict& state);
 
  protected:
+  // A scheduler whose groups began with the rates that they had for `first`.
+  LRScheduler(Optimizer& optimizer, const LRScheduler& first) : optimizer_(optimizer), base_lrs_(first.base_lrs_) {}
   // The rate of a group whose initial rate is `base`, after `steps` steps.
-  virtual double lr_at(double base, int64_t steps) const = 0;
+  virtual double lr_at(double base, int64_t steps, size_t group) const = 0;
+  static double lr_of(const LRScheduler& s, double base, int64_t steps, size_t group) {
+    return s.lr_at(base, steps, group);
+  }
   void apply();
 
  private:
@@ -39,7 +47,7 @@ class StepLR : public LRScheduler {
   StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1);
 
  protected:
-  double lr_at(double base, int64_t steps) const override;
+  double lr_at(double base, int64_t steps, size_t group) const override;
 
  private:
   int64_t step_size_;
@@ -52,7 +60,7 @@ class MultiStepLR : public LRScheduler {
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1);
 
  protected:
-  double lr_at(double base, int64_t steps) const override;
+  double lr_at(double base, int64_t steps, size_t group) const override;
 
  private:
   std::vector<int64_t> milestones_;
@@ -65,7 +73,7 @@ class CosineAnnealingLR : public LRScheduler {
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0);
 
  protected:
-  double lr_at(double base, int64_t steps) const override;
+  double lr_at(double base, int64_t steps, size_t group) const override;
 
  private:
   int64_t t_max_;
@@ -78,11 +86,98 @@ class LinearLR : public LRScheduler {
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1.0, int64_t total_iters = 5);
 
  protected:
-  double lr_at(double base, int64_t steps) const override;
+  double lr_at(double base, int64_t steps, size_t group) const override;
 
  private:
   double start_, end_;
   int64_t total_iters_;
+};
+
+// Times gamma at every step.
+class ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  double gamma_;
+};
+
+// Down to zero in total_iters steps, as a power of what is left of them.
+class PolynomialLR : public LRScheduler {
+ public:
+  explicit PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  int64_t total_iters_;
+  double power_;
+};
+
+// Times what a function of the step count gives: one for all parameter groups, or one for each.
+class LambdaLR : public LRScheduler {
+ public:
+  using Lambda = std::function<double(int64_t)>;
+  LambdaLR(Optimizer& optimizer, Lambda lr_lambda);
+  LambdaLR(Optimizer& optimizer, std::vector<Lambda> lr_lambdas);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  std::vector<Lambda> lambdas_;
+};
+
+// Half cosines from the base rate to eta_min, the first in T_0 steps and each T_mult times as long as the one before
+// (Loshchilov and Hutter, 2017).
+class CosineAnnealingWarmRestarts : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1, double eta_min = 0);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  int64_t t_0_, t_mult_;
+  double eta_min_;
+};
+
+// From base_lr up to max_lr in step_size_up steps and back in step_size_down (0: as many), again and again (Smith,
+// 2017); momentum is left alone.  The way up is halved at each cycle (kTriangular2) or times gamma at each step
+// (kExpRange).
+class CyclicLR : public LRScheduler {
+ public:
+  enum class Mode { kTriangular, kTriangular2, kExpRange };
+  CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, int64_t step_size_up = 2000, int64_t step_size_down = 0,
+           Mode mode = Mode::kTriangular, double gamma = 1.0);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  double base_lr_, max_lr_;
+  int64_t up_, down_;
+  Mode mode_;
+  double gamma_;
+};
+
+// One scheduler after another, each from its own step 0: the next begins at each milestone.  All were made for this
+// optimizer, in this order, and are not stepped by anybody else.
+class SequentialLR : public LRScheduler {
+ public:
+  SequentialLR(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedulers,
+               std::vector<int64_t> milestones);
+
+ protected:
+  double lr_at(double base, int64_t steps, size_t group) const override;
+
+ private:
+  std::vector<std::shared_ptr<LRScheduler>> schedulers_;
+  std::vector<int64_t> milestones_;
 };
 
 // Up to max_lr and down again along cosines (Smith and Topin, 2018); momentum is left alone.
@@ -92,7 +187,7 @@ class OneCycleLR : public LRScheduler {
              double final_div_factor = 1e4);
 
  protected:
-  double lr_at(double base, int64_t steps) const override;
+  double lr_at(double base, int64_t steps, size_t group) const override;
 
  private:
   double max_lr_;

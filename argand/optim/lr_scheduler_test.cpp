@@ -63,6 +63,33 @@ class Rates {
     if (case_.name == "LinearLR")
       return std::make_unique<LinearLR>(optimizer_, number("start_factor", 1.0 / 3), number("end_factor", 1),
                                         integer("total_iters", 5));
+    if (case_.name == "ExponentialLR") return std::make_unique<ExponentialLR>(optimizer_, number("gamma", 0));
+    if (case_.name == "PolynomialLR")
+      return std::make_unique<PolynomialLR>(optimizer_, integer("total_iters", 5), number("power", 1));
+    if (case_.name == "CosineAnnealingWarmRestarts")
+      return std::make_unique<CosineAnnealingWarmRestarts>(optimizer_, integer("T_0", 0), integer("T_mult", 1),
+                                                           number("eta_min", 0));
+    if (case_.name == "CyclicLR") {
+      using Mode = CyclicLR::Mode;
+      const std::string mode = word("mode");
+      return std::make_unique<CyclicLR>(optimizer_, number("base_lr", 0), number("max_lr", 0),
+                                        integer("step_size_up", 2000), integer("step_size_down", 0),
+                                        mode == "triangular2" ? Mode::kTriangular2
+                                        : mode == "exp_range" ? Mode::kExpRange
+                                                              : Mode::kTriangular,
+                                        number("gamma", 1));
+    }
+    if (word("of") == "power_and_inverse")
+      return std::make_unique<LambdaLR>(
+          optimizer_, std::vector<LambdaLR::Lambda>{[](int64_t t) { return std::pow(0.9, static_cast<double>(t)); },
+                                                    [](int64_t t) { return 1 / (1 + static_cast<double>(t)); }});
+    if (word("of") == "linear_exponential_step") {
+      std::vector<std::shared_ptr<LRScheduler>> parts{std::make_shared<LinearLR>(optimizer_, 0.1, 1.0, 4),
+                                                      std::make_shared<ExponentialLR>(optimizer_, 0.8),
+                                                      std::make_shared<StepLR>(optimizer_, 3, 0.5)};
+      return std::make_unique<SequentialLR>(optimizer_, parts, std::vector<int64_t>{4, 11});
+    }
+    EXPECT_EQ(case_.name, "OneCycleLR");
     return std::make_unique<OneCycleLR>(optimizer_, number("max_lr", 0), integer("total_steps", 0),
                                         number("pct_start", 0.3), number("div_factor", 25),
                                         number("final_div_factor", 1e4));
@@ -148,6 +175,17 @@ TEST(Scheduler, InvalidArguments) {
   EXPECT_NE(message([&] { LinearLR(sgd, 0.5, 2); }).find("end_factor"), std::string::npos);
   EXPECT_NE(message([&] { OneCycleLR(sgd, 0.1, 0); }).find("total_steps"), std::string::npos);
   EXPECT_NE(message([&] { OneCycleLR(sgd, 0.1, 10, 1.5); }).find("pct_start"), std::string::npos);
+  EXPECT_NE(message([&] { PolynomialLR(sgd, 0); }).find("total_iters"), std::string::npos);
+  EXPECT_NE(message([&] { CosineAnnealingWarmRestarts(sgd, 0); }).find("T_0"), std::string::npos);
+  EXPECT_NE(message([&] { CosineAnnealingWarmRestarts(sgd, 3, 0); }).find("T_mult"), std::string::npos);
+  EXPECT_NE(message([&] { CyclicLR(sgd, 0.1, 0.2, 0); }).find("step_size_up"), std::string::npos);
+  EXPECT_NE(message([&] { CyclicLR(sgd, 0.1, 0.2, 1, -1); }).find("step_size_down"), std::string::npos);
+  EXPECT_NE(message([&] { LambdaLR(sgd, std::vector<LambdaLR::Lambda>(2)); }).find("expected 1"), std::string::npos);
+  EXPECT_NE(message([&] { LambdaLR(sgd, LambdaLR::Lambda()); }).find("is empty"), std::string::npos);
+  EXPECT_NE(message([&] { SequentialLR(sgd, {}, {}); }).find("at least one"), std::string::npos);
+  EXPECT_NE(message([&] { SequentialLR(sgd, {nullptr}, {}); }).find("is null"), std::string::npos);
+  EXPECT_NE(message([&] { SequentialLR(sgd, {std::make_shared<StepLR>(sgd, 1)}, {3}); }).find("0 milestones"),
+            std::string::npos);
   EXPECT_EQ(message([&] { ReduceLROnPlateau(sgd, ReduceLROnPlateau::Mode::kMin, 1.0); }),
             "ReduceLROnPlateau: factor should be < 1.0, got 1");
   EXPECT_EQ(sgd.param_groups()[0].options().get_lr(), 0.1) << "a refused scheduler changes no rate";

@@ -86,9 +86,10 @@ optimizer("RMSprop", {"lr": 0.02, "centered": 1, "momentum": 0.7, "weight_decay"
 optimizer("RMSprop", {"lr": 0.02}, {"lr": 0.1, "momentum": 0.5})
 
 
-def scheduler(name, options, steps=24, metric=None, **more):
+def scheduler(name, options, steps=24, metric=None, made=None, **more):
     sgd = torch.optim.SGD([{"params": [torch.zeros(1)], "lr": 0.5}, {"params": [torch.zeros(1)], "lr": 0.125}], lr=1.0)
-    made = getattr(torch.optim.lr_scheduler, name)(sgd, **options, **more)
+    given = {k: v for k, v in options.items() if k != "of"}
+    made = made(sgd) if made else getattr(torch.optim.lr_scheduler, name)(sgd, **given, **more)
     shown = {k: ",".join(map(str, v)) if isinstance(v, list) else v for k, v in options.items()}
     if metric:
         shown["metric"] = ",".join(map(repr, metric))
@@ -112,6 +113,21 @@ scheduler("OneCycleLR", {"max_lr": 0.8, "total_steps": 25}, cycle_momentum=False
 scheduler("OneCycleLR", {"max_lr": 0.8, "total_steps": 24, "pct_start": 0.0, "div_factor": 4.0, "final_div_factor": 10.0},
           cycle_momentum=False)
 scheduler("OneCycleLR", {"max_lr": 0.8, "total_steps": 30, "pct_start": 0.6}, cycle_momentum=False)
+scheduler("ExponentialLR", {"gamma": 0.85})
+scheduler("PolynomialLR", {})
+scheduler("PolynomialLR", {"total_iters": 20, "power": 2.5})
+scheduler("CosineAnnealingWarmRestarts", {"T_0": 5})
+scheduler("CosineAnnealingWarmRestarts", {"T_0": 3, "T_mult": 2, "eta_min": 0.01})
+scheduler("CyclicLR", {"base_lr": 0.1, "max_lr": 0.7, "step_size_up": 4}, cycle_momentum=False)
+scheduler("CyclicLR", {"base_lr": 0.1, "max_lr": 0.7, "step_size_up": 3, "step_size_down": 5, "mode": "triangular2"},
+          cycle_momentum=False)
+scheduler("CyclicLR", {"base_lr": 0.1, "max_lr": 0.7, "step_size_up": 5, "mode": "exp_range", "gamma": 0.95},
+          cycle_momentum=False)
+# Functions and schedulers among the options: the test makes the same by these names.
+scheduler("LambdaLR", {"of": "power_and_inverse"}, lr_lambda=[lambda t: 0.9**t, lambda t: 1 / (1 + t)])
+scheduler("SequentialLR", {"of": "linear_exponential_step"}, made=lambda sgd: torch.optim.lr_scheduler.SequentialLR(
+    sgd, [torch.optim.lr_scheduler.LinearLR(sgd, 0.1, total_iters=4), torch.optim.lr_scheduler.ExponentialLR(sgd, 0.8),
+          torch.optim.lr_scheduler.StepLR(sgd, 3, 0.5)], [4, 11]))
 LOSSES = [5.0, 4.0, 3.0, 3.0, 2.9999, 3.1, 3.0, 2.0, 2.0, 2.5, float("nan"), 2.1, 1.9999, 1.5, 1.6, 1.7, 1.8, 1.9, 1.4, 1.41]
 scheduler("ReduceLROnPlateau", {"patience": 2}, metric=LOSSES)
 scheduler("ReduceLROnPlateau", {"mode": "max", "factor": 0.5, "patience": 1}, metric=LOSSES)
