@@ -138,8 +138,8 @@ double PolynomialLR::lr_at(double base, int64_t steps, size_t) const {
   return base * std::pow(1 - done, power_);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, Lambda lr_lambda)
-    : LambdaLR(optimizer, std::vector<Lambda>(optimizer.param_groups().size(), std::move(lr_lambda))) {}
+LambdaLR::LambdaLR(Optimizer& optimizer, const Lambda& lr_lambda)
+    : LambdaLR(optimizer, std::vector<Lambda>(optimizer.param_groups().size(), lr_lambda)) {}
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Lambda> lr_lambdas)
     : LRScheduler(optimizer), lambdas_(std::move(lr_lambdas)) {
   const size_t groups = optimizer.param_groups().size();

@@ -4,7 +4,12 @@
 
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
+#include "argand/optim/adadelta.h"
+#include "argand/optim/adagrad.h"
 #include "argand/optim/adam.h"
+#include "argand/optim/adamax.h"
+#include "argand/optim/nadam.h"
+#include "argand/optim/radam.h"
 #include "argand/optim/record_test.h"
 #include "argand/optim/rmsprop.h"
 #include "argand/optim/sgd.h"
@@ -39,6 +44,12 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerCase& c, const std::vec
   if (c.name == "SGD") return make(SGDOptions(1), static_cast<SGD*>(nullptr));
   if (c.name == "Adam") return make(AdamOptions(), static_cast<Adam*>(nullptr));
   if (c.name == "AdamW") return make(AdamWOptions(), static_cast<AdamW*>(nullptr));
+  if (c.name == "Adagrad") return make(AdagradOptions(), static_cast<Adagrad*>(nullptr));
+  if (c.name == "Adadelta") return make(AdadeltaOptions(), static_cast<Adadelta*>(nullptr));
+  if (c.name == "Adamax") return make(AdamaxOptions(), static_cast<Adamax*>(nullptr));
+  if (c.name == "NAdam") return make(NAdamOptions(), static_cast<NAdam*>(nullptr));
+  if (c.name == "RAdam") return make(RAdamOptions(), static_cast<RAdam*>(nullptr));
+  EXPECT_EQ(c.name, "RMSprop");
   return make(RMSpropOptions(), static_cast<RMSprop*>(nullptr));
 }
 
@@ -94,8 +105,8 @@ void follow(const OptimizerCase& c, ScalarType dtype, Layout layout, double tole
 }
 
 TEST(Trajectory, RecordIsThere) {
-  EXPECT_GE(record().optimizers.size(), 27u);
-  EXPECT_GE(record().schedulers.size(), 15u);
+  EXPECT_GE(record().optimizers.size(), 44u);
+  EXPECT_GE(record().schedulers.size(), 25u);
   for (const OptimizerCase& c : record().optimizers) EXPECT_EQ(c.after.size(), 8u);
 }
 

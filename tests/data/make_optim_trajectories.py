@@ -33,8 +33,7 @@ for step in range(STEPS):
             grads[step, i] = torch.randn(len(starts[i]), generator=generator)
             print("grad", step, i, text(grads[step, i]))
 
-MAKERS = {"SGD": torch.optim.SGD, "Adam": torch.optim.Adam, "AdamW": torch.optim.AdamW, "RMSprop": torch.optim.RMSprop}
-FLAGS = ("nesterov", "maximize", "amsgrad", "centered")
+FLAGS = ("nesterov", "maximize", "amsgrad", "centered", "decoupled_weight_decay")
 
 
 def arguments(options):
@@ -51,9 +50,9 @@ def words(options):
 def optimizer(name, options, second=None):
     params = [s.clone().requires_grad_() for s in starts]
     if second is None:
-        made = MAKERS[name](params, **arguments(options))
+        made = getattr(torch.optim, name)(params, **arguments(options))
     else:
-        made = MAKERS[name]([{"params": params[:1]}, {"params": params[1:], **arguments({**options, **second})}],
+        made = getattr(torch.optim, name)([{"params": params[:1]}, {"params": params[1:], **arguments({**options, **second})}],
                             **arguments(options))
     print("optimizer", name, words(options) + ("" if second is None else " ; " + words(second)))
     for step in range(STEPS):
@@ -84,6 +83,18 @@ optimizer("RMSprop", {"lr": 0.02, "momentum": 0.9})
 optimizer("RMSprop", {"lr": 0.02, "centered": 1})
 optimizer("RMSprop", {"lr": 0.02, "centered": 1, "momentum": 0.7, "weight_decay": 0.1, "maximize": 1})
 optimizer("RMSprop", {"lr": 0.02}, {"lr": 0.1, "momentum": 0.5})
+optimizer("Adagrad", {"lr": 0.1})
+optimizer("Adagrad", {"lr": 0.1, "lr_decay": 0.2, "weight_decay": 0.1, "initial_accumulator_value": 0.3, "eps": 1e-4})
+optimizer("Adagrad", {"lr": 0.1, "maximize": 1}, {"lr": 0.3, "weight_decay": 0.2})
+optimizer("Adadelta", {"lr": 0.5})
+optimizer("Adadelta", {"lr": 0.5, "rho": 0.6, "eps": 1e-3, "weight_decay": 0.1, "maximize": 1})
+optimizer("Adadelta", {"lr": 0.5}, {"lr": 0.1, "rho": 0.5})
+for name in ("Adamax", "NAdam", "RAdam"):
+    optimizer(name, {"lr": 0.05})
+    optimizer(name, {"lr": 0.05, "beta1": 0.7, "beta2": 0.6, "eps": 1e-4, "weight_decay": 0.1})
+    optimizer(name, {"lr": 0.05, "maximize": 1, "beta1": 0.9, "beta2": 0.8}, {"lr": 0.2, "weight_decay": 0.5})
+optimizer("NAdam", {"lr": 0.05, "weight_decay": 0.3, "decoupled_weight_decay": 1, "momentum_decay": 0.1})
+optimizer("RAdam", {"lr": 0.05, "weight_decay": 0.3, "decoupled_weight_decay": 1, "beta1": 0.9, "beta2": 0.7})
 
 
 def scheduler(name, options, steps=24, metric=None, made=None, **more):

@@ -1,0 +1,53 @@
+// Adam with Nesterov momentum (Dozat, 2016), as torch.optim.NAdam.
+#pragma once
+#include <tuple>
+
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+struct NAdamOptions : OptimizerCloneableOptions<NAdamOptions> {
+  NAdamOptions(double lr = 2e-3) : lr_(lr) {}
+  void each_number(const std::function<void(const char*, double&)>& f) override;
+  ARGAND_ARG(double, lr);
+  using betas_t = std::tuple<double, double>;
+  ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
+  ARGAND_ARG(double, eps) = 1e-8;
+  ARGAND_ARG(double, weight_decay) = 0;
+  ARGAND_ARG(double, momentum_decay) = 4e-3;
+  ARGAND_ARG(bool, decoupled_weight_decay) = false;  // as AdamW
+  ARGAND_ARG(bool, maximize) = false;                // climb instead of descend
+};
+
+struct NAdamParamState : OptimizerCloneableParamState<NAdamParamState> {
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
+    f("exp_avg", exp_avg_, true);
+    f("exp_avg_sq", exp_avg_sq_, true);
+  }
+  int64_t step_count() const override { return step_; }
+  void set_step_count(int64_t n) override {
+    step_ = n;
+    mu_product_ = 1;
+    mu_steps_ = 0;
+  }
+  ARGAND_ARG(int64_t, step) = 0;
+  ARGAND_ARG(Tensor, exp_avg);
+  ARGAND_ARG(Tensor, exp_avg_sq);
+  // The product of the momenta of the first `mu_steps` steps; not saved, but made again from the options.
+  ARGAND_ARG(double, mu_product) = 1;
+  ARGAND_ARG(int64_t, mu_steps) = 0;
+};
+
+class NAdam : public Optimizer {
+ public:
+  // ValueError for an option out of range.
+  explicit NAdam(const std::vector<OptimizerParamGroup>& groups, NAdamOptions defaults = {});
+  explicit NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
+      : NAdam({OptimizerParamGroup(std::move(params))}, defaults) {}
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<NAdamParamState>(); }
+};
+
+}  // namespace argand::optim
