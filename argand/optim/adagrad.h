@@ -1,12 +1,13 @@
 // Adagrad (Duchi, Hazan and Singer, 2011), as torch.optim.Adagrad.
 #pragma once
-#include "argand/optim/optimizer.h"
+#include "argand/optim/pointwise_optimizer.h"
 
 namespace argand::optim {
 
 struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
+  void check();
   ARGAND_ARG(double, lr);
   ARGAND_ARG(double, lr_decay) = 0;
   ARGAND_ARG(double, weight_decay) = 0;
@@ -15,24 +16,17 @@ struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
   ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
-struct AdagradParamState : OptimizerCloneableParamState<AdagradParamState> {
+struct AdagradParamState : CountingParamState<AdagradParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override { f("sum", sum_, true); }
-  int64_t step_count() const override { return step_; }
-  void set_step_count(int64_t n) override { step_ = n; }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, sum);
 };
 
-class Adagrad : public Optimizer {
+class Adagrad : public PointwiseOptimizer<AdagradOptions, AdagradParamState> {
  public:
-  // ValueError for an option out of range.
-  explicit Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions defaults = {});
-  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
-      : Adagrad({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
+  using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdagradParamState>(); }
+  void update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p) override;
 };
 
 }  // namespace argand::optim

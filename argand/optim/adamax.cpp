@@ -4,7 +4,6 @@
 
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
-#include "argand/optim/each_gradient.h"
 
 namespace argand::optim {
 
@@ -17,26 +16,19 @@ void AdamaxOptions::each_number(const std::function<void(const char*, double&)>&
   each_flag("maximize", maximize_, f);
 }
 
-Adamax::Adamax(const std::vector<OptimizerParamGroup>& groups, AdamaxOptions d)
-    : Optimizer(groups, std::make_unique<AdamaxOptions>(d)) {
-  check_numbers_and_betas(d);
+void AdamaxOptions::check() {
+  check_numbers(*this);
+  check_betas(betas_);
 }
 
-Tensor Adamax::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  for_each_gradient(param_groups(), [&](const OptimizerOptions& options, const Tensor& p) {
-    const auto& o = static_cast<const AdamaxOptions&>(options);
-    auto& s = static_cast<AdamaxParamState&>(state_of(p));
-    if (!s.exp_avg().defined()) s.exp_avg(zeros_like(p));
-    if (!s.exp_inf().defined()) s.exp_inf(zeros_like(p));
-    const auto [beta1, beta2] = o.betas();
-    const Tensor g = descent(p, o.weight_decay(), o.maximize());
-    s.step(s.step() + 1);
-    s.exp_avg().lerp_(g, 1 - beta1);
-    s.exp_inf().copy_(maximum(s.exp_inf() * beta2, g.abs() + o.eps()));
-    p.addcdiv_(s.exp_avg(), s.exp_inf(), -o.lr() / (1 - std::pow(beta1, static_cast<double>(s.step()))));
-  });
-  return loss;
+void Adamax::update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p) {
+  begin_with_zeros(s.exp_avg(), p);
+  begin_with_zeros(s.exp_inf(), p);
+  const auto [beta1, beta2] = o.betas();
+  const Tensor g = descent(p, o.weight_decay(), o.maximize());
+  s.exp_avg().lerp_(g, 1 - beta1);
+  s.exp_inf().copy_(maximum(s.exp_inf() * beta2, g.abs() + o.eps()));
+  p.addcdiv_(s.exp_avg(), s.exp_inf(), -o.lr() / (1 - std::pow(beta1, static_cast<double>(s.step()))));
 }
 
 }  // namespace argand::optim

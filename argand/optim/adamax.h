@@ -2,13 +2,14 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/optimizer.h"
+#include "argand/optim/pointwise_optimizer.h"
 
 namespace argand::optim {
 
 struct AdamaxOptions : OptimizerCloneableOptions<AdamaxOptions> {
   AdamaxOptions(double lr = 2e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
+  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -17,28 +18,21 @@ struct AdamaxOptions : OptimizerCloneableOptions<AdamaxOptions> {
   ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
-struct AdamaxParamState : OptimizerCloneableParamState<AdamaxParamState> {
+struct AdamaxParamState : CountingParamState<AdamaxParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
     f("exp_avg", exp_avg_, true);
     f("exp_inf", exp_inf_, true);
   }
-  int64_t step_count() const override { return step_; }
-  void set_step_count(int64_t n) override { step_ = n; }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, exp_avg);
   ARGAND_ARG(Tensor, exp_inf);
 };
 
-class Adamax : public Optimizer {
+class Adamax : public PointwiseOptimizer<AdamaxOptions, AdamaxParamState> {
  public:
-  // ValueError for an option out of range.
-  explicit Adamax(const std::vector<OptimizerParamGroup>& groups, AdamaxOptions defaults = {});
-  explicit Adamax(std::vector<Tensor> params, AdamaxOptions defaults = {})
-      : Adamax({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
+  using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdamaxParamState>(); }
+  void update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p) override;
 };
 
 }  // namespace argand::optim

@@ -2,13 +2,14 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/optimizer.h"
+#include "argand/optim/pointwise_optimizer.h"
 
 namespace argand::optim {
 
 struct NAdamOptions : OptimizerCloneableOptions<NAdamOptions> {
   NAdamOptions(double lr = 2e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
+  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -19,18 +20,16 @@ struct NAdamOptions : OptimizerCloneableOptions<NAdamOptions> {
   ARGAND_ARG(bool, maximize) = false;                // climb instead of descend
 };
 
-struct NAdamParamState : OptimizerCloneableParamState<NAdamParamState> {
+struct NAdamParamState : CountingParamState<NAdamParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
     f("exp_avg", exp_avg_, true);
     f("exp_avg_sq", exp_avg_sq_, true);
   }
-  int64_t step_count() const override { return step_; }
   void set_step_count(int64_t n) override {
-    step_ = n;
+    CountingParamState::set_step_count(n);
     mu_product_ = 1;
     mu_steps_ = 0;
   }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, exp_avg);
   ARGAND_ARG(Tensor, exp_avg_sq);
   // The product of the momenta of the first `mu_steps` steps; not saved, but made again from the options.
@@ -38,16 +37,12 @@ struct NAdamParamState : OptimizerCloneableParamState<NAdamParamState> {
   ARGAND_ARG(int64_t, mu_steps) = 0;
 };
 
-class NAdam : public Optimizer {
+class NAdam : public PointwiseOptimizer<NAdamOptions, NAdamParamState> {
  public:
-  // ValueError for an option out of range.
-  explicit NAdam(const std::vector<OptimizerParamGroup>& groups, NAdamOptions defaults = {});
-  explicit NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
-      : NAdam({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
+  using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<NAdamParamState>(); }
+  void update(const NAdamOptions& o, NAdamParamState& s, const Tensor& p) override;
 };
 
 }  // namespace argand::optim

@@ -4,7 +4,6 @@
 
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
-#include "argand/optim/each_gradient.h"
 
 namespace argand::optim {
 
@@ -18,38 +17,29 @@ void RAdamOptions::each_number(const std::function<void(const char*, double&)>& 
   each_flag("maximize", maximize_, f);
 }
 
-RAdam::RAdam(const std::vector<OptimizerParamGroup>& groups, RAdamOptions d)
-    : Optimizer(groups, std::make_unique<RAdamOptions>(d)) {
-  check_numbers_and_betas(d);
+void RAdamOptions::check() {
+  check_numbers(*this);
+  check_betas(betas_);
 }
 
-Tensor RAdam::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  for_each_gradient(param_groups(), [&](const OptimizerOptions& options, const Tensor& p) {
-    const auto& o = static_cast<const RAdamOptions&>(options);
-    auto& s = static_cast<RAdamParamState&>(state_of(p));
-    if (!s.exp_avg().defined()) s.exp_avg(zeros_like(p));
-    if (!s.exp_avg_sq().defined()) s.exp_avg_sq(zeros_like(p));
-    const auto [beta1, beta2] = o.betas();
-    if (o.decoupled_weight_decay()) p.mul_(1 - o.lr() * o.weight_decay());
-    const Tensor g = descent(p, o.decoupled_weight_decay() ? 0 : o.weight_decay(), o.maximize());
-    s.step(s.step() + 1);
-    const auto t = static_cast<double>(s.step());
-    s.exp_avg().lerp_(g, 1 - beta1);
-    s.exp_avg_sq().mul_(beta2).addcmul_(g, g, 1 - beta2);
-    const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
-    // Of the variance's approximated length: from 5 on the adaptive rate has a variance at all.
-    const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * t * std::pow(beta2, t) / correction2;
-    if (length <= 5) {
-      p.add_(s.exp_avg(), -o.lr() / correction1);
-      return;
-    }
-    const double rectified =
-        std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
-    p.addcdiv_(s.exp_avg(), s.exp_avg_sq().sqrt() + o.eps(),
-               -o.lr() * rectified * std::sqrt(correction2) / correction1);
-  });
-  return loss;
+void RAdam::update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p) {
+  begin_with_zeros(s.exp_avg(), p);
+  begin_with_zeros(s.exp_avg_sq(), p);
+  const auto [beta1, beta2] = o.betas();
+  if (o.decoupled_weight_decay()) p.mul_(1 - o.lr() * o.weight_decay());
+  const Tensor g = descent(p, o.decoupled_weight_decay() ? 0 : o.weight_decay(), o.maximize());
+  const auto t = static_cast<double>(s.step());
+  s.exp_avg().lerp_(g, 1 - beta1);
+  s.exp_avg_sq().mul_(beta2).addcmul_(g, g, 1 - beta2);
+  const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
+  // Of the variance's approximated length: from 5 on the adaptive rate has a variance at all.
+  const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * t * std::pow(beta2, t) / correction2;
+  if (length <= 5) {
+    p.add_(s.exp_avg(), -o.lr() / correction1);
+    return;
+  }
+  const double rectified = std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
+  p.addcdiv_(s.exp_avg(), s.exp_avg_sq().sqrt() + o.eps(), -o.lr() * rectified * std::sqrt(correction2) / correction1);
 }
 
 }  // namespace argand::optim

@@ -2,13 +2,14 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/optimizer.h"
+#include "argand/optim/pointwise_optimizer.h"
 
 namespace argand::optim {
 
 struct RAdamOptions : OptimizerCloneableOptions<RAdamOptions> {
   RAdamOptions(double lr = 1e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
+  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -18,28 +19,21 @@ struct RAdamOptions : OptimizerCloneableOptions<RAdamOptions> {
   ARGAND_ARG(bool, maximize) = false;                // climb instead of descend
 };
 
-struct RAdamParamState : OptimizerCloneableParamState<RAdamParamState> {
+struct RAdamParamState : CountingParamState<RAdamParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
     f("exp_avg", exp_avg_, true);
     f("exp_avg_sq", exp_avg_sq_, true);
   }
-  int64_t step_count() const override { return step_; }
-  void set_step_count(int64_t n) override { step_ = n; }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, exp_avg);
   ARGAND_ARG(Tensor, exp_avg_sq);
 };
 
-class RAdam : public Optimizer {
+class RAdam : public PointwiseOptimizer<RAdamOptions, RAdamParamState> {
  public:
-  // ValueError for an option out of range.
-  explicit RAdam(const std::vector<OptimizerParamGroup>& groups, RAdamOptions defaults = {});
-  explicit RAdam(std::vector<Tensor> params, RAdamOptions defaults = {})
-      : RAdam({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
+  using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<RAdamParamState>(); }
+  void update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p) override;
 };
 
 }  // namespace argand::optim
