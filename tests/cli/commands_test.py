@@ -82,6 +82,17 @@ class Predict(CliTest):
     def predict(self, *images):
         return self.run_cli("predict", "--model", self.model, *images)
 
+    def test_device(self):
+        path = self.image("3.png", png(SIDE, SIDE, self.row(3)))
+        by_default = self.predict(path)
+        self.assertEqual(self.predict("--device", "cpu", path).stdout, by_default.stdout)
+        self.assert_refused(self.predict("--device", "tpu", path), "tpu")
+        gpu = self.predict("--device", "cuda", path)
+        if gpu.returncode == 0:  # where there is one
+            self.assertEqual(gpu.stdout.splitlines()[1].split()[1], by_default.stdout.splitlines()[1].split()[1])
+        else:
+            self.assert_refused(gpu, "cuda")
+
     def image(self, name, content):
         (self.folder / name).write_bytes(content)
         return self.folder / name

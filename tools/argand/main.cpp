@@ -73,6 +73,7 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
 
 struct PredictOptions {
   std::string model = "out/model.safetensors", data, device = "auto";
+  std::string predict_device = "cpu";  // a few images are done before a GPU has started
   std::vector<std::string> images;
   int top = 3;
   bool invert = false;
@@ -89,8 +90,9 @@ void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
   predict->add_option("--model", o.model, "A model.safetensors of `argand train`")->capture_default_str();
   predict->add_option("--top", o.top, "Classes to print")->check(CLI::Range(1, 1000))->capture_default_str();
   predict->add_flag("--invert", o.invert, "For dark drawings on white, where the training images are light on black");
+  predict->add_option("--device", o.predict_device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   predict->add_option("images", o.images, "PNG or JPEG files")->required();
-  predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert); });
+  predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert, o.predict_device); });
 }
 
 void add_mem(CLI::App& app, argand::cli::MemOptions& o, int& status) {

@@ -53,14 +53,18 @@ int evaluate_model(const std::string& path, const std::string& data, const std::
   return 0;
 }
 
-int predict(const std::string& path, const std::vector<std::string>& images, int top, bool invert) {
+int predict(const std::string& path, const std::vector<std::string>& images, int top, bool invert,
+            const std::string& device_text) {
+  const Device device = choose_device(device_text);
   const SavedModel saved = load_model(path);
+  saved.model->to(device);
   const auto names = class_names(saved.data);
   const InferenceMode inference;
   int failed = 0;
   for (const std::string& file : images) {
     try {
-      const Tensor p = saved.model->forward(normalize_images(read_image(file, saved.task, invert))).softmax(1);
+      const Tensor x = normalize_images(read_image(file, saved.task, invert)).to(device);
+      const Tensor p = saved.model->forward(x).softmax(1).cpu();
       const float* values = raw<float>(p);
       std::vector<size_t> order(static_cast<size_t>(saved.task.classes));
       std::iota(order.begin(), order.end(), size_t{0});
