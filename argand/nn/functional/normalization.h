@@ -9,5 +9,8 @@ Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
 Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
 // Mean square 1 over the last dimensions; then * weight.
 Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options);
+// [N, C, ...] / (k + alpha * mean square of the `size` channels around each)^beta, zeros beyond the first and last
+// channel (Krizhevsky and others, 2012).  ShapeError for fewer than three dimensions.
+Tensor local_response_norm(const Tensor& input, const LocalResponseNormFuncOptions& options);
 
 }  // namespace argand::nn::functional

@@ -1,5 +1,6 @@
 #include "argand/nn/modules/normalization.h"
 
+#include "argand/nn/functional/normalization.h"
 #include "argand/nn/init.h"
 #include "argand/ops/functions.h"
 
@@ -85,5 +86,12 @@ void RMSNormImpl::pretty_print(std::ostream& stream) const {
 Tensor RMSNormImpl::forward(const Tensor& input) {
   return argand::rms_norm(input, options.normalized_shape(), weight, options.eps());
 }
+
+void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::LocalResponseNorm(" << options.size() << ", alpha=" << options.alpha()
+         << ", beta=" << options.beta() << ", k=" << options.k() << ")";
+}
+
+Tensor LocalResponseNormImpl::forward(const Tensor& input) { return functional::local_response_norm(input, options); }
 
 }  // namespace argand::nn

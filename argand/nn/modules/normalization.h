@@ -1,4 +1,4 @@
-// Layer, group and RMS normalisation.
+// Layer, group, RMS and local response normalisation.
 #pragma once
 #include "argand/nn/options/normalization.h"
 #include "argand/nn/pimpl.h"
@@ -49,5 +49,18 @@ class RMSNormImpl : public Cloneable<RMSNormImpl> {
   Tensor weight;  // of normalized_shape, 1 at first; undefined unless elementwise_affine
 };
 ARGAND_MODULE(RMSNorm);
+
+// Across neighbouring channels: see functional/normalization.h.
+class LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
+ public:
+  LocalResponseNormImpl(int64_t size) : LocalResponseNormImpl(LocalResponseNormOptions(size)) {}
+  explicit LocalResponseNormImpl(const LocalResponseNormOptions& options_) : options(options_) {}
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  LocalResponseNormOptions options;
+};
+ARGAND_MODULE(LocalResponseNorm);
 
 }  // namespace argand::nn

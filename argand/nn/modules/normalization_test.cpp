@@ -66,5 +66,33 @@ TEST(LayerNorm, SurvivesALargeMean) {
                 std::vector<double>(want.data_ptr<double>(), want.data_ptr<double>() + 4000), 2e-3);
 }
 
+// run(nn.LocalResponseNorm(3, 0.5, 0.6, 2.0), pattern([1, 4, 3])), run(nn.LocalResponseNorm(2, 0.3), pattern([1, 3, 2,
+// 2]))
+TEST(LocalResponseNorm, AsPyTorch) {
+  LocalResponseNorm m(LocalResponseNormOptions(3).alpha(0.5).beta(0.6).k(2));
+  const RunResult r = run(m, pattern({1, 4, 3}));
+  expect_values("y", r.y,
+                {-0.857077517610699, 0.164425194056572, -0.459777974708694, 0.559101203516448, 0, -0.574213660657182,
+                 0.454766681946685, -0.162413831835272, -0.673629945208596, 0.317161473977773, -0.324827663670543,
+                 -0.838651805274672});
+  expect_values(
+      "dx", r.dx,
+      {0.661155929704144, 1.63402861243785, 0.839621945604713, 1.51868347790942, 1.31132909603388, 0.323393037813955,
+       1.30178489708118, 0.960632471342428, 1.18057286412139, 1.18955458939834, 0.621954288002684, 0.942722374721685});
+  EXPECT_EQ(printed(*m), "torch::nn::LocalResponseNorm(3, alpha=0.5, beta=0.6, k=2)");
+  LocalResponseNorm even(LocalResponseNormOptions(2).alpha(0.3));
+  const RunResult of_planes = run(even, pattern({1, 3, 2, 2}));
+  expect_values("y of planes", of_planes.y,
+                {-1.20606555989626, 0.248256484217117, -0.70579185312069, 0.900485283775324, 0, -0.895018580927221,
+                 0.667221520396171, -0.223754645231805, -1.06739379796076, 0.439536343143125, -0.458681951564262,
+                 -1.19976389992747});
+  expect_values(
+      "dx of planes", of_planes.dx,
+      {0.499709406436767, 2.49140210757808, 1.48767313376007, 2.23804626442419, 1.60808741319501, 0.887883393112705,
+       2.05222368457266, 1.20097846822355, 1.83213416460099, 1.67486480229275, 0.871367941411774, 1.24801426558581});
+  EXPECT_ERROR(ShapeError, "Expected 3D or higher dimensionality input (got 2 dimensions)", m(zeros({2, 3})));
+  EXPECT_EQ(m(zeros({0, 3, 2})).sizes(), IntArrayRef({0, 3, 2}));
+}
+
 }  // namespace
 }  // namespace argand::nn

@@ -1,4 +1,4 @@
-// Options of LayerNorm, GroupNorm and RMSNorm.
+// Options of LayerNorm, GroupNorm, RMSNorm and LocalResponseNorm.
 #pragma once
 #include <optional>
 #include <vector>
@@ -31,7 +31,17 @@ struct RMSNormOptions {
   ARGAND_ARG(bool, elementwise_affine) = true;
 };
 
+struct LocalResponseNormOptions {
+  LocalResponseNormOptions(int64_t size) : size_(size) {}
+  ARGAND_ARG(int64_t, size);  // channels around each, and that one
+  ARGAND_ARG(double, alpha) = 1e-4;
+  ARGAND_ARG(double, beta) = 0.75;
+  ARGAND_ARG(double, k) = 1;
+};
+
 namespace functional {
+
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;
 
 struct LayerNormFuncOptions {
   LayerNormFuncOptions(std::vector<int64_t> normalized_shape) : normalized_shape_(std::move(normalized_shape)) {}
