@@ -1,7 +1,5 @@
 #include "argand/optim/adadelta.h"
 
-#include <cmath>
-
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -20,7 +18,7 @@ void AdadeltaOptions::check() {
   ARGAND_CHECK(ValueError, rho_ <= 1, "Invalid rho value: ", rho_);
 }
 
-void Adadelta::update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p) {
+void Adadelta::update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p, int64_t) {
   begin_with_zeros(s.square_avg(), p);
   begin_with_zeros(s.acc_delta(), p);
   const Tensor g = descent(p, o.weight_decay(), o.maximize());

@@ -29,7 +29,7 @@ class Adadelta : public PointwiseOptimizer<AdadeltaOptions, AdadeltaParamState> 
   using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  void update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p) override;
+  void update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p, int64_t step) override;
 };
 
 }  // namespace argand::optim

@@ -1,7 +1,5 @@
 #include "argand/optim/adagrad.h"
 
-#include <cmath>
-
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -18,10 +16,10 @@ void AdagradOptions::each_number(const std::function<void(const char*, double&)>
 
 void AdagradOptions::check() { check_numbers(*this); }
 
-void Adagrad::update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p) {
+void Adagrad::update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) {
   if (!s.sum().defined()) s.sum(full_like(p, o.initial_accumulator_value()));
   const Tensor g = descent(p, o.weight_decay(), o.maximize());
-  const double rate = o.lr() / (1 + static_cast<double>(s.step() - 1) * o.lr_decay());
+  const double rate = o.lr() / (1 + static_cast<double>(step - 1) * o.lr_decay());
   s.sum().addcmul_(g, g);
   p.addcdiv_(g, s.sum().sqrt() + o.eps(), -rate);
 }

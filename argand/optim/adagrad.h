@@ -26,7 +26,7 @@ class Adagrad : public PointwiseOptimizer<AdagradOptions, AdagradParamState> {
   using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  void update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p) override;
+  void update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) override;
 };
 
 }  // namespace argand::optim

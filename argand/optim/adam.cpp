@@ -8,16 +8,6 @@
 namespace argand::optim {
 namespace {
 
-template <class Options>
-void check(const Options& o) {
-  ARGAND_CHECK(ValueError, o.lr() >= 0, "Invalid learning rate: ", o.lr());
-  ARGAND_CHECK(ValueError, o.eps() >= 0, "Invalid epsilon value: ", o.eps());
-  const auto [b1, b2] = o.betas();
-  ARGAND_CHECK(ValueError, 0 <= b1 && b1 < 1, "Invalid beta parameter at index 0: ", b1);
-  ARGAND_CHECK(ValueError, 0 <= b2 && b2 < 1, "Invalid beta parameter at index 1: ", b2);
-  ARGAND_CHECK(ValueError, o.weight_decay() >= 0, "Invalid weight_decay value: ", o.weight_decay());
-}
-
 struct Lists {
   std::vector<AdamParamState*> states;
   std::vector<Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
@@ -63,11 +53,13 @@ void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, State
 
 Adam::Adam(const std::vector<OptimizerParamGroup>& groups, AdamOptions d)
     : Optimizer(groups, std::make_unique<AdamOptions>(d)) {
-  check(d);
+  check_betas(d.betas());
+  check_numbers(d);
 }
 AdamW::AdamW(const std::vector<OptimizerParamGroup>& groups, AdamWOptions d)
     : Optimizer(groups, std::make_unique<AdamWOptions>(d)) {
-  check(d);
+  check_betas(d.betas());
+  check_numbers(d);
 }
 
 Tensor Adam::step(LossClosure closure) {

@@ -48,15 +48,12 @@ struct AdamWOptions : AdamLikeOptions<AdamWOptions> {
   AdamWOptions(double lr = 1e-3) : AdamLikeOptions(lr, 1e-2) {}
 };
 
-struct AdamParamState : OptimizerCloneableParamState<AdamParamState> {
+struct AdamParamState : CountingParamState<AdamParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
     f("exp_avg", exp_avg_, true);
     f("exp_avg_sq", exp_avg_sq_, true);
     f("max_exp_avg_sq", max_exp_avg_sq_, false);
   }
-  int64_t step_count() const override { return step_; }
-  void set_step_count(int64_t n) override { step_ = n; }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, exp_avg);
   ARGAND_ARG(Tensor, exp_avg_sq);
   ARGAND_ARG(Tensor, max_exp_avg_sq);

@@ -17,18 +17,18 @@ void AdamaxOptions::each_number(const std::function<void(const char*, double&)>&
 }
 
 void AdamaxOptions::check() {
-  check_numbers(*this);
   check_betas(betas_);
+  check_numbers(*this);
 }
 
-void Adamax::update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p) {
+void Adamax::update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p, int64_t step) {
   begin_with_zeros(s.exp_avg(), p);
   begin_with_zeros(s.exp_inf(), p);
   const auto [beta1, beta2] = o.betas();
   const Tensor g = descent(p, o.weight_decay(), o.maximize());
   s.exp_avg().lerp_(g, 1 - beta1);
   s.exp_inf().copy_(maximum(s.exp_inf() * beta2, g.abs() + o.eps()));
-  p.addcdiv_(s.exp_avg(), s.exp_inf(), -o.lr() / (1 - std::pow(beta1, static_cast<double>(s.step()))));
+  p.addcdiv_(s.exp_avg(), s.exp_inf(), -o.lr() / (1 - std::pow(beta1, static_cast<double>(step))));
 }
 
 }  // namespace argand::optim

@@ -32,7 +32,7 @@ class Adamax : public PointwiseOptimizer<AdamaxOptions, AdamaxParamState> {
   using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  void update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p) override;
+  void update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p, int64_t step) override;
 };
 
 }  // namespace argand::optim

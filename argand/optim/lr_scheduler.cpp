@@ -30,6 +30,10 @@ const LRScheduler& first_of(const std::vector<std::shared_ptr<LRScheduler>>& sch
   return *schedulers[0];
 }
 
+double half_cosine(double from, double to, double done) {
+  return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
+}
+
 }  // namespace
 
 LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
@@ -105,8 +109,7 @@ CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double
   apply();
 }
 double CosineAnnealingLR::lr_at(double base, int64_t steps, size_t) const {
-  const double phase = std::numbers::pi * static_cast<double>(steps) / static_cast<double>(t_max_);
-  return eta_min_ + (base - eta_min_) * (1 + std::cos(phase)) / 2;
+  return half_cosine(base, eta_min_, static_cast<double>(steps) / static_cast<double>(t_max_));
 }
 
 LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor, int64_t total_iters)
@@ -161,8 +164,7 @@ double CosineAnnealingWarmRestarts::lr_at(double base, int64_t steps, size_t) co
   int64_t length = t_0_, at = steps;
   if (t_mult_ == 1) at %= length;
   for (; at >= length; length *= t_mult_) at -= length;
-  const double phase = std::numbers::pi * static_cast<double>(at) / static_cast<double>(length);
-  return eta_min_ + (base - eta_min_) * (1 + std::cos(phase)) / 2;
+  return half_cosine(base, eta_min_, static_cast<double>(at) / static_cast<double>(length));
 }
 
 CyclicLR::CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, int64_t step_size_up, int64_t step_size_down,
@@ -223,13 +225,10 @@ double OneCycleLR::lr_at(double, int64_t steps, size_t) const {
                total_steps_);
   const double initial = max_lr_ / div_factor_, last = initial / final_div_factor_;
   const double top = pct_start_ * static_cast<double>(total_steps_) - 1, end = static_cast<double>(total_steps_) - 1;
-  const auto cosine = [](double from, double to, double done) {
-    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * done));
-  };
   const auto at = static_cast<double>(steps);
   // A phase without length is over at once.
-  if (at <= top) return cosine(initial, max_lr_, top > 0 ? at / top : 1);
-  return cosine(max_lr_, last, end > top ? (at - top) / (end - top) : 1);
+  if (at <= top) return half_cosine(initial, max_lr_, top > 0 ? at / top : 1);
+  return half_cosine(max_lr_, last, end > top ? (at - top) / (end - top) : 1);
 }
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,

@@ -42,7 +42,7 @@ class NAdam : public PointwiseOptimizer<NAdamOptions, NAdamParamState> {
   using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  void update(const NAdamOptions& o, NAdamParamState& s, const Tensor& p) override;
+  void update(const NAdamOptions& o, NAdamParamState& s, const Tensor& p, int64_t step) override;
 };
 
 }  // namespace argand::optim

@@ -1,11 +1,27 @@
 #include "argand/optim/optimizer.h"
 
+#include <string_view>
 #include <unordered_set>
 
 #include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
 
 namespace argand::optim {
+
+void check_numbers(OptimizerOptions& options) {
+  options.each_number([](const char* name, double& value) {
+    const std::string_view n = name;
+    if (n == "beta1" || n == "beta2") return;  // check_betas
+    const std::string what = n == "lr" ? "learning rate" : n == "eps" ? "epsilon value" : str(name, " value");
+    ARGAND_CHECK(ValueError, value >= 0, "Invalid ", what, ": ", value);
+  });
+}
+
+void check_betas(const std::tuple<double, double>& betas) {
+  const auto [b1, b2] = betas;
+  ARGAND_CHECK(ValueError, 0 <= b1 && b1 < 1, "Invalid beta parameter at index 0: ", b1);
+  ARGAND_CHECK(ValueError, 0 <= b2 && b2 < 1, "Invalid beta parameter at index 1: ", b2);
+}
 
 OptimizerOptions& OptimizerParamGroup::options() {
   ARGAND_CHECK(ValueError, options_, "the parameter group has no options; add it to an optimizer first");

@@ -6,6 +6,7 @@
 #pragma once
 #include <functional>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 
 #include "argand/base/arg.h"
@@ -60,6 +61,19 @@ class OptimizerCloneableParamState : public OptimizerParamState {
     return std::make_unique<Derived>(static_cast<const Derived&>(*this));
   }
 };
+
+// One that counts steps.
+template <class Derived>
+class CountingParamState : public OptimizerCloneableParamState<Derived> {
+ public:
+  int64_t step_count() const override { return step_; }
+  void set_step_count(int64_t n) override { step_ = n; }
+  ARGAND_ARG(int64_t, step) = 0;
+};
+
+// ValueError in PyTorch's words: a number of the options below 0 or NaN, a beta outside [0, 1).
+void check_numbers(OptimizerOptions& options);
+void check_betas(const std::tuple<double, double>& betas);
 
 class OptimizerParamGroup {
  public:

@@ -50,9 +50,12 @@ TEST(Optimizer, InvalidHyperParameters) {
   EXPECT_EQ(message([&] { AdamW(p, AdamWOptions().weight_decay(kNan)); }), "Invalid weight_decay value: nan");
   EXPECT_EQ(message([&] { RMSprop(p, RMSpropOptions().alpha(-1)); }), "Invalid alpha value: -1");
   EXPECT_EQ(message([&] { RMSprop(p, RMSpropOptions(0.1).momentum(-1)); }), "Invalid momentum value: -1");
-  EXPECT_EQ(message([&] { Adagrad(p, AdagradOptions(-1)); }), "Invalid lr value: -1");
+  EXPECT_EQ(message([&] { Adagrad(p, AdagradOptions(-1)); }), "Invalid learning rate: -1");
   EXPECT_EQ(message([&] { Adagrad(p, AdagradOptions().initial_accumulator_value(-1)); }),
             "Invalid initial_accumulator_value value: -1");
+  EXPECT_EQ(message([&] { Adagrad(p, AdagradOptions().eps(kNan)); }), "Invalid epsilon value: nan");
+  EXPECT_EQ(message([&] { NAdam(p, NAdamOptions().betas({-0.5, 0.9})); }), "Invalid beta parameter at index 0: -0.5");
+  EXPECT_EQ(message([&] { RMSprop(p, RMSpropOptions(-1)); }), "Invalid learning rate: -1");
   EXPECT_EQ(message([&] { Adadelta(p, AdadeltaOptions().rho(1.5)); }), "Invalid rho value: 1.5");
   EXPECT_EQ(message([&] { Adamax(p, AdamaxOptions().betas({1.0, 0.9})); }), "Invalid beta parameter at index 0: 1");
   EXPECT_EQ(message([&] { NAdam(p, NAdamOptions().momentum_decay(-1)); }), "Invalid momentum_decay value: -1");

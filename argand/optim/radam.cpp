@@ -18,17 +18,17 @@ void RAdamOptions::each_number(const std::function<void(const char*, double&)>& 
 }
 
 void RAdamOptions::check() {
-  check_numbers(*this);
   check_betas(betas_);
+  check_numbers(*this);
 }
 
-void RAdam::update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p) {
+void RAdam::update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p, int64_t step) {
   begin_with_zeros(s.exp_avg(), p);
   begin_with_zeros(s.exp_avg_sq(), p);
   const auto [beta1, beta2] = o.betas();
   if (o.decoupled_weight_decay()) p.mul_(1 - o.lr() * o.weight_decay());
   const Tensor g = descent(p, o.decoupled_weight_decay() ? 0 : o.weight_decay(), o.maximize());
-  const auto t = static_cast<double>(s.step());
+  const auto t = static_cast<double>(step);
   s.exp_avg().lerp_(g, 1 - beta1);
   s.exp_avg_sq().mul_(beta2).addcmul_(g, g, 1 - beta2);
   const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);

@@ -33,7 +33,7 @@ class RAdam : public PointwiseOptimizer<RAdamOptions, RAdamParamState> {
   using PointwiseOptimizer::PointwiseOptimizer;
 
  protected:
-  void update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p) override;
+  void update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p, int64_t step) override;
 };
 
 }  // namespace argand::optim

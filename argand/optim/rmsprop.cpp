@@ -17,9 +17,7 @@ void RMSpropOptions::each_number(const std::function<void(const char*, double&)>
 
 RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions d)
     : Optimizer(groups, std::make_unique<RMSpropOptions>(d)) {
-  d.each_number([](const char* name, double& value) {
-    ARGAND_CHECK(ValueError, value >= 0, "Invalid ", name, " value: ", value);
-  });
+  check_numbers(d);
 }
 
 Tensor RMSprop::step(LossClosure closure) {

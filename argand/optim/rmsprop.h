@@ -16,15 +16,12 @@ struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
   ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
 };
 
-struct RMSpropParamState : OptimizerCloneableParamState<RMSpropParamState> {
+struct RMSpropParamState : CountingParamState<RMSpropParamState> {
   void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override {
     f("square_avg", square_avg_, true);
     f("momentum_buffer", momentum_buffer_, false);
     f("grad_avg", grad_avg_, false);
   }
-  int64_t step_count() const override { return step_; }
-  void set_step_count(int64_t n) override { step_ = n; }
-  ARGAND_ARG(int64_t, step) = 0;
   ARGAND_ARG(Tensor, square_avg);
   ARGAND_ARG(Tensor, momentum_buffer);
   ARGAND_ARG(Tensor, grad_avg);

@@ -15,12 +15,13 @@ MemoryFormat channels_last(size_t ndim) {
 
 bool has_layouts(size_t ndim) { return ndim == 4 || ndim == 5; }
 
-}  // namespace
-
+// And not contiguous too, as a tensor of one channel can be.
 bool has_channels_last(const Tensor& t) {
   const size_t ndim = t.sizes().size();
   return has_layouts(ndim) && !t.is_contiguous() && t.is_contiguous(channels_last(ndim));
 }
+
+}  // namespace
 
 Dims conv_strides(IntArrayRef sizes, const Tensor& a, const Tensor& b) {
   if (!has_channels_last(a) && !has_channels_last(b)) return {};

@@ -5,9 +5,6 @@
 
 namespace argand::ops {
 
-// Four or five dimensions, channels last and not contiguous too.
-bool has_channels_last(const Tensor& t);
-
 // Strides of a result: its channels are last if those of an operand are, as in PyTorch; empty: contiguous.
 Dims conv_strides(IntArrayRef sizes, const Tensor& a, const Tensor& b);
 

@@ -285,6 +285,7 @@ class Library {
     return exact;
   }
 
+  // Products of one stream run in order and share it.
   void* workspace(cudaStream_t stream) {
     const std::lock_guard lock(mutex_);
     void*& workspace = workspaces_[stream];
