@@ -58,8 +58,8 @@ def emit_args(op):
             body.append(f"    f({a.name}, {i});")
     out.append("  template <class F>\n  void each_tensor([[maybe_unused]] F&& f) {\n" + "\n".join(body) + "\n  }")
     out.append("  template <class F>\n  void each_scalar([[maybe_unused]] F&& f) const {\n" + "\n".join(f"    f({a.name});" for a in scalars) + "\n  }")
-    values = "\n".join(f'    add_argument(out, "{a.name}", {a.name});' for a in s.args)
-    out.append("  void collect_values([[maybe_unused]] ArgumentValues& out) const {\n" + values + "\n  }")
+    values = "\n".join(f'    add_argument(collected, "{a.name}", {a.name});' for a in s.args)
+    out.append("  void collect_values([[maybe_unused]] ArgumentValues& collected) const {\n" + values + "\n  }")
     gradients = [] if has_list else [a for a in tensors]
     mask = " | ".join(
         f"(requires(const typename Op::Ctx& c, const {g}& g) {{ Op::grad_{a.name}(c, g); }} ? {1 << i}u : 0u)"

@@ -1,0 +1,195 @@
+// scaled_dot_product_attention, and its plain form, which any device runs.
+#include "argand/ops/attention/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "argand/ops/attention/args.h"
+#include "argand/ops/define.h"
+#include "argand/ops/maybe.h"
+
+namespace argand::ops {
+
+double attention_scale(const Tensor& query, std::optional<double> scale) {
+  return scale.value_or(1 / std::sqrt(static_cast<double>(query.size(-1))));
+}
+
+Tensor additive_mask(const Tensor& mask, ScalarType dtype) {
+  if (mask.dtype() != kBool) return mask;
+  return zeros(mask.sizes(), TensorOptions(mask.device()).dtype(dtype))
+      .masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
+}
+
+Tensor causal_mask(const Tensor& query, const Tensor& key) {
+  const Tensor allowed = ones({query.size(-2), key.size(-2)}, TensorOptions(query.device()).dtype(kBool)).tril();
+  return additive_mask(allowed, query.dtype());
+}
+
+namespace {
+
+// The arguments of both forms that a user can get wrong.
+template <class Args>
+void check_attention(const char* op, const Args& a) {
+  for (const auto& [name, t] : {std::pair("query", a.query), std::pair("key", a.key), std::pair("value", a.value)}) {
+    ARGAND_CHECK(ShapeError, t.dim() >= 2, op,
+                 ": Expected query, key, and value to all be at least 2 dimensional, but got ", name, " of shape ",
+                 t.sizes());
+    ARGAND_CHECK(DtypeError, t.dtype() == a.query.dtype() && is_floating_point(t.dtype()), op,
+                 ": Expected query, key, and value to have the same floating-point dtype, but got query.dtype: ",
+                 a.query.dtype(), " and ", name, ".dtype: ", t.dtype());
+  }
+  ARGAND_CHECK(ShapeError, a.query.size(-1) == a.key.size(-1), op, ": expected key with ", a.query.size(-1),
+               " features (query is ", a.query.sizes(), "), got ", a.key.sizes());
+  ARGAND_CHECK(ShapeError, a.key.size(-2) == a.value.size(-2), op, ": expected value with ", a.key.size(-2),
+               " positions (key is ", a.key.sizes(), "), got ", a.value.sizes());
+  ARGAND_CHECK(ValueError, a.dropout_p >= 0 && a.dropout_p <= 1, op,
+               ": dropout probability has to be between 0 and 1, but got ", a.dropout_p);
+  if (!a.attn_mask.defined()) return;
+  ARGAND_CHECK(ValueError, !a.is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
+  ARGAND_CHECK(DtypeError, a.attn_mask.dtype() == kBool || a.attn_mask.dtype() == a.query.dtype(), op,
+               ": Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: ",
+               a.attn_mask.dtype(), " and query.dtype: ", a.query.dtype());
+}
+
+// Each head of key and value as often as query has heads for it.
+template <class Args>
+void share_heads(const char* op, Args& a) {
+  if (!a.enable_gqa) return;
+  ARGAND_CHECK(ShapeError, a.query.dim() >= 3 && a.key.dim() >= 3 && a.value.dim() >= 3, op,
+               ": expected tensors [..., heads, positions, features] with enable_gqa, got query ", a.query.sizes());
+  const int64_t heads = a.query.size(-3);
+  for (Tensor* t : {&a.key, &a.value}) {
+    const int64_t given = t->size(-3);
+    ARGAND_CHECK(ShapeError, given > 0 && heads % given == 0, op,
+                 ": Number of heads in key and value must divide the number of heads in query, got ", given, " and ",
+                 heads);
+    if (given != heads) *t = t->repeat_interleave(heads / given, -3);
+  }
+}
+
+}  // namespace
+
+struct SafeSoftmax : Composite<SafeSoftmaxArgs> {
+  static constexpr auto schema = "_safe_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
+  static constexpr auto doc = "softmax, with zeros instead of NaN where all elements along dim are minus infinity.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    const Tensor none = a.self.eq(-std::numeric_limits<double>::infinity()).all(a.dim, true);
+    return a.self.masked_fill(none, 0).softmax(a.dim, a.dtype).masked_fill(none, 0);
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 5}), 1});
+    s.add({s->real({2, 3}).masked_fill(s->boolean({2, 3}), -std::numeric_limits<double>::infinity()), 0});
+  }
+};
+ARGAND_OP(SafeSoftmax)
+
+struct AttentionMath : Composite<AttentionMathArgs> {
+  static constexpr auto schema =
+      "_scaled_dot_product_attention_math(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+      "dropout_p=0.0, bool is_causal=False, Tensor? dropout_mask=None, *, float? scale=None, bool enable_gqa=False) -> "
+      "(Tensor, Tensor)";
+  static constexpr auto doc =
+      "scaled_dot_product_attention by way of all weights, which are the second result. dropout_mask says which stay "
+      "(true), instead of a draw.";
+  static constexpr auto autocast = Autocast::kAsGiven;
+  static constexpr int variants = kFunction;
+  static Result compose(const Args& given) {
+    constexpr const char* op = "_scaled_dot_product_attention_math";
+    Args a = given;
+    check_attention(op, a);
+    share_heads(op, a);
+    // Both factors take the root of the scale: products of large ones would leave the range of float16.
+    const double scale = attention_scale(a.query, a.scale), root = std::sqrt(std::abs(scale));
+    Tensor scores = (a.query * (scale < 0 ? -root : root)).matmul((a.key * root).transpose(-2, -1));
+    if (a.is_causal) a.attn_mask = causal_mask(a.query, a.key);
+    if (a.attn_mask.defined()) scores = scores + additive_mask(a.attn_mask, scores.dtype());
+    Tensor weights = _safe_softmax(scores, -1);
+    if (a.dropout_p > 0 && a.dropout_mask.defined())
+      return {weights.masked_fill(a.dropout_mask.logical_not(), 0).matmul(a.value * (1 / (1 - a.dropout_p))), weights};
+    if (a.dropout_p > 0) weights = dropout(weights, a.dropout_p, true);
+    return {weights.matmul(a.value), weights};
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3, 4}), s->real({2, 5, 4}), s->real({2, 5, 2})});
+    s.add({s->real({3, 4}), s->real({5, 4}), s->real({5, 4}), s->real({3, 5}), 0, false, {}, 0.3});
+    s.fails({s->real({3, 4}), s->real({5, 4}), s->real({5, 4}), s->boolean({3, 5}), 0, true},
+            "Explicit attn_mask should not be set when is_causal=True");
+  }
+};
+ARGAND_OP(AttentionMath)
+
+struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
+  static constexpr auto schema =
+      "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, float "
+      "dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> Tensor";
+  static constexpr auto doc =
+      "softmax(scale * query key^T + attn_mask) value for query [..., L, E], key [..., S, E] and value [..., S, Ev]; "
+      "leading dimensions broadcast. A bool mask says which keys take part; is_causal lets query i see keys 0 ... i; a "
+      "query without keys gives zeros. scale is 1 / sqrt(E) if not given. With enable_gqa a head of key and value "
+      "serves "
+      "several of query. On the CPU, without dropout, the [L, S] weights are never in memory at once.";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& given) {
+    constexpr const char* op = "scaled_dot_product_attention";
+    Args a = given;
+    check_attention(op, a);
+    const bool trains_mask = a.attn_mask.defined() && a.attn_mask.requires_grad();
+    if (!a.query.is_cpu() || a.dropout_p > 0 || trains_mask)
+      return std::get<0>(_scaled_dot_product_attention_math(a.query, a.key, a.value, optional(a.attn_mask), a.dropout_p,
+                                                            a.is_causal, {}, a.scale, a.enable_gqa));
+    share_heads(op, a);
+    return blocked(a);
+  }
+  // Through the blocked kernel, whose tensors are [N, heads, positions, features].
+  static Tensor blocked(const Args& a) {
+    const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
+    const char* op = Args::kName;
+    const Dims batch = broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op);
+    Dims heads = batch;
+    if (batch.size() != 2) heads = {1, numel_of(batch)};
+    const auto spread = [&](const Tensor& t) {
+      Dims to = batch, flat = heads;
+      for (const int64_t n : t.sizes().slice(t.sizes().size() - 2)) {
+        to.push_back(n);
+        flat.push_back(n);
+      }
+      return t.expand(to).reshape(flat);
+    };
+    Tensor mask = a.attn_mask;
+    if (mask.defined() && mask.dim() > 2 && batch.size() != 2) {
+      Dims to = batch;
+      for (const int64_t n : {mask.size(-2), mask.size(-1)}) to.push_back(n);
+      mask = mask.expand(to).reshape({1, heads[1], mask.size(-2), mask.size(-1)});
+    }
+    const Tensor out = std::get<0>(_scaled_dot_product_flash_attention_for_cpu(
+        spread(a.query), spread(a.key), spread(a.value), 0, a.is_causal, optional(mask), a.scale));
+    Dims sizes = batch;
+    for (const int64_t n : {a.query.size(-2), a.value.size(-1)}) sizes.push_back(n);
+    return out.reshape(sizes);
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 2, 3, 4}), s->real({2, 2, 5, 4}), s->real({2, 2, 5, 3})});
+    s.add({s->real({2, 5, 4}), s->real({2, 5, 4}), s->real({2, 5, 4}), {}, 0, true});
+    s.add({s->real({3, 4}), s->real({5, 4}), s->real({5, 2}), s->real({3, 5}), 0, false, 0.7});
+    s.add({s->real({2, 3, 3, 4}), s->real({2, 3, 5, 4}), s->real({2, 3, 5, 4}), s->boolean({2, 1, 3, 5})});
+    s.add({s->real({4, 3, 2}), s->real({2, 5, 2}), s->real({2, 5, 2}), {}, 0, false, {}, true});
+    s.add({s->real({2, 1, 3, 4}), s->real({5, 4}), s->real({3, 5, 2})});
+    s.fails({s->real({4}), s->real({5, 4}), s->real({5, 4})},
+            "Expected query, key, and value to all be at least 2 dimensional, but got query of shape [4]");
+    s.fails({s->real({3, 4}), s->real({5, 3}), s->real({5, 4})},
+            "scaled_dot_product_attention: expected key with 4 features (query is [3, 4]), got [5, 3]");
+    s.fails({s->real({3, 4}), s->real({5, 4}), s->real({6, 4})},
+            "scaled_dot_product_attention: expected value with 5 positions (key is [5, 4]), got [6, 4]");
+    s.fails({s->real({3, 4}), s->real({5, 4}), s->real({5, 4}), s->integer({3, 5}, 0, 2)},
+            "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask.dtype: int64");
+    s.fails({s->real({3, 4}), s->real({5, 4}), s->real({5, 4}), s->boolean({3, 5}), 0, true},
+            "Explicit attn_mask should not be set when is_causal=True");
+    s.fails({s->real({3, 3, 2}), s->real({2, 5, 2}), s->real({2, 5, 2}), {}, 0, false, {}, true},
+            "Number of heads in key and value must divide the number of heads in query, got 2 and 3");
+  }
+};
+ARGAND_OP(ScaledDotProductAttention)
+
+}  // namespace argand::ops

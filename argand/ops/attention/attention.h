@@ -1,0 +1,17 @@
+// What the ops of attention share.
+#pragma once
+#include "argand/core/tensor.h"
+
+namespace argand::ops {
+
+// 1 / sqrt(width of query) unless a scale is given.
+double attention_scale(const Tensor& query, std::optional<double> scale);
+
+// Which keys each query may look at, as an additive term in the dtype: [L, S] zeros, and minus infinity above the
+// diagonal.
+Tensor causal_mask(const Tensor& query, const Tensor& key);
+
+// A bool mask (true: takes part) as an additive one; others stay as they are.
+Tensor additive_mask(const Tensor& mask, ScalarType dtype);
+
+}  // namespace argand::ops

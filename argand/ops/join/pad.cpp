@@ -1,0 +1,136 @@
+// pad: more elements, or fewer, before and after dimensions; constant, reflected, repeated or from the other end.
+#include <algorithm>
+
+#include "argand/ops/define.h"
+#include "argand/ops/join/args.h"
+
+namespace argand::ops {
+namespace {
+
+// Where element i of a padded dimension comes from; i counts from the first element of the input.
+using Source = int64_t (*)(int64_t i, int64_t size);
+
+int64_t reflected(int64_t i, int64_t n) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
+int64_t repeated(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
+int64_t from_other_end(int64_t i, int64_t n) { return (i + n) % n; }
+
+Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
+  for (size_t k = 0; k < pad.size() / 2; ++k) {
+    const int64_t dim = x.dim() - 1 - static_cast<int64_t>(k), before = pad[2 * k], after = pad[2 * k + 1],
+                  size = x.size(dim);
+    if (before == 0 && after == 0) continue;
+    ARGAND_CHECK(ShapeError, size > 0 && size + before + after > 0, "pad: the amounts ", before, " and ", after,
+                 " leave nothing of dimension ", dim, " of input ", x.sizes());
+    const Tensor index = exec::new_tensor({{size + before + after}, kLong}, kCPU);
+    int64_t* at = raw<int64_t>(index);
+    for (int64_t i = -before; i < size + after; ++i) *at++ = source(i, size);
+    x = x.index_select(dim, index.to(x.device()));
+  }
+  return x;
+}
+
+// The amounts of the modes that read the input must leave something to read.
+void check_amounts(const Tensor& x, const Dims& pad, bool reflect) {
+  for (size_t k = 0; k < pad.size() / 2; ++k) {
+    const int64_t dim = x.dim() - 1 - static_cast<int64_t>(k), most = reflect ? x.size(dim) - 1 : x.size(dim);
+    if (pad[2 * k] <= most && pad[2 * k + 1] <= most) continue;
+    ARGAND_CHECK(ShapeError, !reflect,
+                 "pad: Padding size should be less than the corresponding input dimension, but got: padding (",
+                 pad[2 * k], ", ", pad[2 * k + 1], ") at dimension ", dim, " of input ", x.sizes());
+    ARGAND_THROW(ShapeError, "pad: Padding value causes wrapping around more than once.");
+  }
+}
+
+}  // namespace
+
+struct ConstantPadNd : Composite<ConstantPadNdArgs> {
+  static constexpr auto schema = "constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor";
+  static constexpr auto doc =
+      "self with pad[0] elements of a value before the last dimension and pad[1] after it, and so on, from the last "
+      "dimension to the first; negative amounts take away.";
+  static Tensor compose(const Args& a) {
+    Tensor x = a.self;
+    ARGAND_CHECK(ValueError, a.pad.size() % 2 == 0,
+                 "constant_pad_nd: Length of pad must be even but instead it equals ", a.pad.size());
+    ARGAND_CHECK(
+        ShapeError, static_cast<int64_t>(a.pad.size()) <= 2 * x.dim(),
+        "constant_pad_nd: length of pad should be no more than twice the number of dimensions of the input, got ",
+        a.pad.size(), " amounts for input ", x.sizes());
+    for (size_t i = 0; i < a.pad.size() / 2; ++i) {
+      const int64_t dim = x.dim() - 1 - static_cast<int64_t>(i), before = a.pad[2 * i], after = a.pad[2 * i + 1];
+      const int64_t taken = std::max<int64_t>(-before, 0) + std::max<int64_t>(-after, 0);
+      ARGAND_CHECK(ShapeError, taken <= x.size(dim), "constant_pad_nd: the amounts ", before, " and ", after,
+                   " take more than all of dimension ", dim, " of input ", x.sizes());
+      if (taken > 0) x = x.narrow(dim, std::max<int64_t>(-before, 0), x.size(dim) - taken);
+      x = with_edges(x, dim, before, after, a.value);
+    }
+    return x.is_same(a.self) ? x.clone() : x;
+  }
+  static Tensor with_edges(const Tensor& x, int64_t dim, int64_t before, int64_t after, const Scalar& value) {
+    std::vector<Tensor> parts;
+    const auto add = [&](int64_t amount) {
+      if (amount <= 0) return;
+      Dims sizes(x.sizes());
+      sizes[static_cast<size_t>(dim)] = amount;
+      parts.push_back(full(sizes, value, x.options()));
+    };
+    add(before);
+    parts.push_back(x);
+    add(after);
+    return parts.size() > 1 ? cat(parts, dim) : x;
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), {1, 2}});
+    s.add({s->real({2, 3}), {-1, 1, 0, 2}, 1.5});
+    s.add({s->real({2}), {}});
+    s.fails({s->real({2, 3}), {1}}, "constant_pad_nd: Length of pad must be even but instead it equals 1");
+    s.fails({s->real({3}), {1, 1, 1, 1}}, "constant_pad_nd: length of pad should be no more than twice the number of");
+    s.fails({s->real({3}), {-2, -2}}, "constant_pad_nd: the amounts -2 and -2 take more than all of dimension 0");
+  }
+};
+ARGAND_OP(ConstantPadNd)
+
+struct Pad : Composite<PadArgs> {
+  static constexpr auto schema = "pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor";
+  static constexpr auto doc =
+      "self with pad[0] elements before the last dimension and pad[1] after it, and so on, from the last dimension to "
+      "the "
+      "first: of a value (constant), mirrored without the edge (reflect), the edge (replicate), or from the other end "
+      "(circular).";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ValueError, a.pad.size() % 2 == 0, "pad: Padding length must be divisible by 2");
+    if (a.mode == "constant") return constant_pad_nd(a.self, a.pad, a.value.value_or(0));
+    ARGAND_CHECK(ValueError, !a.value || *a.value == 0, "pad: Padding mode \"", a.mode,
+                 "\" doesn't take in value argument");
+    const auto dims = static_cast<int64_t>(a.pad.size() / 2);
+    ARGAND_CHECK(ShapeError, dims >= 1 && dims <= 3 && (a.self.dim() == dims + 1 || a.self.dim() == dims + 2),
+                 "pad: Padding size ", a.pad.size(), " is not supported for ", a.self.dim(),
+                 "D input tensor.\nSupported combinations for non-constant padding:\n",
+                 "  - 2D or 3D input: padding size = 2 (pads last dimension)\n",
+                 "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n",
+                 "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
+    if (a.mode == "replicate") return pad_from_input(a.self, a.pad, repeated);
+    const bool reflect = a.mode == "reflect";
+    ARGAND_CHECK(ValueError, reflect || a.mode == "circular", "pad: Unrecognised padding mode ", a.mode);
+    check_amounts(a.self, a.pad, reflect);
+    return pad_from_input(a.self, a.pad, reflect ? reflected : from_other_end);
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), {1, 2}, "constant", 0.5});
+    s.add({s->real({1, 2, 3, 4}), {1, 2, 0, 1}, "reflect"});
+    s.add({s->real({2, 3, 4}), {2, 2}, "replicate"});
+    s.add({s->real({2, 3, 4}), {3, 1, 1, 0}, "circular"});
+    s.fails(
+        {s->real({2, 3}), {3, 0}, "reflect"},
+        "Padding size should be less than the corresponding input dimension, but got: padding (3, 0) at dimension 1");
+    s.fails({s->real({2, 3}), {4, 0}, "circular"}, "Padding value causes wrapping around more than once.");
+    s.fails({s->real({2, 3}), {1}}, "pad: Padding length must be divisible by 2");
+    s.fails({s->real({2, 3}), {1, 1}, "mirror"}, "pad: Unrecognised padding mode mirror");
+    s.fails({s->real({2, 3}), {1, 1}, "reflect", 2}, "Padding mode \"reflect\" doesn't take in value argument");
+    s.fails({s->real({3}), {1, 1}, "reflect"}, "Padding size 2 is not supported for 1D input tensor.");
+  }
+};
+ARGAND_OP(Pad)
+
+}  // namespace argand::ops

@@ -1,0 +1,259 @@
+// Spatial transformers: affine_grid_generator, and grid_sampler, which looks an image up at any positions.
+#include "argand/ops/define.h"
+#include "argand/ops/resample/args.h"
+
+namespace argand::ops {
+namespace {
+
+constexpr int64_t kBilinear = 0, kNearestMode = 1, kBicubic = 2;    // interpolation_mode
+constexpr int64_t kZerosOutside = 0, kBorder = 1, kReflection = 2;  // padding_mode
+
+struct Sampling {
+  const char* op;
+  int64_t interpolation, padding;
+  bool align_corners;
+};
+
+// From [-1, 1] to elements of a dimension.
+Tensor in_elements(const Tensor& x, int64_t size, bool align_corners) {
+  const auto n = static_cast<double>(size);
+  return align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
+}
+
+// Mirrored at twice_low / 2 and twice_high / 2, as often as it takes.
+Tensor mirrored(const Tensor& x, int64_t twice_low, int64_t twice_high) {
+  if (twice_low == twice_high) return zeros_like(x);
+  const double low = static_cast<double>(twice_low) / 2, span = static_cast<double>(twice_high - twice_low) / 2;
+  const Tensor from_low = (x - low).abs(), rest = from_low.fmod(span);
+  const Tensor flips = from_low.detach().div(span).floor();
+  return where(flips.remainder(2).eq(0), rest + low, -rest + (span + low));
+}
+
+// Positions outside brought inside, as the padding says.
+Tensor brought_inside(const Sampling& s, const Tensor& x, int64_t size) {
+  if (s.padding == kZerosOutside) return x;
+  const Tensor in = s.padding == kBorder ? x
+                    : s.align_corners    ? mirrored(x, 0, 2 * (size - 1))
+                                         : mirrored(x, -1, 2 * size - 1);
+  return in.clamp(0, size - 1);
+}
+
+// Elements of the image [N, C, ...] at whole positions, one tensor [N, places] for each dimension: [N, C, places],
+// zeros outside.
+Tensor elements_at(const Tensor& image, const std::vector<Tensor>& at) {
+  Tensor flat, inside;
+  for (size_t d = 0; d < at.size(); ++d) {
+    const int64_t size = image.size(static_cast<int64_t>(d) + 2);
+    const Tensor ok = at[d].ge(0).logical_and(at[d].le(size - 1));
+    const Tensor index = where(ok, at[d], 0).to(kLong);
+    flat = flat.defined() ? flat * size + index : index;
+    inside = inside.defined() ? inside.logical_and(ok) : ok;
+  }
+  const int64_t channels = image.size(1);
+  const Tensor values = image.flatten(2).gather(2, flat.unsqueeze(1).expand({-1, channels, -1}));
+  return values.masked_fill(inside.logical_not().unsqueeze(1), 0);
+}
+
+Tensor sample_linear(const Tensor& image, const std::vector<Tensor>& at) {
+  std::vector<Tensor> first, part;
+  for (const Tensor& x : at) {
+    first.push_back(x.detach().floor());
+    part.push_back(x - first.back());
+  }
+  Tensor sum;
+  for (size_t corner = 0; corner < size_t{1} << at.size(); ++corner) {
+    std::vector<Tensor> place;
+    Tensor weight;
+    for (size_t d = 0; d < at.size(); ++d) {
+      const bool upper = corner >> (at.size() - 1 - d) & 1;
+      place.push_back(upper ? first[d] + 1 : first[d]);
+      const Tensor w = upper ? part[d] : 1 - part[d];
+      weight = weight.defined() ? weight * w : w;
+    }
+    const Tensor term = elements_at(image, place) * weight.unsqueeze(1);
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
+
+// Weights of cubic convolution (Keys 1981, a = -0.75) for the four elements around a position, `t` after the second.
+std::array<Tensor, 4> cubic_weights(const Tensor& t) {
+  constexpr double a = -0.75;
+  const auto near = [](const Tensor& x) { return ((a + 2) * x - (a + 3)) * x * x + 1; };
+  const auto far = [](const Tensor& x) { return ((a * x - 5 * a) * x + 8 * a) * x - 4 * a; };
+  return {far(t + 1), near(t), near(1 - t), far(2 - t)};
+}
+
+Tensor sample_cubic(const Sampling& s, const Tensor& image, const std::vector<Tensor>& at) {
+  const Tensor y = at[0].detach().floor(), x = at[1].detach().floor();
+  const auto down = cubic_weights(at[0] - y), across = cubic_weights(at[1] - x);
+  Tensor sum;
+  for (int i = 0; i < 4; ++i) {
+    Tensor row;
+    for (int j = 0; j < 4; ++j) {
+      const Tensor values = elements_at(
+          image, {brought_inside(s, y + (i - 1), image.size(2)), brought_inside(s, x + (j - 1), image.size(3))});
+      const Tensor term = values * across[static_cast<size_t>(j)].unsqueeze(1);
+      row = row.defined() ? row + term : term;
+    }
+    const Tensor term = row * down[static_cast<size_t>(i)].unsqueeze(1);
+    sum = sum.defined() ? sum + term : term;
+  }
+  return sum;
+}
+
+Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Tensor& grid) {
+  ARGAND_CHECK(ShapeError, input.dim() == spatial + 2 && grid.dim() == spatial + 2, s.op,
+               ": expected input and grid with ", spatial + 2, " dimensions, got ", input.sizes(), " and ",
+               grid.sizes());
+  ARGAND_CHECK(ShapeError, input.size(0) == grid.size(0), s.op,
+               ": expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
+               " and grid with sizes ", grid.sizes());
+  ARGAND_CHECK(ShapeError, grid.size(-1) == spatial, s.op, ": expected grid to have size ", spatial,
+               " in last dimension, but got grid with sizes ", grid.sizes());
+  ARGAND_CHECK(DtypeError, input.dtype() == grid.dtype() && is_floating_point(input.dtype()), s.op,
+               ": expected input and grid to have same floating-point dtype, but input has ", input.dtype(),
+               " and grid has ", grid.dtype());
+  for (int64_t d = 2; d < input.dim(); ++d)
+    ARGAND_CHECK(ShapeError, input.size(d) > 0, s.op,
+                 ": expected input to have non-empty spatial dimensions, but input has sizes ", input.sizes());
+  const int64_t modes = spatial == 2 ? 3 : 2;
+  ARGAND_CHECK(ValueError, s.interpolation >= 0 && s.interpolation < modes && s.padding >= 0 && s.padding <= 2, s.op,
+               ": expected interpolation_mode below ", modes, " and padding_mode below 3, got ", s.interpolation,
+               " and ", s.padding);
+  std::vector<Tensor> at;
+  for (int64_t d = 0; d < spatial; ++d) {
+    const Tensor x = in_elements(grid.select(-1, spatial - 1 - d).flatten(1), input.size(d + 2), s.align_corners);
+    at.push_back(s.interpolation == kBicubic ? x : brought_inside(s, x, input.size(d + 2)));
+  }
+  Tensor out;
+  if (s.interpolation == kBilinear) {
+    out = sample_linear(input, at);
+  } else if (s.interpolation == kBicubic) {
+    out = sample_cubic(s, input, at);
+  } else {
+    for (Tensor& x : at) x = x.detach().round();
+    out = elements_at(input, at);
+  }
+  Dims sizes{input.size(0), input.size(1)};
+  for (int64_t d = 1; d <= spatial; ++d) sizes.push_back(grid.size(d));
+  return out.reshape(sizes);
+}
+
+}  // namespace
+
+struct GridSampler2d : Composite<GridSampler2dArgs> {
+  static constexpr auto schema =
+      "grid_sampler_2d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
+      "Tensor";
+  static constexpr auto doc =
+      "input [N, C, H, W] at the positions grid [N, h, w, 2], which are (x, y) in [-1, 1]: [N, C, h, w]. "
+      "interpolation_mode is 0 (bilinear), 1 (nearest) or 2 (bicubic), padding_mode 0 (zeros), 1 (border) or 2 "
+      "(reflection).";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kFloat32;
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    return sample({"grid_sampler_2d", a.interpolation_mode, a.padding_mode, a.align_corners}, 2, a.input, a.grid);
+  }
+  static void samples(S& s) {
+    // Apart from the kinks between elements.
+    const Tensor grid = s->integer({2, 2, 3, 2}, -6, 7).to(kDouble) / 5 + 0.03;
+    for (const int64_t padding : {kZerosOutside, kBorder, kReflection}) {
+      s.add({s->real({2, 2, 3, 4}), grid, kBilinear, padding, padding == kBorder});
+      s.add({s->real({2, 2, 3, 4}), grid, kNearestMode, padding, false});
+      s.add({s->real({2, 2, 3, 4}), grid, kBicubic, padding, padding == kReflection});
+    }
+    s.fails({s->real({2, 2, 3, 4}), s->real({1, 2, 3, 2}), 0, 0, false},
+            "expected grid and input to have same batch size, but got input with sizes [2, 2, 3, 4]");
+    s.fails({s->real({2, 2, 3, 4}), s->real({2, 2, 3, 3}), 0, 0, false},
+            "expected grid to have size 2 in last dimension, but got grid with sizes [2, 2, 3, 3]");
+    s.fails({s->real({2, 2, 3, 4}), grid, 3, 0, false}, "expected interpolation_mode below 3");
+  }
+};
+ARGAND_OP(GridSampler2d)
+
+struct GridSampler3d : Composite<GridSampler3dArgs> {
+  static constexpr auto schema =
+      "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
+      "Tensor";
+  static constexpr auto doc = "The same for input [N, C, D, H, W] and grid [N, d, h, w, 3]; there is no bicubic mode.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kFloat32;
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    return sample({"grid_sampler_3d", a.interpolation_mode, a.padding_mode, a.align_corners}, 3, a.input, a.grid);
+  }
+  static void samples(S& s) {
+    const Tensor grid = s->integer({1, 2, 2, 1, 3}, -6, 7).to(kDouble) / 5 + 0.03;
+    s.add({s->real({1, 2, 3, 2, 4}), grid, kBilinear, kZerosOutside, false});
+    s.add({s->real({1, 2, 3, 2, 4}), grid, kNearestMode, kBorder, true});
+  }
+};
+ARGAND_OP(GridSampler3d)
+
+struct GridSampler : Composite<GridSamplerArgs> {
+  static constexpr auto schema =
+      "grid_sampler(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> Tensor";
+  static constexpr auto doc = "grid_sampler_2d or grid_sampler_3d, whichever fits the input.";
+  static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kFloat32;
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.input.dim() == 4 || a.input.dim() == 5, "grid_sampler: expected 4D or 5D input, got ",
+                 a.input.sizes());
+    return (a.input.dim() == 4 ? grid_sampler_2d : grid_sampler_3d)(a.input, a.grid, a.interpolation_mode,
+                                                                    a.padding_mode, a.align_corners);
+  }
+  static void samples(S& s) {
+    s.add({s->real({1, 1, 3, 4}), s->integer({1, 2, 2, 2}, -4, 5).to(kDouble) / 5 + 0.03, 0, 0, false});
+    s.fails({s->real({3, 4}), s->real({1, 2, 2, 2}), 0, 0, false}, "grid_sampler: expected 4D or 5D input, got [3, 4]");
+  }
+};
+ARGAND_OP(GridSampler)
+
+struct AffineGridGenerator : Composite<AffineGridGeneratorArgs> {
+  static constexpr auto schema = "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor";
+  static constexpr auto doc =
+      "The positions that matrices theta [N, 2, 3] ([N, 3, 4]) send those of an output of size [N, C, H, W] "
+      "([N, C, D, H, W]) to: a grid for grid_sampler.";
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    const auto spatial = static_cast<int64_t>(a.size.size()) - 2;
+    ARGAND_CHECK(ValueError, spatial == 2 || spatial == 3,
+                 "affine_grid_generator: AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs, got size ",
+                 a.size);
+    const Dims expected{a.size[0], spatial, spatial + 1};
+    ARGAND_CHECK(DtypeError, is_floating_point(a.theta.dtype()),
+                 "affine_grid_generator: Expected theta to have floating point type, but got ", a.theta.dtype());
+    ARGAND_CHECK(ShapeError, a.theta.sizes() == IntArrayRef(expected),
+                 "affine_grid_generator: Expected a batch of affine matrices of shape ", expected, " for size ", a.size,
+                 ". Got ", a.theta.sizes(), ".");
+    const IntArrayRef places = IntArrayRef(a.size).slice(2);
+    std::vector<Tensor> columns;  // x, y, (z,) 1
+    for (int64_t d = spatial; d-- > 0;) {
+      ARGAND_CHECK(ValueError, places[static_cast<size_t>(d)] > 0,
+                   "affine_grid_generator: Expected non-zero, positive output size. Got ", a.size);
+      Dims along(static_cast<size_t>(spatial), 1);
+      along[static_cast<size_t>(d)] = places[static_cast<size_t>(d)];
+      columns.push_back(coordinates(a, places[static_cast<size_t>(d)]).view(along).expand(places));
+    }
+    columns.push_back(ones(places, a.theta.options()));
+    const Tensor base = stack(columns, -1).reshape({1, numel_of(places), spatial + 1});
+    Dims out{a.size[0]};
+    for (const int64_t n : places) out.push_back(n);
+    out.push_back(spatial);
+    return base.expand({a.size[0], -1, -1}).matmul(a.theta.transpose(1, 2)).view(out);
+  }
+  static Tensor coordinates(const Args& a, int64_t n) {
+    if (n == 1) return zeros({1}, a.theta.options());
+    const Tensor ends = linspace(-1, 1, n, a.theta.options());
+    return a.align_corners ? ends : ends * (static_cast<double>(n - 1) / static_cast<double>(n));
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 2, 3}), {2, 1, 3, 4}, false});
+    s.add({s->real({1, 3, 4}), {1, 2, 2, 3, 1}, true});
+    s.fails({s->real({2, 2, 3}), {1, 1, 3, 4}, false}, "Expected a batch of affine matrices of shape [1, 2, 3]");
+    s.fails({s->real({2, 2, 3}), {2, 1, 3}, false}, "needs 4d (spatial) or 5d (volumetric) inputs, got size [2, 1, 3]");
+  }
+};
+ARGAND_OP(AffineGridGenerator)
+
+}  // namespace argand::ops

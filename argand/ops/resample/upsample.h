@@ -1,0 +1,35 @@
+// What all upsample ops do: each spatial dimension is resampled in turn.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "argand/core/tensor.h"
+
+namespace argand::ops {
+
+enum class Filter { kNearest, kNearestExact, kLinear, kCubic, kLinearAntialias, kCubicAntialias };
+
+struct Upsampling {
+  const char* op;
+  Filter filter;
+  bool align_corners;
+};
+
+// [N, C, spatial...] with its spatial dimensions of `output_size`; scales where the user gave them.
+Tensor upsample(const Upsampling& u, const Tensor& self, const Dims& output_size,
+                const std::vector<std::optional<double>>& scales);
+
+// The size of a result that is given itself or by factors of the input's.
+class Resized {
+ public:
+  Resized(const char* op, const Tensor& input, size_t spatial, const std::optional<Dims>& output_size,
+          const std::optional<std::vector<double>>& scale_factors);
+  const Dims& size() const { return size_; }
+  std::optional<double> scale(size_t i) const { return scales_.empty() ? std::nullopt : std::optional(scales_[i]); }
+
+ private:
+  Dims size_;
+  std::vector<double> scales_;
+};
+
+}  // namespace argand::ops

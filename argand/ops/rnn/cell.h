@@ -1,0 +1,26 @@
+// One step of each kind of recurrent network, as ops.
+#pragma once
+#include "argand/core/tensor.h"
+
+namespace argand::ops {
+
+enum class RnnKind { kTanh, kRelu, kGru, kLstm };
+
+// How many times the hidden size the rows of its weights are.
+int64_t gates_of(RnnKind kind);
+
+// Parameters of one layer in one direction: w_ih [gates * hidden, input], w_hh [gates * hidden, output] and biases
+// [gates * hidden]; w_hr [output, hidden] of an LSTM with projections.  Undefined where there is none.
+struct RnnWeights {
+  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
+};
+
+// c is that of an LSTM alone.
+struct RnnState {
+  Tensor h, c;
+};
+
+// From the input's part of the gates, linear(x, w_ih, b_ih), and the state before to the state after.
+RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state);
+
+}  // namespace argand::ops

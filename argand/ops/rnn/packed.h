@@ -1,0 +1,16 @@
+// The sizes of packed sequences, which are numbers of the program: they say how many kernels run.
+#pragma once
+#include "argand/core/tensor.h"
+
+namespace argand::ops {
+
+// The elements of a vector of int64, wherever it is.  DtypeError, ShapeError for another tensor.
+Dims sizes_in(const char* op, const char* argument, const Tensor& t);
+
+// The rows of each step of a packed sequence; ValueError unless they are positive, at least one, and never grow.
+Dims batch_sizes_of(const char* op, const Tensor& batch_sizes);
+
+// A vector of int64 on the CPU, for samples.
+Tensor literal_sizes(IntArrayRef values);
+
+}  // namespace argand::ops
