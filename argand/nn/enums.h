@@ -12,7 +12,7 @@ namespace argand {
   X(Conv2D) X(Conv3D) X(ConvTranspose1D) X(ConvTranspose2D) X(ConvTranspose3D) X(Sigmoid) X(Tanh) X(ReLU) X(GELU)      \
       X(SiLU) X(Mish) X(LeakyReLU) X(FanIn) X(FanOut) X(Constant) X(Reflect) X(Replicate) X(Circular) X(Zeros) X(Same) \
           X(Valid) X(Nearest) X(Bilinear) X(Bicubic) X(Trilinear) X(Area) X(NearestExact) X(None) X(Mean) X(Sum)       \
-              X(Max) X(BatchMean) X(Border) X(Reflection)
+              X(Max) X(BatchMean) X(Border) X(Reflection) X(LSTM) X(GRU) X(RNN_TANH) X(RNN_RELU)
 // clang-format on
 
 namespace enumtype {

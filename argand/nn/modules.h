@@ -18,3 +18,4 @@
 #include "argand/nn/modules/normalization.h"
 #include "argand/nn/modules/padding.h"
 #include "argand/nn/modules/pooling.h"
+#include "argand/nn/modules/rnn.h"
