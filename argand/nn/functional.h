@@ -9,6 +9,7 @@
 #include "argand/nn/functional/instancenorm.h"
 #include "argand/nn/functional/linear.h"
 #include "argand/nn/functional/loss.h"
+#include "argand/nn/functional/multihead_attention.h"
 #include "argand/nn/functional/normalization.h"
 #include "argand/nn/functional/normalize.h"
 #include "argand/nn/functional/padding.h"
