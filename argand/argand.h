@@ -1,5 +1,6 @@
 // Everything: #include <argand/argand.h>
 #pragma once
+#include "argand/autograd/anomaly_mode.h"
 #include "argand/autograd/engine.h"
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "argand/autograd/anomaly_mode.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -124,6 +125,14 @@ void Pass::run_hooks(Node* node, Grads& grads) {
   }
 }
 
+static void refuse_nan(const Node& node, const Grads& grads) {
+  const NoGradGuard no_grad;
+  for (size_t i = 0; i < grads.size(); ++i)
+    ARGAND_CHECK(GradError,
+                 !grads[i].defined() || !is_differentiable(grads[i].dtype()) || !isnan(grads[i]).any().item<bool>(),
+                 "Function '", node.name(), "' returned nan values in its ", i, "th output.");
+}
+
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
@@ -135,6 +144,8 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const bool wanted = !limited_ || leads_to_needed(*node);
   if (!any || !wanted) return Grads(edges.size());
   Grads out = node->apply(std::move(grads));
+  if (AnomalyMode::is_enabled()) [[unlikely]]
+    refuse_nan(*node, out);
   if (!keep_graph_) node->release_variables();
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!out[i].defined()) continue;

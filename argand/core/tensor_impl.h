@@ -46,6 +46,9 @@ class TensorImpl final : public RefCounted {
   bool wrapped_number = false;  // a C++ or Python number given as an operand: it yields in type promotion
   bool inference = false;       // made under InferenceMode: never part of a graph
   std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
+  // The object of another language that stands for this tensor, so that it is the same one each time it is asked for.
+  // Not owned: whoever sets it takes it back before the object goes.
+  void* front_object = nullptr;
 
  private:
   void* address_in(void* base) const {

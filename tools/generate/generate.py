@@ -8,6 +8,7 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/ops/table.cpp              all_ops()
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
+  python/bindings/<family>.cpp      the Python front's functions and methods
 A file whose text would not change keeps its time.  Python's standard library only.
 """
 import argparse
@@ -17,6 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 import emit  # noqa: E402
+import python_front  # noqa: E402
 from definitions import read_ops  # noqa: E402
 from schema import SchemaError  # noqa: E402
 
@@ -49,6 +51,8 @@ def main():
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
     write(out / "docs" / "operators.md", emit.reference(ops))
+    for name, text in python_front.bindings(ops).items():
+        write(out / "python" / "bindings" / name, text)
     return 0
 
 

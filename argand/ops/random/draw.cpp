@@ -53,10 +53,11 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
   if (!g || !g->defined()) return *default_cpu_generator().get<CpuGeneratorImpl>();
   auto* other = dynamic_cast<CudaGeneratorImpl*>(g->impl_ptr().get());
   if (!other) return *g->get<CpuGeneratorImpl>();
-  thread_local CpuGeneratorImpl stream;
+  // Not in the thread's own memory: a library that is loaded later (by Python) gets little of that.
+  thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
   const std::lock_guard lock(other->mutex_);
-  stream.set_current_seed(other->current_seed() + other->advance(4));
-  return stream;
+  stream->set_current_seed(other->current_seed() + other->advance(4));
+  return *stream;
 }
 
 void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g) {

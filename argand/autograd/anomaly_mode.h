@@ -1,0 +1,28 @@
+// Anomaly detection: while it is on, backward looks at each gradient and throws GradError naming the op that made a
+// NaN. Slow: every look waits for the gradient.
+#pragma once
+#include <atomic>
+
+namespace argand::autograd {
+
+struct AnomalyMode {
+  static bool is_enabled() { return enabled.load(std::memory_order_relaxed); }
+  static void set_enabled(bool on) { enabled.store(on, std::memory_order_relaxed); }
+
+ private:
+  static inline std::atomic<bool> enabled{false};
+};
+
+// On for a scope.
+class DetectAnomalyGuard {
+ public:
+  DetectAnomalyGuard() : before_(AnomalyMode::is_enabled()) { AnomalyMode::set_enabled(true); }
+  ~DetectAnomalyGuard() { AnomalyMode::set_enabled(before_); }
+  DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
+  DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;
+
+ private:
+  bool before_;
+};
+
+}  // namespace argand::autograd

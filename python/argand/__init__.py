@@ -1,0 +1,51 @@
+"""Argand: tensors on CPUs and GPUs with PyTorch's programming model.
+
+    import argand as torch
+
+Functions of tensors come from the op definitions of the library (argand._C); what stands in Python is what PyTorch's
+users know as Python: modules, optimizers, data loading.
+"""
+import builtins as _builtins
+import math as _math
+
+from . import _C
+from ._C import *  # noqa: F401,F403 -- operators, dtypes, Tensor, Size, Generator, errors
+from ._C import __version__, Tensor, device, dtype, float32  # noqa: F401
+from math import e, inf, nan, pi  # noqa: F401
+
+newaxis = None
+
+from . import _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from ._functions import *  # noqa: E402,F401,F403
+from ._info import finfo, iinfo  # noqa: E402,F401
+from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
+                     set_rng_state, fork_rng)
+from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
+from .serialization import load, save  # noqa: E402,F401
+from ._settings import (are_deterministic_algorithms_enabled, compile, get_default_device,  # noqa: E402,F401
+                        get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
+                        set_default_device, set_default_tensor_type, set_float32_matmul_precision,
+                        set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
+from . import amp, autograd, backends, cuda, linalg, nn, optim, random, special, utils, version  # noqa: E402,F401
+from .amp import autocast  # noqa: E402,F401
+
+_TENSOR_TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
+                 "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}
+for _name, _dtype in _TENSOR_TYPES.items():
+    globals()[_name + "Tensor"] = _tensor.typed_tensor(_name + "Tensor", getattr(_C, _dtype))
+del _name, _dtype
+
+
+def is_tensor(obj):
+    """Whether obj is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+def is_storage(obj):
+    """Whether obj is a storage."""
+    return isinstance(obj, _tensor.UntypedStorage)
+
+
+def typename(obj):
+    """The type of obj as text, "torch.FloatTensor" for tensors."""
+    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__name__}"

@@ -1,0 +1,39 @@
+"""Makes `import torch` mean Argand in this process."""
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+
+
+class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds torch and torch.x.y as argand and argand.x.y: the same module objects under both names."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name != "torch" and not name.startswith("torch."):
+            return None
+        real = "argand" + name.removeprefix("torch")
+        try:
+            found = importlib.util.find_spec(real)
+        except ModuleNotFoundError:
+            found = None
+        if found is None:
+            raise ModuleNotFoundError(f"No module named '{name}': Argand has no '{real}'", name=name)
+        return importlib.machinery.ModuleSpec(name, self, is_package=found.submodule_search_locations is not None)
+
+    def create_module(self, spec):
+        return importlib.import_module("argand" + spec.name.removeprefix("torch"))
+
+    def exec_module(self, module):
+        # import_module() ran it; the import system has set the alias's name and spec on it, which stay the real ones.
+        real = sys.modules[module.__name__] if module.__name__ in sys.modules else module
+        assert real is module
+
+
+def install():
+    """From now on `import torch` is `import argand`.  RuntimeError if the real torch was imported before."""
+    import argand
+    if "torch" in sys.modules and sys.modules["torch"] is not argand:
+        raise RuntimeError("python -m argand: torch is imported already")
+    if not any(isinstance(f, _Alias) for f in sys.meta_path):
+        sys.meta_path.insert(0, _Alias())
+    sys.modules["torch"] = argand

@@ -1,0 +1,87 @@
+"""Settings of the process: defaults, determinism, printing, and torch.compile."""
+import functools
+
+from . import _C
+
+print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
+_PROFILES = {"default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
+             "short": {"precision": 2, "threshold": 1000, "edgeitems": 2, "linewidth": 80},
+             "full": {"precision": 4, "threshold": 2**63 - 1, "edgeitems": 3, "linewidth": 80}}
+
+
+def set_printoptions(precision=None, threshold=None, edgeitems=None, linewidth=None, profile=None, sci_mode=None):
+    """How tensors are printed; see torch.set_printoptions.  A profile is set first, then what is given beside it."""
+    if profile is not None:
+        print_options.update(_PROFILES[profile])
+    for name, value in (("precision", precision), ("edgeitems", edgeitems), ("linewidth", linewidth)):
+        if value is not None:
+            print_options[name] = int(value)
+    if threshold is not None:
+        print_options["threshold"] = 2**63 - 1 if threshold == float("inf") else int(threshold)
+    print_options["sci_mode"] = sci_mode
+
+
+def set_default_device(device):
+    """Where factory functions put tensors when nothing else is said; None: the CPU."""
+    _C._set_default_device(_C.device("cpu" if device is None else device))
+
+
+def get_default_device():
+    """The device that set_default_device() chose."""
+    return _C._get_default_device()
+
+
+def set_default_tensor_type(t):
+    """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
+    name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
+    dtypes = {"FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16,
+              "BFloat16Tensor": _C.bfloat16}
+    kind = name.rpartition(".")[2]
+    if kind not in dtypes:
+        raise TypeError(f"set_default_tensor_type(): expected a floating-point tensor type, got {name}")
+    _C.set_default_dtype(dtypes[kind])
+    set_default_device("cuda" if ".cuda." in name else None)
+
+
+_deterministic = {"mode": False, "warn_only": False}
+
+
+def use_deterministic_algorithms(mode, *, warn_only=False):
+    """Accepted for what PyTorch's programs say: every op here is deterministic, with and without."""
+    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+
+
+def are_deterministic_algorithms_enabled():
+    """What use_deterministic_algorithms() was told."""
+    return _deterministic["mode"]
+
+
+def is_deterministic_algorithms_warn_only_enabled():
+    """What use_deterministic_algorithms() was told."""
+    return _deterministic["warn_only"]
+
+
+def set_float32_matmul_precision(precision):
+    """"highest": float32 products are float32; "high" and "medium": TF32 on GPUs that have it."""
+    _C._set_float32_matmul_precision(precision)
+
+
+def get_float32_matmul_precision():
+    """What set_float32_matmul_precision() chose."""
+    return _C._get_float32_matmul_precision()
+
+
+def set_num_interop_threads(_):
+    """Accepted: there is one pool of threads."""
+
+
+def get_num_interop_threads():
+    """1: there is one pool of threads."""
+    return 1
+
+
+def compile(model=None, **options):
+    """The model, or function, itself: calls are fused and repeated launches replayed without a compile step."""
+    if model is None:
+        return functools.partial(compile, **options)
+    return model

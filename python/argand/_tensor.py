@@ -1,0 +1,378 @@
+"""Methods of Tensor that are written in Python; importing this module adds them."""
+import copy
+import numbers
+
+from . import _C, _settings
+
+Tensor = _C.Tensor
+_TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
+            _C.int64: "<i8", _C.uint8: "|u1", _C.bool: "|b1", _C.complex64: "<c8", _C.complex128: "<c16"}
+_TYPE_NAMES = {_C.float32: "FloatTensor", _C.float64: "DoubleTensor", _C.float16: "HalfTensor",
+               _C.bfloat16: "BFloat16Tensor", _C.uint8: "ByteTensor", _C.int8: "CharTensor", _C.int16: "ShortTensor",
+               _C.int32: "IntTensor", _C.int64: "LongTensor", _C.bool: "BoolTensor",
+               _C.complex64: "ComplexFloatTensor", _C.complex128: "ComplexDoubleTensor"}
+
+
+def method(function):
+    """Makes `function` a method of Tensor under its own name."""
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+# ---- text
+
+
+@method
+def __repr__(self, *, tensor_contents=None):
+    text = self._text(**_settings.print_options)
+    if type(self) is Tensor:
+        return text
+    name = type(self).__name__
+    return f"{name} containing:\n{text}" if name == "Parameter" else text.replace("tensor(", name + "(", 1)
+
+
+@method
+def __format__(self, spec):
+    return format(self.item(), spec) if self.dim() == 0 and spec else object.__format__(self, spec) if spec else str(self)
+
+
+# ---- autograd
+
+
+@method
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Sums the gradients of this tensor into .grad of the leaves it depends on (or of `inputs` alone)."""
+    from .autograd import backward as run
+    run(self, gradient, retain_graph, create_graph, inputs)
+
+
+class RemovableHandle:
+    """What removes a hook that was registered: remove(), or the end of a `with` statement."""
+
+    def __init__(self, remove):
+        self._remove = remove
+
+    def remove(self):
+        """Removes the hook; the second time it does nothing."""
+        remove, self._remove = self._remove, None
+        if remove is not None:
+            remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+@method
+def register_hook(self, hook):
+    """Calls `hook` with the gradient of this tensor, whenever one is computed; what it returns, if anything, replaces it."""
+    if not self.requires_grad:
+        raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+    handle = _C._register_hook(self, hook)
+    return RemovableHandle(lambda: _C._remove_hook(self, handle))
+
+
+# ---- other forms of the elements
+
+
+class _Memory:
+    """The memory of a tensor, for NumPy, which keeps this object for as long as an array looks at it."""
+    __slots__ = ("__array_interface__", "tensor")
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+        itemsize = tensor.itemsize
+        self.__array_interface__ = {
+            "version": 3, "shape": tuple(tensor.shape), "typestr": _TYPESTR[tensor.dtype],
+            "data": (tensor.data_ptr(), False), "strides": tuple(s * itemsize for s in tensor.stride())}
+
+
+@method
+def numpy(self, *, force=False):
+    """A NumPy array over the same memory; `force`: over a copy, if it is elsewhere or requires grad."""
+    import numpy as np
+    if force:
+        self = self.detach().cpu()
+    if not self.is_cpu:
+        raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
+                        "host memory first.")
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+    if self.dtype not in _TYPESTR:
+        raise TypeError(f"Got unsupported ScalarType {_TYPE_NAMES[self.dtype].removesuffix('Tensor')}")
+    if self.numel() == 0:
+        return np.empty(tuple(self.shape), _TYPESTR[self.dtype])
+    return np.asarray(_Memory(self))
+
+
+@method
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    if dtype is not None:
+        return array.astype(dtype, copy=bool(copy))
+    return array.copy() if copy else array
+
+
+Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
+
+
+@method
+def __iter__(self):
+    if self.dim() == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@method
+def __reversed__(self):
+    return self if self.dim() == 0 else self.flip(0)
+
+
+@method
+def __contains__(self, element):
+    if isinstance(element, (Tensor, numbers.Number)):
+        return bool((element == self).any())
+    raise RuntimeError(f"Tensor.__contains__ only supports Tensor or scalar, but you passed in a {type(element)}.")
+
+
+@method
+def __complex__(self):
+    return complex(self.item())
+
+
+# ---- numbers from the left: `2 ** x` and the like come from the same operators
+
+
+@method
+def __dir__(self):
+    return sorted(set(object.__dir__(self)))
+
+
+# ---- copies and pickles
+
+
+def _rebuild(cls, data, dtype, sizes, device, requires_grad, attributes):
+    tensor = _from_bytes(data, dtype, sizes).to(device)
+    return _restore(cls, tensor, requires_grad, attributes)
+
+
+def _restore(cls, tensor, requires_grad, attributes):
+    if cls is not Tensor:
+        tensor = _C._make_subclass(cls, tensor, requires_grad)
+    else:
+        tensor.requires_grad_(requires_grad)
+    tensor.__dict__.update(attributes or {})
+    return tensor
+
+
+def _from_bytes(data, dtype, sizes):
+    flat = _C._from_bytes(data, dtype)
+    return flat.reshape(sizes)
+
+
+@method
+def __reduce_ex__(self, protocol):
+    # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
+    if self.grad_fn is not None and not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
+                           "protocol at the moment; use detach() first")
+    data = _C._to_bytes(self.detach().cpu().contiguous())
+    return _rebuild, (type(self), data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad,
+                      dict(self.__dict__))
+
+
+@method
+def __deepcopy__(self, memo):
+    if id(self) in memo:
+        return memo[id(self)]
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the "
+                           "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
+                           "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
+    with _C_no_grad():
+        result = _restore(type(self), self.detach().clone(), self.requires_grad, None)
+    memo[id(self)] = result
+    result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    if self.grad is not None:
+        result.grad = copy.deepcopy(self.grad, memo)
+    return result
+
+
+def _C_no_grad():
+    from .autograd.grad_mode import no_grad
+    return no_grad()
+
+
+# ---- dtypes and devices
+
+
+def _conversion(name, dtype):
+    def convert(self, memory_format=None):
+        return self.to(dtype, memory_format=memory_format)
+    convert.__name__, convert.__doc__ = name, f"The tensor as {dtype}; itself if it is."
+    setattr(Tensor, name, convert)
+
+
+for _name, _dtype in (("float", _C.float32), ("double", _C.float64), ("half", _C.float16), ("bfloat16", _C.bfloat16),
+                      ("long", _C.int64), ("int", _C.int32), ("short", _C.int16), ("char", _C.int8), ("byte", _C.uint8),
+                      ("bool", _C.bool), ("cfloat", _C.complex64), ("cdouble", _C.complex128)):
+    _conversion(_name, _dtype)
+
+
+def dtype_and_device_of(name):
+    """("torch.cuda.FloatTensor") -> (float32, "cuda")"""
+    kind = name.rpartition(".")[2]
+    for dtype, text in _TYPE_NAMES.items():
+        if text == kind:
+            return dtype, "cuda" if ".cuda." in name else "cpu"
+    raise ValueError(f"invalid type: '{name}'")
+
+
+@method
+def type(self, dtype=None, non_blocking=False, **kwargs):
+    """Without an argument the name of the tensor type ("torch.FloatTensor"), else the tensor as that type."""
+    if dtype is None:
+        return ("torch.cuda." if self.is_cuda else "torch.") + _TYPE_NAMES[self.dtype]
+    device = None
+    if isinstance(dtype, str):
+        dtype, device = dtype_and_device_of(dtype)
+    elif isinstance(dtype, builtin_type) and hasattr(dtype, "_argand_dtype"):
+        dtype = dtype._argand_dtype
+    return self.to(device=device or self.device, dtype=dtype, non_blocking=non_blocking)
+
+
+import builtins as _builtins  # noqa: E402
+
+builtin_type = _builtins.type
+type = builtin_type  # the method above is Tensor's alone
+
+
+class _TypedMeta(builtin_type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, Tensor) and obj.dtype is cls._argand_dtype
+
+
+def typed_tensor(name, dtype):
+    """torch.FloatTensor and the like: a constructor of tensors of one dtype, and a type for isinstance."""
+    def new(cls, *args):
+        if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
+            return _C.tensor(args[0], dtype=dtype)
+        return Tensor(*args).to(dtype)
+    return _TypedMeta(name, (), {"__new__": new, "_argand_dtype": dtype, "dtype": dtype, "__module__": "torch"})
+
+
+# ---- views of storages
+
+
+class UntypedStorage:
+    """The bytes behind a tensor and its views."""
+
+    def __init__(self, tensor):
+        self._tensor = tensor
+
+    def data_ptr(self):
+        """The address of the first byte."""
+        return self._tensor.data_ptr() - self._tensor.storage_offset() * self._tensor.itemsize
+
+    def nbytes(self):
+        """How many bytes there are."""
+        return _C._storage_nbytes(self._tensor)
+
+    size = __len__ = nbytes
+
+    @property
+    def device(self):
+        """Where the bytes are."""
+        return self._tensor.device
+
+    def __eq__(self, other):
+        return isinstance(other, UntypedStorage) and self._cdata == other._cdata
+
+    def __hash__(self):
+        return hash(self._cdata)
+
+    @property
+    def _cdata(self):
+        return _C._storage_id(self._tensor)
+
+
+@method
+def untyped_storage(self):
+    """The bytes behind this tensor."""
+    return UntypedStorage(self)
+
+
+Tensor.storage = Tensor._typed_storage = untyped_storage
+
+
+# ---- ops whose Python form is not the schema's
+
+
+@method
+def split(self, split_size, dim=0):
+    """The tensor in parts of `split_size`, an int or the sizes of all parts, views."""
+    return _split(self, split_size if isinstance(split_size, (int, Tensor)) else tuple(split_size), dim)
+
+
+_split = _C.split
+
+
+@method
+def unflatten(self, dim, sizes):
+    """A dimension as several."""
+    return _C.unflatten(self, dim, tuple(sizes))
+
+
+@method
+def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+    """See torch.norm."""
+    from ._functions import norm as function
+    return function(self, p, dim, keepdim, dtype=dtype)
+
+
+@method
+def is_same_size(self, other):
+    """Whether the shapes are equal."""
+    return self.shape == other.shape
+
+
+@method
+def is_set_to(self, tensor):
+    """Whether both are the same elements of the same storage."""
+    return (self.untyped_storage() == tensor.untyped_storage() and self.storage_offset() == tensor.storage_offset()
+            and self.shape == tensor.shape and self.stride() == tensor.stride())
+
+
+@method
+def share_memory_(self):
+    """Accepted: worker processes get copies."""
+    return self
+
+
+@method
+def is_shared(self):
+    """False: tensors are not in memory shared between processes."""
+    return False
+
+
+@method
+def is_sparse_csr(self):
+    """False."""
+    return False
+
+
+@method
+def apply_(self, callable):
+    """Replaces each element by callable(element); CPU only and slow."""
+    flat = [callable(v) for v in self.reshape(-1).tolist()]
+    return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
+
+
+@method
+def __cuda_array_interface__(self):
+    raise AttributeError("__cuda_array_interface__")
+
+
+del Tensor.__cuda_array_interface__, Tensor.is_sparse_csr

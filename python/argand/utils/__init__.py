@@ -1,0 +1,1 @@
+"""Tools for training programs, as torch.utils."""

@@ -1,0 +1,521 @@
+#include "bindings/call.h"
+
+#include <structmember.h>
+
+#include <algorithm>
+
+#include "argand/exec/invoke.h"
+#include "bindings/constants.h"
+
+namespace argand::python {
+namespace {
+
+// A sequence as PyTorch takes them for lists: tuples and lists, not text or tensors.
+bool is_sequence(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
+
+Py_ssize_t length(PyObject* sequence) {
+  return PyTuple_Check(sequence) ? PyTuple_Size(sequence) : PyList_Size(sequence);
+}
+// Borrowed.
+PyObject* element(PyObject* sequence, Py_ssize_t i) {
+  return PyTuple_Check(sequence) ? PyTuple_GetItem(sequence, i) : PyList_GetItem(sequence, i);
+}
+
+// The first element decides: the others are looked at where they are converted, and refused by name.
+template <class F>
+bool is_list_of(PyObject* object, const F& accepts) {
+  return is_sequence(object) && (length(object) == 0 || accepts(element(object, 0)));
+}
+
+bool accepts(const Parameter& p, PyObject* object, bool strict) {
+  if (object == Py_None) return p.optional || p.kind == Kind::kAny;
+  switch (p.kind) {
+    case Kind::kTensor:
+      return is_tensor(object);
+    case Kind::kTensorOrNumber:
+      return is_tensor(object) || is_number(object, strict);
+    case Kind::kTensorList:
+      return is_list_of(object, [](PyObject* o) { return is_tensor(o) || o == Py_None; });
+    case Kind::kInt:
+      return is_integer(object, strict);
+    case Kind::kIntList:
+      return is_list_of(object, [&](PyObject* o) { return is_integer(o, strict); }) ||
+             (p.length > 0 && is_integer(object, strict));
+    case Kind::kFloat:
+      return is_float(object, strict);
+    case Kind::kFloatList:
+      return is_list_of(object, [&](PyObject* o) { return is_float(o, strict); });
+    case Kind::kBool:
+      return is_bool(object);
+    case Kind::kBoolList:
+      return is_list_of(object, is_bool);
+    case Kind::kText:
+      return PyUnicode_Check(object);
+    case Kind::kScalar:
+      return is_number(object, strict);
+    case Kind::kDtype:
+      return as_dtype(object).has_value();
+    case Kind::kLayout:
+      return PyObject_TypeCheck(object, layout_type);
+    case Kind::kDevice:
+      return PyObject_TypeCheck(object, device_type) || PyUnicode_Check(object) || is_integer(object, true);
+    case Kind::kMemoryFormat:
+      return PyObject_TypeCheck(object, memory_format_type);
+    case Kind::kGenerator:
+      return PyObject_TypeCheck(object, generator_type);
+    case Kind::kAny:
+      return true;
+  }
+  return false;
+}
+
+std::string kind_text(const Parameter& p) {
+  switch (p.kind) {
+    case Kind::kTensor:
+      return "Tensor";
+    case Kind::kTensorOrNumber:
+      return "Tensor or Number";
+    case Kind::kTensorList:
+      return "tuple of Tensors";
+    case Kind::kInt:
+      return "int";
+    case Kind::kIntList:
+      return "tuple of ints";
+    case Kind::kFloat:
+      return "float";
+    case Kind::kFloatList:
+      return "tuple of floats";
+    case Kind::kBool:
+      return "bool";
+    case Kind::kBoolList:
+      return "tuple of bools";
+    case Kind::kText:
+      return "str";
+    case Kind::kScalar:
+      return "Number";
+    case Kind::kDtype:
+      return "torch.dtype";
+    case Kind::kLayout:
+      return "torch.layout";
+    case Kind::kDevice:
+      return "torch.device";
+    case Kind::kMemoryFormat:
+      return "torch.memory_format";
+    case Kind::kGenerator:
+      return "Generator";
+    case Kind::kAny:
+      return "object";
+  }
+  return "";
+}
+
+// The names NumPy's users know for some parameters.
+const char* numpy_name(std::string_view name) {
+  if (name == "dim") return "axis";
+  if (name == "keepdim") return "keepdims";
+  if (name == "input") return "x";
+  if (name == "other") return "x2";
+  return nullptr;
+}
+
+PyObject* find_keyword(const Parameter& p, PyObject* const* values, PyObject* keywords, size_t* used) {
+  const auto find = [&](const char* name) -> PyObject* {
+    for (Py_ssize_t k = 0; k < PyTuple_Size(keywords); ++k)
+      if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, k), name) == 0) {
+        ++*used;
+        return values[k];
+      }
+    return nullptr;
+  };
+  PyObject* found = find(p.name);
+  if (!found)
+    if (const char* other = numpy_name(p.name)) found = find(other);
+  return found;
+}
+
+std::string list_types(PyObject* const* arguments, size_t num_positional, PyObject* keywords) {
+  std::string text;
+  const size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0;
+  const auto describe = [](PyObject* object) {
+    if (!is_sequence(object)) return type_name(object);
+    const bool tuple = PyTuple_Check(object);
+    std::string inner;
+    for (Py_ssize_t i = 0; i < std::min<Py_ssize_t>(length(object), 4); ++i)
+      inner += (i ? ", " : "") + type_name(element(object, i));
+    return (tuple ? "tuple of (" : "list of [") + inner + (length(object) > 4 ? ", ..." : "") + (tuple ? ")" : "]");
+  };
+  for (size_t i = 0; i < num_positional + num_keywords; ++i) {
+    if (i) text += ", ";
+    if (i >= num_positional)
+      text += to_text(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i - num_positional))) + "=";
+    text += describe(arguments[i]);
+  }
+  return text;
+}
+
+[[noreturn]] void raise_type_error(const std::string& message) {
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw nb::python_error();
+}
+
+}  // namespace
+
+// Why an overload does not take the arguments.
+struct Call::Refusal {
+  std::string message;
+};
+
+bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* const* arguments, size_t num_positional,
+                PyObject* keywords, bool strict, Refusal* why) {
+  table_ = &table;
+  overload_ = &overload;
+  const auto parameters = overload.parameters;
+  const size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0;
+  size_t positional = 0;  // parameters that may be given by position
+  while (positional < parameters.size() && !parameters[positional].keyword_only) ++positional;
+  const auto refuse = [&](auto&&... parts) {
+    if (why) why->message = str(table.name, "()", parts...);
+    return false;
+  };
+  // view(2, 3), zeros(2, 3): where a list is all there is to give, its numbers may be given one by one.
+  size_t lists_at = num_positional;
+  for (const size_t i : {size_t{0}, size_t{1}}) {
+    if (i + 1 == positional && parameters[i].kind == Kind::kIntList && parameters[i].length == 0 &&
+        num_positional > i && is_integer(arguments[i], strict)) {
+      lists_at = i;
+    }
+  }
+  if (lists_at < num_positional) {
+    gathered_ = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(num_positional - lists_at)));
+    for (size_t i = lists_at; i < num_positional; ++i)
+      PyTuple_SetItem(gathered_.ptr(), static_cast<Py_ssize_t>(i - lists_at), Py_NewRef(arguments[i]));
+  } else if (num_positional > positional) {
+    return refuse(" takes ", positional, " positional argument", positional == 1 ? "" : "s", " but ", num_positional,
+                  num_positional == 1 ? " was" : " were", " given");
+  }
+  size_t used = 0;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const Parameter& p = parameters[i];
+    PyObject* object = nullptr;
+    const bool by_position = i < std::min(num_positional, positional);
+    if (by_position) object = i == lists_at ? gathered_.ptr() : arguments[i];
+    if (num_keywords && used < num_keywords) {
+      PyObject* const named = find_keyword(p, arguments + num_positional, keywords, &used);
+      if (named && by_position) return refuse(" got multiple values for argument '", p.name, "'");
+      if (named) object = named;
+    }
+    values_[i] = object;
+    if (!object) {
+      if (!p.has_default) return refuse(" missing 1 required argument: '", p.name, "'");
+      continue;
+    }
+    if (!accepts(p, object, strict)) {
+      return refuse(": argument '", p.name, "'", by_position ? str(" (position ", i + 1, ")") : "", " must be ",
+                    kind_text(p), ", not ", type_name(object));
+    }
+  }
+  if (used < num_keywords) {
+    for (size_t k = 0; k < num_keywords; ++k) {
+      const std::string name = to_text(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(k)));
+      const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
+        const char* other = numpy_name(p.name);
+        return name == p.name || (other && name == other);
+      });
+      if (!known) return refuse(" got an unexpected keyword argument '", name, "'");
+    }
+  }
+  return true;
+}
+
+PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, size_t num_positional,
+                        PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    Call call;
+    Call::Refusal why;
+    if (table.overloads.size() == 1) {
+      if (!call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why))
+        raise_type_error(why.message);
+      return table.overloads[0].call(call);
+    }
+    for (const bool strict : {true, false})
+      for (const Overload& overload : table.overloads)
+        if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr))
+          return overload.call(call);
+    std::string message = str(table.name, "() received an invalid combination of arguments - got (",
+                              list_types(arguments, num_positional, keywords), "), but expected one of:");
+    for (const Overload& overload : table.overloads) {
+      call.bind(table, overload, arguments, num_positional, keywords, false, &why);
+      message += str("\n * (", overload.signature, ")\n      didn't match because ", why.message);
+    }
+    raise_type_error(message);
+  });
+}
+
+void Call::refuse_element(size_t i, size_t at, const char* expected, PyObject* got) const {
+  raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' (position ", i + 1,
+                       ") must be ", kind_text(overload_->parameters[i]), ", but found element of type ",
+                       type_name(got), " at pos ", at, " where ", expected, " was expected"));
+}
+
+bool Call::truth(PyObject* object) {
+  const int value = PyObject_IsTrue(object);
+  if (value < 0) throw nb::python_error();
+  return value != 0;
+}
+
+const Tensor& Call::tensor(size_t i) const {
+  static const Tensor none;
+  return values_[i] && values_[i] != Py_None ? as_tensor(values_[i]) : none;
+}
+Tensor Call::operand(size_t i) const {
+  PyObject* const object = values_[i];
+  if (!object || object == Py_None) return {};
+  return is_tensor(object) ? as_tensor(object) : exec::wrapped_number(to_scalar(object));
+}
+std::optional<Tensor> Call::optional_tensor(size_t i) const {
+  if (!values_[i] || values_[i] == Py_None) return std::nullopt;
+  return as_tensor(values_[i]);
+}
+std::vector<Tensor> Call::tensors(size_t i) const {
+  std::vector<Tensor> out;
+  PyObject* const list = values_[i];
+  if (!list || list == Py_None) return out;
+  const Py_ssize_t n = length(list);
+  out.reserve(static_cast<size_t>(n));
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* const object = element(list, k);
+    if (object == Py_None)
+      out.emplace_back();
+    else if (is_tensor(object))
+      out.push_back(as_tensor(object));
+    else
+      refuse_element(i, static_cast<size_t>(k), "Tensor", object);
+  }
+  return out;
+}
+
+template <class T>
+static T cast(PyObject* object) {
+  return nb::cast<T>(nb::handle(object));
+}
+
+// The value of an optional parameter, nothing for None and where it was left out.
+#define ARGAND_OPTIONAL(convert)                                 \
+  if (!values_[i] || values_[i] == Py_None) return std::nullopt; \
+  return convert(values_[i])
+
+std::optional<int64_t> Call::optional_integer(size_t i) const { ARGAND_OPTIONAL(to_integer); }
+std::optional<double> Call::optional_number(size_t i) const { ARGAND_OPTIONAL(to_double); }
+std::optional<bool> Call::optional_boolean(size_t i) const { ARGAND_OPTIONAL(truth); }
+std::optional<std::string> Call::optional_text(size_t i) const { ARGAND_OPTIONAL(to_text); }
+std::optional<Scalar> Call::optional_scalar(size_t i) const { ARGAND_OPTIONAL(to_scalar); }
+std::optional<ScalarType> Call::optional_dtype(size_t i) const { ARGAND_OPTIONAL(as_dtype); }
+std::optional<Device> Call::optional_device(size_t i) const { ARGAND_OPTIONAL(as_device); }
+std::optional<MemoryFormat> Call::optional_memory_format(size_t i) const { ARGAND_OPTIONAL(cast<MemoryFormat>); }
+std::optional<Generator> Call::generator(size_t i) const { ARGAND_OPTIONAL(cast<Generator>); }
+
+Dims Call::read_integers(size_t i) const {
+  PyObject* const list = values_[i];
+  Dims out;
+  if (!is_sequence(list)) {
+    out.push_back(to_integer(list));
+    return out;
+  }
+  const Py_ssize_t n = length(list);
+  for (Py_ssize_t k = 0; k < n; ++k) {
+    PyObject* const object = element(list, k);
+    if (!is_integer(object, false)) refuse_element(i, static_cast<size_t>(k), "int", object);
+    out.push_back(to_integer(object));
+  }
+  return out;
+}
+Dims Call::integers(size_t i, Dims otherwise) const { return has(i) ? read_integers(i) : std::move(otherwise); }
+std::optional<Dims> Call::optional_integers(size_t i) const {
+  if (!values_[i] || values_[i] == Py_None) return std::nullopt;
+  return read_integers(i);
+}
+std::optional<std::vector<double>> Call::optional_numbers(size_t i) const {
+  PyObject* const list = values_[i];
+  if (!list || list == Py_None) return std::nullopt;
+  std::vector<double> out;
+  for (Py_ssize_t k = 0; k < length(list); ++k) {
+    if (!is_float(element(list, k), false)) refuse_element(i, static_cast<size_t>(k), "float", element(list, k));
+    out.push_back(to_double(element(list, k)));
+  }
+  return out;
+}
+void Call::read_booleans(size_t i, std::span<bool> out) const {
+  PyObject* const list = values_[i];
+  if (static_cast<size_t>(length(list)) != out.size())
+    raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' must have ", out.size(),
+                         " elements, got ", length(list)));
+  for (size_t k = 0; k < out.size(); ++k) out[k] = truth(element(list, static_cast<Py_ssize_t>(k)));
+}
+TensorOptions Call::options(size_t i) const {
+  return TensorOptions()
+      .dtype(optional_dtype(i))
+      .device(optional_device(i + 2))
+      .pinned_memory(optional_boolean(i + 3))
+      .requires_grad(optional_boolean(i + 4));
+}
+
+// ---- results
+
+PyObject* to_python(std::span<Tensor> tensors) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(tensors.size())));
+  if (!tuple.is_valid()) return nullptr;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    PyObject* const item = wrap(std::move(tensors[i]));
+    if (!item) return nullptr;
+    PyTuple_SetItem(tuple.ptr(), static_cast<Py_ssize_t>(i), item);
+  }
+  return tuple.release().ptr();
+}
+
+namespace {
+
+// torch.return_types.max and the like, made when first returned.
+PyTypeObject* result_type(const FunctionTable& table, const Overload& overload, size_t n) {
+  static std::unordered_map<const Overload*, PyTypeObject*> known;
+  PyTypeObject*& type = known[&overload];
+  if (type) return type;
+  std::vector<PyStructSequence_Field> fields(n + 1, PyStructSequence_Field{nullptr, nullptr});
+  for (size_t i = 0; i < n; ++i) fields[i].name = overload.result_names[i];
+  static std::vector<std::unique_ptr<std::string>> names;
+  names.push_back(std::make_unique<std::string>(str("torch.return_types.", table.name)));
+  PyStructSequence_Desc description{names.back()->c_str(), "", fields.data(), static_cast<int>(n)};
+  type = PyStructSequence_NewType(&description);
+  return type;
+}
+
+}  // namespace
+
+PyObject* to_python(const Call& call, std::span<Tensor> results) {
+  const Overload& overload = call.overload();
+  if (!overload.result_names) return to_python(results);
+  PyTypeObject* const type = result_type(call.table(), overload, results.size());
+  if (!type) return nullptr;
+  nb::object out = nb::steal(PyStructSequence_New(type));
+  if (!out.is_valid()) return nullptr;
+  for (size_t i = 0; i < results.size(); ++i) {
+    PyObject* const item = wrap(std::move(results[i]));
+    if (!item) return nullptr;
+    PyStructSequence_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), item);
+  }
+  return out.release().ptr();
+}
+
+// ---- functions as objects
+
+namespace {
+
+struct FunctionObject {
+  PyObject_HEAD vectorcallfunc call;
+  const FunctionTable* table;
+};
+
+PyTypeObject* function_type = nullptr;
+PyTypeObject* method_type = nullptr;
+
+const FunctionTable& table_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self)->table; }
+
+PyObject* call_object(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
+  return call_function(table_of(self), arguments, static_cast<size_t>(PyVectorcall_NARGS(flags)), keywords);
+}
+PyObject* call_method(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
+  const size_t n = static_cast<size_t>(PyVectorcall_NARGS(flags));
+  if (n == 0 || !is_tensor(arguments[0])) {
+    PyErr_Format(PyExc_TypeError, "descriptor '%s' of Tensor needs a Tensor, not %s", table_of(self).name,
+                 n ? type_name(arguments[0]).c_str() : "nothing");
+    return nullptr;
+  }
+  return call_function(table_of(self), arguments, n, keywords);
+}
+PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
+  return object ? PyMethod_New(self, object) : Py_NewRef(self);
+}
+PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
+PyObject* module_of(PyObject*, void*) { return PyUnicode_FromString("torch"); }
+PyObject* documentation_of(PyObject* self, void*) {
+  std::string text;
+  for (const Overload& o : table_of(self).overloads) text += str(table_of(self).name, "(", o.signature, ")\n");
+  return PyUnicode_FromString((text + "\n" + table_of(self).documentation).c_str());
+}
+PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("<built-in function %s>", table_of(self).name); }
+// Pickled by name, as functions of Python's are.
+PyObject* reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const char* const type = Py_TYPE(self) == method_type ? "Tensor" : nullptr;
+    const nb::object package = nb::module_::import_("argand");
+    const nb::object owner = type ? package.attr(type) : package;
+    return nb::make_tuple(nb::module_::import_("builtins").attr("getattr"), nb::make_tuple(owner, table_of(self).name))
+        .release()
+        .ptr();
+  });
+}
+void forget(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
+  Py_DECREF(type);
+}
+
+PyGetSetDef function_properties[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
+                                     {"__qualname__", name_of, nullptr, nullptr, nullptr},
+                                     {"__module__", module_of, nullptr, nullptr, nullptr},
+                                     {"__doc__", documentation_of, nullptr, nullptr, nullptr},
+                                     {nullptr, nullptr, nullptr, nullptr, nullptr}};
+PyMethodDef function_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
+PyMemberDef function_members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr}};
+PyType_Slot function_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)},
+                                {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                {Py_tp_repr, reinterpret_cast<void*>(describe)},
+                                {Py_tp_getset, function_properties},
+                                {Py_tp_methods, function_methods},
+                                {Py_tp_members, function_members},
+                                {0, nullptr}};
+PyType_Slot method_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)},
+                              {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                              {Py_tp_repr, reinterpret_cast<void*>(describe)},
+                              {Py_tp_descr_get, reinterpret_cast<void*>(bind_method)},
+                              {Py_tp_getset, function_properties},
+                              {Py_tp_methods, function_methods},
+                              {Py_tp_members, function_members},
+                              {0, nullptr}};
+PyType_Spec function_spec = {"argand._C.function", sizeof(FunctionObject), 0,
+                             Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL, function_slots};
+PyType_Spec method_spec = {"argand._C.method", sizeof(FunctionObject), 0,
+                           Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_METHOD_DESCRIPTOR,
+                           method_slots};
+
+nb::object function_object(PyTypeObject* type, const FunctionTable& table, vectorcallfunc call) {
+  const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(type, Py_tp_alloc));
+  PyObject* const self = allocate(type, 0);
+  if (!self) throw nb::python_error();
+  reinterpret_cast<FunctionObject*>(self)->call = call;
+  reinterpret_cast<FunctionObject*>(self)->table = &table;
+  return nb::steal(self);
+}
+
+void set_attribute(PyObject* owner, const char* name, const nb::object& value) {
+  if (PyObject_SetAttrString(owner, name, value.ptr()) != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+void add_function(PyObject* owner, const FunctionTable& table) {
+  set_attribute(owner, table.name, function_object(function_type, table, call_object));
+}
+void add_method(PyTypeObject* owner, const FunctionTable& table) {
+  set_attribute(reinterpret_cast<PyObject*>(owner), table.name, function_object(method_type, table, call_method));
+}
+void add_function_types(nb::module_& module) {
+  function_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&function_spec));
+  method_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&method_spec));
+  if (!function_type || !method_type) throw nb::python_error();
+  set_attribute(module.ptr(), "function", nb::borrow(reinterpret_cast<PyObject*>(function_type)));
+  set_attribute(module.ptr(), "method", nb::borrow(reinterpret_cast<PyObject*>(method_type)));
+}
+
+}  // namespace argand::python

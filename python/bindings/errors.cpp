@@ -1,0 +1,93 @@
+#include "bindings/errors.h"
+
+#include <new>
+
+#include "argand/base/log.h"
+
+namespace argand::python {
+namespace {
+
+struct Kind {
+  PyObject* type = nullptr;
+  bool (*is)(const Error&) = nullptr;
+};
+std::vector<Kind> kinds;  // filled once, when the module is loaded
+
+template <class E>
+void add(nb::module_& module, const char* name, std::initializer_list<PyObject*> bases) {
+  nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(bases.size())));
+  Py_ssize_t i = 0;
+  for (PyObject* base : bases) PyTuple_SetItem(tuple.ptr(), i++, Py_NewRef(base));
+  PyObject* const type = PyErr_NewException(str("argand.", name).c_str(), tuple.ptr(), nullptr);
+  if (!type) throw nb::python_error();
+  module.attr(name) = nb::borrow(type);
+  kinds.push_back({type, [](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }});
+}
+
+}  // namespace
+
+RaisedInPython::RaisedInPython(nb::python_error error)
+    : Error(error.what()), error_(new nb::python_error(std::move(error)), [](nb::python_error* e) {
+        const nb::gil_scoped_acquire gil;
+        delete e;
+      }) {}
+
+void RaisedInPython::restore() const { nb::python_error(*error_).restore(); }
+
+void set_error() {
+  try {
+    throw;
+  } catch (nb::python_error& e) {
+    e.restore();
+  } catch (const RaisedInPython& e) {
+    e.restore();
+  } catch (const Error& e) {
+    for (const Kind& kind : kinds)
+      if (kind.is(e)) return PyErr_SetString(kind.type, e.what());
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& e) {
+    PyErr_SetString(PyExc_RuntimeError, e.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
+  }
+}
+
+std::string type_name(PyObject* object) {
+  const nb::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const std::string name = nb::cast<const char*>(type.attr("__name__"));
+  const nb::object module = nb::getattr(type, "__module__", nb::none());
+  if (!nb::isinstance<nb::str>(module)) return name;
+  const std::string prefix = nb::cast<const char*>(module);
+  return prefix == "builtins" || prefix.starts_with("argand") ? name : prefix + "." + name;
+}
+
+void add_errors(nb::module_& module) {
+  PyObject* const runtime = PyExc_RuntimeError;
+  add<ShapeError>(module, "ShapeError", {runtime});
+  add<DtypeError>(module, "DtypeError", {runtime});
+  add<DeviceError>(module, "DeviceError", {runtime});
+  add<IndexError>(module, "IndexError", {runtime, PyExc_IndexError});
+  add<ValueError>(module, "ValueError", {runtime, PyExc_ValueError});
+  add<GradError>(module, "GradError", {runtime});
+  add<OutOfMemoryError>(module, "OutOfMemoryError", {runtime});
+  add<IoError>(module, "IoError", {runtime, PyExc_OSError});
+  add<DistributedError>(module, "DistributedError", {runtime});
+  add<NotImplementedError>(module, "NotImplementedError", {PyExc_NotImplementedError});
+  add<InternalError>(module, "InternalError", {runtime});
+  // What nanobind's functions throw is translated as everywhere else.
+  nb::register_exception_translator([](const std::exception_ptr& p, void*) {
+    try {
+      std::rethrow_exception(p);
+    } catch (const Error&) {
+      set_error();
+    }
+  });
+  set_warning_handler([](std::string_view message) {
+    const nb::gil_scoped_acquire gil;
+    if (PyErr_WarnEx(PyExc_UserWarning, std::string(message).c_str(), 1) != 0) throw RaisedInPython(nb::python_error());
+  });
+}
+
+}  // namespace argand::python

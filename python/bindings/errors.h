@@ -1,0 +1,19 @@
+// Argand's errors as exceptions of Python: each is a RuntimeError, as PyTorch's are, and the builtin of its kind too.
+#pragma once
+#include "bindings/object.h"
+
+namespace argand::python {
+
+void add_errors(nb::module_& module);
+
+// Python code that C++ calls (hooks, backward of a Function) raised: what it raised passes through C++ unchanged.
+class RaisedInPython : public Error {
+ public:
+  explicit RaisedInPython(nb::python_error error);
+  void restore() const;
+
+ private:
+  std::shared_ptr<nb::python_error> error_;
+};
+
+}  // namespace argand::python

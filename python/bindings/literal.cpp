@@ -1,0 +1,268 @@
+#include "bindings/literal.h"
+
+#include "argand/core/dispatch.h"
+#include "argand/core/grad_mode.h"
+#include "argand/ops/create/blob.h"
+#include "argand/ops/functions.h"
+#include "bindings/call.h"
+#include "bindings/constants.h"
+
+namespace argand::python {
+namespace {
+
+constexpr size_t kMaxDepth = 64;
+
+bool is_nested(PyObject* object) {
+  return PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object);
+}
+
+// The shape of nested sequences by their first elements.
+Dims shape_of(PyObject* value) {
+  Dims sizes;
+  nb::object at = nb::borrow(value);
+  while (is_nested(at.ptr()) && (!is_array(at.ptr()) || PySequence_Size(at.ptr()) >= 0)) {
+    const Py_ssize_t n = PySequence_Size(at.ptr());
+    if (n < 0) throw nb::python_error();
+    sizes.push_back(n);
+    ARGAND_CHECK(ValueError, sizes.size() <= kMaxDepth, "tensor: too many dimensions in nested sequences");
+    if (n == 0) break;
+    at = nb::steal(PySequence_GetItem(at.ptr(), 0));
+    if (!at.is_valid()) throw nb::python_error();
+  }
+  if (is_tensor(at.ptr()))
+    for (const int64_t n : as_tensor(at.ptr()).sizes()) sizes.push_back(n);
+  return sizes;
+}
+
+// Writes elements in order; the widest kind of number seen so far decides the dtype.
+class Reader {
+ public:
+  explicit Reader(Dims sizes) : sizes_(std::move(sizes)) {}
+
+  void read(PyObject* value, size_t dim = 0) {
+    if (is_tensor(value)) return read_tensor(as_tensor(value), dim);
+    if (dim < sizes_.size()) {
+      const nb::object items =
+          is_nested(value) ? nb::steal(PySequence_Fast(value, "tensor: expected a sequence")) : nb::object();
+      if (!items.is_valid()) {
+        if (PyErr_Occurred()) throw nb::python_error();
+        ragged(dim, value);
+      }
+      const Py_ssize_t n = PySequence_Size(items.ptr());
+      if (n != sizes_[dim])
+        throw ValueError(str("expected sequence of length ", sizes_[dim], " at dim ", dim, " (got ", n, ")"));
+      const bool list = PyList_Check(items.ptr());
+      for (Py_ssize_t i = 0; i < n; ++i)
+        read(list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i), dim + 1);
+      return;
+    }
+    if (PyFloat_Check(value)) return add(PyFloat_AsDouble(value), get_default_dtype());
+    if (is_nested(value) && !is_number(value, false)) ragged(dim, value);
+    if (!is_number(value, false) && !is_bool(value)) {
+      PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
+      throw nb::python_error();
+    }
+    const Scalar number = to_scalar(value);
+    add(number, number.isFloatingPoint() ? get_default_dtype()
+                : number.isComplex()     ? to_complex_type(get_default_dtype())
+                                         : number.type());
+  }
+
+  Tensor finish(const TensorOptions& options) const {
+    const ScalarType type = options.has_dtype() ? options.dtype() : dtype_.value_or(get_default_dtype());
+    const TensorOptions on_cpu = TensorOptions(type).device(kCPU).pinned_memory(options.pinned_memory());
+    Tensor out = argand::empty(sizes_, on_cpu);
+    dispatch<kAllTypes>(type, "tensor", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* const data = static_cast<T*>(out.impl().data());
+      for (size_t i = 0; i < values_.size(); ++i) data[i] = values_[i].to<T>();
+    });
+    return out;
+  }
+
+ private:
+  void add(const Scalar& value, ScalarType type) {
+    values_.push_back(value);
+    dtype_ = dtype_ ? promote_types(*dtype_, type) : type;
+  }
+  void read_tensor(const Tensor& t, size_t dim) {
+    const bool fits = static_cast<size_t>(t.dim()) == sizes_.size() - dim &&
+                      std::equal(t.sizes().begin(), t.sizes().end(), sizes_.begin() + static_cast<ptrdiff_t>(dim));
+    if (!fits && t.numel() != 1) throw ValueError("only one element tensors can be converted to Python scalars");
+    const NoGradGuard no_grad;
+    const Tensor flat = t.detach().cpu().reshape({-1});
+    for (int64_t i = 0; i < flat.numel(); ++i) {
+      const Scalar value = flat.select(0, i).item();
+      add(value, t.dtype());
+    }
+  }
+  [[noreturn]] void ragged(size_t dim, PyObject* value) const {
+    if (is_nested(value)) throw ValueError(str("expected a number at dim ", dim, " (got ", type_name(value), ")"));
+    PyErr_Format(PyExc_TypeError, "expected a sequence of length %lld at dim %zu (got %s)",
+                 static_cast<long long>(sizes_[dim]), dim, type_name(value).c_str());
+    throw nb::python_error();
+  }
+
+  Dims sizes_;
+  std::vector<Scalar> values_;
+  std::optional<ScalarType> dtype_;
+};
+
+// "<f4" of the array interface.
+ScalarType dtype_of_typestr(const std::string& text) {
+  static constexpr std::pair<std::string_view, ScalarType> names[] = {
+      {"f4", kFloat}, {"f8", kDouble}, {"f2", kHalf}, {"i1", kChar},         {"i2", kShort},         {"i4", kInt},
+      {"i8", kLong},  {"u1", kByte},   {"b1", kBool}, {"c8", kComplexFloat}, {"c16", kComplexDouble}};
+  for (const auto& [name, type] : names)
+    if (text.size() > 1 && text.substr(1) == name && text[0] != '>') return type;
+  PyErr_Format(PyExc_TypeError,
+               "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
+               "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
+               text.c_str());
+  throw nb::python_error();
+}
+
+Dims read_dims(nb::handle tuple) {
+  Dims out;
+  for (const nb::handle item : tuple) out.push_back(to_integer(item.ptr()));
+  return out;
+}
+
+}  // namespace
+
+bool is_array(PyObject* object) {
+  return PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_interface__");
+}
+
+Tensor tensor_over(PyObject* array) {
+  const nb::dict interface = nb::handle(array).attr("__array_interface__");
+  const ScalarType type = dtype_of_typestr(nb::cast<std::string>(interface["typestr"]));
+  const Dims sizes = read_dims(interface["shape"]);
+  const auto address = nb::cast<uintptr_t>(nb::handle(interface["data"])[0]);
+  const nb::object bytes = interface.contains("strides") ? nb::object(interface["strides"]) : nb::none();
+  Dims strides;
+  if (bytes.is_none()) {
+    strides = contiguous_strides(sizes);
+  } else {
+    for (const int64_t stride : read_dims(bytes)) {
+      ARGAND_CHECK(
+          ValueError, stride >= 0,
+          "At least one stride in the given numpy array is negative, and tensors with negative strides are not "
+          "currently supported. (You can probably work around this by making a copy of your array with "
+          "array.copy().)");
+      ARGAND_CHECK(ValueError, stride % element_size(type) == 0,
+                   "given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
+                   "reallocate the memory.");
+      strides.push_back(stride / element_size(type));
+    }
+  }
+  const SharedRef owner{nb::borrow(array)};
+  return from_blob(
+      reinterpret_cast<void*>(address), sizes, strides, [owner](void*) {}, TensorOptions(type));
+}
+
+Tensor tensor_from(PyObject* value, const TensorOptions& options) {
+  Tensor out;
+  if (is_tensor(value) || is_array(value)) {
+    const NoGradGuard no_grad;
+    const Tensor source = is_tensor(value) ? as_tensor(value).detach() : tensor_over(value);
+    const NoGil no_gil;
+    const Device device = options.device_opt().value_or(is_tensor(value) ? source.device() : default_device());
+    out = source.to(TensorOptions(options.has_dtype() ? options.dtype() : source.dtype()).device(device), false, true);
+    if (options.pinned_memory()) out = out.pin_memory();
+  } else {
+    Reader reader(shape_of(value));
+    reader.read(value);
+    out = reader.finish(options);
+    const NoGil no_gil;
+    if (!options.device().is_cpu()) out = out.to(options.device());
+  }
+  if (options.requires_grad()) out.set_requires_grad(true);
+  return out;
+}
+
+Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
+  const Py_ssize_t n = PyTuple_Size(arguments);
+  ARGAND_CHECK(ValueError, !keywords || PyDict_Size(keywords) == 0,
+               "Tensor(): takes sizes or data alone; use torch.tensor for dtype, device and requires_grad");
+  if (n == 0) return argand::empty({0});
+  PyObject* const first = PyTuple_GetItem(arguments, 0);
+  if (n == 1 && is_tensor(first)) return argand::alias(as_tensor(first)).detach();
+  if (n == 1 && PyObject_TypeCheck(first, size_type)) return argand::empty(read_dims(first));
+  if (n == 1 && !is_integer(first, true)) return tensor_from(first, TensorOptions(get_default_dtype()));
+  return argand::empty(read_dims(arguments));
+}
+
+namespace {
+
+#define ARGAND_OPTION(name_, kind_, keyword_only_) \
+  { .name = name_, .kind = kind_, .optional = true, .has_default = true, .keyword_only = keyword_only_ }
+constexpr Parameter kTensor[] = {
+    {.name = "data", .kind = Kind::kAny},           ARGAND_OPTION("dtype", Kind::kDtype, true),
+    ARGAND_OPTION("layout", Kind::kLayout, true),   ARGAND_OPTION("device", Kind::kDevice, true),
+    ARGAND_OPTION("pin_memory", Kind::kBool, true), ARGAND_OPTION("requires_grad", Kind::kBool, true)};
+constexpr Overload kTensorOverload = {
+    "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", kTensor,
+    [](const Call& c) { return wrap(tensor_from(c.object(0), c.options(1))); }, nullptr};
+constexpr FunctionTable kTensorTable = {
+    "tensor",
+    "A new tensor with the elements of data: nested sequences, a number, an array or a tensor.",
+    {&kTensorOverload, 1}};
+
+constexpr Parameter kAsTensor[] = {{.name = "data", .kind = Kind::kAny},
+                                   ARGAND_OPTION("dtype", Kind::kDtype, false),
+                                   ARGAND_OPTION("device", Kind::kDevice, false)};
+// Shares memory where dtype and device are as asked for.
+PyObject* as_tensor_function(const Call& c) {
+  PyObject* const data = c.object(0);
+  TensorOptions options = TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2));
+  if (!python::is_tensor(data) && !is_array(data)) return wrap(tensor_from(data, options));
+  const Tensor source = python::is_tensor(data) ? as_tensor(data) : tensor_over(data);
+  if (!options.has_dtype()) options = options.dtype(source.dtype());
+  if (!options.has_device()) options = options.device(source.device());
+  return answer(c, [&] { return source.to(options); });
+}
+constexpr Overload kAsTensorOverload = {"data, dtype=None, device=None", kAsTensor, as_tensor_function, nullptr};
+constexpr FunctionTable kAsTensorTable = {
+    "as_tensor", "data as a tensor, sharing its memory where that is possible.", {&kAsTensorOverload, 1}};
+
+constexpr Parameter kFromNumpy[] = {{.name = "ndarray", .kind = Kind::kAny}};
+constexpr Overload kFromNumpyOverload = {"ndarray", kFromNumpy,
+                                         [](const Call& c) {
+                                           if (!is_array(c.object(0))) {
+                                             PyErr_Format(PyExc_TypeError, "expected np.ndarray (got %s)",
+                                                          type_name(c.object(0)).c_str());
+                                             throw nb::python_error();
+                                           }
+                                           return wrap(tensor_over(c.object(0)));
+                                         },
+                                         nullptr};
+constexpr FunctionTable kFromNumpyTable = {
+    "from_numpy", "A tensor over the memory of a NumPy array: writing one writes the other.", {&kFromNumpyOverload, 1}};
+
+constexpr Parameter kNewTensor[] = {
+    {.name = "self", .kind = Kind::kTensor},          {.name = "data", .kind = Kind::kAny},
+    ARGAND_OPTION("dtype", Kind::kDtype, true),       ARGAND_OPTION("layout", Kind::kLayout, true),
+    ARGAND_OPTION("device", Kind::kDevice, true),     ARGAND_OPTION("pin_memory", Kind::kBool, true),
+    ARGAND_OPTION("requires_grad", Kind::kBool, true)};
+#undef ARGAND_OPTION
+constexpr Overload kNewTensorOverload = {"data, *, dtype=None, device=None, requires_grad=False", kNewTensor,
+                                         [](const Call& c) {
+                                           const TensorOptions like =
+                                               TensorOptions(c.tensor(0).dtype()).device(c.tensor(0).device());
+                                           return wrap(tensor_from(c.object(1), like.merge_in(c.options(2))));
+                                         },
+                                         nullptr};
+constexpr FunctionTable kNewTensorTable = {"new_tensor",
+                                           "A new tensor with the elements of data, of self's dtype and on its device.",
+                                           {&kNewTensorOverload, 1}};
+
+}  // namespace
+
+void add_literals(nb::module_& module) {
+  for (const FunctionTable* table : {&kTensorTable, &kAsTensorTable, &kFromNumpyTable})
+    add_function(module.ptr(), *table);
+  add_method(tensor_type, kNewTensorTable);
+}
+
+}  // namespace argand::python

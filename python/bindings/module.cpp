@@ -1,0 +1,25 @@
+// The module argand._C: what the Python package is made of.
+#include "bindings/call.h"
+#include "bindings/constants.h"
+#include "bindings/errors.h"
+#include "bindings/graph.h"
+#include "bindings/literal.h"
+#include "bindings/modules.h"
+
+NB_MODULE(_C, module) {
+  using namespace argand::python;
+  nanobind::set_leak_warnings(false);  // objects of modules live as long as the interpreter
+  module.attr("__version__") = ARGAND_VERSION;
+  add_errors(module);
+  add_function_types(module);
+  add_tensor_type(module);
+  add_constants(module);
+  add_tensor_methods(module);
+  add_literals(module);
+  add_storages(module);
+  add_operators(module);
+  add_graph(module);
+  add_switches(module);
+  add_cuda(module);
+  add_optimizers(module);
+}

@@ -1,0 +1,14 @@
+// The parts of the module argand._C, each in a file of its own.
+#pragma once
+#include "bindings/object.h"
+
+namespace argand::python {
+
+void add_tensor_methods(nb::module_& module);
+void add_storages(nb::module_& module);
+void add_operators(nb::module_& module);  // generated from the op definitions
+void add_switches(nb::module_& module);   // threads, determinism, autocast
+void add_cuda(nb::module_& module);
+void add_optimizers(nb::module_& module);
+
+}  // namespace argand::python

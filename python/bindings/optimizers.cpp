@@ -1,0 +1,99 @@
+// argand::optim for Python: the update rules are C++'s; parameter groups and their numbers are Python's, which may
+// change them between steps (lr_scheduler).
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "argand/optim/adadelta.h"
+#include "argand/optim/adagrad.h"
+#include "argand/optim/adam.h"
+#include "argand/optim/adamax.h"
+#include "argand/optim/nadam.h"
+#include "argand/optim/radam.h"
+#include "argand/optim/rmsprop.h"
+#include "argand/optim/sgd.h"
+#include "bindings/modules.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+using optim::Optimizer;
+
+template <class O, class Options>
+std::unique_ptr<Optimizer> make(const Options& options) {
+  return std::make_unique<O>(std::vector<optim::OptimizerParamGroup>{}, options);
+}
+std::unique_ptr<Optimizer> make_optimizer(const std::string& name) {
+  if (name == "SGD") return make<optim::SGD>(optim::SGDOptions(1e-3));
+  if (name == "Adam") return make<optim::Adam>(optim::AdamOptions());
+  if (name == "AdamW") return make<optim::AdamW>(optim::AdamWOptions());
+  if (name == "RMSprop") return make<optim::RMSprop>(optim::RMSpropOptions());
+  if (name == "Adagrad") return make<optim::Adagrad>(optim::AdagradOptions());
+  if (name == "Adadelta") return make<optim::Adadelta>(optim::AdadeltaOptions());
+  if (name == "Adamax") return make<optim::Adamax>(optim::AdamaxOptions());
+  if (name == "NAdam") return make<optim::NAdam>(optim::NAdamOptions());
+  if (name == "RAdam") return make<optim::RAdam>(optim::RAdamOptions());
+  throw ValueError(str("_Optimizer: there is no optimizer '", name, "'"));
+}
+
+// Sets the numbers of a group from a dict; None and names the optimizer does not have are left alone.
+void set_numbers(Optimizer& optimizer, size_t group, nb::dict numbers) {
+  optimizer.param_groups().at(group).options().each_number([&](const char* name, double& value) {
+    if (!numbers.contains(name)) return;
+    const nb::object given = numbers[name];
+    if (is_tensor(given.ptr()))
+      value = as_tensor(given.ptr()).item().toDouble();
+    else if (!given.is_none())
+      value = nb::cast<double>(given);
+  });
+}
+
+nb::dict numbers_of(Optimizer& optimizer, size_t group) {
+  nb::dict out;
+  optimizer.param_groups().at(group).options().each_number([&](const char* name, double& value) { out[name] = value; });
+  return out;
+}
+
+// The state of a parameter: its tensors, and "step" where the optimizer counts.  None before the first step.
+nb::object state_of(Optimizer& optimizer, const Tensor& param) {
+  const auto found = optimizer.state().find(param.unsafeGetTensorImpl());
+  if (found == optimizer.state().end()) return nb::none();
+  nb::dict out;
+  found->second->each_tensor([&](const char* name, Tensor& t, bool) {
+    if (t.defined()) out[name] = nb::steal(wrap(t));
+  });
+  out["step"] = found->second->step_count();
+  return out;
+}
+
+}  // namespace
+
+void add_optimizers(nb::module_& module) {
+  nb::class_<Optimizer>(module, "_Optimizer")
+      .def("add_group",
+           [](Optimizer& o, std::vector<Tensor> params) { o.add_param_group(optim::OptimizerParamGroup(params)); })
+      .def("set_numbers", set_numbers)
+      .def("numbers", numbers_of)
+      .def("state", state_of)
+      .def("step",
+           [](Optimizer& o) {
+             const NoGil no_gil;
+             o.step();
+           })
+      .def("state_dict",
+           [](Optimizer& o) {
+             nb::dict out;
+             for (const auto& item : o.state_dict()) out[item.key().c_str()] = nb::steal(wrap(item.value()));
+             return out;
+           })
+      .def("load_state_dict", [](Optimizer& o, nb::dict state) {
+        StateDict in;
+        for (const auto& [key, value] : state) in.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
+        o.load_state_dict(in);
+      });
+  module.def(
+      "_make_optimizer", [](const std::string& name) { return make_optimizer(name).release(); },
+      nb::rv_policy::take_ownership);
+}
+
+}  // namespace argand::python

@@ -1,0 +1,56 @@
+// The bytes of tensors: for pickles and files.
+#include <cstring>
+
+#include "argand/ops/functions.h"
+#include "bindings/constants.h"
+#include "bindings/modules.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+nb::bytes copy_out(const void* data, size_t nbytes) { return nb::bytes(data, nbytes); }
+
+// The elements of a contiguous tensor of the CPU.
+nb::bytes to_bytes(const Tensor& t) {
+  ARGAND_CHECK(ValueError, t.is_cpu() && t.is_contiguous(), "_to_bytes: expected a contiguous tensor on the CPU");
+  const void* data;
+  {
+    const NoGil no_gil;
+    data = t.impl().data();
+  }
+  return copy_out(data, t.nbytes());
+}
+
+// All bytes of the storage behind a tensor.
+nb::bytes storage_bytes(const Tensor& t) {
+  Tensor whole;
+  {
+    const NoGil no_gil;
+    const int64_t count = static_cast<int64_t>(t.storage()->nbytes()) / t.itemsize();
+    whole = argand::as_strided(t.detach(), {count}, {1}, 0).cpu();
+    (void)whole.impl().data();
+  }
+  return copy_out(whole.impl().data(), whole.nbytes());
+}
+
+Tensor from_bytes(nb::bytes bytes, nb::handle dtype) {
+  const auto type = as_dtype(dtype.ptr());
+  if (!type) throw nb::type_error("_from_bytes: expected a dtype");
+  const int64_t count = static_cast<int64_t>(bytes.size()) / element_size(*type);
+  Tensor out = argand::empty({count}, *type);
+  if (count > 0) std::memcpy(out.impl().data(), bytes.c_str(), out.nbytes());
+  return out;
+}
+
+}  // namespace
+
+void add_storages(nb::module_& module) {
+  module.def("_to_bytes", to_bytes);
+  module.def("_storage_bytes", storage_bytes);
+  module.def("_from_bytes", from_bytes);
+  module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
+  module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });
+}
+
+}  // namespace argand::python

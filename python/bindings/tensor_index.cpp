@@ -1,0 +1,98 @@
+// x[...] and x[...] = value.
+#include "argand/ops/index/tensor_index.h"
+
+#include "argand/ops/functions.h"
+#include "bindings/literal.h"
+#include "bindings/numbers.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+using indexing::TensorIndex;
+
+std::optional<int64_t> bound(PyObject* slice, const char* name) {
+  const nb::object value = nb::handle(slice).attr(name);
+  if (value.is_none()) return std::nullopt;
+  if (!is_integer(value.ptr(), false)) {
+    PyErr_SetString(PyExc_TypeError, "slice indices must be integers or None or have an __index__ method");
+    throw nb::python_error();
+  }
+  return to_integer(value.ptr());
+}
+
+TensorIndex one_index(PyObject* key, const Device& device) {
+  if (key == Py_None) return indexing::None;
+  if (key == Py_Ellipsis) return indexing::Ellipsis;
+  if (is_bool(key)) return PyObject_IsTrue(key) == 1;
+  if (PySlice_Check(key)) {
+    const auto step = bound(key, "step");
+    ARGAND_CHECK(ValueError, step.value_or(1) > 0, "step must be greater than zero");
+    return indexing::Slice(bound(key, "start"), bound(key, "stop"), step);
+  }
+  if (is_tensor(key)) return as_tensor(key);
+  if (is_integer(key, false)) return to_integer(key);
+  if (PySequence_Check(key) && !PyUnicode_Check(key)) {
+    const Tensor indices = tensor_from(key, TensorOptions().device(device));
+    // An empty list has the default dtype, but it is a list of indices.
+    return indices.numel() == 0 && !argand::is_integral(indices.dtype(), true) ? indices.to(kLong) : indices;
+  }
+  PyErr_Format(
+      PyExc_IndexError,
+      "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices (got %s)",
+      type_name(key).c_str());
+  throw nb::python_error();
+}
+
+// A list of things that are no numbers is the tuple of them, as NumPy once had it: x[[slice(0, 1), 2]].
+bool is_index_list(PyObject* key) {
+  if (PyTuple_Check(key)) return true;
+  if (!PyList_Check(key) || PyList_Size(key) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_Size(key); ++i) {
+    PyObject* const item = PyList_GetItem(key, i);
+    if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item)) return true;
+  }
+  return false;
+}
+
+std::vector<TensorIndex> read_key(const Tensor& self, PyObject* key) {
+  std::vector<TensorIndex> indices;
+  if (!is_index_list(key)) {
+    indices.push_back(one_index(key, self.device()));
+    return indices;
+  }
+  const nb::object items = nb::steal(PySequence_Tuple(key));
+  for (Py_ssize_t i = 0; i < PyTuple_Size(items.ptr()); ++i)
+    indices.push_back(one_index(PyTuple_GetItem(items.ptr(), i), self.device()));
+  return indices;
+}
+
+}  // namespace
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  return guarded([&] {
+    const Tensor& t = as_tensor(self);
+    const std::vector<TensorIndex> indices = read_key(t, key);
+    Tensor result;
+    {
+      const NoGil no_gil;
+      result = indexing::get_item(t, indices);
+      // x[...] is another tensor, as in PyTorch, so that changing its attributes leaves x alone.
+      if (result.is_same(t)) result = argand::alias(t);
+    }
+    return wrap(std::move(result));
+  });
+}
+
+int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  return guarded_status([&] {
+    ARGAND_CHECK(NotImplementedError, value, "Tensor does not support deleting items");
+    const Tensor& t = as_tensor(self);
+    const std::vector<TensorIndex> indices = read_key(t, key);
+    const Tensor source = is_tensor(value) ? as_tensor(value) : tensor_from(value, t.options());
+    const NoGil no_gil;
+    indexing::set_item(t, indices, source);
+  });
+}
+
+}  // namespace argand::python

@@ -1,0 +1,202 @@
+// Operators between tensors and numbers, comparisons, conversions to numbers.
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "bindings/call.h"
+
+namespace argand::python {
+namespace {
+
+// What stands beside a tensor in an operator: a tensor, a number, or nothing an operator knows.
+std::optional<Tensor> operand(PyObject* object) {
+  if (is_tensor(object)) return as_tensor(object);
+  if (is_number(object, false)) return exec::wrapped_number(to_scalar(object));
+  return std::nullopt;
+}
+
+template <class F>
+PyObject* binary(PyObject* a, PyObject* b, const F& f) noexcept {
+  return guarded([&]() -> PyObject* {
+    const std::optional<Tensor> x = operand(a), y = operand(b);
+    if (!x || !y) return Py_NewRef(Py_NotImplemented);
+    Tensor result;
+    {
+      const NoGil no_gil;
+      result = f(*x, *y);
+    }
+    return wrap(std::move(result));
+  });
+}
+template <class F>
+PyObject* in_place(PyObject* self, PyObject* other, const F& f) noexcept {
+  return guarded([&]() -> PyObject* {
+    const std::optional<Tensor> y = operand(other);
+    if (!y) return Py_NewRef(Py_NotImplemented);
+    {
+      const NoGil no_gil;
+      f(as_tensor(self), *y);
+    }
+    return Py_NewRef(self);
+  });
+}
+template <class F>
+PyObject* unary(PyObject* self, const F& f) noexcept {
+  return guarded([&] {
+    Tensor result;
+    {
+      const NoGil no_gil;
+      result = f(as_tensor(self));
+    }
+    return wrap(std::move(result));
+  });
+}
+
+#define ARGAND_BINARY(name, expression)                                               \
+  PyObject* name(PyObject* a, PyObject* b) {                                          \
+    return binary(a, b, [](const Tensor& x, const Tensor& y) { return expression; }); \
+  }
+ARGAND_BINARY(add, argand::add(x, y))
+ARGAND_BINARY(subtract, argand::sub(x, y))
+ARGAND_BINARY(multiply, argand::mul(x, y))
+ARGAND_BINARY(divide, argand::div(x, y))
+ARGAND_BINARY(floor_divide, argand::floor_divide(x, y))
+ARGAND_BINARY(remainder, argand::remainder(x, y))
+ARGAND_BINARY(bitwise_and, argand::bitwise_and(x, y))
+ARGAND_BINARY(bitwise_or, argand::bitwise_or(x, y))
+ARGAND_BINARY(bitwise_xor, argand::bitwise_xor(x, y))
+ARGAND_BINARY(shift_left, argand::bitwise_left_shift(x, y))
+ARGAND_BINARY(shift_right, argand::bitwise_right_shift(x, y))
+#undef ARGAND_BINARY
+
+PyObject* power(PyObject* a, PyObject* b, PyObject*) {
+  return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::pow(x, y); });
+}
+// A number is no matrix.
+PyObject* matrix_multiply(PyObject* a, PyObject* b) {
+  if (!is_tensor(a) || !is_tensor(b)) return Py_NewRef(Py_NotImplemented);
+  return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::matmul(x, y); });
+}
+
+#define ARGAND_IN_PLACE(name, method)                                                    \
+  PyObject* name(PyObject* self, PyObject* other) {                                      \
+    return in_place(self, other, [](const Tensor& x, const Tensor& y) { x.method(y); }); \
+  }
+ARGAND_IN_PLACE(add_to, add_)
+ARGAND_IN_PLACE(subtract_from, sub_)
+ARGAND_IN_PLACE(multiply_by, mul_)
+ARGAND_IN_PLACE(divide_by, div_)
+ARGAND_IN_PLACE(floor_divide_by, floor_divide_)
+ARGAND_IN_PLACE(reduce_modulo, remainder_)
+ARGAND_IN_PLACE(and_with, bitwise_and_)
+ARGAND_IN_PLACE(or_with, bitwise_or_)
+ARGAND_IN_PLACE(xor_with, bitwise_xor_)
+ARGAND_IN_PLACE(shift_left_by, bitwise_left_shift_)
+ARGAND_IN_PLACE(shift_right_by, bitwise_right_shift_)
+#undef ARGAND_IN_PLACE
+PyObject* raise_to(PyObject* self, PyObject* other, PyObject*) {
+  return in_place(self, other, [](const Tensor& x, const Tensor& y) { x.pow_(y); });
+}
+
+PyObject* negative(PyObject* self) {
+  return unary(self, [](const Tensor& x) { return argand::neg(x); });
+}
+PyObject* positive(PyObject* self) { return Py_NewRef(self); }
+PyObject* absolute(PyObject* self) {
+  return unary(self, [](const Tensor& x) { return argand::abs(x); });
+}
+PyObject* invert(PyObject* self) {
+  return unary(self, [](const Tensor& x) { return argand::bitwise_not(x); });
+}
+
+Scalar value_of(PyObject* self) {
+  const NoGil no_gil;
+  return as_tensor(self).item();
+}
+int truth(PyObject* self) {
+  try {
+    const NoGil no_gil;
+    return as_tensor(self).is_nonzero();
+  } catch (...) {
+    set_error();
+    return -1;
+  }
+}
+PyObject* as_int(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Scalar value = value_of(self);
+    return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
+  });
+}
+PyObject* as_index(PyObject* self) {
+  return guarded([&]() -> PyObject* {
+    const Tensor& t = as_tensor(self);
+    if (t.numel() != 1 || t.dim() != 0 || !argand::is_integral(t.dtype(), true)) {
+      PyErr_SetString(PyExc_TypeError, "only integer tensors of a single element can be converted to an index");
+      return nullptr;
+    }
+    return PyLong_FromLongLong(value_of(self).toLong());
+  });
+}
+PyObject* as_float(PyObject* self) {
+  return guarded([&] { return PyFloat_FromDouble(value_of(self).toDouble()); });
+}
+
+template <class F>
+PyType_Slot slot(int id, F* f) {
+  return {id, reinterpret_cast<void*>(f)};
+}
+
+}  // namespace
+
+PyType_Slot number_slots[] = {slot(Py_nb_add, add),
+                              slot(Py_nb_subtract, subtract),
+                              slot(Py_nb_multiply, multiply),
+                              slot(Py_nb_true_divide, divide),
+                              slot(Py_nb_floor_divide, floor_divide),
+                              slot(Py_nb_remainder, remainder),
+                              slot(Py_nb_power, power),
+                              slot(Py_nb_matrix_multiply, matrix_multiply),
+                              slot(Py_nb_and, bitwise_and),
+                              slot(Py_nb_or, bitwise_or),
+                              slot(Py_nb_xor, bitwise_xor),
+                              slot(Py_nb_lshift, shift_left),
+                              slot(Py_nb_rshift, shift_right),
+                              slot(Py_nb_inplace_add, add_to),
+                              slot(Py_nb_inplace_subtract, subtract_from),
+                              slot(Py_nb_inplace_multiply, multiply_by),
+                              slot(Py_nb_inplace_true_divide, divide_by),
+                              slot(Py_nb_inplace_floor_divide, floor_divide_by),
+                              slot(Py_nb_inplace_remainder, reduce_modulo),
+                              slot(Py_nb_inplace_power, raise_to),
+                              slot(Py_nb_inplace_and, and_with),
+                              slot(Py_nb_inplace_or, or_with),
+                              slot(Py_nb_inplace_xor, xor_with),
+                              slot(Py_nb_inplace_lshift, shift_left_by),
+                              slot(Py_nb_inplace_rshift, shift_right_by),
+                              slot(Py_nb_negative, negative),
+                              slot(Py_nb_positive, positive),
+                              slot(Py_nb_absolute, absolute),
+                              slot(Py_nb_invert, invert),
+                              slot(Py_nb_bool, truth),
+                              slot(Py_nb_int, as_int),
+                              slot(Py_nb_index, as_index),
+                              slot(Py_nb_float, as_float),
+                              {0, nullptr}};
+
+PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
+  switch (op) {
+    case Py_LT:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::lt(x, y); });
+    case Py_LE:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
+    case Py_EQ:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
+    case Py_NE:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
+    case Py_GT:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
+    default:
+      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::ge(x, y); });
+  }
+}
+
+}  // namespace argand::python

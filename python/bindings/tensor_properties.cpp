@@ -1,0 +1,152 @@
+// Attributes of tensors.
+#include "argand/exec/graph.h"
+#include "argand/ops/functions.h"
+#include "bindings/constants.h"
+#include "bindings/graph.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+template <class F>
+PyObject* view(PyObject* self, const F& f) noexcept {
+  return guarded([&] { return wrap(f(as_tensor(self))); });
+}
+int refuse(const char* message) {
+  PyErr_SetString(PyExc_RuntimeError, message);
+  return -1;
+}
+
+PyObject* shape(PyObject* self, void*) {
+  return guarded([&] { return wrap_size(as_tensor(self).sizes()); });
+}
+PyObject* dtype(PyObject* self, void*) { return Py_NewRef(dtype_object(as_tensor(self).dtype())); }
+PyObject* device(PyObject* self, void*) {
+  return guarded([&] { return wrap(as_tensor(self).device()); });
+}
+PyObject* layout(PyObject*, void*) {
+  return guarded([&] { return nb::cast(kStrided).release().ptr(); });
+}
+PyObject* ndim(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self).dim()); }
+PyObject* itemsize(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self).itemsize()); }
+PyObject* nbytes(PyObject* self, void*) { return PyLong_FromSize_t(as_tensor(self).nbytes()); }
+PyObject* is_cpu(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).is_cpu()); }
+PyObject* is_cuda(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).is_cuda()); }
+PyObject* is_meta(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).is_meta()); }
+PyObject* never(PyObject*, void*) { return Py_NewRef(Py_False); }
+
+PyObject* requires_grad(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).requires_grad()); }
+int set_requires_grad(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    const int on = value ? PyObject_IsTrue(value) : -1;
+    if (on < 0) throw nb::python_error();
+    as_tensor(self).set_requires_grad(on != 0);
+  });
+}
+PyObject* is_leaf(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).is_leaf()); }
+PyObject* retains_grad(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).retains_grad()); }
+PyObject* grad(PyObject* self, void*) {
+  return guarded([&] { return wrap(as_tensor(self).grad()); });
+}
+int set_grad(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    const Tensor& t = as_tensor(self);
+    if (!value || value == Py_None) {
+      t.mutable_grad() = Tensor();
+      return;
+    }
+    ARGAND_CHECK(ValueError, python::is_tensor(value),
+                 "assigned grad expected to be a Tensor or None but got grad of type ", type_name(value));
+    const Tensor& g = as_tensor(value);
+    ARGAND_CHECK(ValueError, value != self, "can't assign Variable as its own grad");
+    ARGAND_CHECK(DtypeError, g.dtype() == t.dtype(), "assigned grad has data of a different type: expected ", t.dtype(),
+                 ", got ", g.dtype());
+    ARGAND_CHECK(DeviceError, g.device() == t.device(),
+                 "assigned grad has data located on a different device: expected ", t.device(), ", got ", g.device());
+    ARGAND_CHECK(ShapeError, g.sizes() == t.sizes(), "assigned grad has data of a different size: expected ", t.sizes(),
+                 ", got ", g.sizes());
+    t.mutable_grad() = g;
+  });
+}
+PyObject* grad_fn(PyObject* self, void*) {
+  return guarded([&] { return wrap(as_tensor(self).grad_fn()); });
+}
+PyObject* output_nr(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self).output_nr()); }
+PyObject* version(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self)._version()); }
+PyObject* base(PyObject* self, void*) {
+  return guarded([&] { return as_tensor(self).is_view() ? wrap(as_tensor(self)._base()) : Py_NewRef(Py_None); });
+}
+PyObject* data(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.data(); });
+}
+int set_data(PyObject* self, PyObject* value, void*) {
+  if (!value || !python::is_tensor(value)) return refuse("Tensor.data: expected a Tensor");
+  return guarded_status([&] { as_tensor(self).set_data(as_tensor(value)); });
+}
+
+PyObject* real(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.is_complex() ? argand::real(t) : t; });
+}
+PyObject* imag(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return argand::imag(t); });
+}
+// x.real = y: elements of the view are written.
+template <Tensor (*Part)(const Tensor&)>
+int set_part(PyObject* self, PyObject* value, void*) {
+  return guarded_status([&] {
+    ARGAND_CHECK(ValueError, value && python::is_tensor(value), "expected a Tensor");
+    const Tensor& t = as_tensor(self);
+    (t.is_complex() ? Part(t) : t).copy_(as_tensor(value));
+  });
+}
+PyObject* numpy_transposed(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.numpy_T(); });
+}
+PyObject* matrix_transposed(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.mT(); });
+}
+PyObject* adjoint(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.mH(); });
+}
+PyObject* matrix_adjoint(PyObject* self, void*) {
+  return view(self, [](const Tensor& t) { return t.matrix_H(); });
+}
+
+}  // namespace
+
+PyGetSetDef tensor_properties[] = {
+    {"shape", shape, nullptr, "The sizes of the dimensions, a Size.", nullptr},
+    {"dtype", dtype, nullptr, "The type of the elements.", nullptr},
+    {"device", device, nullptr, "Where the elements are.", nullptr},
+    {"layout", layout, nullptr, "Always strided.", nullptr},
+    {"ndim", ndim, nullptr, "The number of dimensions.", nullptr},
+    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
+    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
+    {"is_cpu", is_cpu, nullptr, "Whether the elements are in the host's memory.", nullptr},
+    {"is_cuda", is_cuda, nullptr, "Whether the elements are on a CUDA device.", nullptr},
+    {"is_meta", is_meta, nullptr, "Whether there are no elements, only a shape and a dtype.", nullptr},
+    {"is_sparse", never, nullptr, "False: there are no sparse tensors.", nullptr},
+    {"is_quantized", never, nullptr, "False: there are no quantized tensors.", nullptr},
+    {"is_nested", never, nullptr, "False: there are no nested tensors.", nullptr},
+    {"is_mkldnn", never, nullptr, "False.", nullptr},
+    {"is_mps", never, nullptr, "False.", nullptr},
+    {"is_xpu", never, nullptr, "False.", nullptr},
+    {"requires_grad", requires_grad, set_requires_grad, "Whether gradients are computed for it.", nullptr},
+    {"is_leaf", is_leaf, nullptr, "Whether it is no result of an op that was recorded.", nullptr},
+    {"retains_grad", retains_grad, nullptr, "Whether it keeps its gradient though it is no leaf.", nullptr},
+    {"grad", grad, set_grad, "The gradient that backward() has summed, or None.", nullptr},
+    {"_grad", grad, set_grad, "As grad.", nullptr},
+    {"grad_fn", grad_fn, nullptr, "The node of the op it is a result of, or None.", nullptr},
+    {"output_nr", output_nr, nullptr, "Which result of its op it is.", nullptr},
+    {"_version", version, nullptr, "How often its memory was written in place.", nullptr},
+    {"_base", base, nullptr, "The tensor it is a view of, or None.", nullptr},
+    {"data", data, set_data, "The same elements without history.", nullptr},
+    {"real", real, set_part<argand::real>, "The real parts, a view.", nullptr},
+    {"imag", imag, set_part<argand::imag>, "The imaginary parts, a view.", nullptr},
+    {"T", numpy_transposed, nullptr, "The dimensions reversed, a view.", nullptr},
+    {"mT", matrix_transposed, nullptr, "The last two dimensions swapped, a view.", nullptr},
+    {"H", matrix_adjoint, nullptr, "A matrix transposed and conjugated.", nullptr},
+    {"mH", adjoint, nullptr, "The last two dimensions swapped, and conjugated.", nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+}  // namespace argand::python

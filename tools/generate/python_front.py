@@ -1,0 +1,278 @@
+"""Writes the Python front of the op definitions: for each overload a table of parameters and the C++ function that calls it
+(python/bindings/call.h), and the type stubs that tools read."""
+import itertools
+import re
+
+import cpp_types
+import emit
+
+NOTE = emit.NOTE
+# type -> (Kind, accessor of Call, what stands for it in signatures and stubs)
+TYPES = {
+    "Tensor": ("kTensor", "tensor", "Tensor"),
+    "Tensor|Scalar": ("kTensorOrNumber", "operand", "Tensor | Number"),
+    "Tensor[]": ("kTensorList", "tensors", "Sequence[Tensor]"),
+    "Tensor?[]": ("kTensorList", "tensors", "Sequence[Tensor | None]"),
+    "int": ("kInt", "integer", "int"),
+    "float": ("kFloat", "number", "float"),
+    "bool": ("kBool", "boolean", "bool"),
+    "str": ("kText", "text", "str"),
+    "Scalar": ("kScalar", "scalar", "Number"),
+    "ScalarType": ("kDtype", "dtype", "dtype"),
+    "Device": ("kDevice", "device", "device"),
+    "MemoryFormat": ("kMemoryFormat", "memory_format", "memory_format"),
+    "float[]": ("kFloatList", "optional_numbers", "Sequence[float]"),
+}
+OPTIONAL = {
+    "Tensor": "optional_tensor", "int": "optional_integer", "float": "optional_number", "bool": "optional_boolean",
+    "str": "optional_text", "Scalar": "optional_scalar", "ScalarType": "optional_dtype", "Device": "optional_device",
+    "MemoryFormat": "optional_memory_format", "Generator": "generator", "float[]": "optional_numbers",
+}
+OPTIONS = [("dtype", "kDtype", "dtype | None"), ("layout", "kLayout", "layout | None"), ("device", "kDevice", "DeviceLike | None"),
+           ("pin_memory", "kBool", "bool | None"), ("requires_grad", "kBool", "bool | None")]
+# Methods that are written by hand or are attributes in Python.
+NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
+RESERVED = {"from", "lambda", "in", "is", "not", "and", "or", "None", "True", "False"}
+
+
+class Parameter:
+    def __init__(self, name, kind, value, stub, optional, default, keyword_only, length=0):
+        self.name, self.kind, self.value, self.stub = name, kind, value, stub
+        self.optional, self.default, self.keyword_only, self.length = optional, default, keyword_only, length
+
+    def table_entry(self):
+        parts = [f'.name = "{self.name}"', f".kind = Kind::{self.kind}"]
+        parts += [".optional = true"] if self.optional else []
+        parts += [".has_default = true"] if self.default is not None else []
+        parts += [".keyword_only = true"] if self.keyword_only else []
+        parts += [f".length = {self.length}"] if self.length else []
+        return "{" + ", ".join(parts) + "}"
+
+
+def parameter(arg, index, is_function):
+    """An argument of a schema as a parameter of Python's; `value` is the C++ text that reads it from the call."""
+    name = "input" if arg.name == "self" and is_function else arg.name
+    base = arg.type.removesuffix("?") if not arg.type.endswith("?[]") else arg.type
+    optional = base != arg.type
+    default = None if arg.default is None else cpp_types.default_value(arg, as_field=True)
+    m = cpp_types.INT_LIST.fullmatch(arg.type)
+    if m:
+        length, optional = int(m.group(1) or 0), bool(m.group(2))
+        value = f"c.optional_integers({index})" if optional else f"c.integers({index}{', ' + default if default else ''})"
+        stub = "Sequence[int]" if not length else "int | Sequence[int]"
+        return Parameter(name, "kIntList", value, stub + (" | None" if optional else ""), optional, arg.default,
+                         arg.keyword_only, length)
+    m = cpp_types.BOOL_LIST.fullmatch(arg.type)
+    if m:
+        return Parameter(name, "kBoolList", f"c.booleans<{m.group(1)}>({index})", "Sequence[bool]", False, arg.default,
+                         arg.keyword_only)
+    kind, accessor, stub = TYPES.get(base, ("kGenerator", "generator", "Generator"))
+    if optional:
+        value = f"c.{OPTIONAL[base]}({index})"
+        if default not in (None, "{}"):
+            value = f"(c.has({index}) ? {value} : {cpp_types.field_type(arg)}({default}))"
+        return Parameter(name, kind, value, stub + " | None", True, arg.default, arg.keyword_only)
+    value = f"c.{accessor}({index}{', ' + default if default not in (None, '{}') and accessor != 'tensor' else ''})"
+    return Parameter(name, kind, value, stub, False, arg.default, arg.keyword_only)
+
+
+def parameters(schema, is_function):
+    out, values = [], []
+    for arg in schema.args:
+        if arg.type == "TensorOptions":
+            values.append(f"c.options({len(out)})")
+            out += [Parameter(n, kind, "", stub, True, "None", True) for n, kind, stub in OPTIONS]
+        else:
+            out.append(parameter(arg, len(out), is_function))
+            values.append(out[-1].value)
+    return out, values
+
+
+def default_text(p):
+    d = p.default
+    if d in ("{}", None):
+        return "None"
+    return {"Mean": "1", "Sum": "2", "contiguous_format": "torch.contiguous_format",
+            "preserve_format": "torch.preserve_format"}.get(d, d)
+
+
+def signature(params, skip_self):
+    parts, star = [], False
+    for p in params[1:] if skip_self else params:
+        if p.keyword_only and not star:
+            parts.append("*")
+            star = True
+        parts.append(f"{p.stub.replace('Sequence[int]', 'ints').replace('Sequence[Tensor]', 'Tensors')} {p.name}"
+                     + (f"={default_text(p)}" if p.default is not None else ""))
+    return ", ".join(parts)
+
+
+class Overload:
+    """One schema in one form: `function` (with `out=` where there is one), `method`, `inplace`."""
+
+    def __init__(self, op, schema, form, number):
+        self.op, self.schema, self.form = op, schema, form
+        self.is_function = form == "function"
+        self.parameters, self.values = parameters(schema, self.is_function)
+        # Declared by emit.Api.out.
+        self.has_out = (form == "function" and "out" in op.forms and op.kind != "Composite" and not schema.in_place_only
+                        and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
+        if self.has_out:
+            n = len(schema.returns)
+            self.parameters.append(Parameter("out", "kTensor" if n == 1 else "kTensorList", "",
+                                             "Tensor | None" if n == 1 else "Sequence[Tensor] | None", True, "None", True))
+        self.symbol = f"{op.name}_{number}_{form}"
+
+    def names(self):
+        names = self.schema.return_names
+        return names if len(names) > 1 and all(names) and not self.schema.name.startswith("_") else None
+
+    def definition(self):
+        s = self.schema
+        lines = [f"constexpr Parameter {self.symbol}_parameters[] = {{"
+                 + ", ".join(p.table_entry() for p in self.parameters) + "};"] if self.parameters else []
+        if self.names():
+            lines.append(f"constexpr const char* {self.symbol}_results[] = {{" + ", ".join(f'"{n}"' for n in self.names()) + "};")
+        body = [f"  [[maybe_unused]] auto&& a{i} = {v};" for i, v in enumerate(self.values)]
+        given = [f"a{i}" for i in range(len(self.values))]
+        self_at = next((i for i, a in enumerate(s.args) if a.name == "self"), None)
+        in_place = self.form == "inplace" or s.in_place_only
+        if in_place and s.returns and self_at is not None:
+            name = s.name if s.in_place_only else s.name + "_"
+            rest = ", ".join(g for i, g in enumerate(given) if i != self_at)
+            body.append(f"  return answer_with(c, {self_at}, [&] {{ a{self_at}.{name}({rest}); }});")
+        else:
+            if self.has_out:
+                at, n = len(self.parameters) - 1, len(s.returns)
+                outs = ["out"] if n == 1 else [f"out[{i}]" for i in range(n)]
+                body.append(f"  if (c.has({at}) && c.object({at}) != Py_None) {{")
+                if n == 1:
+                    body.append(f"    Tensor out = c.tensor({at});")
+                else:
+                    body.append(f"    std::vector<Tensor> out = c.tensors({at});")
+                    body.append(f'    ARGAND_CHECK(ValueError, out.size() == {n}, "{s.name}(): expected {n} tensors in out, got ", out.size());')
+                body.append(f"    return answer_with(c, {at}, [&] {{ argand::{s.name}_out({', '.join(outs + given)}); }});\n  }}")
+            if "function" in self.op.forms or s.in_place_only:
+                called = f"argand::{s.name}({', '.join(given)})"
+            else:
+                called = f"a{self_at}.{s.name}({', '.join(g for i, g in enumerate(given) if i != self_at)})"
+            body.append(f"  return answer(c, [&] {{ return {called}; }});")
+        lines.append(f"PyObject* {self.symbol}([[maybe_unused]] const Call& c) {{\n" + "\n".join(body) + "\n}")
+        return "\n".join(lines)
+
+    def table_entry(self):
+        text = signature(self.parameters, not self.is_function).replace('"', '\\"')
+        params = f"{self.symbol}_parameters" if self.parameters else "{}"
+        results = f"{self.symbol}_results" if self.names() else "nullptr"
+        return f'{{"{text}", {params}, {self.symbol}, {results}}}'
+
+    def stub(self, name, is_method):
+        parts, star = [], False
+        for p in self.parameters:
+            if is_method and p is self.parameters[0]:
+                parts.append("self")
+                continue
+            if p.keyword_only and not star:
+                parts.append("*")
+                star = True
+            parts.append(f"{p.name}: {p.stub}" + (" = ..." if p.default is not None else ""))
+        returns = {0: "None", 1: "Tensor"}.get(len(self.schema.returns))
+        if self.schema.returns in (["bool"], ["int"], ["float"]):
+            returns = self.schema.returns[0]
+        elif self.schema.returns == ["Scalar"]:
+            returns = "Number"
+        elif self.schema.returns == ["Tensor[]"]:
+            returns = "tuple[Tensor, ...]"
+        elif returns is None:
+            returns = "tuple[" + ", ".join("Tensor" for _ in self.schema.returns) + "]"
+        return f"def {name}({', '.join(parts)}) -> {returns}: ..."
+
+
+def forms(op, schema):
+    """The forms of a schema that Python sees, as (name, form)."""
+    self_arg = schema.arg("self")
+    takes_self = self_arg is not None and schema.args[0] is self_arg and self_arg.type == "Tensor"
+    if schema.in_place_only:
+        return ([(schema.name, "function")] if "function" in op.forms or not schema.returns else []) + (
+            [(schema.name, "method")] if schema.returns and takes_self else [])
+    out = [(schema.name, "function")] if "function" in op.forms else []
+    # `2 ** x`: what may be a number is the object of a method all the same, where it is a tensor.
+    takes_self |= self_arg is not None and schema.args[0] is self_arg and self_arg.type == "Tensor|Scalar"
+    if "method" in op.forms and takes_self and schema.name not in NOT_METHODS:
+        out.append((schema.name, "method"))
+    if "inplace" in op.forms and takes_self and schema.returns == ["Tensor"]:
+        out.append((schema.name + "_", "inplace"))
+        if "function" in op.forms:
+            out.append((schema.name + "_", "inplace_function"))
+    return out
+
+
+def tables(ops):
+    """{(name, is_method): [Overload]} in the order of the definitions."""
+    found, numbers = {}, itertools.count()
+    for op in ops:
+        for schema in op.schemas:
+            made = {}
+            for name, form in forms(op, schema):
+                kind = "inplace" if form.startswith("inplace") else form
+                # In place, function and method are one C++ function.
+                if kind not in made:
+                    made[kind] = Overload(op, schema, kind, next(numbers))
+                found.setdefault((name, form in ("method", "inplace")), []).append(made[kind])
+    return found
+
+
+def bindings(ops):
+    """{file name: text}: one file for each family, and one that adds everything to the module."""
+    found = tables(ops)
+    family_of = lambda overloads: overloads[0].op.family  # noqa: E731
+    files, declared = {}, []
+    for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
+        text = [NOTE + '#include "argand/ops/functions.h"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
+                "namespace argand::python {\nnamespace {\n"]
+        functions, methods, written = [], [], set()
+        for (name, is_method), overloads in group:
+            for o in overloads:
+                if o.symbol not in written:
+                    text.append(o.definition())
+                    written.add(o.symbol)
+            kind = "method" if is_method else "function"
+            table = f"{kind}_{name}_overloads"
+            text.append(f"constexpr Overload {table}[] = {{" + ",\n  ".join(o.table_entry() for o in overloads) + "};")
+            doc = next((o.op.doc for o in overloads if o.op.doc), "")
+            doc = doc.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+            (methods if is_method else functions).append(f'    {{"{name}", "{doc}", {table}}},')
+        text.append("constexpr FunctionTable functions[] = {\n" + "\n".join(functions) + "\n};")
+        text.append("constexpr FunctionTable methods[] = {\n" + "\n".join(methods) + "\n};" if methods
+                    else "constexpr std::span<const FunctionTable> methods;")
+        text.append(f"}}  // namespace\n\nvoid add_{family}(nb::module_& module) {{\n"
+                    "  for (const FunctionTable& table : functions) add_function(module.ptr(), table);\n"
+                    "  for (const FunctionTable& table : methods) add_method(tensor_type, table);\n}\n\n}  // namespace argand::python\n")
+        files[f"{family}.cpp"] = "\n".join(text)
+        declared.append(family)
+    files["operators.cpp"] = (
+        NOTE + '#include "bindings/modules.h"\n\nnamespace argand::python {\n\n'
+        + "\n".join(f"void add_{f}(nb::module_& module);" for f in declared)
+        + "\n\nvoid add_operators(nb::module_& module) {\n" + "\n".join(f"  add_{f}(module);" for f in declared)
+        + "\n}\n\n}  // namespace argand::python\n")
+    return files
+
+
+def stubs(ops):
+    """The operators' part of _C.pyi: methods of Tensor, and functions."""
+    found = tables(ops)
+
+    def lines(is_method, indent):
+        out = []
+        for (name, method), overloads in sorted(found.items()):
+            if method != is_method or name in RESERVED:
+                continue
+            many = len(overloads) > 1
+            for o in overloads:
+                stub = o.stub(name, is_method)
+                # A parameter named as a keyword (random_'s `from`) can be given by position alone.
+                stub = re.sub(r"\b(from|lambda)(:)", r"\1_\2", stub)
+                out.append((indent + "@overload\n" if many else "") + indent + stub)
+        return out
+
+    return lines(True, "    "), lines(False, "")
