@@ -15,7 +15,8 @@ find_package(Python3 REQUIRED COMPONENTS Interpreter)
 set(generate ${Python3_EXECUTABLE} ${generator} --out ${ARGAND_GENERATED_DIR})
 file(GLOB_RECURSE op_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/argand/ops/*.cpp)
 list(FILTER op_files EXCLUDE REGEX "_test\\.cpp$")
-file(GLOB_RECURSE generator_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/generate/*.py)
+file(GLOB_RECURSE generator_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tools/generate/*.py
+  ${PROJECT_SOURCE_DIR}/python/bindings/*.pyi.in)
 set(op_list ${PROJECT_SOURCE_DIR}/argand/ops/all.h)
 
 # Once now, to learn which files there are; again whenever that may have changed.

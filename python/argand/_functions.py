@@ -62,6 +62,25 @@ def split(tensor, split_size_or_sections, dim=0):
     return tensor.split(split_size_or_sections, dim)
 
 
+def tensor_split(input, indices_or_sections, dim=0):
+    """The tensor in so many parts, or cut at the indices; views."""
+    if isinstance(indices_or_sections, Tensor):
+        indices_or_sections = indices_or_sections.tolist()
+    return _tensor_split(input, indices_or_sections, dim)
+
+
+_tensor_split = _C.tensor_split
+Tensor.tensor_split = tensor_split
+
+
+def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
+    """The p-norm distances between all rows of x1 and all of x2."""
+    modes = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
+    if compute_mode not in modes:
+        raise ValueError(f"{compute_mode} is not a valid value for compute_mode")
+    return _C.cdist(x1, x2, p, modes[compute_mode])
+
+
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The p-norm over dimensions (all if None); "fro" is the 2-norm of all elements, "nuc" is not supported."""
     if p == "nuc":

@@ -153,6 +153,11 @@ std::string list_types(PyObject* const* arguments, size_t num_positional, PyObje
   return text;
 }
 
+// Arguments that are not counted in messages: the object of a method.
+size_t hidden(const Overload& overload) {
+  return !overload.parameters.empty() && std::string_view(overload.parameters[0].name) == "self" ? 1 : 0;
+}
+
 [[noreturn]] void raise_type_error(const std::string& message) {
   PyErr_SetString(PyExc_TypeError, message.c_str());
   throw nb::python_error();
@@ -190,8 +195,9 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     for (size_t i = lists_at; i < num_positional; ++i)
       PyTuple_SetItem(gathered_.ptr(), static_cast<Py_ssize_t>(i - lists_at), Py_NewRef(arguments[i]));
   } else if (num_positional > positional) {
-    return refuse(" takes ", positional, " positional argument", positional == 1 ? "" : "s", " but ", num_positional,
-                  num_positional == 1 ? " was" : " were", " given");
+    const size_t takes = positional - hidden(overload), given = num_positional - hidden(overload);
+    return refuse(" takes ", takes, " positional argument", takes == 1 ? "" : "s", " but ", given,
+                  given == 1 ? " was" : " were", " given");
   }
   size_t used = 0;
   for (size_t i = 0; i < parameters.size(); ++i) {
@@ -210,7 +216,8 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
       continue;
     }
     if (!accepts(p, object, strict)) {
-      return refuse(": argument '", p.name, "'", by_position ? str(" (position ", i + 1, ")") : "", " must be ",
+      return refuse(": argument '", p.name, "'",
+                    by_position ? str(" (position ", i + 1 - hidden(overload), ")") : "", " must be ",
                     kind_text(p), ", not ", type_name(object));
     }
   }
@@ -241,8 +248,9 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
       for (const Overload& overload : table.overloads)
         if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr))
           return overload.call(call);
+    const size_t skip = hidden(table.overloads[0]);
     std::string message = str(table.name, "() received an invalid combination of arguments - got (",
-                              list_types(arguments, num_positional, keywords), "), but expected one of:");
+                              list_types(arguments + skip, num_positional - skip, keywords), "), but expected one of:");
     for (const Overload& overload : table.overloads) {
       call.bind(table, overload, arguments, num_positional, keywords, false, &why);
       message += str("\n * (", overload.signature, ")\n      didn't match because ", why.message);
@@ -252,8 +260,8 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
 }
 
 void Call::refuse_element(size_t i, size_t at, const char* expected, PyObject* got) const {
-  raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' (position ", i + 1,
-                       ") must be ", kind_text(overload_->parameters[i]), ", but found element of type ",
+  raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' (position ",
+                       i + 1 - hidden(*overload_), ") must be ", kind_text(overload_->parameters[i]), ", but found element of type ",
                        type_name(got), " at pos ", at, " where ", expected, " was expected"));
 }
 

@@ -9,6 +9,7 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
   python/bindings/<family>.cpp      the Python front's functions and methods
+  python/_C.pyi                     their types, for tools
 A file whose text would not change keeps its time.  Python's standard library only.
 """
 import argparse
@@ -53,6 +54,8 @@ def main():
     write(out / "docs" / "operators.md", emit.reference(ops))
     for name, text in python_front.bindings(ops).items():
         write(out / "python" / "bindings" / name, text)
+    template = ops_dir.parents[1] / "python" / "bindings" / "_C.pyi.in"
+    write(out / "python" / "_C.pyi", python_front.stubs(ops, template.read_text()))
     return 0
 
 

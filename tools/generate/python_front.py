@@ -13,23 +13,23 @@ TYPES = {
     "Tensor|Scalar": ("kTensorOrNumber", "operand", "Tensor | Number"),
     "Tensor[]": ("kTensorList", "tensors", "Sequence[Tensor]"),
     "Tensor?[]": ("kTensorList", "tensors", "Sequence[Tensor | None]"),
-    "int": ("kInt", "integer", "int"),
-    "float": ("kFloat", "number", "float"),
-    "bool": ("kBool", "boolean", "bool"),
+    "int": ("kInt", "integer", "builtins.int"),
+    "float": ("kFloat", "number", "builtins.float"),
+    "bool": ("kBool", "boolean", "builtins.bool"),
     "str": ("kText", "text", "str"),
     "Scalar": ("kScalar", "scalar", "Number"),
-    "ScalarType": ("kDtype", "dtype", "dtype"),
-    "Device": ("kDevice", "device", "device"),
-    "MemoryFormat": ("kMemoryFormat", "memory_format", "memory_format"),
-    "float[]": ("kFloatList", "optional_numbers", "Sequence[float]"),
+    "ScalarType": ("kDtype", "dtype", "_dtype"),
+    "Device": ("kDevice", "device", "_device"),
+    "MemoryFormat": ("kMemoryFormat", "memory_format", "_memory_format"),
+    "float[]": ("kFloatList", "optional_numbers", "Sequence[builtins.float]"),
 }
 OPTIONAL = {
     "Tensor": "optional_tensor", "int": "optional_integer", "float": "optional_number", "bool": "optional_boolean",
     "str": "optional_text", "Scalar": "optional_scalar", "ScalarType": "optional_dtype", "Device": "optional_device",
     "MemoryFormat": "optional_memory_format", "Generator": "generator", "float[]": "optional_numbers",
 }
-OPTIONS = [("dtype", "kDtype", "dtype | None"), ("layout", "kLayout", "layout | None"), ("device", "kDevice", "DeviceLike | None"),
-           ("pin_memory", "kBool", "bool | None"), ("requires_grad", "kBool", "bool | None")]
+OPTIONS = [("dtype", "kDtype", "_dtype | None"), ("layout", "kLayout", "_layout | None"), ("device", "kDevice", "_device | str | builtins.int | None"),
+           ("pin_memory", "kBool", "builtins.bool | None"), ("requires_grad", "kBool", "builtins.bool | None")]
 # Methods that are written by hand or are attributes in Python.
 NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
 RESERVED = {"from", "lambda", "in", "is", "not", "and", "or", "None", "True", "False"}
@@ -57,14 +57,16 @@ def parameter(arg, index, is_function):
     default = None if arg.default is None else cpp_types.default_value(arg, as_field=True)
     m = cpp_types.INT_LIST.fullmatch(arg.type)
     if m:
-        length, optional = int(m.group(1) or 0), bool(m.group(2))
+        # One number stands for a list of an optional one (`any(dim=0)`), and of one of fixed length (`stride=2`).
+        optional = bool(m.group(2))
+        length = int(m.group(1) or optional)
         value = f"c.optional_integers({index})" if optional else f"c.integers({index}{', ' + default if default else ''})"
-        stub = "Sequence[int]" if not length else "int | Sequence[int]"
+        stub = "Sequence[builtins.int]" if not length else "builtins.int | Sequence[builtins.int]"
         return Parameter(name, "kIntList", value, stub + (" | None" if optional else ""), optional, arg.default,
                          arg.keyword_only, length)
     m = cpp_types.BOOL_LIST.fullmatch(arg.type)
     if m:
-        return Parameter(name, "kBoolList", f"c.booleans<{m.group(1)}>({index})", "Sequence[bool]", False, arg.default,
+        return Parameter(name, "kBoolList", f"c.booleans<{m.group(1)}>({index})", "Sequence[builtins.bool]", False, arg.default,
                          arg.keyword_only)
     kind, accessor, stub = TYPES.get(base, ("kGenerator", "generator", "Generator"))
     if optional:
@@ -96,13 +98,19 @@ def default_text(p):
             "preserve_format": "torch.preserve_format"}.get(d, d)
 
 
+def plain(stub):
+    """A type as messages show it."""
+    stub = re.sub(r"builtins\.|\b_(?=dtype|device|layout|memory_format)", "", stub)
+    return stub.replace("Sequence[int]", "ints").replace("Sequence[Tensor]", "Tensors")
+
+
 def signature(params, skip_self):
     parts, star = [], False
     for p in params[1:] if skip_self else params:
         if p.keyword_only and not star:
             parts.append("*")
             star = True
-        parts.append(f"{p.stub.replace('Sequence[int]', 'ints').replace('Sequence[Tensor]', 'Tensors')} {p.name}"
+        parts.append(f"{plain(p.stub)} {p.name}"
                      + (f"={default_text(p)}" if p.default is not None else ""))
     return ", ".join(parts)
 
@@ -166,6 +174,15 @@ class Overload:
         results = f"{self.symbol}_results" if self.names() else "nullptr"
         return f'{{"{text}", {params}, {self.symbol}, {results}}}'
 
+    def stubs(self, name, is_method):
+        """The types of a call, and of one whose sizes are given one by one."""
+        positional = [p for p in self.parameters if not p.keyword_only]
+        out = [self.stub(name, is_method)]
+        if positional and positional[-1].kind == "kIntList" and not positional[-1].length and len(positional) == 1 + is_method:
+            last = positional[-1].name
+            out.append(re.sub(rf"\b{last}: Sequence\[builtins\.int\](?: = \.\.\.)?(, \*)?", rf"*{last}: builtins.int", out[0]))
+        return out
+
     def stub(self, name, is_method):
         parts, star = [], False
         for p in self.parameters:
@@ -178,7 +195,7 @@ class Overload:
             parts.append(f"{p.name}: {p.stub}" + (" = ..." if p.default is not None else ""))
         returns = {0: "None", 1: "Tensor"}.get(len(self.schema.returns))
         if self.schema.returns in (["bool"], ["int"], ["float"]):
-            returns = self.schema.returns[0]
+            returns = "builtins." + self.schema.returns[0]
         elif self.schema.returns == ["Scalar"]:
             returns = "Number"
         elif self.schema.returns == ["Tensor[]"]:
@@ -258,21 +275,23 @@ def bindings(ops):
     return files
 
 
-def stubs(ops):
-    """The operators' part of _C.pyi: methods of Tensor, and functions."""
+def stubs(ops, template):
+    """_C.pyi: the template with the operators' functions and methods of Tensor in it.  What the template declares itself
+    (because Python's form is another) is left out."""
     found = tables(ops)
+    written = set(re.findall(r"^    def (\w+)\(", template, re.M))
 
     def lines(is_method, indent):
         out = []
         for (name, method), overloads in sorted(found.items()):
-            if method != is_method or name in RESERVED:
+            if method != is_method or name in RESERVED or (is_method and name in written):
                 continue
-            many = len(overloads) > 1
-            for o in overloads:
-                stub = o.stub(name, is_method)
+            # Sizes one by one come last: they match no arguments at all, too.
+            stubs = sorted((s for o in overloads for s in o.stubs(name, is_method)), key=lambda s: ": builtins.int" in s and "*" in s.split(":")[0])
+            for stub in stubs:
                 # A parameter named as a keyword (random_'s `from`) can be given by position alone.
                 stub = re.sub(r"\b(from|lambda)(:)", r"\1_\2", stub)
-                out.append((indent + "@overload\n" if many else "") + indent + stub)
-        return out
+                out.append((indent + "@overload\n" if len(stubs) > 1 else "") + indent + stub)
+        return "\n".join(out)
 
-    return lines(True, "    "), lines(False, "")
+    return template.replace("    # @METHODS@", lines(True, "    ")).replace("# @FUNCTIONS@", lines(False, ""))
