@@ -9,6 +9,7 @@
 #include "argand/ops/functions.h"
 #include "argand/runtime/backend.h"
 #include "bindings/numbers.h"
+#include "bindings/tensor_object.h"
 
 namespace argand::python {
 

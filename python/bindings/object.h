@@ -15,7 +15,7 @@ namespace nb = nanobind;
 class NoGil {
  public:
   NoGil() : state_(PyEval_SaveThread()) {}
-  ~NoGil() { PyEval_RestoreThread(state_); }
+  ~NoGil();
   NoGil(const NoGil&) = delete;
   NoGil& operator=(const NoGil&) = delete;
 

@@ -174,14 +174,14 @@ class Overload:
         results = f"{self.symbol}_results" if self.names() else "nullptr"
         return f'{{"{text}", {params}, {self.symbol}, {results}}}'
 
-    def stubs(self, name, is_method):
-        """The types of a call, and of one whose sizes are given one by one."""
+    def stub_of_numbers(self, name, is_method):
+        """The types of a call whose sizes are given one by one, in a list; an empty one where that cannot be."""
         positional = [p for p in self.parameters if not p.keyword_only]
-        out = [self.stub(name, is_method)]
-        if positional and positional[-1].kind == "kIntList" and not positional[-1].length and len(positional) == 1 + is_method:
-            last = positional[-1].name
-            out.append(re.sub(rf"\b{last}: Sequence\[builtins\.int\](?: = \.\.\.)?(, \*)?", rf"*{last}: builtins.int", out[0]))
-        return out
+        last = positional[-1] if positional else None
+        if not last or last.kind != "kIntList" or last.length or len(positional) != 1 + is_method:
+            return []
+        return [re.sub(rf"\b{last.name}: Sequence\[builtins\.int\](?: = \.\.\.)?(, \*)?", rf"*{last.name}: builtins.int",
+                       self.stub(name, is_method))]
 
     def stub(self, name, is_method):
         parts, star = [], False
@@ -286,8 +286,9 @@ def stubs(ops, template):
         for (name, method), overloads in sorted(found.items()):
             if method != is_method or name in RESERVED or (is_method and name in written):
                 continue
-            # Sizes one by one come last: they match no arguments at all, too.
-            stubs = sorted((s for o in overloads for s in o.stubs(name, is_method)), key=lambda s: ": builtins.int" in s and "*" in s.split(":")[0])
+            # Sizes one by one come last: they match a call without arguments, too.
+            stubs = [o.stub(name, is_method) for o in overloads]
+            stubs += [s for o in overloads for s in o.stub_of_numbers(name, is_method)]
             for stub in stubs:
                 # A parameter named as a keyword (random_'s `from`) can be given by position alone.
                 stub = re.sub(r"\b(from|lambda)(:)", r"\1_\2", stub)

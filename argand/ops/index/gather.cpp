@@ -12,7 +12,7 @@ namespace {
 // index must have self's rank and, outside dim, no size above that of `t`.
 void check_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim,
                  bool check_at_dim) {
-  ARGAND_CHECK(DtypeError, index.dtype() == kLong, op, ": expected dtype int64 for index, got ", index.dtype());
+  ARGAND_CHECK(DtypeError, argand::is_integral(index.dtype()), op, ": expected dtype int64 for index, got ", index.dtype());
   ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
                ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
                " and ", t.sizes());
@@ -317,7 +317,8 @@ struct TakeAlongDim : Composite<TakeAlongDimArgs> {
       to[dim] = a.self.sizes()[dim];
       index_to[dim] = a.indices.sizes()[dim];
     }
-    return a.self.expand(to).gather(dim, a.indices.expand(index_to));
+    const Tensor at = a.indices.expand(index_to);  // a negative index counts from the end
+    return a.self.expand(to).gather(dim, where(at < 0, at + size_at(a.self, dim), at));
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->integer({3, 2}, 0, 4), 1});

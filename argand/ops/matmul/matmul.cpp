@@ -8,7 +8,11 @@ namespace argand::ops {
 namespace {
 
 // [..., k] as [rows, k].
-Tensor as_rows(const Tensor& t) { return t.dim() == 2 ? t : t.reshape({-1, t.sizes().back()}); }
+Tensor as_rows(const Tensor& t) {
+  if (t.dim() == 2) return t;
+  // Not -1, which says nothing of a tensor without elements.
+  return t.reshape({numel_of(t.sizes().slice(0, t.sizes().size() - 1)), t.sizes().back()});
+}
 
 Dims with_last(IntArrayRef lead, int64_t last) {
   Dims out(lead);
@@ -177,9 +181,13 @@ struct Tensordot : Composite<TensordotArgs> {
                  "tensordot: both dimension lists should have same length, got ", a.dims_self, " and ", a.dims_other);
     const Dims da = wrap_dims(a.dims_self, a.self.dim(), "tensordot", false),
                db = wrap_dims(a.dims_other, a.other.dim(), "tensordot", false);
+    Tensor self = a.self, other = a.other;
     int64_t contracted = 1;
     for (size_t i = 0; i < da.size(); ++i) {
-      const int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
+      int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
+      // A dimension of size 1 goes with every element of the other tensor's.
+      if (n == 1 && m != 1) other = other.sum(db[i], true), m = 1;
+      if (m == 1 && n != 1) self = self.sum(da[i], true), n = 1;
       ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n,
                    " in dim ", da[i], " and second has size ", m, " in dim ", db[i]);
       contracted *= n;
@@ -195,11 +203,11 @@ struct Tensordot : Composite<TensordotArgs> {
       }
       return n;
     };
-    const int64_t rows = keep(a.self, da, order_a), columns = keep(a.other, db, order_b);
+    const int64_t rows = keep(self, da, order_a), columns = keep(other, db, order_b);
     for (const int64_t d : da) order_a.push_back(d);
-    return a.self.permute(order_a)
+    return self.permute(order_a)
         .reshape({rows, contracted})
-        .mm(a.other.permute(order_b).reshape({contracted, columns}))
+        .mm(other.permute(order_b).reshape({contracted, columns}))
         .reshape(out);
   }
   static void samples(S& s) {

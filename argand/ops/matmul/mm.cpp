@@ -36,6 +36,10 @@ void load_addend(const Tensor& self, const Scalar& beta, const Tensor& out) {
 }
 
 Tensor scaled(const Tensor& t, const Scalar& by) { return by.equal(1) ? t : t * by; }
+// A gradient through a factor.
+Tensor scaled_back(const Tensor& g, const Scalar& by) {
+  return scaled(g, by.isComplex() ? Scalar(std::conj(by.to<std::complex<double>>())) : by);
+}
 
 }  // namespace
 
@@ -97,9 +101,9 @@ struct Addmm : Kernel<AddmmArgs> {
     load_addend(a.self, a.beta, out);
     product(a.mat1, a.mat2, out, a.alpha, a.beta);
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return scaled(g, c.beta); }
-  static Tensor grad_mat1(const Ctx& c, const Tensor& g) { return scaled(g.mm(c.mat2.t().conj()), c.alpha); }
-  static Tensor grad_mat2(const Ctx& c, const Tensor& g) { return scaled(c.mat1.t().conj().mm(g), c.alpha); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return scaled_back(g, c.beta); }
+  static Tensor grad_mat1(const Ctx& c, const Tensor& g) { return scaled_back(g.mm(c.mat2.t().conj()), c.alpha); }
+  static Tensor grad_mat2(const Ctx& c, const Tensor& g) { return scaled_back(c.mat1.t().conj().mm(g), c.alpha); }
   static void samples(S& s) {
     s.add({s->real({2, 4}), s->real({2, 3}), s->real({3, 4})});
     s.add({s->real({4}), s->real({2, 3}), s->real({3, 4}), 2, 3});
@@ -128,12 +132,12 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
     load_addend(a.self, a.beta, out);
     batched_product(a.batch1, a.batch2, out, a.alpha, a.beta);
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return scaled(g, c.beta); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return scaled_back(g, c.beta); }
   static Tensor grad_batch1(const Ctx& c, const Tensor& g) {
-    return scaled(g.bmm(c.batch2.transpose(1, 2).conj()), c.alpha);
+    return scaled_back(g.bmm(c.batch2.transpose(1, 2).conj()), c.alpha);
   }
   static Tensor grad_batch2(const Ctx& c, const Tensor& g) {
-    return scaled(c.batch1.transpose(1, 2).conj().bmm(g), c.alpha);
+    return scaled_back(c.batch1.transpose(1, 2).conj().bmm(g), c.alpha);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 5}), s->real({2, 3, 4}), s->real({2, 4, 5}), 2, 3});

@@ -1,0 +1,245 @@
+"""Backward, gradients, hooks, Functions and the switches of recording."""
+import gc
+import threading
+import warnings
+import weakref
+
+import argand as torch
+import pytest
+
+
+def test_backward_and_grad():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2, 4]
+    (x * 3).sum().backward()
+    assert x.grad.tolist() == [5, 7]
+    x.grad = None
+    y = x**3
+    g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    h, = torch.autograd.grad(g.sum(), x)
+    assert g.tolist() == [3, 12] and h.tolist() == [6, 12] and x.grad is None
+    y.backward(torch.ones(2))
+    assert x.grad.tolist() == [3, 12]
+
+
+def test_errors():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):
+        (x * 2).backward()
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        torch.ones(1).backward()
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        (x * x).sum().backward(inputs=[])
+    with pytest.raises(ValueError, match="assigned grad has data of a different size"):
+        try:
+            x.grad = torch.ones(3)
+        except RuntimeError as error:
+            raise ValueError(str(error)) from None
+
+
+def test_unused_and_materialized():
+    x, z = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    assert torch.autograd.grad((x * 2).sum(), [x, z], allow_unused=True)[1] is None
+    assert torch.autograd.grad((x * 2).sum(), [x, z], materialize_grads=True)[1].tolist() == [0]
+    with pytest.raises(RuntimeError, match="appears to not have been used"):
+        torch.autograd.grad((x * 2).sum(), [z])
+
+
+def test_graph_is_seen():
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 2).sum()
+    assert y.grad_fn.name() == "SumBackward0" and y.grad_fn.next_functions[0][0].name() == "MulBackward0"
+    assert x.is_leaf and not y.is_leaf and x.grad_fn is None
+
+
+def test_hooks():
+    x = torch.ones(2, requires_grad=True)
+    seen = []
+    handle = x.register_hook(lambda g: seen.append(g.tolist()) or g * 10)
+    (x * 2).sum().backward()
+    assert seen == [[2, 2]] and x.grad.tolist() == [20, 20]
+    handle.remove()
+    handle.remove()
+    (x * 2).sum().backward()
+    assert x.grad.tolist() == [22, 22]
+    y = x * 2
+    y.retain_grad()
+    y.sum().backward()
+    assert y.grad.tolist() == [1, 1]
+
+
+def test_a_hook_that_raises():
+    class Mine(Exception):
+        pass
+
+    def hook(_):
+        raise Mine("here")
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(hook)
+    with pytest.raises(Mine, match="here"):
+        (x * 2).sum().backward()
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, scale):
+        ctx.save_for_backward(x)
+        ctx.scale = scale
+        return scale * x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, = ctx.saved_tensors
+        assert ctx.needs_input_grad == (True, False)
+        return 3 * ctx.scale * x * x * grad, None
+
+
+def test_function():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = Cube.apply(x, 2)
+    assert y.tolist() == [2, 16] and y.grad_fn.name() == "CubeBackward"
+    g, = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert g.tolist() == [6, 24] and torch.autograd.grad(g.sum(), x)[0].tolist() == [12, 24]
+    d = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(lambda t: Cube.apply(t, 3), (d,))
+    assert torch.autograd.gradgradcheck(lambda t: Cube.apply(t, 3), (d,))
+
+
+def test_function_with_setup_context_and_several_results():
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(a, b):
+            return a * b, a + b, "text"
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.save_for_backward(*inputs)
+
+        @staticmethod
+        def backward(ctx, g1, g2, _=None):
+            a, b = ctx.saved_tensors
+            return g1 * b + g2, g1 * a + g2
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0, requires_grad=True)
+    product, total, text = Both.apply(a, b)
+    (product + total).backward()
+    assert text == "text" and a.grad.item() == 4 and b.grad.item() == 3
+
+
+def test_wrong_functions():
+    class Short(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a, b):
+            return a + b
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+    a = torch.ones(1, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Short"):
+        Short.apply(a, a).backward()
+
+    class Text(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, a):
+            return a * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            return "gradient"
+    with pytest.raises(TypeError, match="expected a Tensor or None"):
+        Text.apply(a).backward()
+
+
+def test_gradcheck_finds_a_wrong_gradient():
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3
+    x = torch.rand(2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(RuntimeError):
+        torch.autograd.gradcheck(Wrong.apply, (x,))
+    assert torch.autograd.gradcheck(Wrong.apply, (x,), raise_exception=False) is False
+
+
+def test_switches():
+    x = torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        assert not (x * 2).requires_grad and not torch.is_grad_enabled()
+        with torch.enable_grad():
+            assert (x * 2).requires_grad
+
+    @torch.no_grad()
+    def f():
+        return torch.is_grad_enabled()
+
+    @torch.no_grad
+    def g():
+        yield torch.is_grad_enabled()
+        yield torch.is_grad_enabled()
+    assert f() is False and list(g()) == [False, False] and torch.is_grad_enabled()
+    with torch.set_grad_enabled(False):
+        assert not torch.is_grad_enabled()
+    torch.set_grad_enabled(False)
+    assert not torch.is_grad_enabled()
+    torch.set_grad_enabled(True)
+    with torch.inference_mode():
+        y = x * 2
+    assert y.is_inference() and torch.is_grad_enabled() and not torch.is_inference_mode_enabled()
+    with pytest.raises(RuntimeError):
+        (x * y).sum().backward()
+
+
+def test_anomaly():
+    x = torch.tensor([-1.0], requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with torch.autograd.detect_anomaly():
+            with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan values in its 0th output"):
+                x.sqrt().sum().backward()
+    x.sqrt().sum().backward()
+    assert x.grad.isnan().all()
+
+
+def test_graphs_go_with_their_last_tensor():
+    class Keep(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 2
+    x = torch.ones(1, requires_grad=True)
+    z = x * 1
+    ref = weakref.ref(z)
+    y = Keep.apply(z)
+    del z
+    y.sum().backward()
+    del y
+    gc.collect()
+    assert ref() is None
+
+
+def test_threads():
+    results = []
+
+    def work(k):
+        x = torch.full((100,), float(k), requires_grad=True)
+        for _ in range(50):
+            x.grad = None
+            (Cube.apply(x, 1)).sum().backward()
+        results.append((k, x.grad[0].item()))
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(1, 5)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert sorted(results) == [(k, 3.0 * k * k) for k in range(1, 5)]

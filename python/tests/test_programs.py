@@ -1,0 +1,87 @@
+"""`python -m argand`, starting, ending and forking, and the types that tools read."""
+import os
+import pathlib
+import subprocess
+import sys
+
+import argand
+import pytest
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+
+def test_import_torch_means_argand(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch, sys\n"
+                      "import torch.nn.functional as F\n"
+                      "from torch import nn\n"
+                      "from torch.autograd import Function\n"
+                      "import argand, argand.nn.functional\n"
+                      "assert torch is argand and F is argand.nn.functional and nn is argand.nn\n"
+                      "print(torch.ones(2), sys.argv[1:])\n")
+    out = run("-m", "argand", str(script), "--flag", "3")
+    assert out.stdout == "tensor([1., 1.]) ['--flag', '3']\n", out.stderr
+
+
+def test_modules_and_what_is_missing(tmp_path):
+    (tmp_path / "tool.py").write_text("import torch\nprint(torch.zeros(1))\n")
+    assert run("-m", "argand", "-m", "tool", cwd=tmp_path).stdout == "tensor([0.])\n"
+    (tmp_path / "other.py").write_text("import torch.nowhere\n")
+    out = run("-m", "argand", "other.py", cwd=tmp_path)
+    assert "No module named 'torch.nowhere'" in out.stderr and out.returncode == 1
+    assert run("-m", "argand").returncode == 2
+
+
+def test_a_plain_process_knows_no_torch():
+    out = run("-c", "import argand, sys; print('torch' in sys.modules)")
+    assert out.stdout == "False\n", out.stderr
+
+
+@pytest.mark.parametrize("code", [
+    "import argand as t; x = t.ones(3, requires_grad=True); y = (x * 2).sum(); globals_kept = [x, y]",
+    "import argand as t, atexit; x = t.ones(3); atexit.register(lambda: print(x.sum().item()))",
+    "import argand as t\nclass F(t.autograd.Function):\n    forward = staticmethod(lambda c, x: x * 2)\n"
+    "    backward = staticmethod(lambda c, g: g)\nx = F.apply(t.ones(1, requires_grad=True))",
+    "import argand as t, threading; threading.Thread(target=lambda: t.ones(100000).exp().sum().item(), daemon=True).start()",
+    "import argand as t, sys; x = t.ones(1000000).exp(); sys.modules.clear()",
+])
+def test_clean_exit(code):
+    out = run("-c", code)
+    assert out.returncode == 0 and "Error" not in out.stderr, out.stderr
+
+
+def test_forked_children_compute():
+    code = ("import os, argand as t\n"
+            "x = t.ones(2000000); print((x * 2).sum().item(), flush=True)\n"
+            "pid = os.fork()\n"
+            "if pid == 0:\n"
+            "    ok = (x * 3).sum().item() == 6000000\n"
+            "    os._exit(0 if ok else 1)\n"
+            "print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n")
+    assert run("-c", code).stdout == "4000000.0\n0\n"
+
+
+def test_import_is_quick():
+    out = run("-X", "importtime", "-c", "import argand")
+    total = next(int(line.split("|")[1]) for line in out.stderr.splitlines() if line.endswith("| argand"))
+    assert total < 1_000_000, out.stderr  # microseconds; it is a tenth of that on an idle machine
+
+
+def test_types(tmp_path):
+    api = pytest.importorskip("mypy.api", reason="mypy is not installed")
+    package = pathlib.Path(argand.__file__).parent
+    script = tmp_path / "script.py"
+    script.write_text("import argand as torch\n"
+                      "x = torch.randn(2, 3)\n"
+                      "y = torch.add(x, 1.0, alpha=2).relu().sum(dim=0)\n"
+                      "z: torch.Tensor = x.view(3, 2) @ x\n"
+                      "values, indices = torch.max(x, dim=1)\n"
+                      "n: int = x.numel()\n"
+                      "wrong: str = torch.relu(x)\n")
+    os.environ["MYPYPATH"] = str(package.parent)
+    out, err, status = api.run([str(script), "--cache-dir", str(tmp_path / "cache"), "--follow-imports=silent"])
+    assert status == 1 and out.count("error:") == 1 and "script.py:7" in out, out + err
+    out, err, status = api.run([str(package / "_C.pyi"), "--cache-dir", str(tmp_path / "cache")])
+    assert status == 0, out + err

@@ -1,0 +1,269 @@
+"""Construction, attributes, conversions and operators of tensors."""
+import copy
+import gc
+import math
+import pickle
+import sys
+import weakref
+
+import argand as torch
+import numpy as np
+import pytest
+
+
+def test_from_nested_sequences():
+    t = torch.tensor([[1, 2], [3, 4]])
+    assert t.dtype is torch.int64 and t.shape == (2, 2) and t.tolist() == [[1, 2], [3, 4]]
+    assert torch.tensor([1, 2.5]).dtype is torch.float32
+    assert torch.tensor([True, False]).dtype is torch.bool
+    assert torch.tensor(1 + 2j).dtype is torch.complex64
+    assert torch.tensor([]).shape == (0,) and torch.tensor([[], []]).shape == (2, 0)
+    assert torch.tensor([torch.tensor(1.5), 2]).tolist() == [1.5, 2.0]
+    assert torch.tensor([np.float64(0.5), np.int64(3)]).tolist() == [0.5, 3.0]
+    assert torch.tensor(np.arange(6).reshape(2, 3)).tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert torch.tensor(range(3)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("data, message", [([[1, 2], [3]], "expected sequence of length 2 at dim 1"),
+                                           ([[1], 2], "expected a sequence of length 1 at dim 1"),
+                                           ([1, [2]], "expected a number at dim 1")])
+def test_ragged_sequences(data, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        torch.tensor(data)
+
+
+def test_what_is_no_number():
+    with pytest.raises(TypeError, match="invalid data type 'str'"):
+        torch.tensor(["a"])
+    with pytest.raises(ValueError, match="does not fit 64 bits"):
+        torch.tensor([2**70])
+
+
+def test_factories():
+    assert torch.zeros(2, 3).shape == torch.zeros((2, 3)).shape == torch.zeros(torch.Size([2, 3])).shape == (2, 3)
+    assert torch.ones(2, dtype=torch.int32).dtype is torch.int32
+    assert torch.full((2,), 7).dtype is torch.int64 and torch.full((2,), 7.0).dtype is torch.float32
+    assert torch.arange(2, 8, 3).tolist() == [2, 5] and torch.arange(3).dtype is torch.int64
+    assert torch.eye(2).tolist() == [[1, 0], [0, 1]]
+    assert torch.randint(0, 10, (5,)).dtype is torch.int64
+    assert torch.zeros(2, requires_grad=True).requires_grad
+    assert torch.Tensor(2, 3).shape == (2, 3) and torch.Tensor([1, 2]).tolist() == [1.0, 2.0]
+    assert torch.LongTensor([1, 2]).dtype is torch.int64 and isinstance(torch.ones(1), torch.FloatTensor)
+
+
+def test_random_stream_is_pytorchs():
+    torch.manual_seed(0)
+    assert torch.rand(3).tolist() == pytest.approx([0.49625658988952637, 0.7682217955589294, 0.08847743272781372], abs=0)
+    torch.manual_seed(0)
+    assert torch.randn(3).tolist() == pytest.approx([1.5409960746765137, -0.293428897857666, -2.1787893772125244], abs=0)
+    torch.manual_seed(0)
+    assert torch.randperm(4).tolist() == [0, 1, 3, 2]
+
+
+def test_generator_and_states():
+    g = torch.Generator().manual_seed(5)
+    a = torch.rand(4, generator=g)
+    assert torch.equal(a, torch.rand(4, generator=torch.Generator().manual_seed(5)))
+    state = torch.get_rng_state()
+    b = torch.rand(3)
+    torch.set_rng_state(state)
+    assert torch.equal(b, torch.rand(3))
+    with torch.random.fork_rng():
+        torch.rand(10)
+    c = torch.rand(1)
+    torch.set_rng_state(state)
+    torch.rand(3)
+    assert torch.equal(c, torch.rand(1))
+
+
+def test_text_is_pytorchs():
+    assert repr(torch.tensor([[1.0, 2.5]])) == "tensor([[1.0000, 2.5000]])"
+    assert repr(torch.ones(2, requires_grad=True) * 2) == "tensor([2., 2.], grad_fn=<MulBackward0>)"
+    assert repr(torch.float32) == "torch.float32" and repr(torch.Size([1, 2])) == "torch.Size([1, 2])"
+    assert repr(torch.device("cuda:1")) == "device(type='cuda', index=1)" and str(torch.device("cuda", 1)) == "cuda:1"
+    assert f"{torch.tensor(2.5):.2f}" == "2.50"
+    torch.set_printoptions(precision=2)
+    try:
+        assert repr(torch.tensor([1 / 3])) == "tensor([0.33])"
+    finally:
+        torch.set_printoptions(profile="default")
+
+
+def test_one_object_for_one_tensor():
+    x = torch.ones(2, requires_grad=True)
+    x.sum().backward()
+    assert x.grad is x.grad
+    x.note = "kept"
+    held = [x]
+    assert held[0].note == "kept"
+    ref = weakref.ref(x)
+    del x, held
+    gc.collect()
+    assert ref() is None
+
+
+def test_operators_with_numbers():
+    x = torch.tensor([1.0, 2.0])
+    assert (2 - x).tolist() == [1, 0] and (2 / x).tolist() == [2, 1] and (2**x).tolist() == [2, 4]
+    assert (x**2).tolist() == [1, 4] and (-x).tolist() == [-1, -2] and (7 // x).tolist() == [7, 3]
+    assert (x @ x).item() == 5 and (x % 2).tolist() == [1, 0]
+    assert (x > 1).tolist() == [False, True] and (x == None) is False  # noqa: E711
+    i = torch.tensor([1, 2])
+    assert (i + 1.5).dtype is torch.float32 and (i / 2).tolist() == [0.5, 1.0] and (i << 1).tolist() == [2, 4]
+    assert (i & 1).tolist() == [1, 0] and (~torch.tensor([True])).tolist() == [False]
+    y = x
+    y += 1
+    assert y is x and x.tolist() == [2, 3]
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x + "a"
+    assert np.float32(2) * x is not None and isinstance(np.float64(2) * x, torch.Tensor)
+
+
+def test_numbers_of_one_element():
+    assert int(torch.tensor(3.7)) == 3 and float(torch.tensor(2)) == 2.0 and bool(torch.tensor([1]))
+    assert [10, 20, 30][torch.tensor(1)] == 20 and complex(torch.tensor(1j)) == 1j
+    with pytest.raises(RuntimeError, match="a Tensor with 2 elements cannot be converted to Scalar"):
+        torch.ones(2).item()
+    with pytest.raises(RuntimeError, match="more than one value is ambiguous"):
+        bool(torch.ones(2))
+
+
+def test_iteration_and_membership():
+    x = torch.arange(4).reshape(2, 2)
+    assert [r.tolist() for r in x] == [[0, 1], [2, 3]] and len(x) == 2 and 3 in x and 7 not in x
+    a, b = x.unbind()
+    assert b.tolist() == [2, 3]
+    with pytest.raises(TypeError, match="iteration over a 0-d tensor"):
+        iter(torch.tensor(1))
+    with pytest.raises(TypeError, match="len\\(\\) of a 0-d tensor"):
+        len(torch.tensor(1))
+
+
+def test_numpy_shares_memory():
+    t = torch.zeros(2, 3)
+    a = t.numpy()
+    t.add_(1)
+    assert a.tolist() == [[1, 1, 1], [1, 1, 1]]
+    a[0, 0] = 5
+    assert t[0, 0].item() == 5
+    del t
+    gc.collect()
+    assert a[0, 0] == 5
+    b = np.arange(6, dtype=np.float32).reshape(2, 3)
+    u = torch.from_numpy(b.T)
+    assert u.stride() == (1, 3)
+    u *= 2
+    assert b[1, 2] == 10
+    assert np.asarray(u).dtype == np.float32 and np.sum(u.detach().numpy()) == 30
+    with pytest.raises(RuntimeError, match="requires grad. Use tensor.detach"):
+        torch.ones(1, requires_grad=True).numpy()
+    with pytest.raises(ValueError, match="negative"):
+        torch.from_numpy(np.arange(3)[::-1])
+    with pytest.raises(TypeError, match="can't convert an array of type"):
+        torch.from_numpy(np.array(["a"]))
+
+
+def test_to():
+    x = torch.ones(2)
+    assert x.to(torch.float32) is x and x.to("cpu") is x and x.to(torch.float64).dtype is torch.float64
+    assert x.to("cpu", torch.int32).dtype is torch.int32 and x.to(torch.zeros(1, dtype=torch.int8)).dtype is torch.int8
+    assert x.to(device="cpu", dtype=torch.half, copy=True).dtype is torch.float16
+    assert x.double().dtype is torch.float64 and x.type() == "torch.FloatTensor"
+    assert x.type(torch.int64).dtype is torch.int64 and x.type("torch.DoubleTensor").dtype is torch.float64
+    assert x.cpu() is x and x.get_device() == -1 and not x.is_cuda
+
+
+def test_views_and_shapes():
+    x = torch.arange(6)
+    assert x.view(2, 3).shape == x.view((2, 3)).shape == x.reshape(2, -1).shape == (2, 3)
+    assert x.view(2, 3).permute(1, 0).T.shape == (2, 3) and x.view(3, 2).t().is_contiguous() is False
+    assert x.view(2, 3).size(-1) == 3 and x.shape.numel() == 6 and isinstance(x.shape[:1], torch.Size)
+    assert [p.tolist() for p in x.split(4)] == [[0, 1, 2, 3], [4, 5]] and [len(p) for p in x.split([1, 5])] == [1, 5]
+    assert x.view(1, 6).expand(2, -1).stride() == (0, 1) and x.flip(0).tolist() == [5, 4, 3, 2, 1, 0]
+
+
+def test_named_results():
+    out = torch.tensor([[1, 5], [7, 2]]).max(dim=1)
+    assert out.values.tolist() == [5, 7] and out.indices.tolist() == [1, 0]
+    values, indices = torch.sort(torch.tensor([3, 1, 2]))
+    assert values.tolist() == [1, 2, 3] and indices.tolist() == [1, 2, 0]
+    assert type(out).__name__ == "max"
+
+
+def test_out_argument():
+    out = torch.empty(2)
+    assert torch.add(torch.ones(2), 1, out=out) is out and out.tolist() == [2, 2]
+    values, indices = torch.empty(2), torch.empty(2, dtype=torch.int64)
+    torch.max(torch.tensor([[1.0, 2.0], [4.0, 3.0]]), 1, out=(values, indices))
+    assert values.tolist() == [2, 4] and indices.tolist() == [1, 0]
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda x: torch.add(x, "a"), r"add\(\): argument 'other' \(position 2\) must be Tensor or Number, not str"),
+    (lambda x: x.add("a"), r"add\(\): argument 'other' \(position 1\) must be"),
+    (lambda x: torch.mm(x), r"mm\(\) missing 1 required argument: 'mat2'"),
+    (lambda x: torch.mm(x, x, x), r"mm\(\) takes 2 positional arguments but 3 were given"),
+    (lambda x: x.relu(1), r"relu\(\) takes 0 positional arguments but 1 was given"),
+    (lambda x: torch.relu(x, foo=1), r"relu\(\) got an unexpected keyword argument 'foo'"),
+    (lambda x: torch.relu(x, input=x), r"got multiple values for argument 'input'"),
+    (lambda x: x.permute(0, "a"), "found element of type str at pos 1"),
+    (lambda x: x.view("a"), r"invalid combination of arguments - got \(str\)"),
+    (lambda x: torch.Tensor.add(1, 2), "descriptor 'add' of Tensor needs a Tensor"),
+])
+def test_wrong_arguments(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(torch.ones(2, 2))
+
+
+def test_errors_are_builtins_too():
+    with pytest.raises(RuntimeError):
+        torch.ones(2) + torch.ones(3)
+    with pytest.raises(IndexError):
+        torch.ones(2).sum(5)
+    with pytest.raises(ValueError):
+        torch.ones(2).to("nowhere")
+    assert issubclass(torch.IndexError, IndexError) and issubclass(torch.OutOfMemoryError, RuntimeError)
+
+
+def test_copies_and_pickles():
+    x = torch.nn.parameter.Parameter(torch.ones(2, 3))
+    x.note = 1
+    y = copy.deepcopy(x)
+    assert type(y) is type(x) and y is not x and torch.equal(x, y) and y.note == 1 and y.requires_grad
+    twice = copy.deepcopy([x, x])
+    assert twice[0] is twice[1]
+    z = pickle.loads(pickle.dumps(x))
+    assert torch.equal(z, x) and type(z) is type(x)
+    for value in (torch.float16, torch.device("cuda:1"), torch.Size([2, 3]), torch.relu):
+        assert pickle.loads(pickle.dumps(value)) == value or value is torch.relu
+    with pytest.raises(RuntimeError, match="graph leaves"):
+        copy.deepcopy(x * 2)
+
+
+def test_memory_does_not_grow():
+    def work():
+        for _ in range(20000):
+            x = torch.ones(8)
+            x.self = x  # a cycle
+            y = x * x  # noqa: F841
+    import resource
+    work()
+    gc.collect()
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(4):
+        work()
+    gc.collect()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 8192  # kB
+    one = sys.getrefcount(torch.float32)
+    for _ in range(1000):
+        torch.ones(1).dtype
+    assert abs(sys.getrefcount(torch.float32) - one) < 10
+
+
+def test_limits():
+    assert torch.finfo(torch.float32).eps == np.finfo(np.float32).eps and torch.finfo(torch.float16).max == 65504
+    assert torch.finfo(torch.float64).tiny == np.finfo(np.float64).tiny and torch.finfo(torch.bfloat16).bits == 16
+    assert torch.iinfo(torch.int8).min == -128 and torch.iinfo(torch.uint8).max == 255
+    with pytest.raises(TypeError):
+        torch.finfo(torch.int8)
+    assert math.isinf(torch.inf) and torch.pi == math.pi
