@@ -1,0 +1,897 @@
+"""Module: what holds parameters, buffers and other modules, and computes with them."""
+import collections
+import functools
+import itertools
+import warnings
+import weakref
+
+from ... import _C
+from ..._tensor import RemovableHandle, dtype_and_device_of
+from ...autograd.function import Function
+from ...autograd.grad_mode import no_grad
+from ..parameter import Buffer, Parameter
+
+Tensor = _C.Tensor
+_EXTRA_STATE = "_extra_state"
+
+
+class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+def _typename(value):
+    if isinstance(value, Tensor):
+        return value.type()
+    kind = value if isinstance(value, type) else type(value)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def _indented(text, spaces):
+    first, *rest = text.split("\n")
+    return "\n".join([first] + [" " * spaces + line for line in rest])
+
+
+# ---- hooks
+
+_hook_ids = itertools.count()
+
+
+class _Hook:
+    """A hook with how it wants to be called."""
+    __slots__ = ("function", "with_kwargs", "always_call")
+
+    def __init__(self, function, with_kwargs=False, always_call=False):
+        self.function, self.with_kwargs, self.always_call = function, with_kwargs, always_call
+
+    def __getstate__(self):
+        return self.function, self.with_kwargs, self.always_call
+
+    def __setstate__(self, state):
+        self.function, self.with_kwargs, self.always_call = state
+
+
+def _add_hook(hooks, hook, prepend=False):
+    key = next(_hook_ids)
+    hooks[key] = hook
+    if prepend:
+        hooks.move_to_end(key, last=False)
+    handle = RemovableHandle(functools.partial(hooks.pop, key, None))
+    handle.id = key
+    return handle
+
+
+# Hooks of all modules; they run before a module's own.
+_global_forward_pre_hooks = collections.OrderedDict()
+_global_forward_hooks = collections.OrderedDict()
+_global_backward_pre_hooks = collections.OrderedDict()
+_global_backward_hooks = collections.OrderedDict()
+_global_parameter_hooks = collections.OrderedDict()
+_global_buffer_hooks = collections.OrderedDict()
+_global_module_hooks = collections.OrderedDict()
+
+
+def register_module_forward_pre_hook(hook):
+    """Calls hook(module, args) before forward of every module."""
+    return _add_hook(_global_forward_pre_hooks, _Hook(hook))
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """Calls hook(module, args, output) after forward of every module."""
+    return _add_hook(_global_forward_hooks, _Hook(hook, with_kwargs, always_call))
+
+
+def register_module_full_backward_pre_hook(hook):
+    """Calls hook(module, grad_output) before the backward of every module."""
+    return _add_hook(_global_backward_pre_hooks, hook)
+
+
+def register_module_full_backward_hook(hook):
+    """Calls hook(module, grad_input, grad_output) after the backward of every module."""
+    return _add_hook(_global_backward_hooks, hook)
+
+
+def register_module_parameter_registration_hook(hook):
+    """Calls hook(module, name, parameter) where a module gets a parameter; what it returns is taken instead."""
+    return _add_hook(_global_parameter_hooks, hook)
+
+
+def register_module_buffer_registration_hook(hook):
+    """Calls hook(module, name, buffer) where a module gets a buffer; what it returns is taken instead."""
+    return _add_hook(_global_buffer_hooks, hook)
+
+
+def register_module_module_registration_hook(hook):
+    """Calls hook(module, name, submodule) where a module gets a module; what it returns is taken instead."""
+    return _add_hook(_global_module_hooks, hook)
+
+
+def _registered(hooks, module, name, value):
+    for hook in hooks.values():
+        output = hook(module, name, value)
+        if output is not None:
+            value = output
+    return value
+
+
+class _Probe(Function):
+    """Passes tensors through; their gradients, on the way back, go through `on_gradients`."""
+
+    @staticmethod
+    def forward(ctx, on_gradients, *tensors):
+        ctx.set_materialize_grads(False)
+        ctx.on_gradients = on_gradients
+        return tuple(t.view_as(t) for t in tensors)
+
+    @staticmethod
+    def backward(ctx, *gradients):
+        return (None, *ctx.on_gradients(gradients))
+
+
+class _BackwardHooks:
+    """The backward hooks of one call of a module: probes around its inputs and outputs."""
+
+    def __init__(self, module, pre_hooks, hooks):
+        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
+        self.grad_output = None
+        self.num_inputs = 0
+        self.watches_inputs = False
+
+    def _through_probe(self, values, on_gradients):
+        places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
+        if not (_C.is_grad_enabled() and any(values[i].requires_grad for i in places)):
+            return values, False
+
+        def all_gradients(gradients):
+            full = [None] * len(values)
+            for place, gradient in zip(places, gradients):
+                full[place] = gradient
+            result = on_gradients(tuple(full))
+            return tuple(result[place] for place in places)
+        # What does not require grad must not do so behind the probe.
+        needed = [i for i in places if values[i].requires_grad]
+        places = needed
+        passed = list(values)
+        for place, tensor in zip(places, _Probe.apply(all_gradients, *(values[i] for i in places))):
+            passed[place] = tensor
+        return tuple(passed), True
+
+    def inputs(self, args):
+        self.num_inputs = len(args)
+        passed, self.watches_inputs = self._through_probe(args, self._on_input_gradients)
+        return passed
+
+    def outputs(self, result):
+        values = result if isinstance(result, tuple) else (result,)
+        passed, _ = self._through_probe(values, self._on_output_gradients)
+        return passed if isinstance(result, tuple) else passed[0]
+
+    def _on_output_gradients(self, gradients):
+        for hook in self.pre_hooks:
+            given = hook(self.module, gradients)
+            if given is not None:
+                gradients = self._same_number(given, gradients, "grad_output", "Backward pre hook")
+        self.grad_output = gradients
+        if not self.watches_inputs:
+            for hook in self.hooks:
+                if hook(self.module, (None,) * self.num_inputs, gradients) is not None:
+                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return "
+                                       "None or None for all gradients.")
+            self.grad_output = None
+        return gradients
+
+    def _on_input_gradients(self, gradients):
+        for hook in self.hooks:
+            given = hook(self.module, gradients, self.grad_output)
+            if given is not None:
+                gradients = self._same_number(given, gradients, "grad_input", "Backward hook")
+        self.grad_output = None
+        return gradients
+
+    @staticmethod
+    def _same_number(given, gradients, what, who):
+        given = given if isinstance(given, tuple) else (given,)
+        if len(given) != len(gradients):
+            raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(given)}, but expected "
+                               f"{len(gradients)}")
+        return given
+
+
+# ---- the module
+
+
+def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
+    if isinstance(device, Tensor):
+        device, dtype, non_blocking = device.device, device.dtype, bool(dtype)
+    elif isinstance(device, _C.dtype):
+        device, dtype, non_blocking = None, device, bool(dtype)
+    if device is not None:
+        device = _C.device(device)
+    return device, dtype, non_blocking, memory_format
+
+
+class Module:
+    """Base of all neural network modules.
+
+    A subclass assigns parameters, buffers and modules to attributes after super().__init__(), and computes in forward();
+    calling the module runs forward() and the hooks around it.
+    """
+
+    dump_patches = False
+    call_super_init = False
+    # Version of what state_dict() holds; _load_from_state_dict() of a class sees the version that was saved.
+    _version = 1
+    training: bool
+
+    def __init__(self, *args, **kwargs):
+        if not self.call_super_init and kwargs:
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+        if not self.call_super_init and args:
+            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+        # Past __setattr__, which has nothing to sort here.
+        attributes = self.__dict__
+        attributes["training"] = True
+        attributes["_parameters"] = {}
+        attributes["_buffers"] = {}
+        attributes["_non_persistent_buffers_set"] = set()
+        attributes["_modules"] = {}
+        for name in self._HOOKS:
+            attributes[name] = collections.OrderedDict()
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks",
+              "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+
+    def forward(self, *input):
+        """What the module computes; subclasses write it."""
+        raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
+
+    # ---- attributes
+
+    def _check_name(self, kind, name, registered):
+        if not isinstance(name, str):
+            raise TypeError(f"{kind} name should be a string. Got {_typename(name)}")
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."' + (f", got: {name}" if kind == "module" else ""))
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if hasattr(self, name) and name not in registered:
+            raise KeyError(f"attribute '{name}' already exists")
+
+    def register_buffer(self, name, tensor, persistent=True):
+        """Adds a tensor (or None) that is no parameter but moves with the module; part of state_dict() if persistent."""
+        if "_buffers" not in self.__dict__:
+            raise AttributeError("cannot assign buffer before Module.__init__() call")
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+        self._buffers[name] = _registered(_global_buffer_hooks, self, name, tensor)
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
+
+    def register_parameter(self, name, param):
+        """Adds a parameter; None reserves the name."""
+        if "_parameters" not in self.__dict__:
+            raise AttributeError("cannot assign parameter before Module.__init__() call")
+        self._check_name("parameter", name, self._parameters)
+        if param is not None:
+            if not isinstance(param, Parameter):
+                raise TypeError(f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                                "None required)")
+            if param.grad_fn is not None:
+                raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
+                                 f"explicitly. To express '{name}' as a function of another Tensor, compute the value in "
+                                 "the forward() method.")
+            param = _registered(_global_parameter_hooks, self, name, param)
+        self._parameters[name] = param
+
+    def add_module(self, name, module):
+        """Adds a module (or None) as the attribute `name`."""
+        if not isinstance(module, Module) and module is not None:
+            raise TypeError(f"{_typename(module)} is not a Module subclass")
+        self._check_name("module", name, self._modules)
+        self._modules[name] = _registered(_global_module_hooks, self, name, module)
+
+    def register_module(self, name, module):
+        """add_module() by its other name."""
+        self.add_module(name, module)
+
+    def __getattr__(self, name):
+        # Python asks here for what is no ordinary attribute.
+        attributes = self.__dict__
+        if "_parameters" in attributes:
+            found = attributes["_parameters"]
+            if name in found:
+                return found[name]
+        if "_buffers" in attributes:
+            found = attributes["_buffers"]
+            if name in found:
+                return found[name]
+        if "_modules" in attributes:
+            found = attributes["_modules"]
+            if name in found:
+                return found[name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+    def _forget(self, name, *places):
+        for place in places:
+            if place is not None and name in place:
+                if isinstance(place, dict):
+                    del place[name]
+                else:
+                    place.discard(name)
+
+    def __setattr__(self, name, value):
+        attributes = self.__dict__
+        parameters = attributes.get("_parameters")
+        if isinstance(value, Tensor):
+            if isinstance(value, Parameter):
+                if parameters is None:
+                    raise AttributeError("cannot assign parameters before Module.__init__() call")
+                self._forget(name, attributes, self._buffers, self._modules, self._non_persistent_buffers_set)
+                self.register_parameter(name, value)
+                return
+        elif isinstance(value, Module):
+            if parameters is None:
+                raise AttributeError("cannot assign module before Module.__init__() call")
+            if name not in parameters:
+                self._forget(name, attributes, self._buffers, self._non_persistent_buffers_set)
+                self._modules[name] = _registered(_global_module_hooks, self, name, value)
+                return
+        if parameters is None:
+            if isinstance(value, Buffer):
+                raise AttributeError("cannot assign buffer before Module.__init__() call")
+            object.__setattr__(self, name, value)
+        elif name in parameters:
+            if value is not None:
+                raise TypeError(f"cannot assign '{_typename(value)}' as parameter '{name}' (torch.nn.Parameter or None "
+                                "expected)")
+            self.register_parameter(name, None)
+        elif name in self._modules:
+            if value is not None:
+                raise TypeError(f"cannot assign '{_typename(value)}' as child module '{name}' (torch.nn.Module or None "
+                                "expected)")
+            self._modules[name] = _registered(_global_module_hooks, self, name, None)
+        elif name in self._buffers or isinstance(value, Buffer):
+            if value is not None and not isinstance(value, Tensor):
+                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
+                                "None expected)")
+            if isinstance(value, Buffer):
+                self._forget(name, attributes, self._buffers)
+                self.register_buffer(name, value, value.persistent)
+            else:
+                self._buffers[name] = _registered(_global_buffer_hooks, self, name, value)
+        else:
+            object.__setattr__(self, name, value)
+
+    def __delattr__(self, name):
+        if name in self._parameters:
+            del self._parameters[name]
+        elif name in self._buffers:
+            del self._buffers[name]
+            self._non_persistent_buffers_set.discard(name)
+        elif name in self._modules:
+            del self._modules[name]
+        else:
+            super().__delattr__(name)
+
+    def __dir__(self):
+        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
+        return sorted(n for n in names if not n[0].isdigit())
+
+    def __setstate__(self, state):
+        self.__dict__.update(state)
+        # Of a pickle by an older version.
+        for name in self._HOOKS:
+            self.__dict__.setdefault(name, collections.OrderedDict())
+        self.__dict__.setdefault("_non_persistent_buffers_set", set())
+
+    # ---- calls
+
+    def __call__(self, *args, **kwargs):
+        # One test for each kind of hook, as most modules have none.
+        if (self._forward_pre_hooks or self._forward_hooks or self._backward_hooks or self._backward_pre_hooks
+                or _global_forward_pre_hooks or _global_forward_hooks or _global_backward_hooks
+                or _global_backward_pre_hooks):
+            return self._call_with_hooks(args, kwargs)
+        return self.forward(*args, **kwargs)
+
+    _call_impl = __call__
+
+    def _call_with_hooks(self, args, kwargs):
+        forward_hooks = [*_global_forward_hooks.values(), *self._forward_hooks.values()]
+        called = set()
+        result = None
+        try:
+            for hook in (*_global_forward_pre_hooks.values(), *self._forward_pre_hooks.values()):
+                args, kwargs = self._call_pre_hook(hook, args, kwargs)
+            backward = None
+            pre_hooks = [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+            hooks = [*_global_backward_hooks.values(), *self._backward_hooks.values()]
+            if pre_hooks or hooks:
+                backward = _BackwardHooks(self, pre_hooks, hooks)
+                args = backward.inputs(args)
+            result = self.forward(*args, **kwargs)
+            for hook in forward_hooks:
+                called.add(hook)
+                result = self._call_forward_hook(hook, args, kwargs, result)
+            return result if backward is None else backward.outputs(result)
+        except Exception:
+            for hook in forward_hooks:
+                if hook.always_call and hook not in called:
+                    try:
+                        result = self._call_forward_hook(hook, args, kwargs, result)
+                    except Exception as error:
+                        warnings.warn(f"module forward hook with ``always_call=True`` raised an exception that was silenced "
+                                      f"as another error was raised in forward: {error}", stacklevel=2)
+            raise
+
+    def _call_pre_hook(self, hook, args, kwargs):
+        if hook.with_kwargs:
+            given = hook.function(self, args, kwargs)
+            if given is None:
+                return args, kwargs
+            if not (isinstance(given, tuple) and len(given) == 2):
+                raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
+                                   f"{given}.")
+            return given
+        given = hook.function(self, args)
+        if given is None:
+            return args, kwargs
+        return (given if isinstance(given, tuple) else (given,)), kwargs
+
+    def _call_forward_hook(self, hook, args, kwargs, result):
+        given = (hook.function(self, args, kwargs, result) if hook.with_kwargs else hook.function(self, args, result))
+        return result if given is None else given
+
+    def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
+        """Calls hook(module, args[, kwargs]) before forward; what it returns replaces the arguments."""
+        return _add_hook(self._forward_pre_hooks, _Hook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
+        """Calls hook(module, args[, kwargs], output) after forward (also a failed one if always_call); what it returns
+        replaces the output."""
+        return _add_hook(self._forward_hooks, _Hook(hook, with_kwargs, always_call), prepend)
+
+    def register_full_backward_pre_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_output) before the gradients of the inputs are computed; may replace grad_output."""
+        return _add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(self, hook, prepend=False):
+        """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are computed; may replace
+        grad_input."""
+        return _add_hook(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook):
+        """register_full_backward_hook(): the older hook's grad_input, that of the last op alone, is not kept up."""
+        return self.register_full_backward_hook(hook)
+
+    # ---- devices and dtypes
+
+    def _apply(self, fn, recurse=True):
+        if recurse:
+            for module in self.children():
+                module._apply(fn)
+        for param in self._parameters.values():
+            if param is None:
+                continue
+            # Optimizers hold the parameter: the object stays, its data changes.
+            with no_grad():
+                param.data = fn(param)
+                if param.grad is not None:
+                    applied = fn(param.grad).requires_grad_(param.grad.requires_grad)
+                    param.grad = applied
+        for name, buffer in self._buffers.items():
+            if buffer is not None:
+                self._buffers[name] = fn(buffer)
+        return self
+
+    def apply(self, fn):
+        """Calls fn with every submodule and, last, with this module."""
+        for module in self.children():
+            module.apply(fn)
+        fn(self)
+        return self
+
+    def to(self, *args, **kwargs):
+        """Moves parameters and buffers, in place: to(device, dtype, non_blocking), to(dtype), to(tensor),
+        to(memory_format=...).  The dtype is that of floating-point tensors alone."""
+        device, dtype, non_blocking, memory_format = _to_arguments(*args, **kwargs)
+        if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
+            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+
+        def convert(t):
+            wanted = dtype if t.is_floating_point() or t.is_complex() else None
+            if memory_format is not None and t.dim() in (4, 5):
+                return t.to(device, wanted, non_blocking, memory_format=memory_format)
+            return t.to(device, wanted, non_blocking)
+        return self._apply(convert)
+
+    def to_empty(self, *, device, recurse=True):
+        """Moves parameters and buffers to a device without their values."""
+        return self._apply(lambda t: _C.empty_like(t, device=device), recurse=recurse)
+
+    def cuda(self, device=None):
+        """Moves parameters and buffers to a GPU."""
+        return self._apply(lambda t: t.cuda(device))
+
+    def cpu(self):
+        """Moves parameters and buffers to the CPU."""
+        return self._apply(lambda t: t.cpu())
+
+    def type(self, dst_type):
+        """Casts parameters and buffers to a dtype, or a tensor type by name."""
+        if isinstance(dst_type, str):
+            dtype, device = dtype_and_device_of(dst_type)
+            return self._apply(lambda t: t.to(device, dtype))
+        dtype = getattr(dst_type, "_argand_dtype", dst_type)
+        return self._apply(lambda t: t.to(dtype))
+
+    def _floating(self, dtype):
+        return self._apply(lambda t: t.to(dtype) if t.is_floating_point() else t)
+
+    def float(self):
+        """Casts floating-point parameters and buffers to float32."""
+        return self._floating(_C.float32)
+
+    def double(self):
+        """Casts floating-point parameters and buffers to float64."""
+        return self._floating(_C.float64)
+
+    def half(self):
+        """Casts floating-point parameters and buffers to float16."""
+        return self._floating(_C.float16)
+
+    def bfloat16(self):
+        """Casts floating-point parameters and buffers to bfloat16."""
+        return self._floating(_C.bfloat16)
+
+    def share_memory(self):
+        """Accepted: worker processes get copies."""
+        return self._apply(lambda t: t.share_memory_())
+
+    # ---- state
+
+    def state_dict(self, *args, destination=None, prefix="", keep_vars=False):
+        """Parameters and persistent buffers by their full names, detached unless keep_vars."""
+        if args:
+            warnings.warn("Positional args are being deprecated, use kwargs instead. Refer to "
+                          "https://pytorch.org/docs/main/generated/torch.nn.Module.html#torch.nn.Module.state_dict for "
+                          "details.", FutureWarning, stacklevel=2)
+            destination = args[0] if destination is None else destination
+            prefix = args[1] if len(args) > 1 and prefix == "" else prefix
+            keep_vars = args[2] if len(args) > 2 and keep_vars is False else keep_vars
+        if destination is None:
+            destination = collections.OrderedDict()
+            destination._metadata = collections.OrderedDict()
+        local_metadata = {"version": self._version}
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = local_metadata
+        for hook in self._state_dict_pre_hooks.values():
+            hook(self, prefix, keep_vars)
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, module in self._modules.items():
+            if module is not None:
+                module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
+        for function, may_replace in list(self._state_dict_hooks.values()):
+            given = function(self, destination, prefix, local_metadata)
+            if may_replace and given is not None:
+                destination = given
+            elif given is not None:
+                raise RuntimeError("state_dict post-hook must return None")
+        return destination
+
+    def _save_to_state_dict(self, destination, prefix, keep_vars):
+        for name, param in self._parameters.items():
+            if param is not None:
+                destination[prefix + name] = param if keep_vars else param.detach()
+        for name, buffer in self._buffers.items():
+            if buffer is not None and name not in self._non_persistent_buffers_set:
+                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + _EXTRA_STATE] = self.get_extra_state()
+
+    def get_extra_state(self):
+        """What state_dict() keeps beside tensors; a class that writes it writes set_extra_state() too."""
+        raise RuntimeError("Reached a code path in Module.get_extra_state() that should never be called.")
+
+    def set_extra_state(self, state):
+        """Takes what get_extra_state() returned."""
+        raise RuntimeError("Reached a code path in Module.set_extra_state() that should never be called.")
+
+    def register_state_dict_pre_hook(self, hook):
+        """Calls hook(module, prefix, keep_vars) before state_dict()."""
+        return _add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook):
+        """Calls hook(module, state_dict, prefix, local_metadata) after state_dict(); it may change the dict."""
+        return _add_hook(self._state_dict_hooks, (hook, False))
+
+    def _register_state_dict_hook(self, hook):
+        return _add_hook(self._state_dict_hooks, (hook, True))
+
+    def register_load_state_dict_pre_hook(self, hook):
+        """Calls hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
+        module = weakref.ref(self)
+        return self._register_load_state_dict_pre_hook(lambda *args: hook(module(), *args))
+
+    def _register_load_state_dict_pre_hook(self, hook, with_module=False):
+        if with_module:
+            return self.register_load_state_dict_pre_hook(hook)
+        return _add_hook(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook):
+        """Calls hook(module, incompatible_keys) after load_state_dict(); it may change both lists."""
+        return _add_hook(self._load_state_dict_post_hooks, hook)
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+        for hook in self._load_state_dict_pre_hooks.values():
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
+        local = {name: value for name, value in itertools.chain(
+            self._parameters.items(),
+            ((n, b) for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set)) if value is not None}
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        for name, current in local.items():
+            key = prefix + name
+            if key not in state_dict:
+                if strict:
+                    missing_keys.append(key)
+                continue
+            error = self._load_tensor(name, key, current, state_dict[key], assign)
+            if error is not None:
+                error_msgs.append(error)
+        key = prefix + _EXTRA_STATE
+        if type(self).set_extra_state is not Module.set_extra_state:
+            if key in state_dict:
+                self.set_extra_state(state_dict[key])
+            elif strict:
+                missing_keys.append(key)
+        elif strict and key in state_dict:
+            unexpected_keys.append(key)
+        if strict:
+            for key in state_dict:
+                if key.startswith(prefix) and key != prefix + _EXTRA_STATE:
+                    head, dot, _ = key[len(prefix):].partition(".")
+                    if head not in (self._modules if dot else local):
+                        unexpected_keys.append(key)
+
+    def _load_tensor(self, name, key, current, given, assign):
+        """Puts `given` into the parameter or buffer; returns what went wrong."""
+        if not isinstance(given, Tensor):
+            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
+                    f"but received {type(given)}")
+        if current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
+            given = given[0]  # as numbers were saved once
+        if given.shape != current.shape:
+            return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
+                    f"model is {current.shape}.")
+        if current.is_meta and not given.is_meta and not assign:
+            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+                          "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
+                          "dictionary to their corresponding key in the module instead of copying them in place?)",
+                          stacklevel=2)
+        try:
+            with no_grad():
+                if not assign:
+                    current.copy_(given)
+                elif isinstance(current, Parameter) and not isinstance(given, Parameter):
+                    setattr(self, name, Parameter(given, requires_grad=current.requires_grad))
+                else:
+                    setattr(self, name, given.requires_grad_(current.requires_grad) if isinstance(current, Parameter) else given)
+        except Exception as error:
+            return (f'While copying the parameter named "{key}", whose dimensions in the model are {current.size()} and whose '
+                    f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}.")
+        return None
+
+    def load_state_dict(self, state_dict, strict=True, assign=False):
+        """Copies (or, with assign, puts) the tensors of a state_dict() into this module and its submodules.
+
+        Returns the lists of missing and unexpected keys, which must be empty if strict: else RuntimeError.
+        """
+        if not isinstance(state_dict, collections.abc.Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        missing, unexpected, errors = [], [], []
+        metadata = getattr(state_dict, "_metadata", None)
+        state_dict = collections.OrderedDict(state_dict)
+        if metadata is not None:
+            state_dict._metadata = metadata
+
+        def load(module, local_state, prefix):
+            local_metadata = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
+            if assign:
+                local_metadata["assign_to_params_buffers"] = True
+            module._load_from_state_dict(local_state, prefix, local_metadata, True, missing, unexpected, errors)
+            for name, child in module._modules.items():
+                if child is not None:
+                    child_prefix = prefix + name + "."
+                    # A module sees its own part, so that loading n modules looks at each key once a level.
+                    load(child, {k: v for k, v in local_state.items() if k.startswith(child_prefix)}, child_prefix)
+            incompatible = _IncompatibleKeys(missing, unexpected)
+            for hook in module._load_state_dict_post_hooks.values():
+                if hook(module, incompatible) is not None:
+                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
+                                         "return new values, if incompatible_keys need to be modified, it should be done "
+                                         "inplace.")
+
+        load(self, state_dict, "")
+        if strict:
+            quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
+            if unexpected:
+                errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
+            if missing:
+                errors.insert(0, f"Missing key(s) in state_dict: {quoted(missing)}. ")
+        if errors:
+            lines = "\n\t".join(errors)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
+        return _IncompatibleKeys(missing, unexpected)
+
+    # ---- walking
+
+    def _named_members(self, members_of, prefix="", recurse=True, remove_duplicate=True):
+        seen = set()
+        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
+        for module_prefix, module in modules:
+            for name, value in members_of(module):
+                if value is None or id(value) in seen:
+                    continue
+                if remove_duplicate:
+                    seen.add(id(value))
+                yield module_prefix + ("." if module_prefix else "") + name, value
+
+    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
+        """(name, parameter), each once unless remove_duplicate is False."""
+        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse=True):
+        """The parameters of the module and its submodules."""
+        for _, param in self.named_parameters(recurse=recurse):
+            yield param
+
+    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
+        """(name, buffer), each once unless remove_duplicate is False."""
+        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse=True):
+        """The buffers of the module and its submodules."""
+        for _, buffer in self.named_buffers(recurse=recurse):
+            yield buffer
+
+    def named_children(self):
+        """(name, module) of the modules right below this one."""
+        seen = set()
+        for name, module in self._modules.items():
+            if module is not None and module not in seen:
+                seen.add(module)
+                yield name, module
+
+    def children(self):
+        """The modules right below this one."""
+        for _, module in self.named_children():
+            yield module
+
+    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
+        """(name, module) of this module, named `prefix`, and of all below it."""
+        memo = set() if memo is None else memo
+        if self in memo:
+            return
+        if remove_duplicate:
+            memo.add(self)
+        yield prefix, self
+        for name, module in self._modules.items():
+            if module is not None:
+                yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
+
+    def modules(self):
+        """This module and all below it."""
+        for _, module in self.named_modules():
+            yield module
+
+    def get_submodule(self, target):
+        """The module of a full name ("net.0"); "" is this one."""
+        module = self
+        for item in target.split(".") if target else ():
+            if not hasattr(module, item):
+                raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
+            module = getattr(module, item)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{item}` is not an nn.Module")
+        return module
+
+    def set_submodule(self, target, module, strict=False):
+        """Puts a module in the place of the one of a full name."""
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        path, _, name = target.rpartition(".")
+        parent = self.get_submodule(path)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
+        if not isinstance(getattr(parent, name, module), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
+    def _get_tensor(self, target):
+        path, _, name = target.rpartition(".")
+        module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
+        return module, name, getattr(module, name)
+
+    def get_parameter(self, target):
+        """The parameter of a full name."""
+        _, name, found = self._get_tensor(target)
+        if not isinstance(found, Parameter):
+            raise AttributeError(f"`{name}` is not an nn.Parameter")
+        return found
+
+    def get_buffer(self, target):
+        """The buffer of a full name."""
+        module, name, found = self._get_tensor(target)
+        if name not in module._buffers:
+            raise AttributeError(f"`{name}` is not a buffer")
+        return found
+
+    # ---- modes
+
+    def train(self, mode=True):
+        """Training mode, for this module and all below it; what it changes is a module's own (dropout, batch norm)."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
+        self.training = mode
+        for module in self.children():
+            module.train(mode)
+        return self
+
+    def eval(self):
+        """train(False)."""
+        return self.train(False)
+
+    def requires_grad_(self, requires_grad=True):
+        """Whether autograd computes gradients of the parameters."""
+        for param in self.parameters():
+            param.requires_grad_(requires_grad)
+        return self
+
+    def zero_grad(self, set_to_none=True):
+        """Drops (or zeroes) the gradients of the parameters."""
+        for param in self.parameters():
+            if param.grad is not None:
+                if set_to_none:
+                    param.grad = None
+                else:
+                    if param.grad.grad_fn is not None:
+                        param.grad = param.grad.detach()
+                    else:
+                        param.grad.requires_grad_(False)
+                    param.grad.zero_()
+
+    def compile(self, *args, **kwargs):
+        """Accepted: calls are fused and repeated launches replayed without a compile step."""
+
+    # ---- text
+
+    def _get_name(self):
+        return type(self).__name__
+
+    def extra_repr(self):
+        """What repr() says of the module beside its name and its modules."""
+        return ""
+
+    def __repr__(self):
+        extra = self.extra_repr()
+        lines = extra.split("\n") if extra else []
+        children = [f"({name}): " + _indented(repr(module), 2) for name, module in self._modules.items()]
+        inner = ""
+        if len(lines) == 1 and not children:
+            inner = lines[0]
+        elif lines or children:
+            inner = "\n  " + "\n  ".join(lines + children) + "\n"
+        return f"{self._get_name()}({inner})"
+
+
