@@ -1,0 +1,13 @@
+"""Functions of neural networks, as torch.nn.functional."""
+from .activation import *  # noqa: F401,F403
+from .attention import *  # noqa: F401,F403
+from .convolution import *  # noqa: F401,F403
+from .distance import *  # noqa: F401,F403
+from .dropout import *  # noqa: F401,F403
+from .linear import *  # noqa: F401,F403
+from .loss import *  # noqa: F401,F403
+from .normalization import *  # noqa: F401,F403
+from .padding import *  # noqa: F401,F403
+from .pooling import *  # noqa: F401,F403
+from .sparse import *  # noqa: F401,F403
+from .vision import *  # noqa: F401,F403

@@ -1,0 +1,19 @@
+"""Linear and bilinear maps."""
+from ... import _C
+
+linear = _C.linear
+
+
+def bilinear(input1, input2, weight, bias=None):
+    """x1 W x2 + b for [*, I], [*, J], weight [O, I, J] and bias [O]: [*, O]."""
+    outputs, size1, size2 = weight.shape
+    if input1.shape[:-1] != input2.shape[:-1]:
+        raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and "
+                           f"{list(input2.shape)}")
+    if input1.shape[-1] != size1 or input2.shape[-1] != size2:
+        which, given, wanted = (1, input1.shape[-1], size1) if input1.shape[-1] != size1 else (2, input2.shape[-1], size2)
+        raise RuntimeError(f"bilinear(): input{which} size does not match weight size: got {given} but expected {wanted}")
+    left = input1.reshape(-1, size1) @ weight.permute(1, 0, 2).reshape(size1, outputs * size2)
+    product = left.reshape(-1, outputs, size2) * input2.reshape(-1, 1, size2)
+    result = product.sum(-1).reshape(*input1.shape[:-1], outputs)
+    return result if bias is None else result + bias
