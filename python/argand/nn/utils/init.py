@@ -1,0 +1,14 @@
+"""Modules without initial values."""
+import inspect
+
+from ..modules.module import Module
+
+
+def skip_init(module_cls, *args, **kwargs):
+    """A module whose parameters are not initialized; its class takes `device`."""
+    if not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, device="meta", **kwargs).to_empty(device=device)
