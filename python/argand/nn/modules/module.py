@@ -142,8 +142,9 @@ class _BackwardHooks:
         self.watches_inputs = False
 
     def _through_probe(self, values, on_gradients):
-        places = [i for i, v in enumerate(values) if isinstance(v, Tensor)]
-        if not (_C.is_grad_enabled() and any(values[i].requires_grad for i in places)):
+        # What does not require grad must not do so behind the probe.
+        places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
+        if not places or not _C.is_grad_enabled():
             return values, False
 
         def all_gradients(gradients):
@@ -152,9 +153,6 @@ class _BackwardHooks:
                 full[place] = gradient
             result = on_gradients(tuple(full))
             return tuple(result[place] for place in places)
-        # What does not require grad must not do so behind the probe.
-        needed = [i for i in places if values[i].requires_grad]
-        places = needed
         passed = list(values)
         for place, tensor in zip(places, _Probe.apply(all_gradients, *(values[i] for i in places))):
             passed[place] = tensor
@@ -788,9 +786,9 @@ class Module:
             if module is not None:
                 yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
 
-    def modules(self):
+    def modules(self, remove_duplicate=True):
         """This module and all below it."""
-        for _, module in self.named_modules():
+        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
             yield module
 
     def get_submodule(self, target):
