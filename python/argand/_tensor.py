@@ -1,5 +1,6 @@
 """Methods of Tensor that are written in Python; importing this module adds them."""
 import copy
+import copyreg
 import numbers
 
 from . import _C, _settings
@@ -180,6 +181,13 @@ def _add_attributes(tensor, attributes):
 def _from_bytes(data, dtype, sizes):
     flat = _C._from_bytes(data, dtype)
     return flat.reshape(sizes)
+
+
+def _dtype_named(name):
+    return getattr(_C, name)
+
+
+copyreg.pickle(_C.dtype, lambda dtype: (_dtype_named, (repr(dtype).removeprefix("torch."),)))
 
 
 @method

@@ -1,0 +1,277 @@
+"""Optimizers whose update rule is the library's (argand._C._Optimizer).
+
+Parameter groups are Python's: what of their options the rule reads is sent before a step, if it changed.  What the rule
+remembers is C++'s: `state` shows it as PyTorch's dicts, and what a program changes there goes back before the next step.
+"""
+import collections.abc
+import copy
+import operator
+
+from .. import _C
+from ..autograd.grad_mode import enable_grad
+from .optimizer import Optimizer
+
+
+class ParamState(dict):
+    """The state of one parameter; a change is noted, for the rule to learn of it."""
+    __slots__ = ("_note",)
+
+    def __init__(self, note, values=()):
+        super().__init__(values)
+        self._note = note
+
+    def __reduce__(self):
+        return dict, (dict(self),)
+
+    def __deepcopy__(self, memo):
+        return copy.deepcopy(dict(self), memo)
+
+
+def _noting(name):
+    change = getattr(dict, name)
+
+    def method(self, *args, **kwargs):
+        self._note()
+        return change(self, *args, **kwargs)
+    method.__name__ = name
+    return method
+
+
+for _name in ("__setitem__", "__delitem__", "__ior__", "update", "pop", "popitem", "setdefault", "clear"):
+    setattr(ParamState, _name, _noting(_name))
+
+
+class State(collections.abc.MutableMapping):
+    """optimizer.state: {parameter: dict}, where a parameter without a state gets an empty one when it is asked for."""
+
+    def __init__(self, optimizer):
+        self._optimizer = optimizer
+        self._states = {}
+        self.changed = False  # Python's states are newer than C++'s
+
+    def note(self):
+        """To be called before Python changes a state."""
+        if not self.changed:
+            self._pull_all()
+            self.changed = True
+
+    def replace(self, states):
+        """These states instead of all there are."""
+        self._states = {key: ParamState(self.note, value) if isinstance(value, dict) else value
+                        for key, value in states.items()}
+        self.changed = True
+
+    def _pull(self, param):
+        if self.changed:
+            return
+        values = self._optimizer._state_of(param)
+        if values is None:
+            return
+        state = self._states.setdefault(param, ParamState(self.note))
+        dict.update(state, values)
+
+    def _pull_all(self):
+        for group in self._optimizer.param_groups:
+            for p in group["params"]:
+                self._pull(p)
+
+    def __getitem__(self, param):
+        self._pull(param)
+        if param not in self._states:
+            self._states[param] = ParamState(self.note)
+        return self._states[param]
+
+    def __setitem__(self, param, state):
+        self.note()
+        self._states[param] = ParamState(self.note, state) if isinstance(state, dict) else state
+
+    def __delitem__(self, param):
+        self.note()
+        del self._states[param]
+
+    def __contains__(self, param):
+        self._pull(param)
+        return param in self._states
+
+    def __iter__(self):
+        self._pull_all()
+        return iter(list(self._states))
+
+    def __len__(self):
+        self._pull_all()
+        return len(self._states)
+
+    def __repr__(self):
+        return repr(dict(self))
+
+
+class NativeOptimizer(Optimizer):
+    """The base of optimizers that argand._C steps."""
+    _rule_name = None  # C++'s name
+    _tensors = ()      # of a parameter's state, by name
+    _counts = True     # "step" is part of the state
+    _extra_keys = ()   # options that choose the rule
+
+    def __init__(self, params, defaults):
+        self._rule_made = None
+        super().__init__(params, defaults)
+
+    def _rule(self):
+        return self._rule_name
+
+    # ---- state
+
+    @property
+    def state(self):
+        return self._state
+
+    @state.setter
+    def state(self, states):
+        self._state = State(self)
+        if states:
+            self._state.replace(states)
+
+    def _state_of(self, param):
+        """What C++ remembers of a parameter, as PyTorch's dict; None if nothing."""
+        found = self._made.state(param) if self._rule_made else None
+        if found is None:
+            return None
+        count = found.pop("step")
+        return {"step": _C.tensor(float(count), dtype=self._count_dtype(), device="cpu"), **found} if self._counts else found
+
+    @staticmethod
+    def _count_dtype():
+        return _C.float64 if _C.get_default_dtype() is _C.float64 else _C.float32
+
+    def _push_states(self):
+        """Gives C++ the states that Python has."""
+        flat = {key: value for key, value in self._made.state_dict().items() if key.startswith("param_groups.")}
+        index = 0
+        for group in self.param_groups:
+            for p in group["params"]:
+                state = self._state._states.get(p)
+                tensors = {name: state[name] for name in self._tensors if state.get(name) is not None} if state else {}
+                if tensors:
+                    flat[f"state.{index}.step"] = _C.tensor(int(state.get("step", 0)), device="cpu")
+                    for name, value in tensors.items():
+                        flat[f"state.{index}.{name}"] = value.detach()
+                index += 1
+        self._made.load_state_dict(flat)
+        self._state.changed = False
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        state["state"] = {key: dict(value) if isinstance(value, dict) else value for key, value in self.state.items()}
+        return state
+
+    def __setstate__(self, state):
+        self._rule_made = None  # made anew before the next step
+        super().__setstate__(state)
+        self._state.changed = True
+        for group in self.param_groups:
+            for key, value in self.defaults.items():
+                group.setdefault(key, value)
+
+    # ---- steps
+
+    def add_param_group(self, param_group):
+        super().add_param_group(param_group)
+        if self._rule_made and not self._state.changed:
+            self._state._pull_all()
+            self._state.changed = True
+        self._rule_made = None
+
+    def _make(self):
+        """A C++ optimizer of the groups as they are, with the states there are."""
+        if self._rule_made:
+            self._state.note()
+        rule = self._rule()
+        made = _C._make_optimizer(rule)
+        for group in self.param_groups:
+            made.add_group(group["params"])
+        self._made, self._rule_made = made, rule
+        self._names = list(made.numbers(0))
+        self._keys = [key for key in self.param_groups[0] if key in self._names or key == "betas"] + list(self._extra_keys)
+        self._sent = [(list(group["params"]), None) for group in self.param_groups]
+        self._on_cuda = any(p.is_cuda for group in self.param_groups for p in group["params"])
+        if any(value is not None for value in self._state._states.values()):
+            self._state.changed = True
+
+    def _send(self):
+        groups = self.param_groups
+        if not self._rule_made or len(groups) != len(self._sent):
+            self._make()
+        for i, group in enumerate(groups):
+            params, values = self._sent[i]
+            now = group["params"]
+            if len(now) != len(params) or not all(map(operator.is_, now, params)):
+                self._make()
+                return self._send()
+            given = [group[key] for key in self._keys]
+            if given != values:
+                if self._rule() != self._rule_made:
+                    self._make()
+                    return self._send()
+                numbers = dict(zip(self._keys, given))
+                if "betas" in numbers:
+                    numbers["beta1"], numbers["beta2"] = numbers.pop("betas")
+                numbers = {key: float(value) for key, value in numbers.items() if key in self._names}
+                self._made.set_numbers(i, numbers)
+                # A tensor may change in place: such a group is sent before every step.
+                fixed = not any(isinstance(v, _C.Tensor) for value in given
+                                for v in (value if isinstance(value, (list, tuple)) else (value,)))
+                self._sent[i] = params, given if fixed else None
+        if self._state.changed:
+            self._push_states()
+
+    def step(self, closure=None):
+        """Updates every parameter that has a gradient; `closure` computes the loss, which is returned, anew."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        self._send()
+        if self._counts and self._on_cuda and _C.cuda.is_current_stream_capturing():
+            raise RuntimeError(f"{type(self).__name__}.step() counts its steps on the host, which a CUDA graph would repeat "
+                               "as one step; capture the forward and backward pass alone, or use SGD")
+        self._made.step()
+        return loss
+
+
+# ---- what constructors check, in PyTorch's words
+
+
+def check_lr(lr, foreach=None, capturable=False):
+    """The learning rate: a number of at least 0, or a tensor of one."""
+    if isinstance(lr, _C.Tensor):
+        if foreach and not capturable:
+            raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
+        if lr.numel() != 1:
+            raise ValueError("Tensor lr must be 1-element")
+    if not 0.0 <= lr:
+        raise ValueError(f"Invalid learning rate: {lr}")
+
+
+def check_at_least_0(**values):
+    """Numbers that must not be negative."""
+    for name, value in values.items():
+        if not 0.0 <= value:
+            raise ValueError(f"Invalid {'epsilon' if name == 'eps' else name} value: {value}")
+
+
+def check_betas(betas):
+    """Both in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def check_form(foreach=None, fused=None, differentiable=False):
+    """The ways to run a step that PyTorch offers: all but `differentiable` mean the one way there is."""
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if differentiable:
+        raise NotImplementedError("differentiable=True is not supported: steps are not recorded for autograd; write the "
+                                  "update in tensor operations to differentiate through it")

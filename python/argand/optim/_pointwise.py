@@ -1,0 +1,26 @@
+"""The base of optimizers whose update is written here, in tensor operations."""
+from ..autograd.grad_mode import enable_grad, no_grad
+from .optimizer import Optimizer
+
+
+class PointwiseOptimizer(Optimizer):
+    """A subclass writes _update(param, grad, state, group) for one parameter that has a gradient, which is not recorded."""
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for group in self.param_groups:
+            for key, value in self.defaults.items():
+                group.setdefault(key, value)
+
+    def step(self, closure=None):
+        """Updates every parameter that has a gradient; `closure` computes the loss, which is returned, anew."""
+        loss = None
+        if closure is not None:
+            with enable_grad():
+                loss = closure()
+        with no_grad():
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is not None:
+                        self._update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+        return loss

@@ -1,0 +1,255 @@
+"""The base of optimizers: parameter groups, state, hooks, state dicts."""
+import collections
+import copy
+import functools
+import itertools
+import warnings
+
+from .. import _C
+from .._tensor import RemovableHandle
+
+_before_any_step = collections.OrderedDict()
+_after_any_step = collections.OrderedDict()
+_hook_numbers = itertools.count()
+
+
+class _Required:
+    """Stands for an option without a default: a parameter group must give it."""
+
+    def __repr__(self):
+        return "<required parameter>"
+
+
+required = _Required()
+
+
+def _add_hook(hooks, hook, first=False):
+    number = next(_hook_numbers)
+    hooks[number] = hook
+    if first:
+        hooks.move_to_end(number, last=False)
+    return RemovableHandle(lambda: hooks.pop(number, None))
+
+
+def register_optimizer_step_pre_hook(hook):
+    """Calls hook(optimizer, args, kwargs) before every step of every optimizer."""
+    return _add_hook(_before_any_step, hook)
+
+
+def register_optimizer_step_post_hook(hook):
+    """Calls hook(optimizer, args, kwargs) after every step of every optimizer."""
+    return _add_hook(_after_any_step, hook)
+
+
+def _with_hooks(step):
+    @functools.wraps(step)
+    def call(*args, **kwargs):
+        self = args[0]
+        if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or _before_any_step or _after_any_step):
+            return step(*args, **kwargs)
+        for hook in (*_before_any_step.values(), *self._optimizer_step_pre_hooks.values()):
+            changed = hook(self, args, kwargs)
+            if changed is None:
+                continue
+            if not (isinstance(changed, tuple) and len(changed) == 2):
+                raise RuntimeError(f"{step} must return None or a tuple of (new_args, new_kwargs), but got {changed}.")
+            args, kwargs = changed
+        result = step(*args, **kwargs)
+        for hook in (*self._optimizer_step_post_hooks.values(), *_after_any_step.values()):
+            hook(self, args, kwargs)
+        return result
+    call.hooked = True
+    return call
+
+
+class Optimizer:
+    """Updates parameters by a rule that a subclass writes as step().
+
+    params: tensors, (name, tensor) pairs, or dicts that are parameter groups: {"params": tensors, option: value, ...}.
+    defaults: the options of groups that do not give them.
+    """
+
+    def __init__(self, params, defaults):
+        self.defaults = defaults
+        self._make_hooks()
+        if isinstance(params, _C.Tensor):
+            raise TypeError("params argument given to the optimizer should be an iterable of Tensors or dicts, but got "
+                            + params.type())
+        self.state = collections.defaultdict(dict)
+        self.param_groups = []
+        groups = list(params)
+        if not groups:
+            raise ValueError("optimizer got an empty parameter list")
+        if not isinstance(groups[0], dict):
+            groups = [{"params": groups}]
+        for group in groups:
+            self.add_param_group(group)
+
+    def _make_hooks(self):
+        for name in ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks", "_optimizer_state_dict_pre_hooks",
+                     "_optimizer_state_dict_post_hooks", "_optimizer_load_state_dict_pre_hooks",
+                     "_optimizer_load_state_dict_post_hooks"):
+            if name not in self.__dict__:
+                self.__dict__[name] = collections.OrderedDict()
+        kind = type(self)
+        if not getattr(kind.step, "hooked", False):
+            kind.step = _with_hooks(kind.step)
+
+    def __getstate__(self):
+        return {"defaults": self.defaults, "state": self.state, "param_groups": self.param_groups}
+
+    def __setstate__(self, state):
+        for name, value in state.items():
+            setattr(self, name, value)
+        self._make_hooks()
+
+    def __repr__(self):
+        text = type(self).__name__ + " ("
+        for i, group in enumerate(self.param_groups):
+            text += f"\nParameter Group {i}\n"
+            for key in sorted(group):
+                if key != "params":
+                    text += f"    {key}: {group[key]}\n"
+        return text + ")"
+
+    # ---- groups
+
+    def add_param_group(self, param_group):
+        """Adds a dict with "params" and options of their own, for layers that begin to train later."""
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        params = param_group["params"]
+        if isinstance(params, _C.Tensor):
+            params = [params]
+        elif isinstance(params, set):
+            raise TypeError("optimizer parameters need to be organized in ordered collections, but the ordering of tensors "
+                            "in sets will change between runs. Please use a list instead.")
+        params = list(params)
+        if any(isinstance(p, tuple) for p in params):
+            if not all(isinstance(p, tuple) for p in params):
+                raise ValueError("all optimizer params should be with/without names. Some param names are missing")
+            param_group["param_names"] = [name for name, _ in params]
+            params = [p for _, p in params]
+        param_group["params"] = params
+        for p in params:
+            if not isinstance(p, _C.Tensor):
+                raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
+            if not (p.is_leaf or p.retains_grad):
+                raise ValueError("can't optimize a non-leaf Tensor")
+        for name, default in self.defaults.items():
+            if default is required and name not in param_group:
+                raise ValueError(f"parameter group didn't specify a value of required optimization parameter {name}")
+            param_group.setdefault(name, default)
+        if len(set(params)) != len(params):
+            warnings.warn("optimizer contains a parameter group with duplicate parameters; in future, this will cause an "
+                          "error; see github.com/pytorch/pytorch/issues/40967 for more information", stacklevel=3)
+        known = {p for group in self.param_groups for p in group["params"]}
+        if not known.isdisjoint(params):
+            raise ValueError("some parameters appear in more than one parameter group")
+        if self.param_groups and ("param_names" in param_group) != ("param_names" in self.param_groups[0]):
+            raise ValueError("all optimizer param groups should be with/without names. "
+                             f"cannot add param group {'with' if 'param_names' in param_group else 'without'} names to the "
+                             "optimizer")
+        self.param_groups.append(param_group)
+
+    # ---- steps
+
+    def zero_grad(self, set_to_none=True):
+        """Forgets the gradients of all parameters, or fills them with zeros."""
+        for group in self.param_groups:
+            for p in group["params"]:
+                if p.grad is None:
+                    continue
+                if set_to_none:
+                    p.grad = None
+                else:
+                    p.grad.detach_().zero_()
+
+    def step(self, closure=None):
+        """Updates the parameters; `closure` computes the loss, and gradients, anew."""
+        raise NotImplementedError
+
+    def register_step_pre_hook(self, hook):
+        """Calls hook(optimizer, args, kwargs) before step(); it may return other (args, kwargs)."""
+        return _add_hook(self._optimizer_step_pre_hooks, hook)
+
+    def register_step_post_hook(self, hook):
+        """Calls hook(optimizer, args, kwargs) after step()."""
+        return _add_hook(self._optimizer_step_post_hooks, hook)
+
+    # ---- state dicts
+
+    def register_state_dict_pre_hook(self, hook, prepend=False):
+        """Calls hook(optimizer) before state_dict()."""
+        return _add_hook(self._optimizer_state_dict_pre_hooks, hook, prepend)
+
+    def register_state_dict_post_hook(self, hook, prepend=False):
+        """Calls hook(optimizer, state_dict) after state_dict(); it may return another."""
+        return _add_hook(self._optimizer_state_dict_post_hooks, hook, prepend)
+
+    def register_load_state_dict_pre_hook(self, hook, prepend=False):
+        """Calls hook(optimizer, state_dict) before load_state_dict(); it may return another."""
+        return _add_hook(self._optimizer_load_state_dict_pre_hooks, hook, prepend)
+
+    def register_load_state_dict_post_hook(self, hook, prepend=False):
+        """Calls hook(optimizer) after load_state_dict()."""
+        return _add_hook(self._optimizer_load_state_dict_post_hooks, hook, prepend)
+
+    def state_dict(self):
+        """{"state": {index of a parameter: its state}, "param_groups": [options, with "params" as indices]}."""
+        for hook in self._optimizer_state_dict_pre_hooks.values():
+            hook(self)
+        numbers = {}
+        groups = []
+        for group in self.param_groups:
+            for p in group["params"]:
+                numbers.setdefault(p, len(numbers))
+            packed = {key: value for key, value in group.items() if key != "params"}
+            packed["params"] = [numbers[p] for p in group["params"]]
+            groups.append(packed)
+        state = {numbers[key] if isinstance(key, _C.Tensor) else key: value for key, value in self.state.items()}
+        result = {"state": state, "param_groups": groups}
+        for hook in self._optimizer_state_dict_post_hooks.values():
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
+
+    def load_state_dict(self, state_dict):
+        """Takes over options and state that state_dict() returned, here or in PyTorch, for parameters in the same order."""
+        state_dict = state_dict.copy()
+        for hook in self._optimizer_load_state_dict_pre_hooks.values():
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
+        groups, saved = self.param_groups, copy.deepcopy(state_dict["param_groups"])
+        if len(groups) != len(saved):
+            raise ValueError("loaded state dict has a different number of parameter groups")
+        if any(len(g["params"]) != len(s["params"]) for g, s in zip(groups, saved)):
+            raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
+        params = dict(zip(itertools.chain.from_iterable(s["params"] for s in saved),
+                          itertools.chain.from_iterable(g["params"] for g in groups)))
+        state = collections.defaultdict(dict)
+        for key, value in state_dict["state"].items():
+            if key in params:
+                state[params[key]] = _placed_like(params[key], value)
+            else:
+                state[key] = value
+        for group, new in zip(groups, saved):
+            new["params"] = group["params"]
+            if "param_names" in group and "param_names" not in new:
+                new["param_names"] = group["param_names"]
+        self.__setstate__({"state": state, "param_groups": saved})
+        for hook in self._optimizer_load_state_dict_post_hooks.values():
+            hook(self)
+
+
+def _placed_like(param, value, key=None):
+    """A value of a saved state with its tensors on the parameter's device, and of its dtype; counters stay as they are."""
+    if isinstance(value, _C.Tensor):
+        if key == "step":
+            return value
+        return value.to(param.device, param.dtype if param.is_floating_point() else value.dtype)
+    if isinstance(value, dict):
+        return {k: _placed_like(param, v, k) for k, v in value.items()}
+    if isinstance(value, (list, tuple, set)):
+        return type(value)(_placed_like(param, v) for v in value)
+    return value

@@ -1,0 +1,358 @@
+"""Optimizers: trajectories recorded from PyTorch, groups, state and its formats, hooks, programs' own optimizers."""
+import copy
+import pickle
+import warnings
+
+import argand as torch
+import pytest
+from argand.nn.parameter import Parameter
+from trajectories import read
+
+STARTS, GRADS, OPTIMIZERS, _ = read()
+NAMES = ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD", "Rprop", "Adafactor"]
+
+
+def parameters(dtype=torch.float64):
+    return [Parameter(torch.tensor(s, dtype=dtype)) for s in STARTS]
+
+
+def give_grads(params, step):
+    for i, p in enumerate(params):
+        p.grad = torch.tensor(GRADS[step, i], dtype=p.dtype) if (step, i) in GRADS else None
+
+
+def flat(params):
+    return [v for p in params for v in p.detach().tolist()]
+
+
+def run(params, optimizer, steps):
+    for step in steps:
+        give_grads(params, step)
+        optimizer.step()
+    return flat(params)
+
+
+@pytest.mark.parametrize("name,options,second,after", OPTIMIZERS, ids=lambda v: str(v)[:60])
+def test_trajectory(name, options, second, after):
+    params = parameters()
+    groups = params if second is None else [{"params": params[:1]}, {"params": params[1:], **second}]
+    optimizer = getattr(torch.optim, name)(groups, **options)
+    for step, expected in enumerate(after):
+        give_grads(params, step)
+        optimizer.step()
+        assert flat(params) == pytest.approx(expected, rel=1e-12, abs=1e-14), f"step {step}"
+
+
+@pytest.mark.parametrize("name,options,second,after", [o for o in OPTIMIZERS if o[2] is None], ids=lambda v: str(v)[:60])
+@pytest.mark.parametrize("how", ["state_dict", "deepcopy", "pickle"])
+def test_goes_on_from_a_copy(name, options, second, after, how):
+    params = parameters()
+    optimizer = getattr(torch.optim, name)(params, **options)
+    run(params, optimizer, range(4))
+    if how == "state_dict":
+        again = parameters()
+        for p, q in zip(again, params):
+            p.data = q.detach().clone()
+        other = getattr(torch.optim, name)(again, lr=123.0)
+        other.load_state_dict(copy.deepcopy(optimizer.state_dict()))
+    else:
+        other = copy.deepcopy(optimizer) if how == "deepcopy" else pickle.loads(pickle.dumps(optimizer))
+        again = other.param_groups[0]["params"]
+        assert again[0] is not params[0]
+    assert run(again, other, range(4, 8)) == pytest.approx(after[-1], rel=1e-12, abs=1e-14)
+    # The original was not touched.
+    assert run(params, optimizer, range(4, 8)) == pytest.approx(after[-1], rel=1e-12, abs=1e-14)
+
+
+STATES = {"SGD": [], "Adam": ["step", "exp_avg", "exp_avg_sq"], "AdamW": ["step", "exp_avg", "exp_avg_sq"],
+          "RMSprop": ["step", "square_avg"], "Adagrad": ["step", "sum"], "Adadelta": ["step", "square_avg", "acc_delta"],
+          "Adamax": ["step", "exp_avg", "exp_inf"], "NAdam": ["step", "mu_product", "exp_avg", "exp_avg_sq"],
+          "RAdam": ["step", "exp_avg", "exp_avg_sq"], "ASGD": ["step", "eta", "mu", "ax"],
+          "Rprop": ["step", "prev", "step_size"], "Adafactor": ["step", "variance"]}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_state_dict_format(name):
+    p = Parameter(torch.zeros(3))
+    optimizer = getattr(torch.optim, name)([p], lr=0.1)
+    p.grad = torch.ones(3)
+    optimizer.step()
+    state = optimizer.state_dict()
+    assert list(state) == ["state", "param_groups"] and state["param_groups"][0]["params"] == [0]
+    assert list(state["state"].get(0, {})) == STATES[name]
+    if STATES[name]:
+        step = state["state"][0]["step"]
+        assert isinstance(step, torch.Tensor) and step.dtype is torch.float32 and step.shape == () and step.item() == 1
+    assert list(state["param_groups"][0])[-1] == "params" and state["param_groups"][0]["lr"] == 0.1
+
+
+def test_mu_product_is_that_of_the_steps():
+    p = Parameter(torch.zeros(1, dtype=torch.float64))
+    optimizer = torch.optim.NAdam([p])
+    expected = 1.0
+    for step in range(1, 4):
+        p.grad = torch.ones_like(p)
+        optimizer.step()
+        expected *= 0.9 * (1 - 0.5 * 0.96 ** (step * 4e-3))
+    assert optimizer.state[p]["mu_product"].item() == pytest.approx(expected, rel=1e-6)
+
+
+def test_group_options_may_change_between_steps():
+    p = Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([p], lr=1.0)
+    for lr in (1.0, 0.5, 0.25):
+        optimizer.param_groups[0]["lr"] = lr
+        p.grad = torch.ones(1)
+        optimizer.step()
+    assert p.item() == -1.75
+    optimizer.param_groups[0].update(maximize=True, weight_decay=1.0)
+    optimizer.step()
+    assert p.item() == -1.75 + 0.25 * (1.0 + 1.75 * 1.0) - 0  # climbs: the penalty is of the negated gradient
+
+
+def test_tensor_lr_is_read_at_each_step():
+    p, lr = Parameter(torch.zeros(1)), torch.tensor(1.0)
+    optimizer = torch.optim.SGD([p], lr=lr)
+    p.grad = torch.ones(1)
+    optimizer.step()
+    lr.fill_(0.5)
+    optimizer.step()
+    assert p.item() == -1.5
+
+
+def test_add_param_group_keeps_states():
+    a, b = Parameter(torch.zeros(2)), Parameter(torch.zeros(2))
+    optimizer = torch.optim.Adam([a], lr=0.1)
+    a.grad = torch.ones(2)
+    optimizer.step()
+    optimizer.add_param_group({"params": b, "lr": 0.5})
+    b.grad = torch.ones(2)
+    optimizer.step()
+    assert optimizer.state[a]["step"].item() == 2 and optimizer.state[b]["step"].item() == 1
+    assert a.tolist() == pytest.approx([-0.2, -0.2]) and b.tolist() == pytest.approx([-0.5, -0.5])
+    assert [g["lr"] for g in optimizer.param_groups] == [0.1, 0.5]
+
+
+def test_state_can_be_written():
+    p = Parameter(torch.zeros(2))
+    optimizer = torch.optim.Adam([p], lr=0.1)
+    p.grad = torch.ones(2)
+    optimizer.step()
+    for state in optimizer.state.values():  # what programs do to move a state to another device
+        for key, value in state.items():
+            state[key] = value.clone()
+    optimizer.state[p]["exp_avg"] = torch.full((2,), 7.0)
+    optimizer.state[p]["note"] = "mine"
+    optimizer.step()
+    assert optimizer.state[p]["exp_avg"].tolist() == pytest.approx([6.4, 6.4]) and optimizer.state[p]["step"].item() == 2
+    assert optimizer.state[p]["note"] == "mine" and optimizer.state_dict()["state"][0]["note"] == "mine"
+    optimizer.state[p]["exp_avg"].zero_()  # tensors of the state are those that the update works on
+    optimizer.step()
+    assert optimizer.state[p]["exp_avg"].tolist() == pytest.approx([0.1, 0.1])
+    optimizer.state.clear()
+    assert len(optimizer.state) == 0
+    optimizer.step()
+    assert optimizer.state[p]["step"].item() == 1
+
+
+def test_replaced_parameters_are_noticed():
+    a, b = Parameter(torch.zeros(1)), Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([a], lr=1.0, momentum=0.9)
+    a.grad, b.grad = torch.ones(1), torch.ones(1)
+    optimizer.step()
+    optimizer.param_groups[0]["params"][0] = b
+    optimizer.step()
+    assert a.item() == -1 and b.item() == -1
+
+
+def test_adam_becomes_adamw_by_its_option():
+    def after(**options):
+        p = Parameter(torch.ones(1))
+        optimizer = options.pop("kind")([p], lr=0.1, weight_decay=0.5, **options)
+        p.grad = torch.ones(1)
+        optimizer.step()
+        return p.item()
+    assert after(kind=torch.optim.Adam, decoupled_weight_decay=True) == after(kind=torch.optim.AdamW)
+    assert after(kind=torch.optim.Adam) != after(kind=torch.optim.AdamW)
+
+
+def test_zero_grad():
+    p = Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([p], lr=0.1)
+    p.grad = torch.ones(2)
+    grad = p.grad
+    optimizer.zero_grad(set_to_none=False)
+    assert p.grad is grad and grad.tolist() == [0, 0]
+    optimizer.zero_grad()
+    assert p.grad is None
+
+
+@pytest.mark.parametrize("make,error,message", [
+    (lambda p: torch.optim.SGD([]), ValueError, "optimizer got an empty parameter list"),
+    (lambda p: torch.optim.SGD(p), TypeError, "should be an iterable of Tensors or dicts, but got torch.FloatTensor"),
+    (lambda p: torch.optim.SGD([1]), TypeError, "optimizer can only optimize Tensors, but one of the params is int"),
+    (lambda p: torch.optim.SGD([p * 2]), ValueError, "can't optimize a non-leaf Tensor"),
+    (lambda p: torch.optim.SGD([{"params": [p]}, {"params": [p]}]), ValueError,
+     "some parameters appear in more than one parameter group"),
+    (lambda p: torch.optim.SGD([{"params": {p}}]), TypeError, "ordered collections"),
+    (lambda p: torch.optim.SGD([p], lr=-1), ValueError, "Invalid learning rate: -1"),
+    (lambda p: torch.optim.SGD([p], momentum=-1), ValueError, "Invalid momentum value: -1"),
+    (lambda p: torch.optim.SGD([p], nesterov=True), ValueError, "Nesterov momentum requires a momentum and zero dampening"),
+    (lambda p: torch.optim.Adam([p], eps=-1), ValueError, "Invalid epsilon value: -1"),
+    (lambda p: torch.optim.Adam([p], betas=(1, 0)), ValueError, "Invalid beta parameter at index 0: 1"),
+    (lambda p: torch.optim.Adam([p], foreach=True, fused=True), RuntimeError, "cannot be `True` together"),
+    (lambda p: torch.optim.Adam([p], differentiable=True), NotImplementedError, "differentiable=True is not supported"),
+    (lambda p: torch.optim.Adam([p]).add_param_group([p]), TypeError, "param_group must be a dict, but got <class 'list'>"),
+    (lambda p: torch.optim.Adam([p]).load_state_dict({"state": {}, "param_groups": []}), ValueError,
+     "loaded state dict has a different number of parameter groups"),
+    (lambda p: torch.optim.Adam([p]).load_state_dict({"state": {}, "param_groups": [{"params": [0, 1]}]}), ValueError,
+     "doesn't match the size of optimizer's group"),
+    (lambda p: torch.optim.Rprop([p], etas=(-1, 2)), ValueError, "Invalid eta values: -1, 2"),
+    (lambda p: torch.optim.LBFGS([{"params": [p]}, {"params": [Parameter(torch.ones(1))]}]), ValueError,
+     "LBFGS doesn't support per-parameter options"),
+])
+def test_refusals(make, error, message):
+    with pytest.raises(error) as caught:
+        make(Parameter(torch.ones(2)))
+    assert message in str(caught.value)
+
+
+def test_repr():
+    assert repr(torch.optim.SGD([Parameter(torch.ones(1))], lr=0.5)) == """SGD (
+Parameter Group 0
+    dampening: 0
+    differentiable: False
+    foreach: None
+    fused: None
+    lr: 0.5
+    maximize: False
+    momentum: 0
+    nesterov: False
+    weight_decay: 0
+)"""
+
+
+def test_named_parameters():
+    a, b = Parameter(torch.ones(1)), Parameter(torch.ones(1))
+    optimizer = torch.optim.SGD([("a", a), ("b", b)], lr=1.0)
+    assert optimizer.param_groups[0]["param_names"] == ["a", "b"] and optimizer.param_groups[0]["params"][1] is b
+    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["a", "b"]
+    with pytest.raises(ValueError, match="Some param names are missing"):
+        torch.optim.SGD([("a", a), b])
+
+
+def test_hooks():
+    p = Parameter(torch.zeros(1))
+    optimizer = torch.optim.SGD([p], lr=1.0)
+    p.grad = torch.ones(1)
+    calls = []
+    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: calls.append("pre"))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: calls.append("post"))
+    everywhere = torch.optim.optimizer.register_optimizer_step_pre_hook(lambda o, a, k: calls.append("global"))
+    optimizer.step()
+    assert calls == ["global", "pre", "post"]
+    before.remove()
+    everywhere.remove()
+    optimizer.step()
+    assert calls == ["global", "pre", "post", "post"]
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: calls.append(state.pop("more")))
+    state = optimizer.state_dict()
+    optimizer.load_state_dict(state)
+    assert calls[-1] == 1 and state["more"] == 1
+
+
+def test_closure_runs_with_gradients_and_its_loss_comes_back():
+    p = Parameter(torch.tensor([3.0]))
+    optimizer = torch.optim.SGD([p], lr=0.5)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (p * p).sum()
+        loss.backward()
+        return loss
+    with torch.no_grad():
+        assert optimizer.step(closure).item() == 9
+    assert p.item() == 0
+
+
+def test_an_optimizer_of_a_program():
+    class Sign(torch.optim.Optimizer):
+        def __init__(self, params, lr=0.1):
+            super().__init__(params, dict(lr=lr))
+
+        @torch.no_grad()
+        def step(self, closure=None):
+            for group in self.param_groups:
+                for p in group["params"]:
+                    if p.grad is None:
+                        continue
+                    state = self.state[p]
+                    if len(state) == 0:
+                        state["step"] = 0
+                    state["step"] += 1
+                    p.add_(p.grad.sign(), alpha=-group["lr"])
+    p = Parameter(torch.zeros(2))
+    optimizer = Sign([p])
+    schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5)
+    for _ in range(2):
+        p.grad = torch.tensor([3.0, -3.0])
+        optimizer.step()
+        schedule.step()
+    assert p.tolist() == pytest.approx([-0.15, 0.15]) and optimizer.state_dict()["state"] == {0: {"step": 2}}
+
+
+def test_subclass_of_a_built_in_optimizer():
+    class Decayed(torch.optim.Adam):
+        def step(self, closure=None):
+            with torch.no_grad():
+                for group in self.param_groups:
+                    for p in group["params"]:
+                        p.mul_(0.5)
+                        self.state[p]["count"] = self.state[p].get("count", 0) + 1
+            return super().step(closure)
+    p = Parameter(torch.ones(1))
+    optimizer = Decayed([p], lr=0.1)
+    for _ in range(3):
+        p.grad = torch.ones(1)
+        optimizer.step()
+    assert p.item() == pytest.approx(((1 / 2 - 0.1) / 2 - 0.1) / 2 - 0.1, rel=1e-5)
+    assert optimizer.state[p]["count"] == 3 and optimizer.state[p]["step"].item() == 3
+
+
+@pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
+def test_lbfgs_finds_the_minimum(line_search):
+    p = Parameter(torch.tensor([-1.5, 2.0], dtype=torch.float64))
+    scale = torch.tensor([[3.0, 0.5], [0.5, 1.0]], dtype=torch.float64)
+    optimizer = torch.optim.LBFGS([p], lr=1 if line_search else 0.3, max_iter=50, line_search_fn=line_search)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (p @ scale @ p) + (p - 1).pow(4).sum()
+        loss.backward()
+        return loss
+    first = optimizer.step(closure)
+    assert first.item() == pytest.approx(1.5 * 1.5 * 3 - 2 * 0.5 * 3 + 4 + 2.5**4 + 1)
+    for _ in range(4):
+        optimizer.step(closure)
+    closure()
+    assert p.grad.abs().max().item() < 1e-3
+    if line_search:  # Rosenbrock's valley
+        q = Parameter(torch.tensor([-1.2, 1.0], dtype=torch.float64))
+        optimizer = torch.optim.LBFGS([q], max_iter=200, line_search_fn=line_search)
+
+        def valley():
+            optimizer.zero_grad()
+            loss = 100 * (q[1] - q[0] ** 2) ** 2 + (1 - q[0]) ** 2
+            loss.backward()
+            return loss
+        optimizer.step(valley)
+        assert q.tolist() == pytest.approx([1, 1], abs=1e-3)
+
+
+def test_duplicate_parameters_warn():
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        p = Parameter(torch.ones(1))
+        torch.optim.Optimizer([p, p], {})
+    assert "duplicate parameters" in str(caught[0].message)
