@@ -619,10 +619,6 @@ class SequentialLR(_OfSchedulers):
         schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
 
-    def _initial_step(self):
-        self._schedulers[0]._initial_step()
-        self._last_lr = self._schedulers[0].get_last_lr()
-
     def step(self):
         """Sets the rates of the next epoch."""
         self.last_epoch += 1
@@ -642,9 +638,9 @@ class SequentialLR(_OfSchedulers):
 
 def _take_back(scheduler):
     if isinstance(scheduler, _OfSchedulers):
-        for part in scheduler._schedulers:
+        for part in scheduler._schedulers:  # its own count stays, as in PyTorch: its milestones come a step early
             _take_back(part)
-    if hasattr(scheduler, "last_epoch"):
+    else:
         scheduler.last_epoch -= 1
 
 
@@ -659,11 +655,6 @@ class ChainedScheduler(_OfSchedulers):
         self._schedulers = schedulers
         self.optimizer = optimizer
         self._last_lr = [_copied(group["lr"]) for group in optimizer.param_groups]
-
-    def _initial_step(self):
-        for scheduler in self._schedulers:
-            scheduler._initial_step()
-        self._last_lr = [_copied(group["lr"]) for group in self.optimizer.param_groups]
 
     def step(self):
         """Sets the rates of the next epoch."""
