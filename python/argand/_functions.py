@@ -1,10 +1,19 @@
 """Functions of the package that are no ops of the library, or whose Python form is not the schema's."""
 import builtins
+import sys
 
 from . import _C
 
 _max, _min = builtins.max, builtins.min
 Tensor = _C.Tensor
+
+
+def _by_name(name):
+    """What a pickle of a dtype or a function of the package stands for: `float32`, `relu`, `Tensor.relu`."""
+    found = sys.modules[__package__]
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
 
 
 def is_floating_point(input):

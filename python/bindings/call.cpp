@@ -453,12 +453,9 @@ PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("<built-in func
 // Pickled by name, as functions of Python's are.
 PyObject* reduce(PyObject* self, PyObject*) {
   return guarded([&] {
-    const char* const type = Py_TYPE(self) == method_type ? "Tensor" : nullptr;
-    const nb::object package = nb::module_::import_("argand");
-    const nb::object owner = type ? package.attr(type) : package;
-    return nb::make_tuple(nb::module_::import_("builtins").attr("getattr"), nb::make_tuple(owner, table_of(self).name))
-        .release()
-        .ptr();
+    const std::string name = str(Py_TYPE(self) == method_type ? "Tensor." : "", table_of(self).name);
+    const nb::object find = nb::module_::import_("argand._functions").attr("_by_name");
+    return nb::make_tuple(find, nb::make_tuple(name.c_str())).release().ptr();
   });
 }
 void forget(PyObject* self) {

@@ -34,8 +34,7 @@ PyTypeObject* type_of() {
 
 // The object of a name of the package: what pickle writes instead of the value.
 nb::object by_name(const char* name) {
-  return nb::make_tuple(nb::module_::import_("builtins").attr("getattr"),
-                        nb::make_tuple(nb::module_::import_("argand"), name));
+  return nb::make_tuple(nb::module_::import_("argand._functions").attr("_by_name"), nb::make_tuple(name));
 }
 
 void add_dtypes(nb::module_& module) {
