@@ -1,0 +1,362 @@
+"""DataLoader: batches of a data set, made in this process or by worker processes."""
+import itertools
+import multiprocessing
+import os
+import time
+import warnings
+import weakref
+from multiprocessing.connection import wait
+from typing import Generic, TypeVar
+
+from ... import _C
+from . import worker
+from .channel import Channel
+from .collate import default_collate, default_convert
+from .dataset import IterableDataset
+from .pin_memory import pin_memory as pinned
+from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, random_seed
+
+T_co = TypeVar("T_co", covariant=True)
+_SECONDS_TO_END = 5.0  # that workers have when they are no longer needed, before they are made to
+
+
+class _Forever(Sampler):
+    """Asks a stream for samples without end."""
+
+    def __iter__(self):
+        return itertools.repeat(None)
+
+
+class DataLoader(Generic[T_co]):
+    """Iterates over batches of a data set.
+
+    num_workers=0 makes them in this process, otherwise that many processes do, prefetch_factor (2) batches ahead each; the
+    order is the same.  Batches are made by collate_fn of lists of samples (default_collate), or with batch_size=None are
+    samples (default_convert).
+    """
+    __initialized = False
+
+    def __init__(self, dataset, batch_size=1, shuffle=None, sampler=None, batch_sampler=None, num_workers=0, collate_fn=None,
+                 pin_memory=False, drop_last=False, timeout=0, worker_init_fn=None, multiprocessing_context=None,
+                 generator=None, *, prefetch_factor=None, persistent_workers=False, pin_memory_device="", in_order=True):
+        if num_workers < 0:
+            raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
+        if timeout < 0:
+            raise ValueError("timeout option should be non-negative")
+        if num_workers == 0 and prefetch_factor is not None:
+            raise ValueError("prefetch_factor option could only be specified in multiprocessing.let num_workers > 0 to enable "
+                             "multiprocessing, otherwise set prefetch_factor to None.")
+        if num_workers > 0 and prefetch_factor is None:
+            prefetch_factor = 2
+        elif prefetch_factor is not None and prefetch_factor < 0:
+            raise ValueError("prefetch_factor option should be non-negative")
+        if persistent_workers and num_workers == 0:
+            raise ValueError("persistent_workers option needs num_workers > 0")
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.prefetch_factor = prefetch_factor
+        self.pin_memory = pin_memory
+        self.pin_memory_device = pin_memory_device
+        self.timeout = timeout
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.in_order = in_order
+        self._is_stream = isinstance(dataset, IterableDataset)
+        if self._is_stream:
+            if shuffle:
+                raise ValueError(f"DataLoader with IterableDataset: expected unspecified shuffle option, but got "
+                                 f"shuffle={shuffle}")
+            for name, value in (("sampler", sampler), ("batch_sampler", batch_sampler)):
+                if value is not None:
+                    raise ValueError(f"DataLoader with IterableDataset: expected unspecified {name} option, but got "
+                                     f"{name}={value}")
+        shuffle = bool(shuffle)
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None:
+            if batch_size != 1 or shuffle or sampler is not None or drop_last:
+                raise ValueError("batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and drop_last")
+            batch_size = None
+        elif batch_size is None and drop_last:
+            raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
+        if sampler is None:
+            if self._is_stream:
+                sampler = _Forever()
+            else:
+                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if batch_size is not None and batch_sampler is None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+        self.sampler = sampler
+        self.batch_sampler = batch_sampler
+        self.generator = generator
+        if collate_fn is None:
+            collate_fn = default_collate if self._auto_collation else default_convert
+        self.collate_fn = collate_fn
+        self.persistent_workers = persistent_workers
+        self.__initialized = True
+        self._iterator = None
+        if pin_memory and not _C.cuda.is_available():
+            warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
+                          "used.", stacklevel=2)
+
+    def __setattr__(self, name, value):
+        if self.__initialized and name in ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset",
+                                           "persistent_workers"):
+            raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
+        super().__setattr__(name, value)
+
+    @property
+    def multiprocessing_context(self):
+        """The context that makes workers: None for fork, where there is one and the program has chosen nothing else."""
+        return self._context
+
+    @multiprocessing_context.setter
+    def multiprocessing_context(self, context):
+        if context is not None:
+            if self.num_workers == 0:
+                raise ValueError("multiprocessing_context can only be used with multi-process loading (num_workers > 0), but "
+                                 f"got num_workers={self.num_workers}")
+            if isinstance(context, str):
+                methods = multiprocessing.get_all_start_methods()
+                if context not in methods:
+                    raise ValueError("multiprocessing_context option should specify a valid start method in "
+                                     f"{methods!r}, but got multiprocessing_context={context!r}")
+                context = multiprocessing.get_context(context)
+            if not isinstance(context, multiprocessing.context.BaseContext):
+                raise TypeError("multiprocessing_context option should be a valid context object or a string specifying the "
+                                f"start method, but got multiprocessing_context={context}")
+        self._context = context
+
+    @property
+    def _auto_collation(self):
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self):
+        return self.batch_sampler if self._auto_collation else self.sampler
+
+    def _get_iterator(self):
+        return _WorkersIter(self) if self.num_workers else _HereIter(self)
+
+    def __iter__(self):
+        if not (self.persistent_workers and self.num_workers):
+            return self._get_iterator()
+        if self._iterator is None or self._iterator.is_shut:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator.begin()
+        return self._iterator
+
+    def __len__(self):
+        if self._is_stream:
+            length = len(self.dataset)
+            if self.batch_size is None:
+                return length
+            return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
+        return len(self._index_sampler)
+
+
+class _Iter:
+    """Of one pass over the data; what PyTorch draws from the generator for it is drawn in the same order."""
+
+    def __init__(self, loader):
+        self._loader = loader
+        self._pins = loader.pin_memory and _C.cuda.is_available()
+        self._begin()
+        self._fetcher_arguments = (loader._is_stream, loader._auto_collation, loader.collate_fn, loader.drop_last)
+
+    def _begin(self):
+        self._indices = iter(self._loader._index_sampler)
+        self._base_seed = random_seed(self._loader.generator)
+        self._yielded = 0
+
+    def __iter__(self):
+        return self
+
+    def __len__(self):
+        return len(self._loader._index_sampler)
+
+    def __next__(self):
+        data = self._next()
+        self._yielded += 1
+        loader = self._loader
+        if loader._is_stream and self._yielded == self._expected() + 1:
+            warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._expected()} (when accessing "
+                          f"len(dataloader)), but {self._yielded} samples have been fetched. " + (
+                              "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                              "IterableDataset replica at each worker. Please see "
+                              "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
+                              if loader.num_workers else ""), stacklevel=2)
+        return pinned(data) if self._pins else data
+
+    def _expected(self):
+        try:
+            return len(self._loader)
+        except TypeError:
+            return -1
+
+
+class _HereIter(_Iter):
+    """Makes batches in this process."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        self._fetcher = worker.Fetcher(loader.dataset, *self._fetcher_arguments)
+
+    def _next(self):
+        return self._fetcher.fetch(next(self._indices))
+
+
+class _Worker:
+    """A process and the channel to it."""
+
+    def __init__(self, process, channel):
+        self.process = process
+        self.channel = channel
+        self.active = True  # its stream has not ended
+
+
+class _WorkersIter(_Iter):
+    """Lets workers make batches.  Batch n is given out as the nth, whichever worker makes it (unless in_order is False)."""
+
+    def __init__(self, loader):
+        super().__init__(loader)
+        self.is_shut = False
+        self._pid = os.getpid()
+        self._epoch = -1
+        self._workers = []
+        # Also at the end of the program, and when the iterator is forgotten.
+        self._finalizer = weakref.finalize(self, _end, self._workers, self._pid)
+        context = loader.multiprocessing_context or _default_context()
+        try:
+            for i in range(loader.num_workers):
+                self._workers.append(self._start(context, i))
+        except BaseException:
+            self._shut()
+            raise
+        self._begin_epoch()
+
+    def _start(self, context, i):
+        loader = self._loader
+        ours, theirs = Channel.pair()
+        forks = context.get_start_method() == "fork"
+        others = [w.channel for w in self._workers] + [ours] if forks else []
+        process = context.Process(target=worker.run, daemon=True, args=(
+            theirs, others, i, loader.num_workers, self._base_seed, loader.dataset, self._fetcher_arguments,
+            loader.worker_init_fn))
+        process.start()
+        theirs.close()  # the worker's alone, so that its death closes the channel
+        return _Worker(process, ours)
+
+    def begin(self):
+        """Starts another pass with the same workers."""
+        self._begin()
+        self._begin_epoch()
+
+    def _begin_epoch(self):
+        self._epoch += 1
+        self._sent = self._given = 0
+        self._tasks = {}  # batches that were asked for and not given out: their workers
+        self._done = {}   # those of them that are here
+        self._turns = itertools.cycle(self._workers)
+        for w in self._workers:
+            w.active = True
+        for _ in range(max(1, self._loader.prefetch_factor) * len(self._workers)):
+            self._ask()
+
+    def _ask(self):
+        """Asks the next worker whose turn it is for the next batch, unless enough are under way."""
+        if len(self._tasks) >= max(1, self._loader.prefetch_factor) * len(self._workers):
+            return
+        w = next((w for w in itertools.islice(self._turns, len(self._workers)) if w.active), None)
+        if w is None:
+            return
+        index = next(self._indices, self)
+        if index is self:
+            return
+        try:
+            w.channel.send((self._epoch, self._sent, index))
+        except OSError:
+            self._refuse_dead(w)
+        self._tasks[self._sent] = w
+        self._sent += 1
+
+    def _next(self):
+        while True:
+            number = self._ready()
+            if number is None:
+                if not self._loader.persistent_workers:
+                    self._shut()
+                raise StopIteration
+            if number not in self._done:
+                self._receive()
+                continue
+            data, w = self._done.pop(number), self._tasks.pop(number)
+            self._given += 1
+            # The end of a stream is seen in its turn, so that who makes which batch does not depend on time.
+            w.active = w.active and not isinstance(data, worker.End)
+            self._ask()
+            if isinstance(data, worker.Failure):
+                data.reraise()
+            if not isinstance(data, worker.End):
+                return data
+
+    def _ready(self):
+        """The number of the batch to give out next, whether it is here or not; None if there is none."""
+        if self._loader.in_order:
+            return self._given if self._tasks else None
+        return next(iter(self._done), next(iter(self._tasks), None))
+
+    def _receive(self):
+        """Waits for batches and keeps them."""
+        channels = {w.channel: w for w in self._workers}
+        for channel in wait(list(channels), self._loader.timeout or None) or self._timed_out():
+            try:
+                epoch, number, data = channel.receive()
+            except (EOFError, ConnectionError):
+                self._refuse_dead(channels[channel])
+            if epoch == self._epoch:  # else of a pass that was given up
+                self._done[number] = data
+
+    def _timed_out(self):
+        raise RuntimeError(f"DataLoader timed out after {self._loader.timeout} seconds")
+
+    def _refuse_dead(self, w):
+        w.process.join(1)
+        pid, code = w.process.pid, w.process.exitcode
+        self._shut()
+        raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly, with exit code {code} (a negative one is the "
+                           "signal that killed it; -9 may be the system's, out of memory)")
+
+    def _shut(self):
+        self.is_shut = True
+        self._finalizer()
+
+
+def _default_context():
+    """Fork, if there is one and the program has not chosen: workers then need nothing to be pickled or imported again."""
+    chosen = multiprocessing.get_start_method(allow_none=True)
+    if chosen is None and "fork" in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("fork")
+    return multiprocessing.get_context(chosen)
+
+
+def _end(workers, pid):
+    """Closes the channels, which tells workers to end, and sees that they do."""
+    if os.getpid() != pid:
+        return  # a fork of the program's: these are its parent's
+    for w in workers:
+        w.channel.close()
+    deadline = time.monotonic() + _SECONDS_TO_END
+    for w in workers:
+        w.process.join(max(0.0, deadline - time.monotonic()))
+    for w in workers:
+        if w.process.is_alive():
+            w.process.terminate()
+            w.process.join(1)
+        if w.process.is_alive():
+            w.process.kill()
+            w.process.join()
+    workers.clear()
