@@ -16,4 +16,5 @@
 #include "argand/nn/functional/padding.h"
 #include "argand/nn/functional/pixelshuffle.h"
 #include "argand/nn/functional/pooling.h"
+#include "argand/nn/functional/unpooling.h"
 #include "argand/nn/functional/upsampling.h"

@@ -1,6 +1,7 @@
 // All of nn/modules.
 #pragma once
 #include "argand/nn/modules/activation.h"
+#include "argand/nn/modules/adaptive.h"
 #include "argand/nn/modules/batchnorm.h"
 #include "argand/nn/modules/container/any.h"
 #include "argand/nn/modules/container/moduledict.h"
@@ -12,6 +13,7 @@
 #include "argand/nn/modules/distance.h"
 #include "argand/nn/modules/dropout.h"
 #include "argand/nn/modules/embedding.h"
+#include "argand/nn/modules/embedding_bag.h"
 #include "argand/nn/modules/fold.h"
 #include "argand/nn/modules/instancenorm.h"
 #include "argand/nn/modules/linear.h"
@@ -25,4 +27,5 @@
 #include "argand/nn/modules/transformer.h"
 #include "argand/nn/modules/transformercoder.h"
 #include "argand/nn/modules/transformerlayer.h"
+#include "argand/nn/modules/unpooling.h"
 #include "argand/nn/modules/upsampling.h"

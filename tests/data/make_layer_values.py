@@ -127,3 +127,42 @@ record("fold", lambda: nn.Fold((3, 4), 2), lambda m, i: m(i["x"]), x=real(1, 8, 
 record("pixel_shuffle", lambda: nn.PixelShuffle(2), lambda m, i: m(i["x"]), x=real(4, 1, 2))
 record("pixel_unshuffle", lambda: nn.PixelUnshuffle(2), lambda m, i: m(i["x"]), x=real(1, 2, 4))
 record("channel_shuffle", lambda: nn.ChannelShuffle(2), lambda m, i: m(i["x"]), x=real(1, 6, 2))
+
+# ---- pooling
+
+
+def unpooled(layer, pool, x):
+    y, at = pool(x)
+    return layer(y, at)
+
+
+record("max_unpool1d", lambda: nn.MaxUnpool1d(2), lambda m, i: unpooled(m, nn.MaxPool1d(2, return_indices=True), i["x"]),
+       x=real(1, 2, 6))
+record("max_unpool2d", lambda: nn.MaxUnpool2d(2),
+       lambda m, i: m(*nn.MaxPool2d(2, return_indices=True)(i["x"]), output_size=(5, 4)), x=real(1, 2, 5, 4))
+record("max_unpool3d", lambda: nn.MaxUnpool3d(2), lambda m, i: unpooled(m, nn.MaxPool3d(2, return_indices=True), i["x"]),
+       x=real(1, 2, 2, 4))
+record("fractional_max_pool2d", lambda: nn.FractionalMaxPool2d(2, output_ratio=(0.6, 0.5), return_indices=True),
+       lambda m, i: m(i["x"]), x=real(1, 2, 6, 5))
+record("fractional_max_pool3d", lambda: nn.FractionalMaxPool3d(2, output_size=(2, 1, 2)), lambda m, i: m(i["x"]),
+       x=real(1, 4, 3, 5))
+
+# ---- what is left
+bags = torch.tensor([0, 3, 1, 4, 4, 2])
+record("embedding_bag", lambda: nn.EmbeddingBag(5, 3, padding_idx=1), lambda m, i: m(i["x"], i["offsets"]), x=bags,
+       offsets=torch.tensor([0, 2, 2]))
+record("embedding_bag_max", lambda: nn.EmbeddingBag(5, 3, max_norm=1.5, mode="max"), lambda m, i: m(i["x"].view(2, 3)), x=bags)
+record("embedding_bag_weighted", lambda: nn.EmbeddingBag(5, 3, mode="sum", include_last_offset=True),
+       lambda m, i: m(i["x"], i["offsets"], i["weights"]), x=bags, offsets=torch.tensor([0, 4, 6]), weights=real(6))
+record("ctc_loss", lambda: nn.CTCLoss(blank=1),
+       lambda m, i: m(i["x"].log_softmax(2), i["targets"], torch.tensor([5, 4]), torch.tensor([3, 1])), x=real(5, 2, 4),
+       targets=torch.tensor([[0, 0, 2], [3, 0, 0]]))
+record("ctc_loss_zero_infinity", lambda: nn.CTCLoss(reduction="none", zero_infinity=True),
+       lambda m, i: m(i["x"].log_softmax(2), i["targets"], torch.tensor([2, 3]), torch.tensor([2, 2])), x=real(3, 2, 3),
+       targets=torch.tensor([1, 1, 2, 1]))
+record("cross_map_lrn", lambda: nn.CrossMapLRN2d(6, 0.5, 0.6, 2), lambda m, i: m(i["x"]), x=real(1, 3, 2, 1))
+record("rrelu", lambda: nn.RReLU(0.1, 0.4), lambda m, i: m(i["x"]), x=real(8))
+record("adaptive", lambda: nn.AdaptiveLogSoftmaxWithLoss(8, 7, [2, 4], div_value=2, head_bias=True),
+       lambda m, i: m(i["x"], i["targets"])[0], x=real(4, 8), targets=torch.tensor([0, 3, 6, 5]))
+record("adaptive_log_prob", lambda: nn.AdaptiveLogSoftmaxWithLoss(8, 7, [2, 4], div_value=2),
+       lambda m, i: [m.log_prob(i["x"]), m.predict(i["x"])], x=real(4, 8))

@@ -12,6 +12,11 @@ Tensor relu6(Tensor x, const ReLU6FuncOptions& o) {
 Tensor leaky_relu(Tensor x, const LeakyReLUFuncOptions& o) {
   return o.inplace() ? argand::leaky_relu_(x, o.negative_slope()) : argand::leaky_relu(x, o.negative_slope());
 }
+Tensor rrelu(Tensor x, const RReLUFuncOptions& o) {
+  // In place, backward must find what x was before.
+  const Tensor from = o.inplace() ? x.clone() : x, out = argand::rrelu(from, o.lower(), o.upper(), o.training());
+  return o.inplace() ? x.copy_(out) : out;
+}
 Tensor prelu(const Tensor& x, const Tensor& weight) { return argand::prelu(x, weight); }
 Tensor elu(Tensor x, const ELUFuncOptions& o) {
   return o.inplace() ? argand::elu_(x, o.alpha()) : argand::elu(x, o.alpha());

@@ -9,6 +9,7 @@ Tensor relu(Tensor input, const ReLUFuncOptions& options = {});             // m
 Tensor relu6(Tensor input, const ReLU6FuncOptions& options = {});           // min(max(x, 0), 6)
 Tensor leaky_relu(Tensor input, const LeakyReLUFuncOptions& options = {});  // x, or slope x below 0
 Tensor prelu(const Tensor& input, const Tensor& weight);                    // x, or weight x below 0
+Tensor rrelu(Tensor input, const RReLUFuncOptions& options = {});           // x, or a random slope x below 0
 Tensor elu(Tensor input, const ELUFuncOptions& options = {});               // x, or alpha (exp(x) - 1) below 0
 Tensor selu(Tensor input, const SELUFuncOptions& options = {});
 Tensor celu(Tensor input, const CELUFuncOptions& options = {});

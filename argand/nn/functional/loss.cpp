@@ -125,5 +125,10 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
   if (o.swap()) far = minimum(far, distance(positive, negative));
   return ops::reduce_loss((near - far + o.margin()).clamp_min(0), reduction_of(o.reduction()));
 }
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, const CTCLossFuncOptions& o) {
+  return argand::ctc_loss(log_probs, targets, input_lengths, target_lengths, o.blank(), reduction_of(o.reduction()),
+                          o.zero_infinity());
+}
 
 }  // namespace argand::nn::functional

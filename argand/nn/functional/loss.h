@@ -45,5 +45,9 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
                            const TripletMarginLossFuncOptions& options = {});
 Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                                          const TripletMarginWithDistanceLossFuncOptions& options = {});
+// Log-probabilities [T, N, C] or [T, C] and labels [N, S], or all labels one after the other; lengths are vectors of N
+// integers.
+Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                const Tensor& target_lengths, const CTCLossFuncOptions& options = {});
 
 }  // namespace argand::nn::functional

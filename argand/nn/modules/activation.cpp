@@ -73,4 +73,17 @@ void PReLUImpl::pretty_print(std::ostream& stream) const {
 }
 Tensor PReLUImpl::forward(const Tensor& input) { return F::prelu(input, weight); }
 
+void RReLUImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::RReLU(lower=" << options.lower() << ", upper=" << options.upper();
+  if (options.inplace()) stream << std::boolalpha << ", inplace=" << options.inplace();
+  stream << ")";
+}
+Tensor RReLUImpl::forward(Tensor input) {
+  return F::rrelu(std::move(input), F::RReLUFuncOptions()
+                                        .lower(options.lower())
+                                        .upper(options.upper())
+                                        .training(is_training())
+                                        .inplace(options.inplace()));
+}
+
 }  // namespace argand::nn

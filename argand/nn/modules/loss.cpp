@@ -61,4 +61,10 @@ ARGAND_LOSS(TripletMarginWithDistanceLoss, triplet_margin_with_distance_loss,
 ARGAND_LOSS(GaussianNLLLoss, gaussian_nll_loss, ")")
 #undef ARGAND_LOSS
 
+void CTCLossImpl::pretty_print(std::ostream& stream) const { stream << "torch::nn::CTCLoss()"; }
+Tensor CTCLossImpl::forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                            const Tensor& target_lengths) {
+  return functional::ctc_loss(log_probs, targets, input_lengths, target_lengths, options);
+}
+
 }  // namespace argand::nn

@@ -75,4 +75,15 @@ ARGAND_LOSS(TripletMarginWithDistanceLoss, anchor, positive, negative);
 ARGAND_LOSS(GaussianNLLLoss, input, target, var);
 #undef ARGAND_LOSS
 
+class CTCLossImpl : public Cloneable<CTCLossImpl> {
+ public:
+  explicit CTCLossImpl(const CTCLossOptions& options_ = {}) : options(options_) {}
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                 const Tensor& target_lengths);
+  CTCLossOptions options;
+};
+ARGAND_MODULE(CTCLoss);
+
 }  // namespace argand::nn

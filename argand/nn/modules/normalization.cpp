@@ -94,4 +94,19 @@ void LocalResponseNormImpl::pretty_print(std::ostream& stream) const {
 
 Tensor LocalResponseNormImpl::forward(const Tensor& input) { return functional::local_response_norm(input, options); }
 
+void CrossMapLRN2dImpl::pretty_print(std::ostream& stream) const {
+  stream << "torch::nn::CrossMapLRN2d(" << options.size() << ", alpha=" << options.alpha()
+         << ", beta=" << options.beta() << ", k=" << options.k() << ")";
+}
+
+Tensor CrossMapLRN2dImpl::forward(const Tensor& input) {
+  ARGAND_CHECK(ShapeError, input.dim() == 4, "CrossMapLRN2d: input must be 4D, got ", input.dim(), "D");
+  ARGAND_CHECK(ValueError, options.size() > 0, "CrossMapLRN2d: size must be positive, got ", options.size());
+  const int64_t window = options.size() % 2 == 0 ? options.size() - 1 : options.size();
+  // local_response_norm divides the sum by the window.
+  const double alpha = options.alpha() * static_cast<double>(window) / static_cast<double>(options.size());
+  return functional::local_response_norm(
+      input, LocalResponseNormOptions(window).alpha(alpha).beta(options.beta()).k(static_cast<double>(options.k())));
+}
+
 }  // namespace argand::nn

@@ -63,4 +63,18 @@ class LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
 };
 ARGAND_MODULE(LocalResponseNorm);
 
+// The same over as many channels on both sides: one fewer in all if the size is even, though divided by it.  (PyTorch's
+// sums keep the first channel in all windows that come after those it belongs to; these do not.)
+class CrossMapLRN2dImpl : public Cloneable<CrossMapLRN2dImpl> {
+ public:
+  CrossMapLRN2dImpl(int64_t size) : CrossMapLRN2dImpl(CrossMapLRN2dOptions(size)) {}
+  explicit CrossMapLRN2dImpl(const CrossMapLRN2dOptions& options_) : options(options_) {}
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  CrossMapLRN2dOptions options;
+};
+ARGAND_MODULE(CrossMapLRN2d);
+
 }  // namespace argand::nn

@@ -1,7 +1,7 @@
 #include "argand/nn/modules/normalization.h"
 
 #include "argand/nn/functional/normalization.h"
-#include "argand/nn/modules/values_test.h"
+#include "argand/nn/modules/recorded_test.h"
 
 namespace argand::nn {
 namespace {
@@ -92,6 +92,14 @@ TEST(LocalResponseNorm, AsPyTorch) {
        2.05222368457266, 1.20097846822355, 1.83213416460099, 1.67486480229275, 0.871367941411774, 1.24801426558581});
   EXPECT_ERROR(ShapeError, "Expected 3D or higher dimensionality input (got 2 dimensions)", m(zeros({2, 3})));
   EXPECT_EQ(m(zeros({0, 3, 2})).sizes(), IntArrayRef({0, 3, 2}));
+}
+
+TEST(CrossMapLRN2d, AsPyTorch) {
+  expect_as_recorded(
+      "cross_map_lrn", [] { return CrossMapLRN2d(CrossMapLRN2dOptions(6).alpha(0.5).beta(0.6).k(2)); },
+      [](CrossMapLRN2d& m, Recorded& in) { return std::vector<Tensor>{m(in["x"])}; });
+  EXPECT_EQ(printed(*CrossMapLRN2d(3)), "torch::nn::CrossMapLRN2d(3, alpha=0.0001, beta=0.75, k=1)");
+  EXPECT_ERROR(ShapeError, "CrossMapLRN2d: input must be 4D, got 3D", CrossMapLRN2d(3)(zeros({2, 3, 4})));
 }
 
 }  // namespace

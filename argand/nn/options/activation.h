@@ -56,6 +56,11 @@ struct ReLU6Options {
   ReLU6Options(bool inplace = false) : inplace_(inplace) {}
   ARGAND_ARG(bool, inplace);
 };
+struct RReLUOptions {
+  ARGAND_ARG(double, lower) = 1.0 / 8.0;  // between which the slopes below 0 are drawn
+  ARGAND_ARG(double, upper) = 1.0 / 3.0;
+  ARGAND_ARG(bool, inplace) = false;
+};
 struct SoftplusOptions {
   ARGAND_ARG(double, beta) = 1.0;
   ARGAND_ARG(double, threshold) = 20.0;
@@ -94,6 +99,13 @@ using ReLUFuncOptions = ReLUOptions;
 using ReLU6FuncOptions = ReLU6Options;
 using SoftplusFuncOptions = SoftplusOptions;
 using ThresholdFuncOptions = ThresholdOptions;
+
+struct RReLUFuncOptions {
+  ARGAND_ARG(double, lower) = 1.0 / 8.0;
+  ARGAND_ARG(double, upper) = 1.0 / 3.0;
+  ARGAND_ARG(bool, training) = false;
+  ARGAND_ARG(bool, inplace) = false;
+};
 
 // The input is converted to `dtype` first, if given.
 struct SoftmaxFuncOptions {

@@ -145,6 +145,13 @@ struct GaussianNLLLossOptions {
   ARGAND_ARG(reduction_t, reduction) = kMean;
 };
 
+struct CTCLossOptions {
+  using reduction_t = LossReduction;
+  ARGAND_ARG(int64_t, blank) = 0;  // the class that stands for no label
+  ARGAND_ARG(reduction_t, reduction) = kMean;
+  ARGAND_ARG(bool, zero_infinity) = false;  // 0 instead of infinity where the input is too short for its target
+};
+
 namespace functional {
 
 using L1LossFuncOptions = L1LossOptions;
@@ -167,6 +174,7 @@ using TripletMarginLossFuncOptions = TripletMarginLossOptions;
 using TripletMarginWithDistanceLossFuncOptions = TripletMarginWithDistanceLossOptions;
 using PoissonNLLLossFuncOptions = PoissonNLLLossOptions;
 using GaussianNLLLossFuncOptions = GaussianNLLLossOptions;
+using CTCLossFuncOptions = CTCLossOptions;
 
 }  // namespace functional
 }  // namespace argand::nn

@@ -39,6 +39,14 @@ struct LocalResponseNormOptions {
   ARGAND_ARG(double, k) = 1;
 };
 
+struct CrossMapLRN2dOptions {
+  CrossMapLRN2dOptions(int64_t size) : size_(size) {}
+  ARGAND_ARG(int64_t, size);
+  ARGAND_ARG(double, alpha) = 1e-4;
+  ARGAND_ARG(double, beta) = 0.75;
+  ARGAND_ARG(int64_t, k) = 1;
+};
+
 namespace functional {
 
 using LocalResponseNormFuncOptions = LocalResponseNormOptions;
