@@ -32,6 +32,7 @@
 #include "argand/optim/adam.h"
 #include "argand/optim/adamax.h"
 #include "argand/optim/grad_scaler.h"
+#include "argand/optim/lbfgs.h"
 #include "argand/optim/lr_scheduler.h"
 #include "argand/optim/nadam.h"
 #include "argand/optim/radam.h"

@@ -149,7 +149,9 @@ void Optimizer::load_state_dict(const StateDict& state) {
         const Tensor* t = find(prefix + name);
         if (!t && required) problems += "\n  missing: " + prefix + name;
         if (!t) return;
-        if (!(t->sizes() == p.sizes()))
+        if (!fresh->is_shaped_as_parameter())
+          slot = t->detach().to(t->dim() == 0 ? t->device() : p.device()).clone();
+        else if (!(t->sizes() == p.sizes()))
           problems += str("\n  shape of ", prefix, name, ": expected ", p.sizes(), ", got ", t->sizes());
         else
           slot = t->detach().to(p.options()).clone();

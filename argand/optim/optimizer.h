@@ -24,6 +24,8 @@ class OptimizerParamState {
   virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) = 0;
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
+  // False where the tensors are not shaped, nor of the dtype, as the parameter: a saved state is then taken as it is.
+  virtual bool is_shaped_as_parameter() const { return true; }
 };
 
 class OptimizerOptions {

@@ -1,0 +1,64 @@
+// L-BFGS, as torch.optim.LBFGS: each step evaluates the closure several times ("Updating quasi-Newton matrices with
+// limited storage", Nocedal 1980).
+#pragma once
+#include <deque>
+#include <string>
+
+#include "argand/optim/line_search.h"
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
+  LBFGSOptions(double lr = 1) : lr_(lr) {}
+  void each_number(const std::function<void(const char*, double&)>& f) override;
+  ARGAND_ARG(double, lr) = 1;
+  ARGAND_ARG(int64_t, max_iter) = 20;                           // per step
+  ARGAND_ARG(std::optional<int64_t>, max_eval) = std::nullopt;  // of the closure per step; max_iter * 5 / 4
+  ARGAND_ARG(double, tolerance_grad) = 1e-7;                    // ends when no element of the gradient is larger
+  ARGAND_ARG(double, tolerance_change) = 1e-9;                  // or neither parameters nor loss change more
+  ARGAND_ARG(int64_t, history_size) = 100;
+  ARGAND_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;  // "strong_wolfe", or steps of lr
+};
+
+// All parameters together, kept with the first one.  Vectors have the elements of all of them.
+struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
+  void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) override;
+  int64_t step_count() const override { return n_iter_; }
+  void set_step_count(int64_t n) override { n_iter_ = n; }
+  bool is_shaped_as_parameter() const override { return false; }
+  ARGAND_ARG(int64_t, func_evals) = 0;
+  ARGAND_ARG(int64_t, n_iter) = 0;
+  ARGAND_ARG(double, t) = 0;
+  ARGAND_ARG(double, prev_loss) = 0;
+  ARGAND_ARG(Tensor, d);       // the direction
+  ARGAND_ARG(Tensor, H_diag);  // the first guess of the inverse Hessian, a number
+  ARGAND_ARG(Tensor, prev_flat_grad);
+  ARGAND_ARG(std::deque<Tensor>, old_dirs);  // changes of the gradient
+  ARGAND_ARG(std::deque<Tensor>, old_stps);  // changes of the parameters
+  ARGAND_ARG(std::deque<Tensor>, ro);        // 1 over the products of both
+};
+
+class LBFGS : public Optimizer {
+ public:
+  // ValueError for more than one group, an unknown line search, or numbers below 0.
+  explicit LBFGS(const std::vector<OptimizerParamGroup>& groups, LBFGSOptions defaults = {});
+  explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
+      : LBFGS({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+  // Needs a closure that computes the loss and its gradients.  Returns the loss before the step.
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<LBFGSParamState>(); }
+
+ private:
+  std::vector<Tensor>& params() { return param_groups()[0].params(); }
+  Tensor flat_grad();
+  void move(double t, const Tensor& direction);
+  double evaluate(const LossClosure& closure);
+  void choose_direction(LBFGSParamState& s, const LBFGSOptions& o, const Tensor& grad);
+  LineSearchResult search_line(const LossClosure& closure, const LBFGSOptions& o, const LBFGSParamState& s,
+                               const LinePoint& start);
+};
+
+}  // namespace argand::optim
