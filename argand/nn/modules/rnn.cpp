@@ -214,14 +214,14 @@ std::tuple<Tensor, LSTMImpl::State> LSTMImpl::run(const Input& in, const std::op
   return {output, State(ended_state(in, h_n), ended_state(in, c_n))};
 }
 
-std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input, std::optional<State> hx_opt) {
+std::tuple<Tensor, LSTMImpl::State> LSTMImpl::forward(const Tensor& input, const std::optional<State>& hx_opt) {
   const Input in = padded_input(input);
   const auto [output, state] = run(in, hx_opt);
   return {padded_output(in, output), state};
 }
 
 std::tuple<utils::rnn::PackedSequence, LSTMImpl::State> LSTMImpl::forward_with_packed_input(
-    const utils::rnn::PackedSequence& sequence, std::optional<State> hx_opt) {
+    const utils::rnn::PackedSequence& sequence, const std::optional<State>& hx_opt) {
   const Input in = packed_input(sequence);
   const auto [output, state] = run(in, hx_opt);
   return {packed_output(in, output), state};
@@ -331,7 +331,7 @@ LSTMCellImpl::LSTMCellImpl(const LSTMCellOptions& o)
     : RNNCellImplBase({o.input_size(), o.hidden_size(), o.bias(), 4}), options(o) {}
 
 std::tuple<Tensor, Tensor> LSTMCellImpl::forward(const Tensor& input,
-                                                 std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
+                                                 const std::optional<std::tuple<Tensor, Tensor>>& hx_opt) {
   check_input(input);
   const auto [h, c] = hx_opt.value_or(std::tuple<Tensor, Tensor>());
   return lstm_cell(input, {state_or_zeros(input, h), state_or_zeros(input, c)}, weight_ih, weight_hh, bias_ih, bias_hh);

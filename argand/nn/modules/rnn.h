@@ -69,9 +69,9 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
   using State = std::tuple<Tensor, Tensor>;  // h and c
   LSTMImpl(int64_t input_size, int64_t hidden_size) : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
   explicit LSTMImpl(const LSTMOptions& options_);
-  std::tuple<Tensor, State> forward(const Tensor& input, std::optional<State> hx_opt = {});
+  std::tuple<Tensor, State> forward(const Tensor& input, const std::optional<State>& hx_opt = {});
   std::tuple<utils::rnn::PackedSequence, State> forward_with_packed_input(
-      const utils::rnn::PackedSequence& packed_input, std::optional<State> hx_opt = {});
+      const utils::rnn::PackedSequence& packed_input, const std::optional<State>& hx_opt = {});
 
   LSTMOptions options;
 
@@ -135,7 +135,7 @@ class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  public:
   LSTMCellImpl(int64_t input_size, int64_t hidden_size) : LSTMCellImpl(LSTMCellOptions(input_size, hidden_size)) {}
   explicit LSTMCellImpl(const LSTMCellOptions& options_);
-  std::tuple<Tensor, Tensor> forward(const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
+  std::tuple<Tensor, Tensor> forward(const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx_opt = {});
 
   LSTMCellOptions options;
 };
