@@ -3,9 +3,11 @@
 #pragma once
 #include <atomic>
 
+#include "argand/base/shared.h"
+
 namespace argand::autograd {
 
-struct AnomalyMode {
+struct ARGAND_SHARED AnomalyMode {
   static bool is_enabled() { return enabled.load(std::memory_order_relaxed); }
   static void set_enabled(bool on) { enabled.store(on, std::memory_order_relaxed); }
 

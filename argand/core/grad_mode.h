@@ -1,9 +1,10 @@
 // Thread-local switches of autograd and their guards.  The switches alone: no graph here.
 #pragma once
+#include "argand/base/shared.h"
 
 namespace argand {
 
-struct GradMode {
+struct ARGAND_SHARED GradMode {
   static bool is_enabled() { return flags.grad; }
   static void set_enabled(bool on) { flags.grad = on; }
 

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "argand/base/intrusive_ptr.h"
+#include "argand/base/shared.h"
 #include "argand/core/allocator.h"
 
 namespace argand {
@@ -28,7 +29,7 @@ class PendingWork {
   ~PendingWork() = default;
 };
 
-class StorageImpl final : public RefCounted {
+class ARGAND_SHARED StorageImpl final : public RefCounted {
  public:
   // `nbytes` bytes of `allocator`, not allocated yet.
   StorageImpl(size_t nbytes, Allocator& allocator)

@@ -1,10 +1,11 @@
 // What the choke point does about autocast (exec/autocast.h): one look at a thread-local byte where it is off.
 #pragma once
+#include "argand/base/shared.h"
 #include "argand/exec/op_info.h"
 
 namespace argand::exec {
 
-class AutocastScope {
+class ARGAND_SHARED AutocastScope {
  public:
   // Autocast is off while this lives: nothing below is cast.
   AutocastScope() : before_(enabled) {
