@@ -52,6 +52,13 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result.requires_grad_() if requires_grad else result
 
 
+def from_dlpack(ext_tensor):
+    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule."""
+    if hasattr(ext_tensor, "__dlpack__"):
+        ext_tensor = ext_tensor.__dlpack__()
+    return _C._from_dlpack(ext_tensor)
+
+
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A 1-d tensor of the bytes of an object with the buffer protocol (a copy)."""
     data = bytes(memoryview(buffer).cast("B")[offset:])

@@ -116,6 +116,18 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
+@method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    """A DLPack capsule over the same memory; work on the current stream is done."""
+    return _C._to_dlpack(self.clone() if copy else self)
+
+
+@method
+def __dlpack_device__(self):
+    """DLPack's (device type, device index)."""
+    return _C._dlpack_device(self)
+
+
 Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 

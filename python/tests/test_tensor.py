@@ -164,6 +164,26 @@ def test_numpy_shares_memory():
         torch.from_numpy(np.array(["a"]))
 
 
+def test_dlpack_shares_memory():
+    t = torch.arange(6).reshape(2, 3).t()
+    a = np.from_dlpack(t)
+    assert a.tolist() == t.tolist()
+    t[0, 0] = 7
+    assert a[0, 0] == 7
+    b = np.arange(4.0)
+    u = torch.from_dlpack(b)
+    u += 1
+    del u
+    gc.collect()
+    assert b.tolist() == [1, 2, 3, 4]
+    with pytest.raises(RuntimeError, match="require gradient"):
+        np.from_dlpack(torch.ones(1, requires_grad=True))
+    capsule = torch.ones(1).__dlpack__()
+    torch.from_dlpack(capsule)
+    with pytest.raises(ValueError, match="not consumed"):
+        torch.from_dlpack(capsule)
+
+
 def test_to():
     x = torch.ones(2)
     assert x.to(torch.float32) is x and x.to("cpu") is x and x.to(torch.float64).dtype is torch.float64

@@ -2,13 +2,20 @@
 
 #include <dlfcn.h>
 
+#include <sstream>
+
+#include "argand/base/env.h"
 #include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 
 DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
   const DeviceCalls calls;
-  handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  handle_ = nullptr;
+  std::stringstream folders(env("ARGAND_CUDA_LIBRARY_PATH").value_or(""));
+  for (std::string folder; !handle_ && std::getline(folders, folder, ':');)
+    handle_ = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!handle_) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle_) watch_process_end();
 }

@@ -7,7 +7,8 @@ namespace argand::cuda {
 // Stays open as long as the process.
 class DynamicLibrary {
  public:
-  // Looked for by its name where the system looks for libraries, then at `path`, where the build found it.
+  // Looked for by its name in the folders of ARGAND_CUDA_LIBRARY_PATH (separated by colons), where the system looks for
+  // libraries, and then at `path`, where the build found it.
   DynamicLibrary(const std::string& name, const char* path);
 
   // False if the library or the function is not there.
