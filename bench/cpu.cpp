@@ -129,7 +129,7 @@ void data_loading(benchmark::State& state) {
   auto set = std::make_shared<data::TensorDataset>(randint(256, {60000, 784}).to(kByte), randint(10, {60000}));
   data::DataLoader loader(set, data::DataLoaderOptions(64).shuffle(true));
   for (auto _ : state)
-    for (const data::Example& batch : loader) benchmark::DoNotOptimize(batch.data);
+    for (const data::Example<>& batch : loader) benchmark::DoNotOptimize(batch.data);
   state.counters["samples/s"] = benchmark::Counter(60000, benchmark::Counter::kIsIterationInvariantRate);
 }
 BENCHMARK(data_loading)->Name("data/60000x784_b64")->Unit(benchmark::kMillisecond);

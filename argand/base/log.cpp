@@ -11,7 +11,7 @@ namespace {
 
 struct State {
   std::mutex mutex;
-  std::shared_ptr<const WarningHandler> handler;
+  std::shared_ptr<const WarningFunction> handler;
 };
 
 State& state() {  // never destroyed: static destructors may warn
@@ -21,17 +21,17 @@ State& state() {  // never destroyed: static destructors may warn
 
 }  // namespace
 
-WarningHandler set_warning_handler(WarningHandler handler) {
-  auto next = handler ? std::make_shared<const WarningHandler>(std::move(handler)) : nullptr;
+WarningFunction set_warning_handler(WarningFunction handler) {
+  auto next = handler ? std::make_shared<const WarningFunction>(std::move(handler)) : nullptr;
   {
     const std::lock_guard lock(state().mutex);
     state().handler.swap(next);
   }
-  return next ? *next : WarningHandler();
+  return next ? *next : WarningFunction();
 }
 
 void detail::emit_warning(std::string_view message) {
-  std::shared_ptr<const WarningHandler> handler;
+  std::shared_ptr<const WarningFunction> handler;
   {
     const std::lock_guard lock(state().mutex);
     handler = state().handler;

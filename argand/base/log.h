@@ -8,12 +8,12 @@
 
 namespace argand {
 
-using WarningHandler = std::function<void(std::string_view message)>;
+using WarningFunction = std::function<void(std::string_view message)>;
 
 // Installs a handler and returns the one before; an empty one stands for the default, which prints "warning: message".
 // The handler runs on the thread that warns, possibly on several at once, with no lock held: it may warn, or install
 // another.  What it throws reaches the code that warned.
-WarningHandler set_warning_handler(WarningHandler handler);
+WarningFunction set_warning_handler(WarningFunction handler);
 
 namespace detail {
 void emit_warning(std::string_view message);

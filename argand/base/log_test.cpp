@@ -25,7 +25,7 @@ class LogTest : public testing::Test {
 
   std::mutex mutex_;
   std::vector<std::string> messages_;
-  WarningHandler before_;
+  WarningFunction before_;
 };
 
 TEST_F(LogTest, PartsAreJoined) {
@@ -71,7 +71,7 @@ TEST_F(LogTest, DefaultPrintsToStandardError) {
 }
 
 TEST_F(LogTest, ReturnsTheHandlerBefore) {
-  WarningHandler mine = set_warning_handler(nullptr);
+  WarningFunction mine = set_warning_handler(nullptr);
   ASSERT_TRUE(mine);
   mine("direct");
   EXPECT_EQ(messages_, std::vector<std::string>{"direct"});

@@ -1,54 +1,37 @@
 // Batches of a data set, made ahead of time by threads.
 //
 //   data::DataLoader loader(dataset, data::DataLoaderOptions().batch_size(64).shuffle(true).workers(2));
-//   for (const data::Example& batch : loader) ...
+//   for (const data::Example<>& batch : loader) ...
 //
 // Each begin() starts a pass.  Batches come in the same order, with the same contents, for any number of workers.  An
 // exception in a worker is thrown where its batch would have come, as SampleError where the sample is known.  Leaving a
 // pass early, or destroying the loader, stops the workers; a worker that is stuck in user code is left behind after the
 // timeout, never waited for without end.
 #pragma once
-#include <chrono>
 #include <memory>
 
-#include "argand/base/arg.h"
+#include "argand/data/dataloader_options.h"
 #include "argand/data/dataset.h"
 #include "argand/data/sampler.h"
 
 namespace argand::data {
 
-struct DataLoaderOptions {
-  DataLoaderOptions() = default;
-  DataLoaderOptions(int64_t batch_size) : batch_size_(batch_size) {}
-  ARGAND_ARG(int64_t, batch_size) = 1;
-  ARGAND_ARG(bool, shuffle) = false;  // with a RandomSampler, unless a sampler is given
-  ARGAND_ARG(int64_t, workers) = 0;   // 0: batches are made in the calling thread
-  ARGAND_ARG(int64_t, prefetch) = 2;  // batches made ahead, per worker
-  ARGAND_ARG(bool, drop_last) = false;
-  // Batches come in page-locked memory, from which a GPU copies by itself (`to(device, dtype, true)`,
-  // data::Prefetcher). Without a GPU it warns and has no effect.
-  ARGAND_ARG(bool, pin_memory) = false;
-  ARGAND_ARG(std::chrono::milliseconds, timeout) = std::chrono::milliseconds(0);  // for one batch; 0: none
-  ARGAND_ARG(Generator, generator);  // of the shuffle; undefined: the default one
-};
-
 class DataLoader {
  public:
-  class Pass;
   class Iterator {
    public:
-    using value_type = Example;
+    using value_type = Example<>;
     using difference_type = std::ptrdiff_t;
     Iterator() = default;
-    explicit Iterator(std::shared_ptr<Pass> pass);
-    const Example& operator*() const { return batch_; }
-    const Example* operator->() const { return &batch_; }
+    explicit Iterator(std::shared_ptr<detail::Pipeline> pass);
+    const Example<>& operator*() const { return batch_; }
+    const Example<>* operator->() const { return &batch_; }
     Iterator& operator++();
     bool operator==(const Iterator& o) const { return pass_ == o.pass_; }
 
    private:
-    std::shared_ptr<Pass> pass_;
-    Example batch_;
+    std::shared_ptr<detail::Pipeline> pass_;
+    Example<> batch_;
   };
 
   // ValueError for no data set, a batch size below 1 or a negative number of workers.

@@ -19,7 +19,7 @@ class Numbers : public Dataset {
  public:
   explicit Numbers(int64_t size, std::function<void(int64_t)> at = nullptr) : size_(size), at_(std::move(at)) {}
   int64_t size() const override { return size_; }
-  Example get(int64_t i) const override {
+  Example<> get(int64_t i) const override {
     if (at_) at_(i);
     const Tensor data = full({2}, i, kLong);
     data[1].mul_(2);
@@ -44,7 +44,7 @@ std::vector<int64_t> values(const Tensor& t) {
 // The targets of a pass, batch by batch; checks that each sample's data belongs to its target.
 std::vector<std::vector<int64_t>> batches(DataLoader& loader) {
   std::vector<std::vector<int64_t>> out;
-  for (const Example& batch : loader) {
+  for (const Example<>& batch : loader) {
     out.push_back(values(batch.target));
     for (size_t i = 0; i < out.back().size(); ++i)
       EXPECT_EQ(batch.data[static_cast<int64_t>(i)][1].item<int64_t>(), 2 * out.back()[i]);
@@ -268,7 +268,7 @@ TEST(DataLoader, FromSeveralThreads) {
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&] {
       DataLoader loader(set, DataLoaderOptions(3).workers(2));
-      for (const Example& batch : loader)
+      for (const Example<>& batch : loader)
         for (const int64_t i : values(batch.target)) sum += i;
     });
   }

@@ -46,10 +46,10 @@ Tensor stack_or_none(const std::vector<Tensor>& tensors, IntArrayRef indices) {
 
 }  // namespace
 
-Example Dataset::get_batch(IntArrayRef indices) const {
+Example<> Dataset::get_batch(IntArrayRef indices) const {
   std::vector<Tensor> data, targets;
   for (const int64_t i : indices) {
-    Example e;
+    Example<> e;
     try {
       e = get(i);
     } catch (...) {
@@ -70,16 +70,16 @@ TensorDataset::TensorDataset(Tensor data, Tensor target)
                "TensorDataset: data has ", data_.size(0), " examples, target has shape ", target_.sizes());
 }
 
-Example TensorDataset::get(int64_t index) const {
+Example<> TensorDataset::get(int64_t index) const {
   return {data_.select(0, index), target_.defined() ? target_.select(0, index) : Tensor()};
 }
 
-Example TensorDataset::get_batch(IntArrayRef indices) const {
+Example<> TensorDataset::get_batch(IntArrayRef indices) const {
   return {gather_rows(data_, indices), gather_rows(target_, indices)};
 }
 
-Example MapDataset::get(int64_t index) const {
-  Example e = get_batch(index);
+Example<> MapDataset::get(int64_t index) const {
+  Example<> e = get_batch(index);
   return {e.data.select(0, 0), e.target.defined() ? e.target.select(0, 0) : Tensor()};
 }
 
@@ -90,7 +90,7 @@ Subset::Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices
                  " examples");
 }
 
-Example Subset::get_batch(IntArrayRef indices) const {
+Example<> Subset::get_batch(IntArrayRef indices) const {
   std::vector<int64_t> inner;
   inner.reserve(indices.size());
   for (const int64_t i : indices) inner.push_back(indices_[static_cast<size_t>(i)]);

@@ -5,24 +5,18 @@
 #include <functional>
 #include <memory>
 
-#include "argand/core/tensor.h"
+#include "argand/data/example.h"
 
 namespace argand::data {
-
-// An input and what it should give; of one sample, or of a batch with a leading dimension.
-struct Example {
-  Tensor data;
-  Tensor target;
-};
 
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual int64_t size() const = 0;
   // REQUIRES: 0 <= index < size().
-  virtual Example get(int64_t index) const = 0;
+  virtual Example<> get(int64_t index) const = 0;
   // The examples of these indices, stacked.  Overridden where a batch can be gathered without making each sample.
-  virtual Example get_batch(IntArrayRef indices) const;
+  virtual Example<> get_batch(IntArrayRef indices) const;
 };
 
 // Rows of tensors: data[i] and target[i].  A batch is one gather of rows.
@@ -31,8 +25,8 @@ class TensorDataset final : public Dataset {
   // ShapeError unless both have a first dimension of one size; target may be undefined.
   explicit TensorDataset(Tensor data, Tensor target = {});
   int64_t size() const override { return data_.size(0); }
-  Example get(int64_t index) const override;
-  Example get_batch(IntArrayRef indices) const override;
+  Example<> get(int64_t index) const override;
+  Example<> get_batch(IntArrayRef indices) const override;
   const Tensor& data() const { return data_; }
   const Tensor& target() const { return target_; }
 
@@ -43,12 +37,12 @@ class TensorDataset final : public Dataset {
 // A data set whose batches go through a function.  The function sees examples with a batch dimension, also from get().
 class MapDataset final : public Dataset {
  public:
-  using Transform = std::function<Example(Example)>;
+  using Transform = std::function<Example<>(Example<>)>;
   MapDataset(std::shared_ptr<const Dataset> from, Transform transform)
       : from_(std::move(from)), transform_(std::move(transform)) {}
   int64_t size() const override { return from_->size(); }
-  Example get(int64_t index) const override;
-  Example get_batch(IntArrayRef indices) const override { return transform_(from_->get_batch(indices)); }
+  Example<> get(int64_t index) const override;
+  Example<> get_batch(IntArrayRef indices) const override { return transform_(from_->get_batch(indices)); }
 
  private:
   std::shared_ptr<const Dataset> from_;
@@ -60,8 +54,8 @@ class Subset final : public Dataset {
  public:
   Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices);
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
-  Example get(int64_t index) const override { return from_->get(indices_[static_cast<size_t>(index)]); }
-  Example get_batch(IntArrayRef indices) const override;
+  Example<> get(int64_t index) const override { return from_->get(indices_[static_cast<size_t>(index)]); }
+  Example<> get_batch(IntArrayRef indices) const override;
 
  private:
   std::shared_ptr<const Dataset> from_;

@@ -33,7 +33,7 @@ TEST(TensorDataset, RowsInAnyLayoutAndDtype) {
     const Tensor data = arange(12).to(dtype).view({3, 4}).t();  // not contiguous
     const TensorDataset set(data, arange(4));
     EXPECT_EQ(set.size(), 4);
-    const Example batch = set.get_batch({3, 0, 3});
+    const Example<> batch = set.get_batch({3, 0, 3});
     EXPECT_EQ(batch.data.dtype(), dtype);
     EXPECT_EQ(batch.data.sizes().vec(), (std::vector<int64_t>{3, 3}));
     EXPECT_TRUE(batch.data.equal(stack({data.select(0, 3), data.select(0, 0), data.select(0, 3)})));
@@ -45,7 +45,7 @@ TEST(TensorDataset, RowsInAnyLayoutAndDtype) {
 TEST(TensorDataset, BatchesAreCopies) {
   const Tensor data = zeros({2, 2});
   const TensorDataset set(data);
-  const Example batch = set.get_batch({1});
+  const Example<> batch = set.get_batch({1});
   batch.data.fill_(5);
   EXPECT_EQ(data.sum().item<double>(), 0);
   EXPECT_FALSE(batch.target.defined());
@@ -73,9 +73,9 @@ TEST(TensorDataset, WhatDoesNotFit) {
 
 TEST(MapDataset, SeesBatchesAlsoForOneSample) {
   const auto rows = std::make_shared<TensorDataset>(arange(6).view({3, 2}), arange(3));
-  const MapDataset set(rows, [](Example e) {
+  const MapDataset set(rows, [](Example<> e) {
     EXPECT_EQ(e.data.dim(), 2);
-    return Example{e.data.to(kFloat).mul(0.5), e.target.add(10)};
+    return Example<>{e.data.to(kFloat).mul(0.5), e.target.add(10)};
   });
   EXPECT_EQ(set.size(), 3);
   EXPECT_EQ(values<double>(set.get(2).data), (std::vector<double>{2, 2.5}));
@@ -97,7 +97,7 @@ TEST(Subset, OrderRepetitionAndBounds) {
 class Growing final : public Dataset {
  public:
   int64_t size() const override { return 4; }
-  Example get(int64_t i) const override { return {zeros({i < 3 ? 2 : 3}), {}}; }
+  Example<> get(int64_t i) const override { return {zeros({i < 3 ? 2 : 3}), {}}; }
 };
 
 TEST(Dataset, SamplesOfOneBatchHaveOneShape) {

@@ -19,7 +19,7 @@ Prefetcher::Prefetcher(Source source, const Device& device) : source_(std::move(
 
 void Prefetcher::fetch() {
   fetched_ = true;
-  Example host;
+  Example<> host;
   try {
     {
       const trace::Span span("wait for batch", number_);
@@ -35,7 +35,7 @@ void Prefetcher::fetch() {
   }
 }
 
-bool Prefetcher::next(Example& out) {
+bool Prefetcher::next(Example<>& out) {
   if (!stream_) {
     if (!std::exchange(more_, false)) return false;  // also after an error
     more_ = source_(out);
@@ -50,7 +50,7 @@ bool Prefetcher::next(Example& out) {
   }
   if (!more_) return false;
   copied_.wait(cuda::current_stream(device_.index()));
-  out = std::exchange(ahead_, Example());
+  out = std::exchange(ahead_, Example<>());
   fetch();
   return true;
 }

@@ -1,7 +1,7 @@
 // Batches on a device, the next one of which is copied while the program works with the current one.
 //
 //   data::DataLoader loader(dataset, data::DataLoaderOptions(64).workers(2).pin_memory(true));
-//   for (const data::Example& batch : data::Prefetcher(loader, Device(kCUDA))) ...
+//   for (const data::Example<>& batch : data::Prefetcher(loader, Device(kCUDA))) ...
 //
 // One batch is taken from the source ahead of time and copied on a stream of the prefetcher's own; the caller's current
 // stream waits for that copy before the batch is handed out, the host does not.  Copies run beside other work
@@ -23,14 +23,14 @@ namespace argand::data {
 class Prefetcher {
  public:
   // Puts the next batch into its argument; false at the end.
-  using Source = std::function<bool(Example&)>;
+  using Source = std::function<bool(Example<>&)>;
 
   Prefetcher(Source source, const Device& device);
   // Of examples in [begin, end); what `begin` belongs to outlives the prefetcher.
   template <class Iterator, class End>
   Prefetcher(Iterator begin, End end, const Device& device)
       : Prefetcher(
-            [at = std::move(begin), end = std::move(end), first = true](Example& out) mutable {
+            [at = std::move(begin), end = std::move(end), first = true](Example<>& out) mutable {
               if (!first && !(at == end)) ++at;
               first = false;
               if (at == end) return false;
@@ -44,16 +44,16 @@ class Prefetcher {
   Prefetcher(Range& range, const Device& device) : Prefetcher(range.begin(), range.end(), device) {}
 
   // The next batch, on the device; false at the end.
-  bool next(Example& out);
+  bool next(Example<>& out);
 
   class Iterator {
    public:
-    using value_type = Example;
+    using value_type = Example<>;
     using difference_type = std::ptrdiff_t;
     Iterator() = default;
     explicit Iterator(Prefetcher* of) : of_(of) { ++*this; }
-    const Example& operator*() const { return batch_; }
-    const Example* operator->() const { return &batch_; }
+    const Example<>& operator*() const { return batch_; }
+    const Example<>* operator->() const { return &batch_; }
     Iterator& operator++() {
       if (of_ && !of_->next(batch_)) *this = {};
       return *this;
@@ -62,7 +62,7 @@ class Prefetcher {
 
    private:
     Prefetcher* of_ = nullptr;
-    Example batch_;
+    Example<> batch_;
   };
   Iterator begin() { return Iterator(this); }
   Iterator end() { return {}; }
@@ -74,7 +74,7 @@ class Prefetcher {
   Device device_;
   std::optional<cuda::Stream> stream_;  // nothing on the CPU
   // What was fetched: a batch whose copies are done at `copied_`, an error, or the end.
-  Example ahead_;
+  Example<> ahead_;
   cuda::Event copied_;
   std::exception_ptr error_;
   bool fetched_ = false, more_ = true;

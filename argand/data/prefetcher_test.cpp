@@ -40,7 +40,7 @@ TEST_P(PrefetcherTest, GivesEveryBatchOfALoader) {
     for (const bool pin : {false, GetParam() == kCUDA}) {
       DataLoader loader(rows(8), DataLoaderOptions(3).workers(workers).pin_memory(pin));
       std::vector<std::vector<int64_t>> seen;
-      for (const Example& batch : Prefetcher(loader, device())) {
+      for (const Example<>& batch : Prefetcher(loader, device())) {
         EXPECT_EQ(batch.data.device(), with_index(device()));
         EXPECT_EQ(batch.target.device(), with_index(device()));
         seen.push_back(values(batch.target));
@@ -53,29 +53,29 @@ TEST_P(PrefetcherTest, GivesEveryBatchOfALoader) {
 TEST_P(PrefetcherTest, TheSecondHalfOfAPass) {
   DataLoader loader(rows(8), DataLoaderOptions(2));
   std::vector<int64_t> first;
-  for (const Example& batch : Prefetcher(loader.begin_at(2), loader.end(), device()))
+  for (const Example<>& batch : Prefetcher(loader.begin_at(2), loader.end(), device()))
     first.push_back(values(batch.target)[0]);
   EXPECT_EQ(first, (std::vector<int64_t>{4, 6}));
 }
 
 TEST_P(PrefetcherTest, BatchesStayWhatTheyAreWhenMoreAreTaken) {
   DataLoader loader(rows(12), DataLoaderOptions(2).pin_memory(GetParam() == kCUDA));
-  std::vector<Example> kept;
+  std::vector<Example<>> kept;
   Prefetcher prefetcher(loader, device());
-  for (Example batch; prefetcher.next(batch);) kept.push_back(batch);
+  for (Example<> batch; prefetcher.next(batch);) kept.push_back(batch);
   for (int64_t i = 0; i < 6; ++i) EXPECT_EQ(values(kept[static_cast<size_t>(i)].target)[0], 2 * i);
 }
 
 TEST_P(PrefetcherTest, AnErrorComesWhereItsBatchWouldHave) {
   int made = 0;
   Prefetcher prefetcher(
-      [&](Example& out) {
+      [&](Example<>& out) {
         if (made == 2) throw std::runtime_error("batch 2");
         out = {full({2}, made++, kLong), {}};
         return true;
       },
       device());
-  Example batch;
+  Example<> batch;
   ASSERT_TRUE(prefetcher.next(batch));
   ASSERT_TRUE(prefetcher.next(batch));
   EXPECT_EQ(values(batch.data)[0], 1);
@@ -86,8 +86,8 @@ TEST_P(PrefetcherTest, AnErrorComesWhereItsBatchWouldHave) {
 
 TEST_P(PrefetcherTest, NothingIsTakenAfterTheEnd) {
   int calls = 0;
-  Prefetcher none([&](Example&) { return ++calls, false; }, device());
-  Example batch;
+  Prefetcher none([&](Example<>&) { return ++calls, false; }, device());
+  Example<> batch;
   EXPECT_FALSE(none.next(batch));
   EXPECT_FALSE(none.next(batch));
   EXPECT_EQ(calls, 1);
@@ -96,15 +96,15 @@ TEST_P(PrefetcherTest, NothingIsTakenAfterTheEnd) {
 
 TEST_P(PrefetcherTest, OneBatchIsTakenAheadOnADeviceAndNoneOnTheCpu) {
   int made = 0;
-  Prefetcher prefetcher([&](Example& out) { return out = {full({2}, made++, kLong), {}}, true; }, device());
-  Example batch;
+  Prefetcher prefetcher([&](Example<>& out) { return out = {full({2}, made++, kLong), {}}, true; }, device());
+  Example<> batch;
   prefetcher.next(batch);
   EXPECT_EQ(made, GetParam() == kCPU ? 1 : 2);
 }
 
 TEST_P(PrefetcherTest, LeavingEarlyIsNoError) {
   DataLoader loader(rows(100), DataLoaderOptions(2).workers(2).pin_memory(GetParam() == kCUDA));
-  for (const Example& batch : Prefetcher(loader, device())) {
+  for (const Example<>& batch : Prefetcher(loader, device())) {
     EXPECT_EQ(batch.data.size(0), 2);
     break;
   }

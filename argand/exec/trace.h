@@ -1,7 +1,7 @@
 // Named spans of time on the host and on the streams of a GPU, to see what ran beside what.
 //
 //   trace::Recording recording(Device(kCUDA));
-//   for (data::Example batch; batches.next(batch);) {  // the prefetcher tells of its copies
+//   for (data::Example<> batch; batches.next(batch);) {  // the prefetcher tells of its copies
 //     const trace::Span span("step", step, "compute stream", cuda::current_stream());
 //     ...
 //   }

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
 
 namespace argand::io {
@@ -42,7 +44,13 @@ auto retry(Call call) {
 
 }  // namespace
 
-InputFile::InputFile(std::string path) : path_(std::move(path)) {
+void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {
+  throw FileError(str("'", path_, "' ends at byte ", at, ": expected ", count, " bytes from byte ", offset, ", got ",
+                      std::max<int64_t>(0, at - offset)),
+                  path_, 0);
+}
+
+InputFile::InputFile(std::string path) : ByteSource(std::move(path)) {
   // Without O_NONBLOCK the open of a FIFO would wait for a writer before we could see that it is one.
   fd_ = retry([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
   if (fd_ < 0) {
@@ -71,12 +79,14 @@ void InputFile::read(int64_t offset, void* out, size_t count) const {
       const int code = errno;
       throw FileError(str("cannot read '", path_, "' at byte ", at, ": ", reason(code)), path_, code);
     }
-    if (n == 0)
-      throw FileError(
-          str("'", path_, "' ends at byte ", at, ": expected ", count, " bytes from byte ", offset, ", got ", done),
-          path_, 0);
+    if (n == 0) throw_end(at, offset, count);
     done += static_cast<size_t>(n);
   }
+}
+
+void MemorySource::read(int64_t offset, void* out, size_t count) const {
+  if (offset < 0 || offset > size_ || static_cast<size_t>(size_ - offset) < count) throw_end(size_, offset, count);
+  if (count > 0) std::memcpy(out, bytes_.data() + offset, count);
 }
 
 std::vector<uint8_t> read_file(const InputFile& file, int64_t max_bytes) {
@@ -177,6 +187,18 @@ void write_file(const std::string& path, std::string_view content, Vfs& vfs) {
   file.reserve(static_cast<int64_t>(content.size()));
   file.write(content);
   file.commit();
+}
+
+std::string make_temporary_file(const std::string& prefix) {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = str(folder && *folder ? folder : "/tmp", "/", prefix, "XXXXXX");
+  const int fd = ::mkstemp(path.data());
+  if (fd < 0) {
+    const int code = errno;
+    throw FileError(str("cannot make a temporary file '", path, "': ", reason(code)), path, code);
+  }
+  ::close(fd);
+  return path;
 }
 
 }  // namespace argand::io

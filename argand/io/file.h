@@ -28,23 +28,45 @@ class FileError : public IoError {
   int code_;
 };
 
-// A regular file open for reading at any offset.
-class InputFile {
+// Bytes that can be read at any offset.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  ByteSource(const ByteSource&) = delete;
+  ByteSource& operator=(const ByteSource&) = delete;
+
+  const std::string& path() const { return path_; }  // of the file, or what messages call the source
+  int64_t size() const { return size_; }             // when it was opened
+  // Exactly `count` bytes from `offset`; throws where the source ends before.
+  virtual void read(int64_t offset, void* out, size_t count) const = 0;
+
+ protected:
+  explicit ByteSource(std::string path, int64_t size = 0) : path_(std::move(path)), size_(size) {}
+  [[noreturn]] void throw_end(int64_t at, int64_t offset, size_t count) const;
+  std::string path_;
+  int64_t size_;
+};
+
+// A regular file open for reading, which may be cut while it is read.
+class InputFile final : public ByteSource {
  public:
   explicit InputFile(std::string path);
-  ~InputFile();
-  InputFile(const InputFile&) = delete;
-  InputFile& operator=(const InputFile&) = delete;
-
-  const std::string& path() const { return path_; }
-  int64_t size() const { return size_; }  // when it was opened
-  // Exactly `count` bytes from `offset`; throws where the file ends before, also when it was cut after opening.
-  void read(int64_t offset, void* out, size_t count) const;
+  ~InputFile() override;
+  void read(int64_t offset, void* out, size_t count) const override;
 
  private:
-  std::string path_;
   int fd_ = -1;
-  int64_t size_ = 0;
+};
+
+// Bytes in memory, which outlive the source.
+class MemorySource final : public ByteSource {
+ public:
+  MemorySource(std::string name, std::string_view bytes)
+      : ByteSource(std::move(name), static_cast<int64_t>(bytes.size())), bytes_(bytes) {}
+  void read(int64_t offset, void* out, size_t count) const override;
+
+ private:
+  std::string_view bytes_;
 };
 
 constexpr int64_t kMaxWholeFile = int64_t{1} << 32;
@@ -111,6 +133,9 @@ class AtomicFile {
   int64_t written_ = 0;   // bytes handed to the system
   int64_t expected_ = 0;  // as told to reserve()
 };
+
+// A new empty file in $TMPDIR or /tmp, whose name begins with `prefix`; its path.
+std::string make_temporary_file(const std::string& prefix);
 
 void write_file(const std::string& path, std::string_view content, Vfs& vfs = posix_vfs());
 

@@ -40,7 +40,7 @@ void require(bool condition, const std::string& path, const Parts&... parts) {
   if (!condition) throw FileError(str(path, ": not a valid safetensors file: ", parts...), path, 0);
 }
 
-TensorHeader read_header(const InputFile& file, int64_t& header_bytes) {
+TensorHeader read_header(const ByteSource& file, int64_t& header_bytes) {
   const std::string& path = file.path();
   require(file.size() >= 8, path, "it has ", file.size(), " bytes; the length of the header alone takes 8");
   uint64_t length = 0;
@@ -74,7 +74,7 @@ void check_layout(const std::string& path, const TensorHeader& header, int64_t d
   require(at == data_bytes, path, "its tensors take ", at, " bytes and it holds ", data_bytes);
 }
 
-Tensor read_tensor(const InputFile& file, int64_t header_bytes, const TensorEntry& entry) {
+Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry) {
   const auto dtype = dtype_named(entry.dtype);
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
@@ -98,11 +98,10 @@ Tensor read_tensor(const InputFile& file, int64_t header_bytes, const TensorEntr
 
 }  // namespace
 
-TensorFile load_safetensors(const std::string& path) {
-  const InputFile file(path);
+TensorFile load_safetensors(const ByteSource& file) {
   int64_t header_bytes = 0;
   const TensorHeader header = read_header(file, header_bytes);
-  check_layout(path, header, file.size() - header_bytes);
+  check_layout(file.path(), header, file.size() - header_bytes);
   TensorFile out;
   out.metadata = header.metadata;
   for (const TensorEntry& entry : header.tensors)
@@ -110,7 +109,8 @@ TensorFile load_safetensors(const std::string& path) {
   return out;
 }
 
-void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+void write_safetensors(const StateDict& tensors, const Metadata& metadata, const std::function<void(int64_t)>& reserve,
+                       const std::function<void(const void*, size_t)>& write) {
   TensorHeader header;
   header.metadata = metadata;
   std::vector<Tensor> dense;
@@ -125,13 +125,19 @@ void save_safetensors(const std::string& path, const StateDict& tensors, const M
   const std::string json = write_tensor_header(header);
   parse_tensor_header(json);  // what could not be read back (a name that is no UTF-8, ...) is not written either
   const uint64_t length = json.size();
-  AtomicFile file(path);
-  file.reserve(8 + static_cast<int64_t>(length) + at);
-  file.write(&length, 8);
-  file.write(json);
+  reserve(8 + static_cast<int64_t>(length) + at);
+  write(&length, 8);
+  write(json.data(), json.size());
   for (const Tensor& t : dense)
-    if (t.numel() > 0) file.write(raw<char>(t), t.nbytes());
-  file.commit();
+    if (t.numel() > 0) write(raw<char>(t), t.nbytes());
+}
+
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+  std::optional<AtomicFile> file;  // opened only when the header is known to be good
+  write_safetensors(
+      tensors, metadata, [&](int64_t bytes) { file.emplace(path).reserve(bytes); },
+      [&](const void* data, size_t count) { file->write(data, count); });
+  file->commit();
 }
 
 }  // namespace argand::io

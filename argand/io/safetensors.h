@@ -7,9 +7,11 @@
 // Reading is strict and never trusts a number before it is compared with the bytes that are there; every failure throws
 // FileError with the path and what is wrong, and executes nothing.  Writing goes through AtomicFile.
 #pragma once
+#include <functional>
 #include <string>
 
 #include "argand/core/state_dict.h"
+#include "argand/io/file.h"
 
 namespace argand::io {
 
@@ -20,8 +22,13 @@ struct TensorFile {
   Metadata metadata;
 };
 
-TensorFile load_safetensors(const std::string& path);
+TensorFile load_safetensors(const ByteSource& source);
+inline TensorFile load_safetensors(const std::string& path) { return load_safetensors(InputFile(path)); }
 // ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing is written.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata());
+
+// The same bytes, given to `write` piece by piece; `reserve` is told their number first.
+void write_safetensors(const StateDict& tensors, const Metadata& metadata, const std::function<void(int64_t)>& reserve,
+                       const std::function<void(const void*, size_t)>& write);
 
 }  // namespace argand::io

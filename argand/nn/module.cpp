@@ -4,6 +4,7 @@
 #include "argand/nn/type_name.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/serialize/archive.h"
 
 namespace argand::nn {
 namespace {
@@ -235,6 +236,59 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
                misshaped);
   const NoGradGuard no_grad;
   for (auto& [to, from] : copies) to.copy_(from);
+}
+
+// ---- archives
+
+void Module::save(serialize::OutputArchive& archive) const {
+  for (const auto& parameter : named_parameters(/*recurse=*/false)) archive.write(parameter.key(), parameter.value());
+  for (const auto& buffer : named_buffers(/*recurse=*/false))
+    archive.write(buffer.key(), buffer.value(), /*is_buffer=*/true);
+  for (const auto& child : children_) {
+    if (!child.value()->is_serializable()) continue;
+    serialize::OutputArchive nested;
+    child.value()->save(nested);
+    archive.write(child.key(), nested);
+  }
+}
+
+void Module::load(serialize::InputArchive& archive) {
+  const NoGradGuard no_grad;
+  const auto read = [&](const std::string& name, const Tensor& tensor) {
+    Tensor value;
+    archive.read(name, value);
+    ARGAND_CHECK(ValueError, value.defined() && value.sizes() == tensor.sizes(), "load: shape of ", name, " of ",
+                 this->name(), ": expected ", tensor.sizes(), ", got ",
+                 value.defined() ? str(value.sizes()) : "an undefined tensor");
+    tensor.set_data(value.detach().to(archive.device().value_or(tensor.device())));
+  };
+  for (const auto& parameter : named_parameters(/*recurse=*/false)) read(parameter.key(), parameter.value());
+  for (const auto& buffer : named_buffers(/*recurse=*/false)) read(buffer.key(), buffer.value());
+  for (const auto& child : children_) {
+    if (!child.value()->is_serializable()) continue;
+    // One that has no tensors left no trace.
+    serialize::InputArchive nested;
+    if (!archive.try_read(child.key(), nested) && child.value()->state_dict().is_empty()) continue;
+    archive.read(child.key(), nested);
+    child.value()->load(nested);
+  }
+}
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Module& module) {
+  module.save(archive);
+  return archive;
+}
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const std::shared_ptr<Module>& module) {
+  ARGAND_CHECK(ValueError, module, "save: the module is null");
+  return archive << *module;
+}
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, Module& module) {
+  module.load(archive);
+  return archive;
+}
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module) {
+  ARGAND_CHECK(ValueError, module, "load: the module is null; make it first, its structure is not saved");
+  return archive >> *module;
 }
 
 // ---- printing

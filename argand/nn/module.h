@@ -10,6 +10,11 @@
 
 #include "argand/core/state_dict.h"
 
+namespace argand::serialize {
+class InputArchive;
+class OutputArchive;
+}  // namespace argand::serialize
+
 namespace argand::nn {
 
 class Module : public std::enable_shared_from_this<Module> {
@@ -59,15 +64,32 @@ class Module : public std::enable_shared_from_this<Module> {
   // misshaped names, and then nothing has changed.  Without `strict`, missing and unexpected names are passed over.
   void load_state_dict(const StateDict& state, bool strict = true);
 
+  // Parameters, buffers and submodules into an archive, by name, and out of one of such a module.  Loading takes over
+  // dtypes, and the device if the archive was loaded to one; ValueError for what is missing or of another shape, and
+  // then some tensors may have changed.  A module that is not serializable is left out of its parent's archive.
+  virtual bool is_serializable() const { return true; }
+  virtual void save(serialize::OutputArchive& archive) const;
+  virtual void load(serialize::InputArchive& archive);
+
   virtual void pretty_print(std::ostream& stream) const;
 
-  template <class T>
+  // As a module of the type T, or of what the handle type T holds; null if it is none.
+  template <class T, class = std::enable_if_t<std::is_base_of_v<Module, T>>>
   T* as() noexcept {
     return dynamic_cast<T*>(this);
   }
-  template <class T>
+  template <class T, class = std::enable_if_t<std::is_base_of_v<Module, T>>>
   const T* as() const noexcept {
     return dynamic_cast<const T*>(this);
+  }
+
+  template <class Holder>
+  typename Holder::ContainedType* as() noexcept {
+    return as<typename Holder::ContainedType>();
+  }
+  template <class Holder>
+  const typename Holder::ContainedType* as() const noexcept {
+    return as<typename Holder::ContainedType>();
   }
 
   // An undefined tensor keeps the place of an absent parameter (a Linear without bias).
@@ -118,6 +140,11 @@ class Module : public std::enable_shared_from_this<Module> {
 };
 
 std::ostream& operator<<(std::ostream& stream, const Module& module);
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Module& module);
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const std::shared_ptr<Module>& module);
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, Module& module);
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module);
 
 // Gives a module type clone(): a new object is made from the type's reset() and takes over copies of all tensors.
 template <class Derived>

@@ -73,6 +73,14 @@ template <class Contained>
 std::ostream& operator<<(std::ostream& stream, const ModuleHolder<Contained>& module) {
   return stream << *module;
 }
+template <class Contained>
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const ModuleHolder<Contained>& module) {
+  return archive << static_cast<const Module&>(*module);
+}
+template <class Contained>
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHolder<Contained>& module) {
+  return archive >> static_cast<Module&>(*module);
+}
 
 }  // namespace argand::nn
 

@@ -5,6 +5,7 @@
 
 #include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
+#include "argand/serialize/archive.h"
 
 namespace argand::optim {
 
@@ -164,6 +165,20 @@ void Optimizer::load_state_dict(const StateDict& state) {
                "load_state_dict: the state does not fit this optimizer; nothing was changed", problems);
   for (size_t g = 0; g < groups_.size(); ++g) groups_[g].set_options(std::move(options[g]));
   state_ = std::move(states);
+}
+
+void Optimizer::save(serialize::OutputArchive& archive) const {
+  for (const auto& item : state_dict()) archive.write(item.key(), item.value());
+}
+void Optimizer::load(serialize::InputArchive& archive) { load_state_dict(archive.state_dict()); }
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  optimizer.save(archive);
+  return archive;
+}
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer) {
+  optimizer.load(archive);
+  return archive;
 }
 
 }  // namespace argand::optim

@@ -12,6 +12,11 @@
 #include "argand/base/arg.h"
 #include "argand/core/state_dict.h"
 
+namespace argand::serialize {
+class InputArchive;
+class OutputArchive;
+}  // namespace argand::serialize
+
 namespace argand::optim {
 
 // What an optimizer remembers of one parameter: named tensors and one counter.
@@ -132,6 +137,9 @@ class Optimizer {
   StateDict state_dict() const;
   // Checks all of it first; on ValueError nothing has changed.
   void load_state_dict(const StateDict& state);
+  // The same, into and out of an archive.
+  virtual void save(serialize::OutputArchive& archive) const;
+  virtual void load(serialize::InputArchive& archive);
 
  protected:
   // The state of a parameter, made if missing.
@@ -144,5 +152,8 @@ class Optimizer {
   std::unique_ptr<OptimizerOptions> defaults_;
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
 };
+
+serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer);
+serialize::InputArchive& operator>>(serialize::InputArchive& archive, Optimizer& optimizer);
 
 }  // namespace argand::optim

@@ -23,7 +23,7 @@ class FallbackWatch {
     const size_t end = message.find(": there is no kernel for ");
     if (end != std::string_view::npos) ops_.emplace_back(message.substr(0, end));
   }
-  WarningHandler before_;
+  WarningFunction before_;
   std::vector<std::string> ops_;
 };
 

@@ -40,7 +40,7 @@ float timed(F f) {
 Pass timed_pass(const std::vector<Tensor>& host, const Tensor& matrix, bool prefetch) {
   std::vector<Tensor> results;
   size_t at = 0;
-  const auto source = [&](data::Example& out) {
+  const auto source = [&](data::Example<>& out) {
     if (at == host.size()) return false;
     out = {host[at++], {}};
     return true;
@@ -48,9 +48,9 @@ Pass timed_pass(const std::vector<Tensor>& host, const Tensor& matrix, bool pref
   const float ms = timed([&] {
     if (prefetch) {
       data::Prefetcher batches(source, Device(kCUDA));
-      for (data::Example batch; batches.next(batch);) results.push_back(work(batch.data, matrix));
+      for (data::Example<> batch; batches.next(batch);) results.push_back(work(batch.data, matrix));
     } else {
-      for (data::Example batch; source(batch);) results.push_back(work(batch.data.cuda({}, true), matrix));
+      for (data::Example<> batch; source(batch);) results.push_back(work(batch.data.cuda({}, true), matrix));
     }
   });
   Pass pass{ms, {}};
@@ -88,7 +88,7 @@ TEST_F(CudaPrefetcher, MemoryIsNotReusedTooEarly) {
   for (int round = 0; round < 3; ++round) {
     data::DataLoader loader(dataset, data::DataLoaderOptions(1).workers(2).pin_memory(true));
     std::vector<Tensor> extremes;
-    for (const data::Example& batch : data::Prefetcher(loader, Device(kCUDA))) {
+    for (const data::Example<>& batch : data::Prefetcher(loader, Device(kCUDA))) {
       Tensor x = batch.data;
       for (int i = 0; i < 20; ++i) x = (x.roll(1, 1) + batch.data) / 2;  // slower than a copy
       extremes.push_back(x.amax() + x.amin());

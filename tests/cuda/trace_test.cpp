@@ -65,7 +65,7 @@ std::vector<RecordedSpan> traced_pass(int64_t batches, int64_t size, int product
   trace::Recording recording((Device(kCUDA)));
   data::Prefetcher ahead(loader, Device(kCUDA));
   int64_t number = 0;
-  for (data::Example batch; ahead.next(batch); ++number) {
+  for (data::Example<> batch; ahead.next(batch); ++number) {
     const trace::Span span("compute", number, "compute stream", cuda::current_stream());
     Tensor x = matrix + batch.data.sum();
     for (int i = 0; i < products; ++i) x = x.mm(matrix);

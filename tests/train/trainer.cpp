@@ -62,9 +62,10 @@ std::shared_ptr<const data::Dataset> make_data() {
   const Tensor images = randint(0, 100, {kSamples, 1, kSide, kSide}, g, kByte),
                labels = arange(kSamples).remainder(kClasses);
   for (int64_t i = 0; i < kSamples; ++i) images[i][0].narrow(0, 6 * (i % kClasses), 6).add_(100);
-  return std::make_shared<data::MapDataset>(std::make_shared<data::TensorDataset>(images, labels), [](data::Example e) {
-    return data::Example{e.data.to(kFloat).div(255).sub(0.5), e.target};
-  });
+  return std::make_shared<data::MapDataset>(std::make_shared<data::TensorDataset>(images, labels),
+                                            [](data::Example<> e) {
+                                              return data::Example<>{e.data.to(kFloat).div(255).sub(0.5), e.target};
+                                            });
 }
 
 std::shared_ptr<Network> make_network(const std::string& name) {
@@ -135,7 +136,7 @@ int64_t Trainer::run_until(int64_t steps) {
   return steps_;
 }
 
-void Trainer::step(const data::Example& batch) {
+void Trainer::step(const data::Example<>& batch) {
   optimizer_->zero_grad();
   const Tensor loss = cross_entropy_loss(network_->forward(batch.data), batch.target);
   loss.backward();

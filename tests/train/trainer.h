@@ -34,7 +34,7 @@ class Trainer {
   std::string digest() const;
 
  private:
-  void step(const data::Example& batch);
+  void step(const data::Example<>& batch);
   void end_epoch();
 
   std::shared_ptr<Network> network_;

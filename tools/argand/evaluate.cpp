@@ -21,7 +21,7 @@ Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, co
   for (int64_t first = 0; first < set.size(); first += kBatch) {
     std::vector<int64_t> indices(static_cast<size_t>(std::min(kBatch, set.size() - first)));
     std::iota(indices.begin(), indices.end(), first);
-    const data::Example batch = set.get_batch(indices);
+    const data::Example<> batch = set.get_batch(indices);
     const Tensor target = batch.target.to(device), logits = model.forward(batch.data.to(device));
     loss += cross_entropy_loss(logits, target, {}, Reduction::Sum).item<double>();
     const auto [top, at] = logits.softmax(1).max(1);

@@ -26,7 +26,7 @@ Tensor normalize_images(const Tensor& bytes) {
 std::shared_ptr<const data::Dataset> make_dataset(const io::ImageSet& set) {
   auto rows = std::make_shared<data::TensorDataset>(bytes_tensor(set.images, {set.count, set.height, set.width}),
                                                     bytes_tensor(set.labels, {set.count}).to(kLong));
-  return std::make_shared<data::MapDataset>(std::move(rows), [](data::Example e) {
+  return std::make_shared<data::MapDataset>(std::move(rows), [](data::Example<> e) {
     e.data = normalize_images(e.data);
     return e;
   });

@@ -133,7 +133,7 @@ class Run {
     data::Prefetcher batches(loader_.begin_at(state_.batch), loader_.end(), device_);
     if (!state_.rng_now.empty()) generator.set_state(state_.rng_now);
     model_->train();
-    for (data::Example batch; batches.next(batch);) {
+    for (data::Example<> batch; batches.next(batch);) {
       if (StopOnSignal::requested() || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
       trace_step([&] { train_step(batch); });
       state_.rng_now = generator.state();
@@ -170,7 +170,7 @@ class Run {
     return {name, state_.batch - first_batch_, "compute stream", stream};
   }
 
-  void train_step(const data::Example& batch) {
+  void train_step(const data::Example<>& batch) {
     const Tensor& target = batch.target;
     optimizer_->zero_grad();
     Tensor logits, loss;

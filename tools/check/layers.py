@@ -1,15 +1,16 @@
 """Includes point down only (ARCHITECTURE.md, "The picture").
 
-L0 base < L1 core < L2 runtime < L3 kernels < L4 exec < L5 ops < L6 autograd < L7 siblings, which do not include each
-other.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own
+L0 base < L1 core < L2 runtime < L3 kernels < L4 exec < L5 ops < L6 autograd < io < serialize < L7 siblings, which do
+not include each other.  A folder may include itself and what is below it; only folders named cuda include runtime/cuda or CUDA's own
 headers; there is no include cycle.
 """
 import re
 
 from tree import INCLUDE
 
-RANK = {"base": 0, "core": 1, "runtime": 2, "kernels": 3, "exec": 4, "ops": 5, "autograd": 6}
-SIBLINGS = {"nn", "optim", "data", "io", "vision", "parallel", "profile"}
+RANK = {"base": 0, "core": 1, "runtime": 2, "kernels": 3, "exec": 4, "ops": 5, "autograd": 6,
+        "io": 7, "serialize": 8}
+SIBLINGS = {"nn", "optim", "data", "vision", "parallel", "profile"}
 CUDA_HEADER = re.compile(r"^(cuda|cudnn|cublas|nvrtc|nccl|cub/|curand|cufft|cusolver|cusparse|nvtx)")
 
 
@@ -20,7 +21,7 @@ def layer_of(path):
 
 
 def rank(layer):
-    return 8 if layer is None else RANK.get(layer, 7)
+    return 10 if layer is None else RANK.get(layer, 9)
 
 
 def in_cuda(path):

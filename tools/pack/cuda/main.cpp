@@ -136,7 +136,7 @@ void write_whole(const std::string& path, const std::string& bytes) {
 }
 
 int run(const std::string& path) {
-  const WarningHandler before = set_warning_handler([](std::string_view) {});  // ops that have no kernel say so
+  const WarningFunction before = set_warning_handler([](std::string_view) {});  // ops that have no kernel say so
   backend_of(kCUDA);
   const std::vector<Batch> batches = record();
   set_warning_handler(before);

@@ -1,0 +1,8 @@
+// LibTorch's samplers: what a loader asks its data set for, a batch at a time.
+#pragma once
+#include "argand/data/samplers/base.h"
+#include "argand/data/samplers/custom_batch_request.h"
+#include "argand/data/samplers/distributed.h"
+#include "argand/data/samplers/random.h"
+#include "argand/data/samplers/sequential.h"
+#include "argand/data/samplers/stream.h"

@@ -1,0 +1,6 @@
+// What MapDataset does to batches.
+#pragma once
+#include "argand/data/transforms/base.h"
+#include "argand/data/transforms/lambda.h"
+#include "argand/data/transforms/stack.h"
+#include "argand/data/transforms/tensor.h"

@@ -1,0 +1,13 @@
+// The entries of an archive as tensors and metadata of a safetensors file, and back.
+#pragma once
+#include "argand/io/safetensors.h"
+#include "argand/serialize/archive.h"
+
+namespace argand::serialize {
+
+// ValueError for a value of a type that has no text.
+io::TensorFile stored(const Entries& entries);
+// FileError with `path` for metadata that stored() does not write.
+Entries restored(const io::TensorFile& file, const std::string& path, const std::optional<Device>& device);
+
+}  // namespace argand::serialize
