@@ -28,6 +28,7 @@ namespace argand::autograd {
 
 using Variable = Tensor;
 using variable_list = std::vector<Tensor>;
+using tensor_list = std::vector<Tensor>;
 
 class FunctionNode;
 

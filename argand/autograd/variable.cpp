@@ -130,6 +130,9 @@ Scalar Tensor::item() const {
 Tensor Tensor::operator-() const { return neg(); }
 Tensor Tensor::operator~() const { return bitwise_not(); }
 Tensor Tensor::operator!() const { return logical_not(); }
+Tensor& Tensor::operator=(const Tensor& values) && { return copy_(values), *this; }
+Tensor& Tensor::operator=(const Scalar& value) && { return fill_(value), *this; }
+
 Tensor Tensor::toType(ScalarType t) const { return to(t); }
 Tensor Tensor::cpu() const { return to(Device(kCPU)); }
 Tensor Tensor::cuda(std::optional<DeviceIndex> device, bool non_blocking) const {

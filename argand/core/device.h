@@ -16,6 +16,7 @@ inline constexpr DeviceType kMeta = DeviceType::Meta;
 using DeviceIndex = int8_t;
 
 struct Device {
+  using Type = DeviceType;
   // `index` -1 means the current device of that type.
   Device(DeviceType type = kCPU, DeviceIndex index = -1) : type_(type), index_(index) {}
   // "cpu", "cuda", "cuda:1", "meta"; ValueError for anything else.
@@ -26,6 +27,7 @@ struct Device {
   DeviceType type() const { return type_; }
   DeviceIndex index() const { return index_; }
   bool has_index() const { return index_ >= 0; }
+  void set_index(DeviceIndex index) { index_ = index; }
   bool is_cpu() const { return type_ == kCPU; }
   bool is_cuda() const { return type_ == kCUDA; }
   bool is_meta() const { return type_ == kMeta; }

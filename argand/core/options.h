@@ -16,6 +16,7 @@ struct TensorOptions {
   TensorOptions(ScalarType t) : dtype_(t) {}
   TensorOptions(Device d) : device_(d) {}
   TensorOptions(DeviceType d) : device_(Device(d)) {}
+  TensorOptions(DeviceType d, DeviceIndex index) : device_(Device(d, index)) {}
   TensorOptions(const char* device) : device_(Device(device)) {}
   TensorOptions(Layout) {}
   TensorOptions(MemoryFormat f) : memory_format_(f) {}

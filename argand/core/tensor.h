@@ -53,11 +53,24 @@ class OptionalIntArrayRef {
 
 template <class T, size_t N>
 class TensorAccessor;
+template <class T>
+struct DefaultPtrTraits;
+template <class T, size_t N, template <class> class PtrTraits, class Index>
+class GenericPackedTensorAccessor;
 
 class Tensor {
  public:
   Tensor() = default;
   explicit Tensor(intrusive_ptr<TensorImpl> impl) : impl_(std::move(impl)) {}
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  // A tensor without a name is assigned its elements: x[0] = y, x[0][1] = 5.
+  Tensor& operator=(const Tensor& values) &&;
+  Tensor& operator=(Tensor&& values) && { return std::move(*this) = values; }  // NOLINT: `values` is copied from
+  Tensor& operator=(const Scalar& value) &&;
 
   // ---- what it is: never waits for pending work
   bool defined() const { return impl_ != nullptr; }
@@ -86,6 +99,9 @@ class Tensor {
   bool is_complex() const { return argand::is_complex(dtype()); }
   bool is_signed() const { return argand::is_signed(dtype()); }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+  Layout layout() const { return kStrided; }
+  bool is_sparse() const { return false; }
+  std::string toString() const;  // "CPUFloatType"
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
   bool is_alias_of(const Tensor& o) const { return impl().storage == o.impl().storage; }
   uint32_t use_count() const { return impl_.use_count(); }
@@ -120,6 +136,11 @@ class Tensor {
   // Element access on the CPU by N indices; include "argand/core/accessor.h".
   template <class T, size_t N>
   TensorAccessor<T, N> accessor() const;
+  // The same as a value of its own that kernels take, with indices of 64 or 32 bits; on any device.
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, PtrTraits, int64_t> packed_accessor64() const;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+  GenericPackedTensorAccessor<T, N, PtrTraits, int32_t> packed_accessor32() const;
 
   // ---- autograd (defined in autograd/)
   bool requires_grad() const;

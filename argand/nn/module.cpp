@@ -74,9 +74,27 @@ void Module::apply(const ModuleApplyFunction& f) {
   for (auto& child : children_) child.value()->apply(f);
 }
 
+void Module::apply(const ConstModuleApplyFunction& f) const {
+  f(*this);
+  for (const auto& child : children_) std::as_const(*child.value()).apply(f);
+}
+
 void Module::apply(const NamedModuleApplyFunction& f, const std::string& prefix) {
   f(prefix, *this);
   for (auto& child : children_) child.value()->apply(f, join(prefix, child.key()));
+}
+
+void Module::apply(const ConstNamedModuleApplyFunction& f, const std::string& prefix) const {
+  f(prefix, *this);
+  for (const auto& child : children_) std::as_const(*child.value()).apply(f, join(prefix, child.key()));
+}
+
+void Module::apply(const ModulePointerApplyFunction& f) const {
+  for (const auto& module : modules()) f(module);
+}
+
+void Module::apply(const NamedModulePointerApplyFunction& f, const std::string& prefix) const {
+  for (const auto& module : named_modules(prefix)) f(module.key(), module.value());
 }
 
 void Module::each_tensor(const std::string& prefix,

@@ -20,7 +20,11 @@ namespace argand::nn {
 class Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;
+  using ConstModuleApplyFunction = std::function<void(const Module&)>;
   using NamedModuleApplyFunction = std::function<void(const std::string&, Module&)>;
+  using ConstNamedModuleApplyFunction = std::function<void(const std::string&, const Module&)>;
+  using ModulePointerApplyFunction = std::function<void(const std::shared_ptr<Module>&)>;
+  using NamedModulePointerApplyFunction = std::function<void(const std::string&, const std::shared_ptr<Module>&)>;
 
   explicit Module(std::string name);
   Module();  // named after its type
@@ -36,7 +40,12 @@ class Module : public std::enable_shared_from_this<Module> {
 
   // Runs on this module and all below it, parents first.
   void apply(const ModuleApplyFunction& f);
+  void apply(const ConstModuleApplyFunction& f) const;
   void apply(const NamedModuleApplyFunction& f, const std::string& prefix = {});
+  void apply(const ConstNamedModuleApplyFunction& f, const std::string& prefix = {}) const;
+  // ValueError unless the module is held by a shared_ptr.
+  void apply(const ModulePointerApplyFunction& f) const;
+  void apply(const NamedModulePointerApplyFunction& f, const std::string& prefix = {}) const;
 
   std::vector<Tensor> parameters(bool recurse = true) const;
   OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;

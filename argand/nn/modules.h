@@ -4,6 +4,7 @@
 #include "argand/nn/modules/adaptive.h"
 #include "argand/nn/modules/batchnorm.h"
 #include "argand/nn/modules/container/any.h"
+#include "argand/nn/modules/container/functional.h"
 #include "argand/nn/modules/container/moduledict.h"
 #include "argand/nn/modules/container/modulelist.h"
 #include "argand/nn/modules/container/named_any.h"

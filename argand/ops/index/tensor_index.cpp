@@ -64,7 +64,7 @@ Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
         break;
       }
       case TensorIndexType::Slice:
-        s.view = s.view.slice(dim++, i.slice().start, i.slice().stop, i.slice().step);
+        s.view = s.view.slice(dim++, i.slice().start(), i.slice().stop(), i.slice().step());
         break;
       case TensorIndexType::Boolean:
         s.view = s.view.unsqueeze(dim);

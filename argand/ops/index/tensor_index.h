@@ -3,6 +3,7 @@
 // as LibTorch's torch::indexing.
 #pragma once
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -15,12 +16,22 @@ inline constexpr std::nullopt_t None = std::nullopt;
 enum class EllipsisIndexType : int8_t { Ellipsis };
 inline constexpr EllipsisIndexType Ellipsis = EllipsisIndexType::Ellipsis;
 
-// start:stop:step with Python's rules for bounds; step > 0.
-struct Slice {
+inline constexpr int64_t INDEX_MAX = std::numeric_limits<int64_t>::max();
+inline constexpr int64_t INDEX_MIN = std::numeric_limits<int64_t>::min();
+
+// start:stop:step with Python's rules for bounds; step > 0.  What is not given reaches to the end.
+class Slice {
+ public:
   explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {}, std::optional<int64_t> step = {})
-      : start(start), stop(stop), step(step.value_or(1)) {}
-  std::optional<int64_t> start, stop;
-  int64_t step;
+      : step_(step.value_or(1)),
+        start_(start.value_or(step_ < 0 ? INDEX_MAX : 0)),
+        stop_(stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX)) {}
+  int64_t start() const { return start_; }
+  int64_t stop() const { return stop_; }
+  int64_t step() const { return step_; }
+
+ private:
+  int64_t step_, start_, stop_;
 };
 
 enum class TensorIndexType : int8_t { None, Ellipsis, Integer, Boolean, Slice, Tensor };

@@ -124,15 +124,18 @@ class Writer {
 };
 
 std::string footer(const Tensor& t) {
-  std::string out = "[ ";
-  for (const char c : std::string_view(device_type_name(t.device().type())))
-    out += static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  out += str(dtype_cpp_name(t.dtype()), "Type{");
+  std::string out = str("[ ", t.toString(), "{");
   for (int64_t d = 0; d < t.dim(); ++d) out += str(d > 0 ? "," : "", t.size(d));
   return out + "} ]";
 }
 
 }  // namespace
+
+std::string Tensor::toString() const {
+  std::string out = device_type_name(device().type());
+  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return str(out, dtype_cpp_name(dtype()), "Type");
+}
 
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
   if (!t.defined()) return out << "[ Tensor (undefined) ]";
