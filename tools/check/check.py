@@ -6,6 +6,7 @@ import argparse
 import sys
 import time
 
+import cost
 import docs
 import format
 import generated
@@ -20,7 +21,7 @@ from tree import ROOT, Tree
 
 # Quick ones first.
 CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "format": format,
-          "generated": generated, "headers": headers, "tidy": tidy}
+          "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 
 def run(name, findings):

@@ -3,7 +3,7 @@ import re
 
 DIFF = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
-PATH = re.compile(r"`((?:argand|bench|cmake|docs|tests|tools)/[\w./-]*)`")
+PATH = re.compile(r"`((?:argand|bench|cmake|compat|docs|examples|tests|tools)/[\w./-]*)`")
 
 
 def diff_findings(tree, page, diff):

@@ -8,7 +8,7 @@ from tree import Passed
 def findings(tree):
     compiler = os.environ.get("CXX", "c++")
     generated = tree.generated()
-    headers = tree.files(".h", under=("argand/",))
+    headers = tree.files(".h", under=("argand/", "compat/"))
     if tree.only is None:
         headers += sorted(str(p.relative_to(generated)) for p in generated.glob("argand/**/*.h"))
     passed = Passed(tree, "headers", compiler, tree.compile_flags())

@@ -32,6 +32,8 @@ def why_not(path, name):
     """Why `path` must not include the header `name`, or None."""
     if (CUDA_HEADER.match(name) or name.startswith("argand/runtime/cuda/")) and not in_cuda(path):
         return "only folders named cuda may include it"
+    if path.startswith("argand/") and name.startswith(("torch/", "ATen/", "c10/")):
+        return "LibTorch's names are for programs"
     if not name.startswith("argand/") or not path.startswith("argand/"):
         return None
     mine, theirs = layer_of(path), layer_of(name)

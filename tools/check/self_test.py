@@ -22,6 +22,9 @@ KERNEL = ("template <class T>\n__global__ void __launch_bounds__(F{{1, 2}}.threa
 KERNEL_IN_TEXT = ("void f() {\n  add(\"__global__ void k(const A a) {\\n\");\n"
                   "  add(\"  await_earlier_work();\\n  work();\\n}\\n\");\n}\n")
 
+COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  bool operator<(Key) const;\n};\n" +
+          "".join(f"template class std::map<Key<{i}>, std::string>;\n" for i in range(200)))
+
 # Of each check: (planted file, good text, bad text).
 PLANTS = {
     "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
@@ -36,6 +39,7 @@ PLANTS = {
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "argand/base/planted.h"\n'),
         ("argand/base/planted.h", '#include "argand/base/x.h"\n', '#include "x.h"\n'),
         ("argand/basement/planted.h", None, "\n"),
+        ("argand/nn/planted.cpp", '#include "argand/nn/nn.h"\n', "#include <torch/torch.h>\n"),
     ],
     "docs": [
         ("docs/planted.md", "[a](../README.md) `argand/base/str.h`\n", "[a](../absent.md)\n"),
@@ -49,6 +53,7 @@ PLANTS = {
     "format": [("argand/base/planted.h", FORMATTED, FORMATTED.replace("{ return {}; }", "{return {};}"))],
     "headers": [("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#include <vector>\n", "")),
                 ("argand/base/planted.h", GOOD_HEADER, GOOD_HEADER.replace("#pragma once\n", ""))],
+    "cost": [("compat/torch/planted.h", '#pragma once\n#include "torch/torch.h"\n', COSTLY)],
     "tidy": [("argand/base/planted.cpp", GOOD_SOURCE, GOOD_SOURCE.replace("const std::string& s", "std::string s")),
              ("argand/base/planted.cpp", GOOD_SOURCE, GOOD_SOURCE.replace("size_t planted", "int f(int a) { if (a); "
                                                                            "return a; }\nsize_t planted"))],

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+ROOTS = (".", "compat/torch")  # where #include finds headers of the tree
 SKIPPED = {"build", "install", "out", "__pycache__"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 # As cmake/ArgandOptions.cmake, for the checks that compile without a build folder.
@@ -50,7 +51,7 @@ class Tree:
         return out
 
     def compile_flags(self):
-        return CXX_FLAGS + [f"-I{self.root}", f"-I{self.work / 'generated'}"]
+        return CXX_FLAGS + [f"-I{self.root / root}" for root in ROOTS] + [f"-I{self.work / 'generated'}"]
 
     def each(self, items, findings_of):
         """findings_of(item) for all items, in parallel; the findings in the order of the items."""
@@ -71,10 +72,9 @@ class Passed:
 
     def text(self, path):
         if path not in self.texts:
-            full = self.tree.root / path
-            if not full.exists():
-                full = self.tree.work / "generated" / path
-            self.texts[path] = full.read_text(encoding="utf-8") if full.exists() else ""
+            places = [self.tree.root / root / path for root in ROOTS] + [self.tree.work / "generated" / path]
+            full = next((place for place in places if place.exists()), None)
+            self.texts[path] = full.read_text(encoding="utf-8") if full else ""
         return self.texts[path]
 
     def key(self, path):
@@ -84,7 +84,7 @@ class Passed:
             text = self.text(current)
             digest.update(f"{current}\0{text}\0".encode())
             for _, name in INCLUDE.findall(text):
-                if name.startswith(("argand/", "tools/", "tests/")) and name not in seen:
+                if name.startswith(("argand/", "tools/", "tests/", "torch/", "ATen/", "c10/")) and name not in seen:
                     seen.add(name)
                     waiting.append(name)
         return self.folder / digest.hexdigest()
