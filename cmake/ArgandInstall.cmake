@@ -1,10 +1,10 @@
-# `cmake --install` gives find_package(argand) with the target argand::argand.
+# `cmake --install` gives find_package(argand) with the targets argand::argand and argand::torch, and find_package(Torch).
 include(CMakePackageConfigHelpers)
 
 if(TARGET argand_cuda)
   install(TARGETS argand_cuda LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(TARGETS argand EXPORT argand LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS argand argand_torch EXPORT argand LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET argand_cli)
   install(TARGETS argand_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
@@ -15,10 +15,17 @@ foreach(root ${PROJECT_SOURCE_DIR}/argand ${ARGAND_GENERATED_DIR}/argand)
   endif()
 endforeach()
 
+# Apart from argand/, so that <torch/torch.h> is found only by who links argand::torch.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "CMakeFiles" EXCLUDE)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/argand)
 install(EXPORT argand NAMESPACE argand:: FILE argand-targets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/argand-config.cmake.in argand-config.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(argand-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/argand-config.cmake ${PROJECT_BINARY_DIR}/argand-config-version.cmake
   DESTINATION ${package_dir})
+set(torch_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Torch)
+configure_package_config_file(cmake/TorchConfig.cmake.in TorchConfig.cmake INSTALL_DESTINATION ${torch_dir})
+install(FILES ${PROJECT_BINARY_DIR}/TorchConfig.cmake DESTINATION ${torch_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,139 @@
+// What is LibTorch's and nothing else's: macros, and names that stand in c10, at or torch.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <thread>
+
+#include "c10/cuda/CUDAGuard.h"
+#include "c10/util/tempfile.h"
+
+namespace {
+
+template <class E, class F>
+std::string message_of(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "nothing of that type was thrown";
+}
+
+TEST(Frontend, NamespacesAreOne) {
+  static_assert(std::is_same_v<torch::Tensor, at::Tensor> && std::is_same_v<at::Tensor, c10::Tensor>);
+  static_assert(std::is_same_v<c10::optional<int>, std::optional<int>>);
+  static_assert(std::is_same_v<c10::complex<float>, std::complex<float>>);
+  static_assert(std::is_same_v<torch::nn::Linear, argand::nn::Linear>);
+  using namespace torch;  // NOLINT: all of it, and no name is there twice
+  using namespace at;     // NOLINT
+  EXPECT_EQ(nn::Linear(2, 3)->forward(ones({1, 2})).sizes(), IntArrayRef({1, 3}));
+  EXPECT_EQ(data::datasets::TensorDataset(ones({4, 1})).size(), 4U);
+}
+
+TEST(Frontend, ChecksThrowTheirTypes) {
+  EXPECT_EQ(message_of<c10::Error>([] { TORCH_CHECK(1 > 2, "one is ", 1, ", not ", at::kFloat); }),
+            "one is 1, not Float");
+  EXPECT_EQ(message_of<c10::Error>([] { TORCH_CHECK(1 > 2); }).find("Expected 1 > 2 to be true, but got false."), 0U);
+  EXPECT_EQ(message_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i"); }), "i");
+  EXPECT_EQ(message_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
+  EXPECT_EQ(message_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }), "n");
+  EXPECT_EQ(message_of<c10::Error>([] { AT_ERROR("at ", 5); }), "at 5");
+  EXPECT_NE(message_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(false, "why"); }).find("false INTERNAL ASSERT FAILED at"),
+            std::string::npos);
+  EXPECT_NO_THROW(TORCH_CHECK(true, "never"));
+}
+
+struct Collected : c10::WarningHandler {
+  void process(const c10::SourceLocation&, const std::string& msg, const bool) override { text += msg + ";"; }
+  std::string text;
+};
+
+TEST(Frontend, WarningsGoToTheHandler) {
+  Collected collected;
+  auto* const before = c10::Warning::get_warning_handler();
+  c10::Warning::set_warning_handler(&collected);
+  for (int i = 0; i < 2; ++i) {
+    TORCH_WARN("w", i);
+    TORCH_WARN_ONCE("once");
+  }
+  c10::Warning::set_warning_handler(before);
+  EXPECT_EQ(collected.text, "w0;once;w1;");
+}
+
+TEST(Frontend, DispatchGivesTheElementType) {
+  const auto size_of = [](at::ScalarType t) {
+    return AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBool, t, "size_of", [&] { return sizeof(scalar_t); });
+  };
+  EXPECT_EQ(size_of(torch::kDouble), 8U);
+  EXPECT_EQ(size_of(torch::kHalf), 2U);
+  EXPECT_EQ(size_of(torch::kByte), 1U);
+  EXPECT_NE(message_of<c10::Error>([&] { size_of(torch::kComplexFloat); }).find("size_of"), std::string::npos);
+}
+
+TEST(Frontend, Irange) {
+  std::vector<int64_t> seen;
+  for (const auto i : c10::irange(3)) seen.push_back(i);
+  for (const auto i : c10::irange(int64_t{5}, int64_t{7})) seen.push_back(i);
+  for (const auto i : c10::irange(4, 2)) seen.push_back(i);
+  EXPECT_EQ(seen, (std::vector<int64_t>{0, 1, 2, 5, 6}));
+  static_assert(std::is_same_v<decltype(*c10::irange(size_t{1}).begin()), const size_t&>);
+}
+
+TEST(Frontend, Text) {
+  EXPECT_EQ(c10::str("a", 1, 2.5, torch::kCPU == at::kCPU), "a12.51");
+  EXPECT_EQ(c10::str(), "");
+  EXPECT_EQ(c10::Join(", ", std::vector<int>{1, 2, 3}), "1, 2, 3");
+  EXPECT_STREQ(at::toString(torch::kLong), "Long");
+}
+
+// A user's module and options, with the macros that they are written with.
+struct ScaleOptions {
+  TORCH_ARG(double, by) = 2;
+};
+struct ScaleImpl : torch::nn::Cloneable<ScaleImpl> {
+  ScaleImpl() = default;
+  explicit ScaleImpl(ScaleOptions options) : options(options) {}
+  void reset() override {}
+  torch::Tensor forward(torch::Tensor x, double more) { return x * options.by() * more; }
+  ScaleOptions options;
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, torch::nn::AnyValue(1.0)})
+};
+TORCH_MODULE(Scale);
+
+TEST(Frontend, ModulesOfOnesOwn) {
+  torch::nn::Sequential net(Scale(ScaleOptions().by(3)), torch::nn::Identity());
+  EXPECT_EQ(net->forward(torch::ones({1})).item<float>(), 3);
+  EXPECT_NE(net->clone()->children()[0]->as<Scale>(), nullptr);
+  EXPECT_EQ(net->ptr(1)->as<Scale>(), nullptr);
+}
+
+TEST(Frontend, TemporaryFiles) {
+  std::string name;
+  {
+    const auto file = c10::make_tempfile();
+    name = file.name;
+    torch::save(torch::ones({2}), name);
+    torch::Tensor back;
+    torch::load(back, name);
+    EXPECT_EQ(back.numel(), 2);
+  }
+  EXPECT_THROW(
+      {
+        torch::Tensor back;
+        torch::load(back, name);
+      },
+      c10::Error);
+}
+
+TEST(Frontend, CudaNamesAreThereWithoutAGpu) {
+  c10::cuda::OptionalCUDAGuard guard;
+  EXPECT_EQ(torch::cuda::device_count() > 0, torch::cuda::is_available());
+  if (!torch::cuda::is_available()) {
+    EXPECT_THROW(c10::cuda::getCurrentCUDAStream(), c10::Error);
+    EXPECT_THROW(guard.set_index(0), c10::Error);
+  }
+}
+
+}  // namespace

@@ -1,0 +1,5 @@
+// Data sets, samplers, transforms and loaders.
+#pragma once
+#include "argand/data/data.h"
+#include "torch/arg.h"
+#include "torch/types.h"

@@ -1,0 +1,4 @@
+// Modules, their functional forms, initialisers and utilities.
+#pragma once
+#include "argand/nn/nn.h"
+#include "torch/nn/pimpl.h"

@@ -1,0 +1,5 @@
+// Optimizers and schedulers of their learning rates.
+#pragma once
+#include "argand/optim/optim.h"
+#include "torch/arg.h"
+#include "torch/types.h"

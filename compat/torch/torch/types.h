@@ -1,0 +1,3 @@
+// What every header of the frontend has: ATen in namespace torch.
+#pragma once
+#include "ATen/ATen.h"

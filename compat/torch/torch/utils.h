@@ -1,0 +1,3 @@
+// Guards, seeds and warnings.
+#pragma once
+#include "torch/types.h"
