@@ -238,6 +238,13 @@ def _C_no_grad():
 # ---- dtypes and devices
 
 
+def _named_dtype(name):
+    return getattr(_C, name)
+
+
+copyreg.pickle(_C.dtype, lambda dtype: (_named_dtype, (repr(dtype).removeprefix("torch."),)))
+
+
 def _conversion(name, dtype):
     def convert(self, memory_format=None):
         return self.to(dtype, memory_format=memory_format)

@@ -75,7 +75,7 @@ class Hardtanh(Module):
             warnings.warn("keyword argument `max_value` is deprecated and rename to `max_val`", FutureWarning, stacklevel=2)
             max_val = max_value
         if not max_val > min_val:
-            raise AssertionError(f"max_val must be larger than min_val. Got max_val={max_val}, min_val={min_val}")
+            raise AssertionError(f"max_val ({max_val}) must be greater than min_val ({min_val})")
         self.min_val, self.max_val, self.inplace = min_val, max_val, inplace
 
     def forward(self, input):

@@ -277,18 +277,14 @@ class ModuleDict(Module):
             self[key] = module
 
 
-def _line_of(key, value):
+def _line_of(key, value, type_of):
     """How a list or dictionary of parameters shows one of them."""
     if not isinstance(value, _C.Tensor):
         return f"  ({key}): Object of type: {type(value).__name__}"
-    place = f" ({value.device})" if value.is_cuda else ""
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
     size = "x".join(str(s) for s in value.shape)
-    return f"  ({key}): {kind} containing: [{_typename(value) if value.is_cuda else _dtype_name(value)} of size {size}{place}]"
-
-
-def _dtype_name(tensor):
-    return str(tensor.dtype)
+    place = f" (GPU {value.get_device()})" if value.is_cuda else ""
+    return f"  ({key}): {kind} containing: [{type_of(value)} of size {size}{place}]"
 
 
 class ParameterList(Module):
@@ -337,7 +333,7 @@ class ParameterList(Module):
         return self
 
     def extra_repr(self):
-        return "\n".join(_line_of(k, p) for k, p in enumerate(self))
+        return "\n".join(_line_of(k, p, lambda t: t.dtype) for k, p in enumerate(self))
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("ParameterList should not be called.")
@@ -452,7 +448,7 @@ class ParameterDict(Module):
             self[key] = value
 
     def extra_repr(self):
-        return "\n".join(_line_of(k, p) for k, p in self.items())
+        return "\n".join(_line_of(k, p, _typename) for k, p in self.items())
 
     def __call__(self, input):
         raise RuntimeError("ParameterDict should not be called.")

@@ -134,7 +134,6 @@ class _ConvTransposeNd(_ConvNd):
         if output_size is None:
             return self.output_padding
         n = self._dims
-        output_size = list(output_size)
         batched = input.dim() == n + 2
         if len(output_size) == (n + 2 if batched else n + 1):
             output_size = output_size[-n:]

@@ -56,7 +56,7 @@ class _Table(Module):
 
 def _check_table(embeddings):
     if embeddings.dim() != 2:
-        raise AssertionError(f"Embeddings parameter is expected to be 2-dimensional, got {embeddings.dim()}-dimensional")
+        raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
 
 
 class Embedding(_Table):

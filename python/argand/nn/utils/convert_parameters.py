@@ -21,7 +21,7 @@ def parameters_to_vector(parameters):
 def vector_to_parameters(vec, parameters):
     """Makes slices of a 1-d tensor the data of the parameters."""
     if not isinstance(vec, _C.Tensor):
-        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec).__name__}")
     device, at = None, 0
     for param in parameters:
         device = _check_device(param, device)
