@@ -15,6 +15,7 @@ from ._C import __version__, Tensor, device, dtype, float32  # noqa: F401
 from math import e, inf, nan, pi  # noqa: F401
 
 newaxis = None
+del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
 from . import _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
@@ -28,7 +29,9 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         set_default_device, set_default_tensor_type, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
 from . import amp, autograd, backends, cuda, linalg, nn, optim, random, special, utils, version  # noqa: E402,F401
-from .amp import autocast  # noqa: E402,F401
+from .amp import GradScaler, autocast  # noqa: E402,F401
+from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
+                                is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)
 
 _TENSOR_TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
                  "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}

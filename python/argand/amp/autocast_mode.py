@@ -10,6 +10,36 @@ def is_autocast_available(device_type):
     return device_type in ("cpu", "cuda")
 
 
+def is_autocast_enabled(device_type="cuda"):
+    """Whether autocast is on for a device type."""
+    return _C._is_autocast_enabled(device_type)
+
+
+def get_autocast_dtype(device_type):
+    """The dtype that products are cast to on a device type."""
+    return _C._get_autocast_dtype(device_type)
+
+
+def get_autocast_gpu_dtype():
+    """The dtype that products are cast to on GPUs."""
+    return _C._get_autocast_dtype("cuda")
+
+
+def get_autocast_cpu_dtype():
+    """The dtype that products are cast to on the CPU."""
+    return _C._get_autocast_dtype("cpu")
+
+
+def set_autocast_enabled(device_type, enabled):
+    """Autocast on or off for a device type; autocast() does it for a scope."""
+    _C._set_autocast_enabled(device_type, bool(enabled))
+
+
+def set_autocast_dtype(device_type, dtype):
+    """The dtype that products are cast to on a device type."""
+    _C._set_autocast_dtype(device_type, dtype)
+
+
 def autocast_decorator(autocast_instance, function):
     """`function` in the scope of autocast_instance."""
     @functools.wraps(function)

@@ -1,1 +1,2 @@
-"""To come."""
+"""Switches of the libraries underneath, as torch.backends."""
+from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum  # noqa: F401

@@ -1,0 +1,27 @@
+"""Mixed precision on CUDA devices: torch.amp with the device said already."""
+from ... import _C, amp
+from ...amp import autocast_mode as _modes
+
+
+class autocast(amp.autocast):
+    """amp.autocast("cuda", ...)."""
+
+    def __init__(self, enabled=True, dtype=_C.float16, cache_enabled=True):
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(amp.GradScaler):
+    """amp.GradScaler("cuda", ...)."""
+
+    def __init__(self, init_scale=2.0**16, growth_factor=2.0, backoff_factor=0.5, growth_interval=2000, enabled=True):
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def custom_fwd(fwd=None, *, cast_inputs=None):
+    """amp.custom_fwd(device_type="cuda")."""
+    return _modes.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
+
+
+def custom_bwd(bwd=None):
+    """amp.custom_bwd(device_type="cuda")."""
+    return _modes.custom_bwd(bwd, device_type="cuda")
