@@ -253,6 +253,16 @@ def aminmax(input, *, dim=None, keepdim=False):
     return _C.amin(input, dims, keepdim), _C.amax(input, dims, keepdim)
 
 
+def count_nonzero(input, dim=None):
+    """How many elements are not 0, of all or over dimensions."""
+    if dim is None:
+        return _C.count_nonzero(input)
+    return _C.count_nonzero(input, (dim,) if isinstance(dim, int) else dim)
+
+
+Tensor.count_nonzero = count_nonzero
+
+
 def vander(x, N=None, increasing=False):
     """The Vandermonde matrix of a 1-d tensor."""
     n = x.shape[0] if N is None else N
@@ -272,6 +282,8 @@ Tensor.trace = trace
 
 def diff(input, n=1, dim=-1, prepend=None, append=None):
     """Differences of neighbours along dim, n times."""
+    if n == 0:
+        return input
     parts = [p for p in (prepend, input, append) if p is not None]
     input = _C.cat(parts, dim) if len(parts) > 1 else input
     for _ in range(n):

@@ -5,11 +5,12 @@
 
 For every operator of the table whose name exists in Argand: forward results (values, shapes, dtypes), gradients, and
 whether both refuse a sample.  Prints for each operator how many samples agree, differ, or fail here; last
-`N passed, N failed`.  Operators that Argand does not have are counted and listed.  Exit status 0 if the share of
+`N passed, N failed`.  Operators that Argand does not have are counted and listed.  Without PyTorch nothing is done, with exit status 77.  Exit status 0 if the share of
 samples that agree is at least --goal.
 """
 import argparse
 import collections
+import os
 import signal
 import sys
 import warnings
@@ -18,7 +19,11 @@ try:
     import torch
     from torch.testing._internal.common_methods_invocations import op_db
 except ImportError as error:
-    print(f"skipped: PyTorch with its test tables is not installed ({error})")
+    other = os.environ.pop("ARGAND_TORCH_PYTHON", None)  # popped: tried once
+    if other:
+        os.execv(other, [other, *sys.argv])
+    print(f"op_db: skipped, because this Python has no PyTorch with its test tables ({error}; ARGAND_TORCH_PYTHON may name "
+          "one that has, with expecttest installed)")
     sys.exit(77)
 import argand
 
@@ -164,7 +169,7 @@ def gradients(outputs, leaves, library, theirs):
     for o in outputs:
         if not isinstance(o, library.Tensor) or not o.requires_grad:
             continue
-        real = library.view_as_real(o) if o.is_complex() else o
+        real = library.view_as_real(o.resolve_conj() if theirs else o) if o.is_complex() else o
         weights = library.linspace(0.5, 1.5, max(real.numel(), 1), dtype=library.float64)[:real.numel()]
         part = (real.double().reshape(-1) * weights).sum()
         total = part if total is None else total + part

@@ -231,7 +231,12 @@ struct Addr : Composite<AddrArgs> {
       "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
-  static Tensor compose(const Args& a) { return scaled(a.self, a.beta) + scaled(outer(a.vec1, a.vec2), a.alpha); }
+  static Tensor compose(const Args& a) {
+    const Tensor product = scaled(outer(a.vec1, a.vec2), a.alpha);
+    if (!a.beta.equal(0)) return scaled(a.self, a.beta) + product;
+    // self is not read, NaN or not; its dtype counts all the same.
+    return product.to(promote_types(product.dtype(), a.self.dtype()));
+  }
   static void samples(S& s) { s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3}); }
 };
 ARGAND_OP(Addr)
