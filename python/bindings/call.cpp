@@ -440,7 +440,10 @@ PyObject* call_method(PyObject* self, PyObject* const* arguments, size_t flags, 
   return call_function(table_of(self), arguments, n, keywords);
 }
 PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
-  return object ? PyMethod_New(self, object) : Py_NewRef(self);
+  if (!object) return Py_NewRef(self);
+  // PyMethod_New is not in the stable ABI.
+  static PyObject* const bound = nb::module_::import_("types").attr("MethodType").release().ptr();
+  return PyObject_CallFunctionObjArgs(bound, self, object, nullptr);
 }
 PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
 PyObject* module_of(PyObject*, void*) { return PyUnicode_FromString("torch"); }

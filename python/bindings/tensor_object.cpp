@@ -8,6 +8,8 @@
 
 #include "bindings/literal.h"
 
+extern "C" int PyGILState_Check(void);  // in every interpreter, but not in the headers of the stable ABI
+
 namespace argand::python {
 
 PyTypeObject* tensor_type = nullptr;
