@@ -29,6 +29,17 @@ struct Pass {
   RnnState state;
 };
 
+// The rows of each step, by halves of halves: the gradient of a slice is as large as what it is a slice of, so that
+// slices of the whole would cost the square of a sequence's length.
+void append_steps(const Tensor& rows, IntArrayRef sizes, std::vector<Tensor>& steps) {
+  if (sizes.size() == 1) return steps.push_back(rows);
+  const IntArrayRef first = sizes.slice(0, sizes.size() / 2), second = sizes.slice(first.size());
+  int64_t count = 0;
+  for (const int64_t n : first) count += n;
+  append_steps(rows.narrow(0, 0, count), first, steps);
+  append_steps(rows.narrow(0, count, rows.size(0) - count), second, steps);
+}
+
 Tensor first_rows(const Tensor& t, int64_t count) { return t.defined() ? t.narrow(0, 0, count) : t; }
 Tensor rows_from(const Tensor& t, int64_t begin, int64_t end) {
   return t.defined() ? t.narrow(0, begin, end - begin) : t;
@@ -85,7 +96,8 @@ NetworkResult run_network(const Network& net, const Sequence& in) {
       const auto k = static_cast<size_t>(layer * net.directions + direction);
       const RnnWeights& w = net.weights[k];
       // The input's part of all steps is one product.
-      const std::vector<Tensor> gates = linear(data, w.w_ih, optional(w.b_ih)).split_with_sizes(in.batch_sizes, 0);
+      std::vector<Tensor> gates;
+      append_steps(linear(data, w.w_ih, optional(w.b_ih)), in.batch_sizes, gates);
       const RnnState start{h[k], c.empty() ? Tensor() : c[k]};
       const Pass pass = (direction == 0 ? run_forward : run_backward)(net.kind, w, gates, start);
       outputs.push_back(pass.data);
