@@ -76,7 +76,8 @@ class autocast:
         self._before.append((_C._is_autocast_enabled(self.device), _C._get_autocast_dtype(self.device),
                              _C.is_autocast_cache_enabled()))
         _C._set_autocast_enabled(self.device, self._enabled)
-        _C._set_autocast_dtype(self.device, self.fast_dtype)
+        if self._enabled:
+            _C._set_autocast_dtype(self.device, self.fast_dtype)
         _C.autocast_increment_nesting()
         _C.set_autocast_cache_enabled(self._cache_enabled)
         return self

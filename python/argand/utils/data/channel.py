@@ -18,7 +18,7 @@ import struct
 from ... import _C
 
 _HEADER = struct.Struct("<QQ")
-_LONGEST_INLINE = 4096
+_LONGEST_INLINE = 1024
 _LARGEST_IN_TEXT = 512  # elements of small tensors are a part of the text
 _ALIGNMENT = 64
 # dtypes by the names that NumPy's array interface gives them; what it has no name for travels as integers.
@@ -103,7 +103,7 @@ def _read(fd, text_size, total):
 
 
 class Channel:
-    """One end of a connection.  close() is seen by the other end, and so is the end of the process."""
+    """One end of a connection.  The other end sees finish(), and the end of the last process that has this one."""
 
     def __init__(self, end):
         self.socket = end
@@ -119,7 +119,15 @@ class Channel:
         return self.socket.fileno()
 
     def close(self):
-        """Tells the other end."""
+        """Closes it in this process alone."""
+        self.socket.close()
+
+    def finish(self):
+        """Ends the connection, whoever else has this end."""
+        try:
+            self.socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # the other end is gone
         self.socket.close()
 
     def send(self, obj):

@@ -1,5 +1,6 @@
 """DataLoader: batches of a data set, made in this process or by worker processes."""
 import itertools
+import math
 import multiprocessing
 import os
 import time
@@ -17,6 +18,7 @@ from .pin_memory import pin_memory as pinned
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, random_seed
 
 T_co = TypeVar("T_co", covariant=True)
+_SECONDS_BETWEEN_LOOKS = 5.0  # at whether silent workers are alive
 _SECONDS_TO_END = 5.0  # that workers have when they are no longer needed, before they are made to
 
 
@@ -312,7 +314,7 @@ class _WorkersIter(_Iter):
     def _receive(self):
         """Waits for batches and keeps them."""
         channels = {w.channel: w for w in self._workers}
-        for channel in wait(list(channels), self._loader.timeout or None) or self._timed_out():
+        for channel in self._wait(list(channels)):
             try:
                 epoch, number, data = channel.receive()
             except (EOFError, ConnectionError):
@@ -320,8 +322,19 @@ class _WorkersIter(_Iter):
             if epoch == self._epoch:  # else of a pass that was given up
                 self._done[number] = data
 
-    def _timed_out(self):
-        raise RuntimeError(f"DataLoader timed out after {self._loader.timeout} seconds")
+    def _wait(self, channels):
+        """The channels that have something to say."""
+        timeout = self._loader.timeout
+        end = time.monotonic() + timeout if timeout else math.inf
+        while True:
+            ready = wait(channels, min(_SECONDS_BETWEEN_LOOKS, max(0.0, end - time.monotonic())))
+            if ready:
+                return ready
+            if time.monotonic() >= end:
+                raise RuntimeError(f"DataLoader timed out after {timeout} seconds")
+            for w in self._workers:  # a process that a worker has started may keep its channel open
+                if not w.process.is_alive():
+                    self._refuse_dead(w)
 
     def _refuse_dead(self, w):
         w.process.join(1)
@@ -348,7 +361,7 @@ def _end(workers, pid):
     if os.getpid() != pid:
         return  # a fork of the program's: these are its parent's
     for w in workers:
-        w.channel.close()
+        w.channel.finish()
     deadline = time.monotonic() + _SECONDS_TO_END
     for w in workers:
         w.process.join(max(0.0, deadline - time.monotonic()))

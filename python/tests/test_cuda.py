@@ -1,0 +1,179 @@
+"""argand.cuda on a GPU."""
+import argand as torch
+import pytest
+from argand.nn.parameter import Parameter
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+CUDA = "cuda"
+
+
+def test_devices():
+    assert torch.cuda.device_count() >= 1 and torch.cuda.current_device() == 0 and torch.cuda.is_initialized()
+    properties = torch.cuda.get_device_properties(0)
+    assert properties.name == torch.cuda.get_device_name("cuda:0") and properties.total_memory > 0
+    assert (properties.major, properties.minor) == torch.cuda.get_device_capability(torch.device("cuda", 0))
+    assert torch.cuda.get_arch_list() and torch.cuda.is_bf16_supported()
+    with torch.cuda.device(0), torch.cuda.device("cuda"), torch.cuda.device(None):
+        assert torch.cuda.current_device() == 0
+
+
+def test_streams_and_events():
+    default, side = torch.cuda.default_stream(), torch.cuda.Stream()
+    assert torch.cuda.current_stream() == default and side != default and hash(side) == hash(side)
+    x = torch.ones(1000, 1000, device=CUDA)
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    side.wait_stream(default)
+    with torch.cuda.stream(side):
+        assert torch.cuda.current_stream() == side
+        start.record()
+        y = x @ x
+        end.record()
+    with side, torch.cuda.Stream():
+        assert torch.cuda.current_stream() != side
+    assert torch.cuda.current_stream() == default
+    default.wait_event(end)
+    assert y[0, 0].item() == 1000
+    end.synchronize()
+    assert end.query() and start.elapsed_time(end) > 0
+    event = side.record_event()
+    event.wait(default)
+    torch.cuda.synchronize()
+    assert side.query() and torch.cuda.ExternalStream(side.cuda_stream).cuda_stream == side.cuda_stream
+
+
+def test_memory():
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    x = torch.ones(1 << 20, device=CUDA)
+    torch.cuda.synchronize()
+    assert torch.cuda.memory_allocated() - before >= 4 << 20
+    del x
+    torch.cuda.synchronize()
+    assert torch.cuda.memory_allocated() == before and torch.cuda.max_memory_allocated() >= before + (4 << 20)
+    assert torch.cuda.memory_reserved() >= torch.cuda.memory_allocated() and torch.cuda.mem_get_info()[0] > 0
+    assert torch.cuda.memory_stats()["allocated_bytes.all.current"] == before
+    assert isinstance(torch.cuda.memory_summary(), str) and isinstance(torch.cuda.memory_snapshot(), list)
+    torch.cuda.empty_cache()
+
+
+def test_out_of_memory_is_its_error():
+    with pytest.raises(torch.cuda.OutOfMemoryError):
+        torch.empty(1 << 45, device=CUDA, dtype=torch.uint8).fill_(1)
+    assert torch.ones(2, device=CUDA).sum().item() == 2
+
+
+def test_generators():
+    torch.cuda.manual_seed(7)
+    state = torch.cuda.get_rng_state()
+    a = torch.randn(5, device=CUDA).tolist()
+    torch.cuda.set_rng_state(state)
+    assert torch.randn(5, device=CUDA).tolist() == a and torch.cuda.initial_seed() == 7
+    torch.cuda.manual_seed_all(7)
+    assert torch.randn(5, device=CUDA).tolist() == a
+    with torch.random.fork_rng():
+        torch.randn(3, device=CUDA)
+        inside = torch.cuda.get_rng_state().tolist()
+    assert torch.cuda.get_rng_state().tolist() != inside
+
+
+def test_graph():
+    x = torch.zeros(1000, device=CUDA)
+    y = x * 2 + 1  # what is made once is there
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        assert torch.cuda.is_current_stream_capturing()
+        y = x * 2 + 1
+    for value in (3.0, 5.0):
+        x.fill_(value)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert y[17].item() == 2 * value + 1
+    with pytest.raises(ZeroDivisionError):
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            1 / 0
+    assert not torch.cuda.is_current_stream_capturing()
+
+
+@pytest.mark.parametrize("name", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad", "Adadelta", "Adamax", "NAdam", "RAdam", "ASGD",
+                                  "Rprop", "Adafactor"])
+def test_optimizers_agree_with_the_cpu(name):
+    def run(device):
+        torch.manual_seed(0)
+        params = [Parameter(torch.randn(4, 3).to(device)), Parameter(torch.randn(5).to(device))]
+        optimizer = getattr(torch.optim, name)(params, lr=0.05)
+        for _ in range(5):
+            for p in params:
+                p.grad = torch.randn(p.shape).to(device)
+            optimizer.step()
+        for state in optimizer.state.values():
+            for key, value in state.items():
+                assert key in ("step", "eta", "mu", "mu_product") or value.device.type == device
+        return [v for p in params for v in p.detach().cpu().reshape(-1).tolist()]
+    assert run(CUDA) == pytest.approx(run("cpu"), rel=1e-4, abs=1e-5)
+
+
+def test_optimizer_state_moves_with_a_loaded_state_dict():
+    p = Parameter(torch.ones(3))
+    optimizer = torch.optim.Adam([p], lr=0.1)
+    p.grad = torch.ones(3)
+    optimizer.step()
+    q = Parameter(p.detach().cuda())
+    other = torch.optim.Adam([q], lr=0.1)
+    other.load_state_dict(optimizer.state_dict())
+    q.grad, p.grad = torch.ones(3, device=CUDA), torch.ones(3)
+    optimizer.step()
+    other.step()
+    assert other.state[q]["exp_avg"].is_cuda and q.tolist() == pytest.approx(p.tolist(), rel=1e-6)
+
+
+def test_counted_steps_are_not_captured():
+    p = Parameter(torch.ones(3, device=CUDA))
+    optimizer = torch.optim.Adam([p], lr=0.1)
+    p.grad = torch.ones(3, device=CUDA)
+    optimizer.step()
+    with pytest.raises(RuntimeError, match="counts its steps on the host"):
+        with torch.cuda.graph(torch.cuda.CUDAGraph()):
+            optimizer.step()
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_mixed_precision(dtype):
+    torch.manual_seed(0)
+    w = Parameter(torch.randn(8, 1, device=CUDA))
+    x = torch.randn(64, 8, device=CUDA)
+    y = x @ torch.arange(8.0, device=CUDA).reshape(8, 1)
+    optimizer, scaler = torch.optim.Adam([w], lr=0.3), torch.amp.GradScaler("cuda", init_scale=2.0**40)
+    losses = []
+    for _ in range(120):
+        optimizer.zero_grad()
+        with torch.autocast("cuda", dtype=dtype):
+            out = x @ w
+            assert out.dtype is dtype
+            loss = ((out.float() - y) ** 2).mean()
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        scaler.update()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0] / 20
+    if dtype is torch.float16:
+        assert scaler.get_scale() < 2.0**40  # the first gradients overflowed
+
+
+def test_pinned_batches():
+    loader = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(torch.arange(8.0)), 4, num_workers=2, pin_memory=True)
+    got = []
+    for batch, in loader:
+        assert batch.is_pinned()
+        got += batch.to(CUDA, non_blocking=True).tolist()
+    assert got == list(range(8))
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_checkpoint_with_dropout(use_reentrant):
+    x = torch.ones(1000, device=CUDA, requires_grad=True)
+    out = torch.utils.checkpoint.checkpoint(lambda t: torch.dropout(t, 0.5, True), x, use_reentrant=use_reentrant)
+    torch.randn(3, device=CUDA)
+    out.sum().backward()
+    assert x.grad.tolist() == out.tolist()
