@@ -268,6 +268,26 @@ nn.utils.parameters_to_vector(nn.Sequential(nn.BatchNorm1d(2), nn.BatchNorm1d(1)
 m = nn.BatchNorm1d(2); nn.utils.vector_to_parameters(torch.arange(4.), m.parameters()); m.bias
 nn.utils.vector_to_parameters(3, [])
 nn.utils.fuse_conv_bn_eval(nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1))
+m = nn.utils.weight_norm(nn.Linear(2, 3)); [n for n, _ in m.named_parameters()], m, m.weight_g.shape
+m = nn.utils.remove_weight_norm(nn.utils.weight_norm(nn.Conv1d(2, 3, 2), dim=None)); [n for n, _ in m.named_parameters()], m
+nn.utils.remove_weight_norm(nn.Linear(2, 3))
+m = nn.utils.spectral_norm(nn.Linear(2, 3)); m.train(); y = m(torch.ones(1, 2)); list(m.state_dict()), m, m.eval()(torch.ones(1, 2)).detach()
+m = nn.utils.remove_spectral_norm(nn.utils.spectral_norm(nn.Conv2d(2, 3, 2))); list(m.state_dict()), m
+m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 3)); list(m.state_dict()), m, type(m).__name__, nn.utils.parametrize.is_parametrized(m, 'weight')
+m = nn.utils.parametrizations.spectral_norm(nn.Conv2d(2, 3, 2)); list(m.state_dict()), m, m(torch.ones(1, 2, 2, 2)).detach()
+m = nn.utils.parametrize.register_parametrization(nn.Linear(2, 2, bias=False), 'weight', nn.ReLU()); w = m.weight; (w >= 0).all(), m.parametrizations.weight.original.shape, m
+m = nn.utils.parametrize.register_parametrization(nn.Linear(2, 2), 'weight', nn.ReLU()); nn.utils.parametrize.remove_parametrizations(m, 'weight'); list(m.state_dict()), m, (m.weight >= 0).all()
+nn.utils.parametrize.register_parametrization(nn.Linear(2, 2), 'nope', nn.ReLU())
+m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); m.weight = torch.tensor([[3., 4.], [0., 1.]]); m.parametrizations.weight.original0, m.weight
+c = copy.deepcopy(nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))); list(c.state_dict()), c(torch.ones(1, 2)).shape
+m = nn.utils.weight_norm(nn.Linear(2, 2)); m(torch.ones(1, 2)).sum().backward(); m.weight_g.grad, m.weight_v.grad
+nn.utils.stateless.functional_call(nn.Linear(2, 1), {'weight': torch.ones(1, 2), 'bias': torch.zeros(1)}, (torch.ones(1, 2),))
+nn.init.trunc_normal_(torch.empty(5)), nn.init.trunc_normal_(torch.empty(3), 1., 2., 0., 3.)
+nn.init.xavier_uniform_(torch.empty(2, 3), gain=2.), nn.init.xavier_normal_(torch.empty(2, 3))
+nn.init.kaiming_normal_(torch.empty(2, 3), a=0.1, mode='fan_out'), nn.init.kaiming_uniform_(torch.empty(2, 3, 2), nonlinearity='relu')
+nn.init.sparse_(torch.empty(4, 2), 0.5)
+nn.init.orthogonal_(torch.empty(3, 2)), nn.init.orthogonal_(torch.empty(2, 3, 2), 2.)
+nn.init.uniform_(torch.empty(3), generator=torch.Generator().manual_seed(5)), nn.init.normal_(torch.empty(20), 1., 2.)
 nn.DataParallel(nn.Linear(1, 1))
 list(nn.DataParallel(nn.Linear(1, 1)).state_dict())
 """.strip().split("\n")
