@@ -140,9 +140,10 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
       t = Tensor();
       continue;
     }
-    ARGAND_CHECK(GradError, !t.is_inference(), op.name,
-                 ": Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
-                 "tensor and use it in autograd.");
+    ARGAND_CHECK(
+        GradError, !t.is_inference(), op.name,
+        ": Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+        "tensor and use it in autograd.");
     versions_.emplace_back(i, t._version());
     // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
     // to this node, which would own itself.  A leaf that requires grad cannot.

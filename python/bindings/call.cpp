@@ -216,9 +216,8 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
       continue;
     }
     if (!accepts(p, object, strict)) {
-      return refuse(": argument '", p.name, "'",
-                    by_position ? str(" (position ", i + 1 - hidden(overload), ")") : "", " must be ",
-                    kind_text(p), ", not ", type_name(object));
+      return refuse(": argument '", p.name, "'", by_position ? str(" (position ", i + 1 - hidden(overload), ")") : "",
+                    " must be ", kind_text(p), ", not ", type_name(object));
     }
   }
   if (used < num_keywords) {
@@ -261,8 +260,9 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
 
 void Call::refuse_element(size_t i, size_t at, const char* expected, PyObject* got) const {
   raise_type_error(str(table_->name, "(): argument '", overload_->parameters[i].name, "' (position ",
-                       i + 1 - hidden(*overload_), ") must be ", kind_text(overload_->parameters[i]), ", but found element of type ",
-                       type_name(got), " at pos ", at, " where ", expected, " was expected"));
+                       i + 1 - hidden(*overload_), ") must be ", kind_text(overload_->parameters[i]),
+                       ", but found element of type ", type_name(got), " at pos ", at, " where ", expected,
+                       " was expected"));
 }
 
 bool Call::truth(PyObject* object) {

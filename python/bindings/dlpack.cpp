@@ -35,8 +35,8 @@ constexpr int32_t kDLCpu = 1, kDLCuda = 2, kDLCudaHost = 3;
 
 // Code and bits of each dtype: 0 int, 1 unsigned, 2 float, 4 bfloat, 5 complex, 6 bool.
 constexpr std::pair<ScalarType, DLDataType> kTypes[] = {
-    {kByte, {1, 8, 1}},     {kChar, {0, 8, 1}},           {kShort, {0, 16, 1}},          {kInt, {0, 32, 1}},
-    {kLong, {0, 64, 1}},    {kHalf, {2, 16, 1}},          {kFloat, {2, 32, 1}},          {kDouble, {2, 64, 1}},
+    {kByte, {1, 8, 1}},      {kChar, {0, 8, 1}},          {kShort, {0, 16, 1}},          {kInt, {0, 32, 1}},
+    {kLong, {0, 64, 1}},     {kHalf, {2, 16, 1}},         {kFloat, {2, 32, 1}},          {kDouble, {2, 64, 1}},
     {kBFloat16, {4, 16, 1}}, {kComplexFloat, {5, 64, 1}}, {kComplexDouble, {5, 128, 1}}, {kBool, {6, 8, 1}}};
 
 // What an exported tensor keeps alive.
@@ -99,7 +99,8 @@ Tensor from_dlpack(nb::object capsule) {
   ARGAND_CHECK(DeviceError, cuda || in.device.device_type == kDLCpu || in.device.device_type == kDLCudaHost,
                "from_dlpack: expected a device of type CPU or CUDA, got type ", in.device.device_type);
   const IntArrayRef sizes(in.shape, static_cast<size_t>(in.ndim));
-  const Dims strides = in.strides ? Dims(IntArrayRef(in.strides, static_cast<size_t>(in.ndim))) : contiguous_strides(sizes);
+  const Dims strides =
+      in.strides ? Dims(IntArrayRef(in.strides, static_cast<size_t>(in.ndim))) : contiguous_strides(sizes);
   const TensorOptions options =
       TensorOptions(*type).device(cuda ? Device(kCUDA, static_cast<DeviceIndex>(in.device.device_id)) : Device(kCPU));
   Tensor out = from_blob(

@@ -12,7 +12,8 @@ namespace {
 // index must have self's rank and, outside dim, no size above that of `t`.
 void check_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim,
                  bool check_at_dim) {
-  ARGAND_CHECK(DtypeError, argand::is_integral(index.dtype()), op, ": expected dtype int64 for index, got ", index.dtype());
+  ARGAND_CHECK(DtypeError, argand::is_integral(index.dtype()), op, ": expected dtype int64 for index, got ",
+               index.dtype());
   ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
                ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
                " and ", t.sizes());

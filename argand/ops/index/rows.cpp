@@ -186,7 +186,9 @@ struct IndexFill : Kernel<IndexFillArgs> {
     }
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.index_fill(c.dim, c.index, 0); }
-  static Tensor grad_value(const Ctx& c, const Tensor& g) { return g.index_select(c.dim, std::get<0>(_unique2(c.index))).sum(); }
+  static Tensor grad_value(const Ctx& c, const Tensor& g) {
+    return g.index_select(c.dim, std::get<0>(_unique2(c.index))).sum();
+  }
   static void samples(S& s) {
     s.add({s->real({4, 3}), 0, s->integer({1}, 0, 4), exec::wrapped_number(1.5)});
     s.add({s->real({2, 4}), 1, s->integer({1}, 0, 4), s->real({})});
