@@ -442,7 +442,7 @@ PyObject* call_method(PyObject* self, PyObject* const* arguments, size_t flags, 
 PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
   if (!object) return Py_NewRef(self);
   // PyMethod_New is not in the stable ABI.
-  static PyObject* const bound = nb::module_::import_("types").attr("MethodType").release().ptr();
+  static PyObject* const bound = nb::object(nb::module_::import_("types").attr("MethodType")).release().ptr();
   return PyObject_CallFunctionObjArgs(bound, self, object, nullptr);
 }
 PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
