@@ -18,6 +18,9 @@
 
 namespace c10 {
 
+using argand::to_string;
+using std::to_string;
+
 // A dtype is a ScalarType here; LibTorch's TypeMeta is another type for the same.
 inline ScalarType typeMetaToScalarType(ScalarType t) { return t; }
 inline ScalarType scalarTypeToTypeMeta(ScalarType t) { return t; }
