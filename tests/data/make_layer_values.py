@@ -98,6 +98,10 @@ record("attention_without_weights", lambda: nn.MultiheadAttention(4, 2, bias=Fal
        v=real(3, 2, 5), padding=hidden_key, mask=torch.tensor([[0, 1, 0], [0, 0, 1]]))
 record("attention_unbatched", lambda: nn.MultiheadAttention(4, 2), lambda m, i: m(i["q"], i["k"], i["k"]), q=real(2, 4),
        k=real(3, 4))
+record("attention_dropout", lambda: nn.MultiheadAttention(4, 2, dropout=0.5), lambda m, i: m(i["x"], i["x"], i["x"]),
+       x=real(3, 2, 4))
+record("attention_dropout_without_weights", lambda: nn.MultiheadAttention(4, 2, dropout=0.5),
+       lambda m, i: m(i["x"], i["x"], i["x"], need_weights=False), x=real(3, 2, 4))
 record("encoder_layer", lambda: nn.TransformerEncoderLayer(4, 2, 6, 0.0),
        lambda m, i: m(i["x"], i["mask"], src_key_padding_mask=i["padding"].bool()), x=real(3, 2, 4), mask=real(3, 3),
        padding=hidden_key)

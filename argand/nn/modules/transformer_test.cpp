@@ -30,6 +30,14 @@ TEST(MultiheadAttention, AsPyTorch) {
       [](M& m, Recorded& in) { return flat(m(in["q"], in["k"], in["k"])); });
 }
 
+TEST(MultiheadAttention, DropsAsPyTorchDoes) {
+  using M = MultiheadAttention;
+  const auto make = [] { return M(MultiheadAttentionOptions(4, 2).dropout(0.5)); };
+  expect_as_recorded("attention_dropout", make, [](M& m, Recorded& in) { return flat(m(in["x"], in["x"], in["x"])); });
+  expect_as_recorded("attention_dropout_without_weights", make,
+                     [](M& m, Recorded& in) { return flat(m(in["x"], in["x"], in["x"], Tensor(), false)); });
+}
+
 TEST(MultiheadAttention, WithAndWithoutWeightsAgree) {
   MultiheadAttention m(8, 2);
   const Tensor x = pattern({5, 3, 8}).to(kFloat), mask = TransformerImpl::generate_square_subsequent_mask(5);
