@@ -81,6 +81,7 @@ def test_state_dict_format(name):
     assert list(state) == ["state", "param_groups"] and state["param_groups"][0]["params"] == [0]
     assert list(state["state"].get(0, {})) == STATES[name]
     if STATES[name]:
+        assert type(state["state"][0]) is dict
         step = state["state"][0]["step"]
         assert isinstance(step, torch.Tensor) and step.dtype is torch.float32 and step.shape == () and step.item() == 1
     assert list(state["param_groups"][0])[-1] == "params" and state["param_groups"][0]["lr"] == 0.1

@@ -207,7 +207,9 @@ class Optimizer:
             packed = {key: value for key, value in group.items() if key != "params"}
             packed["params"] = [numbers[p] for p in group["params"]]
             groups.append(packed)
-        state = {numbers[key] if isinstance(key, _C.Tensor) else key: value for key, value in self.state.items()}
+        # Plain dicts, which files of torch.save may hold.
+        state = {numbers[key] if isinstance(key, _C.Tensor) else key: dict(value) if isinstance(value, dict) else value
+                 for key, value in self.state.items()}
         result = {"state": state, "param_groups": groups}
         for hook in self._optimizer_state_dict_post_hooks.values():
             changed = hook(self, result)
