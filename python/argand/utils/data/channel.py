@@ -16,14 +16,13 @@ import socket
 import struct
 
 from ... import _C
+from ..._tensor import _TYPESTR
 
 _HEADER = struct.Struct("<QQ")
 _LONGEST_INLINE = 1024
 _LARGEST_IN_TEXT = 512  # elements of small tensors are a part of the text
 _ALIGNMENT = 64
-# dtypes by the names that NumPy's array interface gives them; what it has no name for travels as integers.
-_TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
-            _C.int64: "<i8", _C.uint8: "|u1", _C.bool: "|b1", _C.complex64: "<c8", _C.complex128: "<c16"}
+# What NumPy's array interface has no name for travels as integers.
 _AS_INTEGERS = {_C.bfloat16: _C.int16}
 
 
