@@ -278,11 +278,11 @@ m = nn.utils.parametrizations.spectral_norm(nn.Conv2d(2, 3, 2)); list(m.state_di
 m = nn.utils.parametrize.register_parametrization(nn.Linear(2, 2, bias=False), 'weight', nn.ReLU()); w = m.weight; (w >= 0).all(), m.parametrizations.weight.original.shape, m
 m = nn.utils.parametrize.register_parametrization(nn.Linear(2, 2), 'weight', nn.ReLU()); nn.utils.parametrize.remove_parametrizations(m, 'weight'); list(m.state_dict()), m, (m.weight >= 0).all()
 nn.utils.parametrize.register_parametrization(nn.Linear(2, 2), 'nope', nn.ReLU())
-m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); m.weight = torch.tensor([[3., 4.], [0., 1.]]); m.parametrizations.weight.original0, m.weight
+m = nn.utils.parametrizations.weight_norm(nn.Linear(2, 2)); m.weight = torch.tensor([[3., 4.], [0., 1.]]); m.parametrizations.weight.original0, m.weight.detach()
 c = copy.deepcopy(nn.utils.parametrizations.weight_norm(nn.Linear(2, 2))); list(c.state_dict()), c(torch.ones(1, 2)).shape
 m = nn.utils.weight_norm(nn.Linear(2, 2)); m(torch.ones(1, 2)).sum().backward(); m.weight_g.grad, m.weight_v.grad
 nn.utils.stateless.functional_call(nn.Linear(2, 1), {'weight': torch.ones(1, 2), 'bias': torch.zeros(1)}, (torch.ones(1, 2),))
-nn.init.trunc_normal_(torch.empty(5)), nn.init.trunc_normal_(torch.empty(3), 1., 2., 0., 3.)
+nn.init.trunc_normal_(torch.empty(40)), nn.init.trunc_normal_(torch.empty(20), 1., 2., 0., 3.), nn.init.trunc_normal_(torch.empty(20), 1., 2., 3.5, 4.), nn.init.trunc_normal_(torch.empty(9), 0., 1., -.1, .1)
 nn.init.xavier_uniform_(torch.empty(2, 3), gain=2.), nn.init.xavier_normal_(torch.empty(2, 3))
 nn.init.kaiming_normal_(torch.empty(2, 3), a=0.1, mode='fan_out'), nn.init.kaiming_uniform_(torch.empty(2, 3, 2), nonlinearity='relu')
 nn.init.sparse_(torch.empty(4, 2), 0.5)

@@ -38,15 +38,34 @@ def normal_(tensor, mean=0.0, std=1.0, generator=None):
     return tensor.normal_(mean, std, generator=generator)
 
 
+def _probability(low, high):
+    """That a standard normal number is in low ... high."""
+    return (math.erf(high / math.sqrt(2.0)) - math.erf(low / math.sqrt(2.0))) / 2.0
+
+
 @no_grad()
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
-    """Normal, with values outside a ... b drawn again (by the inverse of the distribution)."""
-    if mean < a - 2 * std or mean > b + 2 * std:
+    """Normal, with values outside a ... b drawn again."""
+    low, high = (a - mean) / std, (b - mean) / std
+    if low > 2 or high < -2:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values may be "
                       "incorrect.", stacklevel=2)
-    below, above = ((1.0 + math.erf((x - mean) / std / math.sqrt(2.0))) / 2.0 for x in (a, b))
-    tensor.uniform_(2 * below - 1, 2 * above - 1, generator=generator)
-    return tensor.erfinv_().mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+    # Every round draws for all places, so that the random numbers used do not depend on which were taken.
+    if _probability(low, high) >= 0.3:
+        tensor.normal_(mean, std, generator=generator)
+        while (refused := (tensor < a) | (tensor > b)).any():
+            tensor.copy_(_C.where(refused, _C.empty_like(tensor).normal_(mean, std, generator=generator), tensor))
+        return tensor
+    # Few normal numbers would be taken: uniform ones instead, each with its density over the largest one (Robert 1995).
+    nearest = 0.0 if low <= 0 <= high else min(low * low, high * high)
+    refused = _C.ones_like(tensor, dtype=_C.bool)
+    while refused.any():
+        proposed = _C.empty_like(tensor).uniform_(a, b, generator=generator)
+        taken = (_C.empty_like(tensor).uniform_(0, 1, generator=generator)
+                 <= ((nearest - ((proposed - mean) / std) ** 2) / 2).exp())
+        tensor.copy_(_C.where(refused & taken, proposed, tensor))
+        refused = refused & ~taken
+    return tensor
 
 
 @no_grad()
