@@ -1,0 +1,135 @@
+"""What nn.functional writes in ops itself: gradients against differences, and identities."""
+import math
+
+import pytest
+
+import argand as torch
+import argand.nn as nn
+import argand.nn.functional as F
+from argand.autograd import gradcheck
+
+
+def rand(*shape):
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+def needs(*names):
+    absent = [n for n in names if not hasattr(torch._C, n)]
+    return pytest.mark.skipif(bool(absent), reason=f"the ops are absent: {absent}")
+
+
+@pytest.mark.parametrize("function, shapes", [
+    (F.bilinear, [(2, 3), (2, 4), (5, 3, 4), (5,)]),
+    (F.pdist, [(4, 3)]),
+    (lambda x: F.lp_pool2d(x, 3, 2), [(1, 2, 4, 4)]),
+    (lambda x: F.normalize(x, dim=-1), [(3, 4)]),
+    (lambda x, y, v: F.gaussian_nll_loss(x, y, v.abs() + 1, full=True), [(3, 4)] * 3),
+    (lambda x, y: F.multilabel_soft_margin_loss(x, y.sigmoid()), [(3, 4)] * 2),
+    (lambda a, p, n: F.triplet_margin_with_distance_loss(a, p, n, margin=9.0), [(3, 4)] * 3),
+    (lambda x, y, w: F.mse_loss(x, y, weight=w.exp()), [(3, 4)] * 3),
+    pytest.param(lambda x: F.local_response_norm(x, 3, alpha=0.5), [(2, 4, 3)], marks=needs("pad")),
+])
+def test_gradient(function, shapes):
+    torch.manual_seed(0)
+    assert gradcheck(function, [rand(*s) for s in shapes])
+
+
+def test_gumbel_softmax():
+    torch.manual_seed(0)
+    logits = torch.randn(50, 4, requires_grad=True)
+    soft = F.gumbel_softmax(logits, tau=0.5)
+    assert torch.allclose(soft.sum(-1), torch.ones(50))
+    torch.manual_seed(1)
+    hard = F.gumbel_softmax(logits, hard=True)
+    assert sorted(hard.detach().unique().tolist()) == pytest.approx([0.0, 1.0])
+    (hard * torch.arange(4.0)).sum().backward()
+    hard_gradient, logits.grad = logits.grad, None
+    torch.manual_seed(1)
+    (F.gumbel_softmax(logits) * torch.arange(4.0)).sum().backward()
+    assert torch.equal(hard_gradient, logits.grad)
+
+
+def test_embedding_max_norm():
+    weight = nn.Parameter(torch.tensor([[3.0, 4.0], [0.3, 0.4], [6.0, 8.0]]))
+    rows = F.embedding(torch.tensor([0, 1, 0]), weight, max_norm=1.0)
+    assert torch.allclose(rows, torch.tensor([[0.6, 0.8], [0.3, 0.4], [0.6, 0.8]]))
+    assert weight[2].tolist() == [6.0, 8.0]  # rows that are not looked up stay
+
+
+def test_clip_grad():
+    params = [nn.Parameter(torch.zeros(2)), nn.Parameter(torch.zeros(1)), nn.Parameter(torch.zeros(1))]
+    params[0].grad, params[1].grad = torch.tensor([3.0, 0.0]), torch.tensor([4.0])
+    assert nn.utils.clip_grad_norm_(params, 1.0).item() == pytest.approx(5.0)
+    assert params[0].grad.tolist() == pytest.approx([0.6, 0.0]) and params[1].grad.tolist() == pytest.approx([0.8])
+    assert nn.utils.clip_grad_norm_(params, 10.0, norm_type=math.inf).item() == pytest.approx(0.8)
+    assert params[1].grad.tolist() == pytest.approx([0.8])
+    nn.utils.clip_grad_value_(params, 0.5)
+    assert params[0].grad.tolist() == [0.5, 0.0]
+
+
+def test_conv_bn_fusion():
+    torch.manual_seed(0)
+    for conv, transpose in ((nn.Conv2d(3, 4, 3), False), (nn.ConvTranspose2d(3, 4, 3, bias=False), True)):
+        bn = nn.BatchNorm2d(4)
+        nn.init.uniform_(bn.weight, 0.5, 2.0)
+        x = torch.randn(2, 3, 6, 6)
+        bn(conv(x))  # statistics that are not 0 and 1
+        conv.eval(), bn.eval()
+        fused = nn.utils.fuse_conv_bn_eval(conv, bn, transpose)
+        assert torch.allclose(fused(x), bn(conv(x)), atol=1e-5)
+
+
+def test_initialisers_spread():
+    torch.manual_seed(0)
+    weight = torch.empty(200, 100)
+    assert nn.init.kaiming_normal_(weight).std().item() == pytest.approx(math.sqrt(2 / 100), rel=0.03)
+    assert nn.init.xavier_uniform_(weight).std().item() == pytest.approx(math.sqrt(2 / 300), rel=0.03)
+    q = nn.init.orthogonal_(weight)
+    assert torch.allclose(q.t() @ q, torch.eye(100), atol=1e-5)
+    for low, high in ((-2, 2), (1, 5), (-0.1, 0.2), (3, 4)):
+        nn.init.trunc_normal_(weight, a=low, b=high)
+        assert low <= weight.min() and weight.max() <= high
+    q = nn.init.trunc_normal_(torch.empty(20000), a=1.0, b=2.0)  # mean: (phi(1) - phi(2)) / (Phi(2) - Phi(1))
+    assert q.mean().item() == pytest.approx(1.3831, abs=0.01)
+
+
+@needs("_pack_padded_sequence", "_pad_packed_sequence", "pad_sequence")
+def test_sequences():
+    rnn = nn.utils.rnn
+    sequences = [torch.arange(float(n)) + 10 * n for n in (2, 4, 1)]
+    packed = rnn.pack_sequence(sequences, enforce_sorted=False)
+    assert packed.batch_sizes.tolist() == [3, 2, 1, 1] and packed.sorted_indices.tolist() == [1, 0, 2]
+    padded, lengths = rnn.pad_packed_sequence(packed, batch_first=True, padding_value=-1.0, total_length=5)
+    assert lengths.tolist() == [2, 4, 1] and padded.tolist()[2] == [10.0, -1.0, -1.0, -1.0, -1.0]
+    for back, original in zip(rnn.unpack_sequence(packed), sequences):
+        assert torch.equal(back, original)
+
+
+@needs("lstm", "_pack_padded_sequence", "pad_sequence")
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_packed_batch_is_its_sequences(kind):
+    torch.manual_seed(0)
+    net = getattr(nn, kind)(3, 4, 2, bidirectional=True)
+    sequences = [torch.randn(n, 3) for n in (2, 5, 3)]
+    output, hidden = net(nn.utils.rnn.pack_sequence(sequences, enforce_sorted=False))
+    hidden = hidden[0] if kind == "LSTM" else hidden
+    for i, (got, sequence) in enumerate(zip(nn.utils.rnn.unpack_sequence(output), sequences)):
+        alone, alone_hidden = net(sequence)
+        assert torch.allclose(got, alone, atol=1e-6)
+        assert torch.allclose(hidden[:, i], (alone_hidden[0] if kind == "LSTM" else alone_hidden), atol=1e-6)
+
+
+@needs("scaled_dot_product_attention", "pad")
+def test_attention_ways_agree():
+    torch.manual_seed(0)
+    net = nn.MultiheadAttention(8, 2, batch_first=True)
+    x = torch.randn(2, 5, 8)
+    padding = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    with_weights, weights = net(x, x, x, key_padding_mask=padding)
+    without, none = net(x, x, x, key_padding_mask=padding, need_weights=False)
+    assert none is None and torch.allclose(with_weights, without, atol=1e-6)
+    assert weights[1, :, 3:].abs().max() == 0
+    mask = nn.Transformer.generate_square_subsequent_mask(5)
+    causal, _ = net(x, x, x, attn_mask=mask, is_causal=True, need_weights=False)
+    masked, _ = net(x, x, x, attn_mask=mask)
+    assert torch.allclose(causal, masked, atol=1e-6)
