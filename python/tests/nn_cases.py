@@ -118,6 +118,8 @@ CASES = [
     ("nn.SoftMarginLoss()", [(4, 5), "torch.sign(normal(4, 5))"]),
     ("nn.TripletMarginLoss(swap=True)", [(4, 5), (4, 5), (4, 5)]),
     ("nn.TripletMarginWithDistanceLoss(reduction='sum')", [(4, 5), (4, 5), (4, 5)]),
+    ("nn.AdaptiveLogSoftmaxWithLoss(8, 12, [4, 7], div_value=2.)", [(4, 8), "torch.tensor([1, 5, 11, 4])"]),
+    ("nn.AdaptiveLogSoftmaxWithLoss(8, 12, [4], head_bias=True)", [(8,), "torch.tensor(5)"]),
     ("nn.CTCLoss()", ["torch.log_softmax(normal(6, 2, 4), 2)", "torch.tensor([[1, 2, 2], [3, 1, 0]])", "torch.tensor([6, 5])", "torch.tensor([3, 2])"]),
     ("nn.RNN(3, 4, 2, batch_first=True)", [(2, 5, 3)]),
     ("nn.RNN(3, 4, nonlinearity='relu', bias=False)", [(5, 3)]),
