@@ -51,7 +51,8 @@ def gpt(torch):
         def __init__(self):
             super().__init__()
             self.ln_1, self.attn, self.ln_2 = nn.LayerNorm(width), Attention(), nn.LayerNorm(width, bias=False)
-            self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width),
+            self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"),
+                                     nn.Linear(4 * width, width),
                                      nn.Dropout(0.1))
 
         def forward(self, x):
@@ -114,7 +115,8 @@ def digits(torch):
 
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
-    batches = [(torch.tensor(rng.standard_normal((8, 1, 28, 28)).astype("float32")), torch.tensor(rng.integers(0, 10, 8)))
+    batches = [(torch.tensor(rng.standard_normal((8, 1, 28, 28)).astype("float32")),
+                torch.tensor(rng.integers(0, 10, 8)))
                for _ in range(2)]
     return train(torch, Net(), batches, lambda m, x, y: F.nll_loss(m(x), y), 6, 0.1)
 
@@ -141,12 +143,14 @@ def residual(torch):
 
     torch.manual_seed(0)
     rng = np.random.default_rng(0)
-    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Hardswish(), Block(8, 16, 2), Block(16, 16, 1),
+    net = nn.Sequential(nn.Conv2d(3, 8, 3, padding=1), nn.BatchNorm2d(8), nn.Hardswish(), Block(8, 16, 2),
+                        Block(16, 16, 1),
                         nn.AdaptiveAvgPool2d((1, 1)), nn.Flatten(), nn.Dropout(0.2), nn.Linear(16, 5))
     for m in net.modules():
         if isinstance(m, nn.Conv2d):
             nn.init.kaiming_normal_(m.weight, mode="fan_out", nonlinearity="relu")
-    batches = [(torch.tensor(rng.standard_normal((4, 3, 12, 12)).astype("float32")), torch.tensor(rng.integers(0, 5, 4)))
+    batches = [(torch.tensor(rng.standard_normal((4, 3, 12, 12)).astype("float32")),
+                torch.tensor(rng.integers(0, 5, 4)))
                for _ in range(2)]
     losses = train(torch, net, batches, lambda m, x, y: F.cross_entropy(m(x), y, label_smoothing=0.1), 8, 0.2)
     with torch.no_grad():

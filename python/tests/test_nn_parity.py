@@ -49,7 +49,8 @@ def test_module(case):
     assert dict(our_state._metadata) == dict(their_state._metadata)
     fresh, fresh_theirs = make(case, argand)[0].state_dict(), make(case, real)[0].state_dict()
     for name in our_state:
-        np.testing.assert_array_equal(array(fresh[name]), array(fresh_theirs[name]), err_msg=f"{name} after construction")
+        np.testing.assert_array_equal(array(fresh[name]), array(fresh_theirs[name]), err_msg=f"{name} after "
+                                                                                             "construction")
         np.testing.assert_allclose(array(our_state[name]), array(their_state[name]), rtol=1e-5, atol=1e-6, err_msg=name)
     assert len(our_outputs) == len(their_outputs)
     for our, their in zip(our_outputs, their_outputs):
@@ -57,8 +58,11 @@ def test_module(case):
         np.testing.assert_allclose(array(our), array(their), rtol=2e-5, atol=2e-6)
     for i, (our, their) in enumerate(zip(our_inputs, their_inputs)):
         if their.grad is not None:
-            np.testing.assert_allclose(array(our.grad), array(their.grad), rtol=1e-4, atol=1e-5, err_msg=f"gradient of input {i}")
+            np.testing.assert_allclose(array(our.grad), array(their.grad), rtol=1e-4, atol=1e-5, err_msg="gradient "
+                                                                                                         "of input "
+                                                                                                         f"{i}")
     for (name, our), (_, their) in zip(ours.named_parameters(), theirs.named_parameters()):
         assert (our.grad is None) == (their.grad is None), name
         if their.grad is not None:
-            np.testing.assert_allclose(array(our.grad), array(their.grad), rtol=1e-4, atol=1e-5, err_msg=f"gradient of {name}")
+            np.testing.assert_allclose(array(our.grad), array(their.grad), rtol=1e-4, atol=1e-5, err_msg="gradient "
+                                                                                                         f"of {name}")

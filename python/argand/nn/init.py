@@ -210,6 +210,7 @@ def _deprecated(function):
     return call
 
 
-uniform, normal, constant, eye, dirac, xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal, orthogonal, sparse = (
-    _deprecated(f) for f in (uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_,
-                             kaiming_normal_, orthogonal_, sparse_))
+uniform, normal, constant, eye, dirac, sparse, orthogonal = (
+    _deprecated(f) for f in (uniform_, normal_, constant_, eye_, dirac_, sparse_, orthogonal_))
+xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal = (
+    _deprecated(f) for f in (xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_))

@@ -10,7 +10,8 @@ from .padding import pad
 
 def scaled_dot_product_attention(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None,
                                  enable_gqa=False):
-    """softmax(Q K^T * scale + mask) V for [*, L, E], [*, S, E] and [*, S, V]; a boolean mask is true where to attend."""
+    """softmax(Q K^T * scale + mask) V for [*, L, E], [*, S, E] and [*, S, V]; a boolean mask is true where to
+    attend."""
     return _C.scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, is_causal, scale=scale,
                                            enable_gqa=enable_gqa)
 
@@ -23,7 +24,8 @@ def _canonical_mask(mask, mask_name, other_type, other_name, target_type, check_
     if mask.dtype is not _C.bool and not is_float:
         raise AssertionError(f"only bool and floating types of {mask_name} are supported")
     if check_other and other_type is not None and mask.dtype is not other_type:
-        warnings.warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both instead.",
+        warnings.warn(f"Support for mismatched {mask_name} and {other_name} is deprecated. Use same type for both "
+                      "instead.",
                       stacklevel=3)
     if is_float:
         return mask
@@ -38,13 +40,16 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Whether the call has a batch."""
     batched = query.dim() == 3
     if query.dim() not in (2, 3):
-        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query tensor")
+        raise AssertionError(f"query should be unbatched 2D or batched 3D tensor but received {query.dim()}-D query "
+                             "tensor")
     kind, wanted = ("batched (3-D)", 3) if batched else ("unbatched (2-D)", 2)
     if key.dim() != wanted or value.dim() != wanted:
-        raise AssertionError(f"For {kind} `query`, expected `key` and `value` to be {wanted}-D but found {key.dim()}-D and "
+        raise AssertionError(f"For {kind} `query`, expected `key` and `value` to be {wanted}-D but found "
+                             f"{key.dim()}-D and "
                              f"{value.dim()}-D tensors respectively")
     if key_padding_mask is not None and key_padding_mask.dim() != wanted - 1:
-        raise AssertionError(f"For {kind} `query`, expected `key_padding_mask` to be `None` or {wanted - 1}-D but found "
+        raise AssertionError(f"For {kind} `query`, expected `key_padding_mask` to be `None` or {wanted - 1}-D but "
+                             "found "
                              f"{key_padding_mask.dim()}-D tensor instead")
     if attn_mask is not None and attn_mask.dim() not in (2, 3):
         raise AssertionError(f"For {kind} `query`, expected `attn_mask` to be `None`, 2-D or 3-D but found "
@@ -57,7 +62,8 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
 
 
 def _in_projection_packed(q, k, v, w, b=None):
-    """The projections of q, k and v by the three parts of one weight [3 E, E]: one product where inputs are the same."""
+    """The projections of q, k and v by the three parts of one weight [3 E, E]: one product where inputs are the
+    same."""
     size = q.size(-1)
     if k is v and q is k:
         # Three matrices of their own, as what follows looks at them as heads.
@@ -88,7 +94,8 @@ def _check_mask_shape(attn_mask, length, source, heads):
     """The mask as [1 or N * heads, L, S]."""
     expected = (length, source) if attn_mask.dim() == 2 else (heads, length, source)
     if tuple(attn_mask.shape) != expected:
-        raise RuntimeError(f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be {expected}.")
+        raise RuntimeError(f"The shape of the {attn_mask.dim()}D attn_mask is {attn_mask.shape}, but should be "
+                           f"{expected}.")
     return attn_mask.unsqueeze(0) if attn_mask.dim() == 2 else attn_mask
 
 
@@ -98,10 +105,11 @@ def _wider(mask):
 
 def multi_head_attention_forward(
         query, key, value, embed_dim_to_check, num_heads, in_proj_weight, in_proj_bias, bias_k, bias_v, add_zero_attn,
-        dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True, attn_mask=None,
-        use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None, static_k=None,
-        static_v=None, average_attn_weights=True, is_causal=False):
-    """Attention of `num_heads` heads between projections of query [L, N, E], key and value [S, N, *], and the projection of
+        dropout_p, out_proj_weight, out_proj_bias, training=True, key_padding_mask=None, need_weights=True,
+        attn_mask=None, use_separate_proj_weight=False, q_proj_weight=None, k_proj_weight=None, v_proj_weight=None,
+        static_k=None, static_v=None, average_attn_weights=True, is_causal=False):
+    """Attention of `num_heads` heads between projections of query [L, N, E], key and value [S, N, *], and the
+    projection of
     what comes out; with it the weights [N, L, S] (of each head if not average_attn_weights), or None."""
     batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
@@ -121,7 +129,8 @@ def multi_head_attention_forward(
     else:
         attn_mask = _canonical_mask(attn_mask, "attn_mask", None, "", query.dtype, check_other=False)
         is_causal = is_causal and key_padding_mask is None
-    assert embed_dim == embed_dim_to_check, f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}"
+    assert embed_dim == embed_dim_to_check, (
+        f"was expecting embedding dimension of {embed_dim_to_check}, but got {embed_dim}")
     head_dim = embed_dim // num_heads
     assert head_dim * num_heads == embed_dim, f"embed_dim {embed_dim} not divisible by num_heads {num_heads}"
     if use_separate_proj_weight:

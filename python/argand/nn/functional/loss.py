@@ -1,4 +1,5 @@
-"""Losses.  `reduction`: "mean" or "sum" of the elements' losses, or "none"; size_average and reduce are its older form."""
+"""Losses.  `reduction`: "mean" or "sum" of the elements' losses, or "none"; size_average and reduce are its older
+form."""
 import math
 import warnings
 
@@ -17,7 +18,8 @@ def _reduced(loss, reduction):
 
 def _check_sizes(input, target):
     if input.shape != target.shape:
-        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). This will "
+        warnings.warn(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}). "
+                      "This will "
                       "likely lead to incorrect results due to broadcasting. Please ensure they have the same size.",
                       stacklevel=3)
 
@@ -113,7 +115,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
     if reduction == "mean":
         warnings.warn("reduction: 'mean' divides the total loss by both the batch size and the support size."
                       "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.", stacklevel=2)
+                      "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
+                      stacklevel=2)
     by_batch = reduction == "batchmean"
     loss = _C.kl_div(input, target, _reduction.get_enum("sum" if by_batch else reduction), log_target=log_target)
     return loss / input.size(0) if by_batch and input.dim() != 0 else loss
@@ -122,7 +125,8 @@ def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_
 def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None, reduction="mean"):
     """-(y log x + (1 - y) log(1 - x)) for probabilities x."""
     if target.size() != input.size():
-        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
+        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) "
+                         "is "
                          "deprecated. Please ensure they have the same size.")
     if weight is not None:
         weight = weight.expand(_C.broadcast_tensors([target, weight])[0].shape)
@@ -134,7 +138,8 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
     """binary_cross_entropy() of sigmoid(x), without its loss of digits; positive targets count pos_weight times."""
     if target.size() != input.size():
         raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight, _number(reduction, size_average, reduce))
+    return _C.binary_cross_entropy_with_logits(input, target, weight, pos_weight,
+                                               _number(reduction, size_average, reduce))
 
 
 def hinge_embedding_loss(input, target, margin=1.0, size_average=None, reduce=None, reduction="mean"):
@@ -185,7 +190,8 @@ def multilabel_soft_margin_loss(input, target, weight=None, size_average=None, r
     return _reduced(loss.sum(input.dim() - 1) / input.size(-1), reduction)
 
 
-def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None, reduce=None,
+def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2, eps=1e-6, swap=False, size_average=None,
+                        reduce=None,
                         reduction="mean"):
     """max(0, |a - p| - |a - n| + margin) in p-norms; |p - n| instead of |a - n| where it is less, if swap."""
     reduction = _number(reduction, size_average, reduce)
@@ -202,8 +208,10 @@ def triplet_margin_with_distance_loss(anchor, positive, negative, *, distance_fu
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.dim() == positive.dim() == negative.dim():
-        raise RuntimeError(f"The anchor, positive, and negative tensors are expected to have the same number of dimensions, "
-                           f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative {negative.dim()}D "
+        raise RuntimeError("The anchor, positive, and negative tensors are expected to have the same number of "
+                           "dimensions, "
+                           f"but got: anchor {anchor.dim()}D, positive {positive.dim()}D, and negative "
+                           f"{negative.dim()}D "
                            "inputs")
     distance = _C.pairwise_distance if distance_function is None else distance_function
     to_positive, to_negative = distance(anchor, positive), distance(anchor, negative)

@@ -21,7 +21,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
     return _C.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps, True)
 
 
-def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True, momentum=0.1,
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None, use_input_stats=True,
+                  momentum=0.1,
                   eps=1e-5):
     """batch_norm() with the statistics of each sample by itself."""
     if use_input_stats and math.prod(input.shape[2:]) == 1:

@@ -11,10 +11,12 @@ def _max_pool(name):
 
     def pool(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
         """The maxima of windows; their positions too if return_indices."""
-        return (with_indices if return_indices else plain)(input, kernel_size, [] if stride is None else stride, padding,
+        return (with_indices if return_indices else plain)(input, kernel_size, [] if stride is None else stride,
+                                                           padding,
                                                            dilation, ceil_mode)
 
-    def pool_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+    def pool_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+                          return_indices=False):
         """The maxima of windows, and their positions."""
         return with_indices(input, kernel_size, [] if stride is None else stride, padding, dilation, ceil_mode)
     pool.__name__ = pool.__qualname__ = name

@@ -27,7 +27,8 @@ _RESAMPLERS = {
     ("nearest", 3): "upsample_nearest1d", ("nearest", 4): "upsample_nearest2d", ("nearest", 5): "upsample_nearest3d",
     ("nearest-exact", 3): "_upsample_nearest_exact1d", ("nearest-exact", 4): "_upsample_nearest_exact2d",
     ("nearest-exact", 5): "_upsample_nearest_exact3d", ("linear", 3): "upsample_linear1d",
-    ("bilinear", 4): "upsample_bilinear2d", ("trilinear", 5): "upsample_trilinear3d", ("bicubic", 4): "upsample_bicubic2d"}
+    ("bilinear", 4): "upsample_bilinear2d", ("trilinear", 5): "upsample_trilinear3d",
+    ("bicubic", 4): "upsample_bicubic2d"}
 _MODE_DIMS = {"linear": 3, "bilinear": 4, "trilinear": 5}
 
 
@@ -39,8 +40,10 @@ def _per_dim(value, input, what, letter):
     if len(value) != dims:
         shown = "output size of" if what == "output" else "scale_factor of shape"
         name = "output size" if what == "output" else "scale_factor"
-        raise ValueError(f"Input and {what} must have the same number of spatial dimensions, but got input with spatial "
-                         f"dimensions of {list(input.shape[2:])} and {shown} {value}. Please provide input tensor in (N, C, d1, "
+        raise ValueError(f"Input and {what} must have the same number of spatial dimensions, but got input with "
+                         "spatial "
+                         f"dimensions of {list(input.shape[2:])} and {shown} {value}. Please provide input tensor in "
+                         "(N, C, d1, "
                          f"d2, ...,dK) format and {name} in ({letter}1, {letter}2, ...,{letter}K) format.")
     return list(value)
 
@@ -51,7 +54,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     area."""
     if mode in _WITHOUT_CORNERS:
         if align_corners is not None:
-            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic "
+            raise ValueError("align_corners option can only be set with the interpolating modes: linear | bilinear | "
+                             "bicubic "
                              "| trilinear")
     elif align_corners is None:
         align_corners = False
@@ -70,7 +74,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     dim = input.dim()
     if antialias:
         if mode not in ("bilinear", "bicubic") or dim != 4:
-            raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor as "
+            raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor "
+                             "as "
                              "input")
         return getattr(_C, f"_upsample_{mode}2d_aa")(input, output_size, align_corners, scales)
     if mode == "area" and dim in (3, 4, 5):
@@ -79,7 +84,8 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if name is None:
         if dim in (3, 4, 5) and mode in _MODE_DIMS:
             raise NotImplementedError(f"Got {dim}D input, but {mode} mode needs {_MODE_DIMS[mode]}D input")
-        raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dim}D) for the modes: nearest "
+        raise NotImplementedError(f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {dim}D) for the "
+                                  "modes: nearest "
                                   f"| linear | bilinear | bicubic | trilinear | area | nearest-exact (got {mode})")
     if mode in _WITHOUT_CORNERS:
         return getattr(_C, name)(input, output_size, scales)
@@ -94,13 +100,15 @@ def upsample(input, size=None, scale_factor=None, mode="nearest", align_corners=
 
 def upsample_nearest(input, size=None, scale_factor=None):
     """interpolate() in mode "nearest"."""
-    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=2)
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input, size=None, scale_factor=None):
     """interpolate() in mode "bilinear" with aligned corners."""
-    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=2)
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
+                  stacklevel=2)
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 
@@ -111,14 +119,18 @@ _GRID_PADDINGS = {"zeros": 0, "border": 1, "reflection": 2}
 def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corners=None):
     """input [N, C, *] at the places of grid [N, *, D], which go from -1 to 1."""
     if mode not in _GRID_MODES:
-        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: "
+        raise ValueError("nn.functional.grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but "
+                         "got: "
                          f"'{mode}'")
     if padding_mode not in _GRID_PADDINGS:
-        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but "
+        raise ValueError("nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
+                         "'reflection', but "
                          f"got: '{padding_mode}'")
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+                      "Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for "
                       "details.", stacklevel=2)
         align_corners = False
     return _C.grid_sampler(input, grid, _GRID_MODES[mode], _GRID_PADDINGS[padding_mode], align_corners)
@@ -127,8 +139,10 @@ def grid_sample(input, grid, mode="bilinear", padding_mode="zeros", align_corner
 def affine_grid(theta, size, align_corners=None):
     """The grid of grid_sample() for the affine maps theta [N, 2, 3] or [N, 3, 4] and an output of `size`."""
     if align_corners is None:
-        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please "
-                      "specify align_corners=True if the old behavior is desired. See the documentation of grid_sample for "
+        warnings.warn("Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. "
+                      "Please "
+                      "specify align_corners=True if the old behavior is desired. See the documentation of "
+                      "grid_sample for "
                       "details.", stacklevel=2)
         align_corners = False
     if not theta.is_floating_point():

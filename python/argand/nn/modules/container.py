@@ -211,7 +211,8 @@ class ModuleList(Module):
 def _pairs(given, method, kind):
     """(key, value) of a mapping or of an iterable of pairs."""
     if not isinstance(given, collections.abc.Iterable):
-        raise TypeError(f"{method} should be called with an iterable of key/value pairs, but got {type(given).__name__}")
+        raise TypeError(f"{method} should be called with an iterable of key/value pairs, but got "
+                        f"{type(given).__name__}")
     if isinstance(given, (ModuleDict, ParameterDict, collections.abc.Mapping)):
         return list(given.items())
     pairs = []

@@ -17,7 +17,8 @@ class _ConvNd(Module):
     __constants__ = ["stride", "padding", "dilation", "groups", "padding_mode", "output_padding", "in_channels",
                      "out_channels", "kernel_size"]
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding, groups,
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation, transposed, output_padding,
+                 groups,
                  bias, padding_mode, device=None, dtype=None):
         super().__init__()
         if groups <= 0:
@@ -32,10 +33,12 @@ class _ConvNd(Module):
             if padding == "same" and any(s != 1 for s in stride):
                 raise ValueError("padding='same' is not supported for strided convolutions")
         if padding_mode not in _PADDING_MODES:
-            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got padding_mode='{padding_mode}'")
+            raise ValueError(f"padding_mode must be one of {set(_PADDING_MODES)}, but got "
+                             f"padding_mode='{padding_mode}'")
         self.in_channels, self.out_channels = in_channels, out_channels
         self.kernel_size, self.stride, self.padding, self.dilation = kernel_size, stride, padding, dilation
-        self.transposed, self.output_padding, self.groups, self.padding_mode = transposed, output_padding, groups, padding_mode
+        self.transposed, self.output_padding = transposed, output_padding
+        self.groups, self.padding_mode = groups, padding_mode
         # What F.pad takes, for the modes that the convolution itself does not pad in.
         if isinstance(padding, str):
             total = [d * (k - 1) if padding == "same" else 0 for d, k in zip(dilation, kernel_size)]
@@ -86,7 +89,8 @@ class _Conv(_ConvNd):
                  padding_mode="zeros", device=None, dtype=None):
         parse = _ntuple(self._dims)
         super().__init__(in_channels, out_channels, parse(kernel_size), parse(stride),
-                         padding if isinstance(padding, str) else parse(padding), parse(dilation), False, parse(0), groups,
+                         padding if isinstance(padding, str) else parse(padding), parse(dilation), False, parse(0),
+                         groups,
                          bias, padding_mode, device, dtype)
 
     def _conv_forward(self, input, weight, bias):
@@ -121,12 +125,14 @@ class _ConvTransposeNd(_ConvNd):
     _dims = 0
     _function = None
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1, bias=True,
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, output_padding=0, groups=1,
+                 bias=True,
                  dilation=1, padding_mode="zeros", device=None, dtype=None):
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
         parse = _ntuple(self._dims)
-        super().__init__(in_channels, out_channels, parse(kernel_size), parse(stride), parse(padding), parse(dilation), True,
+        super().__init__(in_channels, out_channels, parse(kernel_size), parse(stride), parse(padding), parse(dilation),
+                         True,
                          parse(output_padding), groups, bias, padding_mode, device, dtype)
 
     def _output_padding(self, input, output_size):
@@ -145,7 +151,8 @@ class _ConvTransposeNd(_ConvNd):
             input.shape[-n:], self.stride, self.padding, self.dilation, self.kernel_size)]
         most = [size + s - 1 for size, s in zip(least, self.stride)]
         if any(not a <= size <= b for a, size, b in zip(least, output_size, most)):
-            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to {most} (for "
+            raise ValueError(f"requested an output size of {output_size}, but valid sizes range from {least} to "
+                             f"{most} (for "
                              f"an input of {input.size()[2:]})")
         return [size - a for size, a in zip(output_size, least)]
 

@@ -177,7 +177,8 @@ class _BackwardHooks:
         if not self.watches_inputs:
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.num_inputs, gradients) is not None:
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always return "
+                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always "
+                                       "return "
                                        "None or None for all gradients.")
             self.grad_output = None
         return gradients
@@ -215,8 +216,8 @@ def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, me
 class Module:
     """Base of all neural network modules.
 
-    A subclass assigns parameters, buffers and modules to attributes after super().__init__(), and computes in forward();
-    calling the module runs forward() and the hooks around it.
+    A subclass assigns parameters, buffers and modules to attributes after super().__init__(), and computes in
+    forward(); calling the module runs forward() and the hooks around it.
     """
 
     dump_patches = False
@@ -227,9 +228,11 @@ class Module:
 
     def __init__(self, *args, **kwargs):
         if not self.call_super_init and kwargs:
-            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}'")
+            raise TypeError(f"{type(self).__name__}.__init__() got an unexpected keyword argument "
+                            f"'{next(iter(kwargs))}'")
         if not self.call_super_init and args:
-            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were given")
+            raise TypeError(f"{type(self).__name__}.__init__() takes 1 positional argument but {len(args) + 1} were "
+                            "given")
         # Past __setattr__, which has nothing to sort here.
         attributes = self.__dict__
         attributes["training"] = True
@@ -262,12 +265,14 @@ class Module:
             raise KeyError(f"attribute '{name}' already exists")
 
     def register_buffer(self, name, tensor, persistent=True):
-        """Adds a tensor (or None) that is no parameter but moves with the module; part of state_dict() if persistent."""
+        """Adds a tensor (or None) that is no parameter but moves with the module; part of state_dict() if
+        persistent."""
         if "_buffers" not in self.__dict__:
             raise AttributeError("cannot assign buffer before Module.__init__() call")
         self._check_name("buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
-            raise TypeError(f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None required)")
+            raise TypeError(f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
+                            "required)")
         self._buffers[name] = _registered(_global_buffer_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
@@ -281,11 +286,14 @@ class Module:
         self._check_name("parameter", name, self._parameters)
         if param is not None:
             if not isinstance(param, Parameter):
-                raise TypeError(f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter or "
+                raise TypeError(f"cannot assign '{_typename(param)}' object to parameter '{name}' (torch.nn.Parameter "
+                                "or "
                                 "None required)")
             if param.grad_fn is not None:
-                raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be created "
-                                 f"explicitly. To express '{name}' as a function of another Tensor, compute the value in "
+                raise ValueError(f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
+                                 "created "
+                                 f"explicitly. To express '{name}' as a function of another Tensor, compute the value "
+                                 "in "
                                  "the forward() method.")
             param = _registered(_global_parameter_hooks, self, name, param)
         self._parameters[name] = param
@@ -359,7 +367,8 @@ class Module:
             self._modules[name] = _registered(_global_module_hooks, self, name, None)
         elif name in self._buffers or isinstance(value, Buffer):
             if value is not None and not isinstance(value, Tensor):
-                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, torch.Tensor or "
+                raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
+                                "torch.Tensor or "
                                 "None expected)")
             if isinstance(value, Buffer):
                 self._forget(name, attributes, self._buffers)
@@ -427,7 +436,8 @@ class Module:
                     try:
                         result = self._call_forward_hook(hook, args, kwargs, result)
                     except Exception as error:
-                        warnings.warn(f"module forward hook with ``always_call=True`` raised an exception that was silenced "
+                        warnings.warn("module forward hook with ``always_call=True`` raised an exception that was "
+                                      "silenced "
                                       f"as another error was raised in forward: {error}", stacklevel=2)
             raise
 
@@ -503,7 +513,8 @@ class Module:
         to(memory_format=...).  The dtype is that of floating-point tensors alone."""
         device, dtype, non_blocking, memory_format = _to_arguments(*args, **kwargs)
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
-            raise TypeError(f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}")
+            raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
+                            f"dtype={dtype}")
 
         def convert(t):
             wanted = dtype if t.is_floating_point() or t.is_complex() else None
@@ -616,7 +627,8 @@ class Module:
         return _add_hook(self._state_dict_hooks, (hook, True))
 
     def register_load_state_dict_pre_hook(self, hook):
-        """Calls hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before loading."""
+        """Calls hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before
+        loading."""
         module = weakref.ref(self)
         return self._register_load_state_dict_pre_hook(lambda *args: hook(module(), *args))
 
@@ -629,12 +641,14 @@ class Module:
         """Calls hook(module, incompatible_keys) after load_state_dict(); it may change both lists."""
         return _add_hook(self._load_state_dict_post_hooks, hook)
 
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs):
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                              error_msgs):
         for hook in self._load_state_dict_pre_hooks.values():
             hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
         local = {name: value for name, value in itertools.chain(
             self._parameters.items(),
-            ((n, b) for n, b in self._buffers.items() if n not in self._non_persistent_buffers_set)) if value is not None}
+            ((n, b) for n,
+             b in self._buffers.items() if n not in self._non_persistent_buffers_set)) if value is not None}
         assign = local_metadata.get("assign_to_params_buffers", False)
         for name, current in local.items():
             key = prefix + name
@@ -663,15 +677,17 @@ class Module:
     def _load_tensor(self, name, key, current, given, assign):
         """Puts `given` into the parameter or buffer; returns what went wrong."""
         if not isinstance(given, Tensor):
-            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from checkpoint '
-                    f"but received {type(given)}")
+            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                    f"checkpoint but received {type(given)}")
         if current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
             given = given[0]  # as numbers were saved once
         if given.shape != current.shape:
-            return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in current "
+            return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+                    "current "
                     f"model is {current.shape}.")
         if current.is_meta and not given.is_meta and not assign:
-            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the current "
+            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                          "current "
                           "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
                           "dictionary to their corresponding key in the module instead of copying them in place?)",
                           stacklevel=2)
@@ -682,10 +698,11 @@ class Module:
                 elif isinstance(current, Parameter) and not isinstance(given, Parameter):
                     setattr(self, name, Parameter(given, requires_grad=current.requires_grad))
                 else:
-                    setattr(self, name, given.requires_grad_(current.requires_grad) if isinstance(current, Parameter) else given)
+                    setattr(self, name, given.requires_grad_(current.requires_grad) if isinstance(current,
+                                                                                                  Parameter) else given)
         except Exception as error:
-            return (f'While copying the parameter named "{key}", whose dimensions in the model are {current.size()} and whose '
-                    f"dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}.")
+            return (f'While copying the parameter named "{key}", whose dimensions in the model are '
+                    f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}.")
         return None
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
@@ -714,8 +731,10 @@ class Module:
             incompatible = _IncompatibleKeys(missing, unexpected)
             for hook in module._load_state_dict_post_hooks.values():
                 if hook(module, incompatible) is not None:
-                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not expected to "
-                                         "return new values, if incompatible_keys need to be modified, it should be done "
+                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                                         "expected to "
+                                         "return new values, if incompatible_keys need to be modified, it should be "
+                                         "done "
                                          "inplace.")
 
         load(self, state_dict, "")

@@ -15,12 +15,14 @@ def _device_ids(device_ids):
 def _check_places(module, source):
     for tensor in itertools.chain(module.parameters(), module.buffers()):
         if tensor.device != source:
-            raise RuntimeError(f"module must have its parameters and buffers on device {source} (device_ids[0]) but found one "
+            raise RuntimeError(f"module must have its parameters and buffers on device {source} (device_ids[0]) but "
+                               "found one "
                                f"of them on device: {tensor.device}")
 
 
 class DataParallel(Module):
-    """Runs `module` on the parts of each batch (cut along dim), one GPU each, and joins what comes out on output_device.
+    """Runs `module` on the parts of each batch (cut along dim), one GPU each, and joins what comes out on
+    output_device.
 
     With no GPU, or one, the module itself is called.  The module's parameters are on device_ids[0].
     """

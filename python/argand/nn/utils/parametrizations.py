@@ -31,7 +31,8 @@ class _SpectralNorm(Module):
     def __init__(self, weight, n_power_iterations=1, dim=0, eps=1e-12):
         super().__init__()
         if dim >= weight.dim() or dim < -weight.dim():
-            raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.dim()}, {weight.dim() - 1}] but got "
+            raise IndexError(f"Dimension out of range (expected to be in range of [-{weight.dim()}, "
+                             f"{weight.dim() - 1}] but got "
                              f"{dim})")
         if n_power_iterations <= 0:
             raise ValueError("Expected n_power_iterations to be positive, but got n_power_iterations="

@@ -1,4 +1,5 @@
-"""Parameters computed from others: module.weight becomes what its parametrizations make of parametrizations.weight.original."""
+"""Parameters computed from others: module.weight becomes what its parametrizations make of
+parametrizations.weight.original."""
 import contextlib
 
 from ... import _C
@@ -142,7 +143,8 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
 def _check_same_form(before, after, parametrization):
     for what in ("dtype", "shape"):
         if getattr(before, what) != getattr(after, what):
-            raise ValueError(f"Registering a parametrization may not change the {what} of the tensor, unless the `unsafe` flag "
+            raise ValueError(f"Registering a parametrization may not change the {what} of the tensor, unless the "
+                             "`unsafe` flag "
                              f"is enabled: {getattr(before, what)} became {getattr(after, what)} in {parametrization}.")
 
 
@@ -163,7 +165,8 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
     elif parametrizations.is_tensor:
         original = parametrizations.original
     else:
-        raise ValueError("Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in terms of "
+        raise ValueError("Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is parametrized in "
+                         "terms of "
                          "a sequence of tensors.")
     delattr(type(module), tensor_name)
     del module.parametrizations[tensor_name]

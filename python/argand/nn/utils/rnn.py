@@ -100,7 +100,8 @@ def pad_packed_sequence(sequence, batch_first=False, padding_value=0.0, total_le
     length = sequence.batch_sizes.size(0)
     if total_length is not None:
         if total_length < length:
-            raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but got "
+            raise ValueError("Expected total_length to be at least the length of the longest sequence in input, but "
+                             "got "
                              f"total_length={total_length} and max sequence length being {length}")
         length = total_length
     padded, lengths = _C._pad_packed_sequence(sequence.data, sequence.batch_sizes, batch_first, padding_value, length)

@@ -5,7 +5,8 @@ import contextlib
 @contextlib.contextmanager
 def _swapped(module, tensors, tie_weights):
     """A scope in which the module has `tensors` in the places of the parameters and buffers of those names."""
-    own = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    own = {**dict(module.named_parameters(remove_duplicate=False)),
+           **dict(module.named_buffers(remove_duplicate=False))}
     given = dict(tensors)
     if tie_weights:
         # Names of one tensor get one replacement.

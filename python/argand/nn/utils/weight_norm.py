@@ -10,7 +10,8 @@ def norm_except_dim(v, pow=2, dim=0):
     if dim == -1:
         return _C.linalg_vector_norm(v, pow)
     dim %= v.dim()
-    return _C.linalg_vector_norm(v, pow, [d for d in range(v.dim()) if d != dim] or [], True) if v.dim() > 1 else v.abs()
+    return _C.linalg_vector_norm(v, pow, [d for d in range(v.dim()) if d != dim] or [],
+                                 True) if v.dim() > 1 else v.abs()
 
 
 def normalized(v, g, dim):
