@@ -7,7 +7,6 @@ from nn_cases import CASES, make
 
 real = pytest.importorskip("torch", reason="PyTorch is not installed: nothing to compare with")
 
-# Their values come from other random numbers or orders of sums than PyTorch's; what they mean is tested elsewhere.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

@@ -695,14 +695,16 @@ class Module:
             with no_grad():
                 if not assign:
                     current.copy_(given)
-                elif isinstance(current, Parameter) and not isinstance(given, Parameter):
-                    setattr(self, name, Parameter(given, requires_grad=current.requires_grad))
+                elif not isinstance(current, Parameter):
+                    setattr(self, name, given)
+                elif isinstance(given, Parameter):
+                    setattr(self, name, given.requires_grad_(current.requires_grad))
                 else:
-                    setattr(self, name, given.requires_grad_(current.requires_grad) if isinstance(current,
-                                                                                                  Parameter) else given)
+                    setattr(self, name, Parameter(given, requires_grad=current.requires_grad))
         except Exception as error:
             return (f'While copying the parameter named "{key}", whose dimensions in the model are '
-                    f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception occurred : {error.args}.")
+                    f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception "
+                    f"occurred : {error.args}.")
         return None
 
     def load_state_dict(self, state_dict, strict=True, assign=False):
