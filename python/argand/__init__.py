@@ -48,8 +48,3 @@ def is_tensor(obj):
 def is_storage(obj):
     """Whether obj is a storage."""
     return isinstance(obj, _tensor.UntypedStorage)
-
-
-def typename(obj):
-    """The type of obj as text, "torch.FloatTensor" for tensors."""
-    return obj.type() if isinstance(obj, Tensor) else f"{type(obj).__module__}.{type(obj).__name__}"

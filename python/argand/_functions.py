@@ -16,6 +16,14 @@ def _by_name(name):
     return found
 
 
+def typename(obj):
+    """The type of obj as text: "torch.FloatTensor" for tensors, "int" and the like for Python's own types."""
+    if isinstance(obj, Tensor):
+        return obj.type()
+    kind = obj if isinstance(obj, type) else type(obj)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
     return input.is_floating_point()

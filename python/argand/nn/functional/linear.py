@@ -11,8 +11,9 @@ def bilinear(input1, input2, weight, bias=None):
         raise RuntimeError(f"bilinear(): input batch dimensions do not match: got {list(input1.shape)} and "
                            f"{list(input2.shape)}")
     if input1.shape[-1] != size1 or input2.shape[-1] != size2:
-        which, given, wanted = (1, input1.shape[-1], size1) if input1.shape[-1] != size1 else (2, input2.shape[-1],
-                                                                                               size2)
+        which, given, wanted = (1, input1.shape[-1], size1)
+        if given == wanted:
+            which, given, wanted = (2, input2.shape[-1], size2)
         raise RuntimeError(f"bilinear(): input{which} size does not match weight size: got {given} but expected "
                            f"{wanted}")
     left = input1.reshape(-1, size1) @ weight.permute(1, 0, 2).reshape(size1, outputs * size2)

@@ -19,8 +19,8 @@ class _NormBase(Module):
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(_C.empty(num_features, device=device,
-                                                             dtype=dtype)) if wanted else None)
+            self.register_parameter(
+                name, Parameter(_C.empty(num_features, device=device, dtype=dtype)) if wanted else None)
         if track_running_stats:
             self.register_buffer("running_mean", _C.zeros(num_features, device=device, dtype=dtype))
             self.register_buffer("running_var", _C.ones(num_features, device=device, dtype=dtype))

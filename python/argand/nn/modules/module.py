@@ -6,6 +6,7 @@ import warnings
 import weakref
 
 from ... import _C
+from ..._functions import typename as _typename
 from ..._tensor import RemovableHandle, dtype_and_device_of
 from ...autograd.function import Function
 from ...autograd.grad_mode import no_grad
@@ -22,13 +23,6 @@ class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_key
         return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
 
     __str__ = __repr__
-
-
-def _typename(value):
-    if isinstance(value, Tensor):
-        return value.type()
-    kind = value if isinstance(value, type) else type(value)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _indented(text, spaces):

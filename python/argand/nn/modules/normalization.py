@@ -74,8 +74,8 @@ class GroupNorm(Module):
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})")
         self.num_groups, self.num_channels, self.eps, self.affine = num_groups, num_channels, eps, affine
         for name, wanted in (("weight", affine), ("bias", affine and bias)):
-            self.register_parameter(name, Parameter(_C.empty(num_channels, device=device,
-                                                             dtype=dtype)) if wanted else None)
+            self.register_parameter(
+                name, Parameter(_C.empty(num_channels, device=device, dtype=dtype)) if wanted else None)
         self.reset_parameters()
 
     def reset_parameters(self):
