@@ -11,9 +11,6 @@ namespace argand::cuda {
 
 DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
   const DeviceCalls calls;
-  // A program that opened this library itself (Python) may have the C++ runtime in a scope of its own, and cuDNN then finds
-  // parts of two of them and crashes.  It is made the one for all.
-  dlopen("libstdc++.so.6", RTLD_NOW | RTLD_GLOBAL | RTLD_NOLOAD);
   handle_ = nullptr;
   std::stringstream folders(env("ARGAND_CUDA_LIBRARY_PATH").value_or(""));
   for (std::string folder; !handle_ && std::getline(folders, folder, ':');)
