@@ -155,7 +155,8 @@ TEST(Engine, NoGradDetachAndInference) {
   EXPECT_MESSAGE("Setting requires_grad=True on inference tensor outside InferenceMode is not allowed",
                  inferred.requires_grad_());
   EXPECT_MESSAGE("Inplace update to inference tensor outside InferenceMode is not allowed", inferred.mul_(x));
-  EXPECT_TRUE((inferred * x).requires_grad());
+  EXPECT_TRUE((inferred + x).requires_grad());
+  EXPECT_MESSAGE("Inference tensors cannot be saved for backward", inferred * x);
 }
 
 TEST(Engine, TheSameBitsOnEveryRun) {

@@ -61,6 +61,7 @@ void check_autocast(const OpCase& c) {
     return s.error.empty() && lead_dtype(*s.args, *c.op) == kDouble;
   });
   const Outcomes* expected = expected_of(c);
+  if (expected && (*expected)[0] == "unknown") return;  // there is nothing to compare with
   if (sample == samples.end()) {
     EXPECT_EQ(expected, nullptr) << c.name << " has no sample";
     return;
@@ -75,9 +76,9 @@ void check_autocast(const OpCase& c) {
     const std::string plain = outcome(c, args, first, others, false);
     if (std::getenv("ARGAND_CUDA_DRY_RUN") && plain == "error") continue;  // values a pretended device does not compute
     if (expected) {
-      if (i == 2 && (*expected)[i] == "error") continue;  // of mixed dtypes PyTorch refuses more
+      if (i == 2 && (*expected)[i] == "error") continue;  // of mixed dtypes PyTorch refuses more, here and below
       EXPECT_EQ(got, (*expected)[i]);
-    } else {
+    } else if (i < 2 || plain != "error") {
       EXPECT_EQ(got, plain) << "PyTorch does not change this op under autocast";
     }
   }

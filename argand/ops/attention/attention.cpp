@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "argand/exec/autocast_scope.h"
 #include "argand/ops/attention/args.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
@@ -74,6 +75,7 @@ struct SafeSoftmax : Composite<SafeSoftmaxArgs> {
   static constexpr auto doc = "softmax, with zeros instead of NaN where all elements along dim are minus infinity.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
+    const exec::AutocastScope plain;  // the result has self's dtype
     const Tensor none = a.self.eq(-std::numeric_limits<double>::infinity()).all(a.dim, true);
     return a.self.masked_fill(none, 0).softmax(a.dim, a.dtype).masked_fill(none, 0);
   }

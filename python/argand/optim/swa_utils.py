@@ -7,7 +7,7 @@ from .. import _C
 from ..autograd.grad_mode import no_grad
 from ..nn import Module
 from ..nn.modules.batchnorm import _BatchNorm
-from .lr_scheduler import LRScheduler, _one_for_each_group
+from .lr_scheduler.base import LRScheduler, _one_for_each_group
 
 __all__ = ["AveragedModel", "SWALR", "get_ema_avg_fn", "get_ema_multi_avg_fn", "get_swa_avg_fn", "get_swa_multi_avg_fn",
            "update_bn"]

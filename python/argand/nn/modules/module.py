@@ -1,200 +1,30 @@
 """Module: what holds parameters, buffers and other modules, and computes with them."""
 import collections
-import functools
 import itertools
 import warnings
 import weakref
 
 from ... import _C
 from ..._functions import typename as _typename
-from ..._tensor import RemovableHandle, dtype_and_device_of
-from ...autograd.function import Function
+from ..._tensor import dtype_and_device_of
 from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter
+from .hooks import (  # noqa: F401 -- register_...: of all modules
+    _BackwardHooks, _Hook, _add_hook, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_hooks,
+    _global_forward_hooks, _global_forward_pre_hooks, _global_module_hooks, _global_parameter_hooks,
+    _registered, register_module_buffer_registration_hook, register_module_forward_hook,
+    register_module_forward_pre_hook, register_module_full_backward_hook,
+    register_module_full_backward_pre_hook, register_module_module_registration_hook,
+    register_module_parameter_registration_hook)
+from .loading import load_state_dict, load_tensor
 
 Tensor = _C.Tensor
 _EXTRA_STATE = "_extra_state"
 
 
-class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    __slots__ = ()
-
-    def __repr__(self):
-        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
-
-    __str__ = __repr__
-
-
 def _indented(text, spaces):
     first, *rest = text.split("\n")
     return "\n".join([first] + [" " * spaces + line for line in rest])
-
-
-# ---- hooks
-
-_hook_ids = itertools.count()
-
-
-class _Hook:
-    """A hook with how it wants to be called."""
-    __slots__ = ("function", "with_kwargs", "always_call")
-
-    def __init__(self, function, with_kwargs=False, always_call=False):
-        self.function, self.with_kwargs, self.always_call = function, with_kwargs, always_call
-
-    def __getstate__(self):
-        return self.function, self.with_kwargs, self.always_call
-
-    def __setstate__(self, state):
-        self.function, self.with_kwargs, self.always_call = state
-
-
-def _add_hook(hooks, hook, prepend=False):
-    key = next(_hook_ids)
-    hooks[key] = hook
-    if prepend:
-        hooks.move_to_end(key, last=False)
-    handle = RemovableHandle(functools.partial(hooks.pop, key, None))
-    handle.id = key
-    return handle
-
-
-# Hooks of all modules; they run before a module's own.
-_global_forward_pre_hooks = collections.OrderedDict()
-_global_forward_hooks = collections.OrderedDict()
-_global_backward_pre_hooks = collections.OrderedDict()
-_global_backward_hooks = collections.OrderedDict()
-_global_parameter_hooks = collections.OrderedDict()
-_global_buffer_hooks = collections.OrderedDict()
-_global_module_hooks = collections.OrderedDict()
-
-
-def register_module_forward_pre_hook(hook):
-    """Calls hook(module, args) before forward of every module."""
-    return _add_hook(_global_forward_pre_hooks, _Hook(hook))
-
-
-def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
-    """Calls hook(module, args, output) after forward of every module."""
-    return _add_hook(_global_forward_hooks, _Hook(hook, with_kwargs, always_call))
-
-
-def register_module_full_backward_pre_hook(hook):
-    """Calls hook(module, grad_output) before the backward of every module."""
-    return _add_hook(_global_backward_pre_hooks, hook)
-
-
-def register_module_full_backward_hook(hook):
-    """Calls hook(module, grad_input, grad_output) after the backward of every module."""
-    return _add_hook(_global_backward_hooks, hook)
-
-
-def register_module_parameter_registration_hook(hook):
-    """Calls hook(module, name, parameter) where a module gets a parameter; what it returns is taken instead."""
-    return _add_hook(_global_parameter_hooks, hook)
-
-
-def register_module_buffer_registration_hook(hook):
-    """Calls hook(module, name, buffer) where a module gets a buffer; what it returns is taken instead."""
-    return _add_hook(_global_buffer_hooks, hook)
-
-
-def register_module_module_registration_hook(hook):
-    """Calls hook(module, name, submodule) where a module gets a module; what it returns is taken instead."""
-    return _add_hook(_global_module_hooks, hook)
-
-
-def _registered(hooks, module, name, value):
-    for hook in hooks.values():
-        output = hook(module, name, value)
-        if output is not None:
-            value = output
-    return value
-
-
-class _Probe(Function):
-    """Passes tensors through; their gradients, on the way back, go through `on_gradients`."""
-
-    @staticmethod
-    def forward(ctx, on_gradients, *tensors):
-        ctx.set_materialize_grads(False)
-        ctx.on_gradients = on_gradients
-        return tuple(t.view_as(t) for t in tensors)
-
-    @staticmethod
-    def backward(ctx, *gradients):
-        return (None, *ctx.on_gradients(gradients))
-
-
-class _BackwardHooks:
-    """The backward hooks of one call of a module: probes around its inputs and outputs."""
-
-    def __init__(self, module, pre_hooks, hooks):
-        self.module, self.pre_hooks, self.hooks = module, pre_hooks, hooks
-        self.grad_output = None
-        self.num_inputs = 0
-        self.watches_inputs = False
-
-    def _through_probe(self, values, on_gradients):
-        # What does not require grad must not do so behind the probe.
-        places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
-        if not places or not _C.is_grad_enabled():
-            return values, False
-
-        def all_gradients(gradients):
-            full = [None] * len(values)
-            for place, gradient in zip(places, gradients):
-                full[place] = gradient
-            result = on_gradients(tuple(full))
-            return tuple(result[place] for place in places)
-        passed = list(values)
-        for place, tensor in zip(places, _Probe.apply(all_gradients, *(values[i] for i in places))):
-            passed[place] = tensor
-        return tuple(passed), True
-
-    def inputs(self, args):
-        self.num_inputs = len(args)
-        passed, self.watches_inputs = self._through_probe(args, self._on_input_gradients)
-        return passed
-
-    def outputs(self, result):
-        values = result if isinstance(result, tuple) else (result,)
-        passed, _ = self._through_probe(values, self._on_output_gradients)
-        return passed if isinstance(result, tuple) else passed[0]
-
-    def _on_output_gradients(self, gradients):
-        for hook in self.pre_hooks:
-            given = hook(self.module, gradients)
-            if given is not None:
-                gradients = self._same_number(given, gradients, "grad_output", "Backward pre hook")
-        self.grad_output = gradients
-        if not self.watches_inputs:
-            for hook in self.hooks:
-                if hook(self.module, (None,) * self.num_inputs, gradients) is not None:
-                    raise RuntimeError("Backward hook for Modules where no input requires gradient should always "
-                                       "return "
-                                       "None or None for all gradients.")
-            self.grad_output = None
-        return gradients
-
-    def _on_input_gradients(self, gradients):
-        for hook in self.hooks:
-            given = hook(self.module, gradients, self.grad_output)
-            if given is not None:
-                gradients = self._same_number(given, gradients, "grad_input", "Backward hook")
-        self.grad_output = None
-        return gradients
-
-    @staticmethod
-    def _same_number(given, gradients, what, who):
-        given = given if isinstance(given, tuple) else (given,)
-        if len(given) != len(gradients):
-            raise RuntimeError(f"{who} returned an invalid number of {what}, got {len(given)}, but expected "
-                               f"{len(gradients)}")
-        return given
-
-
-# ---- the module
 
 
 def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
@@ -650,7 +480,7 @@ class Module:
                 if strict:
                     missing_keys.append(key)
                 continue
-            error = self._load_tensor(name, key, current, state_dict[key], assign)
+            error = load_tensor(self, name, key, current, state_dict[key], assign)
             if error is not None:
                 error_msgs.append(error)
         key = prefix + _EXTRA_STATE
@@ -668,82 +498,12 @@ class Module:
                     if head not in (self._modules if dot else local):
                         unexpected_keys.append(key)
 
-    def _load_tensor(self, name, key, current, given, assign):
-        """Puts `given` into the parameter or buffer; returns what went wrong."""
-        if not isinstance(given, Tensor):
-            return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
-                    f"checkpoint but received {type(given)}")
-        if current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
-            given = given[0]  # as numbers were saved once
-        if given.shape != current.shape:
-            return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
-                    "current "
-                    f"model is {current.shape}.")
-        if current.is_meta and not given.is_meta and not assign:
-            warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
-                          "current "
-                          "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
-                          "dictionary to their corresponding key in the module instead of copying them in place?)",
-                          stacklevel=2)
-        try:
-            with no_grad():
-                if not assign:
-                    current.copy_(given)
-                elif not isinstance(current, Parameter):
-                    setattr(self, name, given)
-                elif isinstance(given, Parameter):
-                    setattr(self, name, given.requires_grad_(current.requires_grad))
-                else:
-                    setattr(self, name, Parameter(given, requires_grad=current.requires_grad))
-        except Exception as error:
-            return (f'While copying the parameter named "{key}", whose dimensions in the model are '
-                    f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception "
-                    f"occurred : {error.args}.")
-        return None
-
     def load_state_dict(self, state_dict, strict=True, assign=False):
         """Copies (or, with assign, puts) the tensors of a state_dict() into this module and its submodules.
 
         Returns the lists of missing and unexpected keys, which must be empty if strict: else RuntimeError.
         """
-        if not isinstance(state_dict, collections.abc.Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        missing, unexpected, errors = [], [], []
-        metadata = getattr(state_dict, "_metadata", None)
-        state_dict = collections.OrderedDict(state_dict)
-        if metadata is not None:
-            state_dict._metadata = metadata
-
-        def load(module, local_state, prefix):
-            local_metadata = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
-            if assign:
-                local_metadata["assign_to_params_buffers"] = True
-            module._load_from_state_dict(local_state, prefix, local_metadata, True, missing, unexpected, errors)
-            for name, child in module._modules.items():
-                if child is not None:
-                    child_prefix = prefix + name + "."
-                    # A module sees its own part, so that loading n modules looks at each key once a level.
-                    load(child, {k: v for k, v in local_state.items() if k.startswith(child_prefix)}, child_prefix)
-            incompatible = _IncompatibleKeys(missing, unexpected)
-            for hook in module._load_state_dict_post_hooks.values():
-                if hook(module, incompatible) is not None:
-                    raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not "
-                                         "expected to "
-                                         "return new values, if incompatible_keys need to be modified, it should be "
-                                         "done "
-                                         "inplace.")
-
-        load(self, state_dict, "")
-        if strict:
-            quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
-            if unexpected:
-                errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
-            if missing:
-                errors.insert(0, f"Missing key(s) in state_dict: {quoted(missing)}. ")
-        if errors:
-            lines = "\n\t".join(errors)
-            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}")
-        return _IncompatibleKeys(missing, unexpected)
+        return load_state_dict(self, state_dict, strict, assign)
 
     # ---- walking
 

@@ -1,0 +1,95 @@
+"""How a state dict gets into a module and its submodules."""
+import collections
+import collections.abc
+import warnings
+
+from ... import _C
+from ...autograd.grad_mode import no_grad
+from ..parameter import Parameter
+
+Tensor = _C.Tensor
+
+
+class _IncompatibleKeys(collections.namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+    __slots__ = ()
+
+    def __repr__(self):
+        return super().__repr__() if self.missing_keys or self.unexpected_keys else "<All keys matched successfully>"
+
+    __str__ = __repr__
+
+
+def load_tensor(module, name, key, current, given, assign):
+    """Puts `given` into the parameter or buffer; returns what went wrong."""
+    if not isinstance(given, Tensor):
+        return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
+                f"checkpoint but received {type(given)}")
+    if current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
+        given = given[0]  # as numbers were saved once
+    if given.shape != current.shape:
+        return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
+                "current "
+                f"model is {current.shape}.")
+    if current.is_meta and not given.is_meta and not assign:
+        warnings.warn(f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                      "current "
+                      "model, which is a no-op. (Did you mean to pass `assign=True` to assign items in the state "
+                      "dictionary to their corresponding key in the module instead of copying them in place?)",
+                      stacklevel=2)
+    try:
+        with no_grad():
+            if not assign:
+                current.copy_(given)
+            elif not isinstance(current, Parameter):
+                setattr(module, name, given)
+            elif isinstance(given, Parameter):
+                setattr(module, name, given.requires_grad_(current.requires_grad))
+            else:
+                setattr(module, name, Parameter(given, requires_grad=current.requires_grad))
+    except Exception as error:
+        return (f'While copying the parameter named "{key}", whose dimensions in the model are '
+                f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception "
+                f"occurred : {error.args}.")
+    return None
+
+
+def load_state_dict(module, state_dict, strict, assign):
+    """Module.load_state_dict."""
+    if not isinstance(state_dict, collections.abc.Mapping):
+        raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+    missing, unexpected, errors = [], [], []
+    metadata = getattr(state_dict, "_metadata", None)
+    state_dict = collections.OrderedDict(state_dict)
+    if metadata is not None:
+        state_dict._metadata = metadata
+
+    def load(part, local_state, prefix):
+        local_metadata = {} if metadata is None else dict(metadata.get(prefix[:-1], {}))
+        if assign:
+            local_metadata["assign_to_params_buffers"] = True
+        part._load_from_state_dict(local_state, prefix, local_metadata, True, missing, unexpected, errors)
+        for name, child in part._modules.items():
+            if child is not None:
+                child_prefix = prefix + name + "."
+                # A module sees its own part, so that loading n modules looks at each key once a level.
+                load(child, {k: v for k, v in local_state.items() if k.startswith(child_prefix)}, child_prefix)
+        incompatible = _IncompatibleKeys(missing, unexpected)
+        for hook in part._load_state_dict_post_hooks.values():
+            if hook(part, incompatible) is not None:
+                raise AssertionError("Hooks registered with ``register_load_state_dict_post_hook`` are not "
+                                     "expected to "
+                                     "return new values, if incompatible_keys need to be modified, it should be "
+                                     "done "
+                                     "inplace.")
+
+    load(module, state_dict, "")
+    if strict:
+        quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
+        if unexpected:
+            errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(unexpected)}. ")
+        if missing:
+            errors.insert(0, f"Missing key(s) in state_dict: {quoted(missing)}. ")
+    if errors:
+        lines = "\n\t".join(errors)
+        raise RuntimeError(f"Error(s) in loading state_dict for {type(module).__name__}:\n\t{lines}")
+    return _IncompatibleKeys(missing, unexpected)
