@@ -176,18 +176,8 @@ def _restore(cls, tensor, requires_grad, attributes):
         tensor = _C._make_subclass(cls, tensor, requires_grad)
     else:
         tensor.requires_grad_(requires_grad)
-    _add_attributes(tensor, attributes or {})
+    tensor.__dict__.update(attributes or {})
     return tensor
-
-
-def _attributes(tensor):
-    # What users have set on the tensor.  Tensors keep a dict but show no __dict__.
-    return object.__getstate__(tensor) or {}
-
-
-def _add_attributes(tensor, attributes):
-    for name, value in attributes.items():
-        setattr(tensor, name, value)
 
 
 def _from_bytes(data, dtype, sizes):
@@ -210,7 +200,7 @@ def __reduce_ex__(self, protocol):
                            "protocol at the moment; use detach() first")
     data = _C._to_bytes(self.detach().cpu().contiguous())
     return _rebuild, (type(self), data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad,
-                      dict(_attributes(self)))
+                      dict(self.__dict__))
 
 
 @method
@@ -224,7 +214,7 @@ def __deepcopy__(self, memo):
     with _C_no_grad():
         result = _restore(type(self), self.detach().clone(), self.requires_grad, None)
     memo[id(self)] = result
-    _add_attributes(result, copy.deepcopy(_attributes(self), memo))
+    result.__dict__.update(copy.deepcopy(self.__dict__, memo))
     if self.grad is not None:
         result.grad = copy.deepcopy(self.grad, memo)
     return result

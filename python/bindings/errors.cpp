@@ -85,6 +85,7 @@ void add_errors(nb::module_& module) {
     }
   });
   set_warning_handler([](std::string_view message) {
+    if (!Py_IsInitialized()) return;  // the process ends
     const nb::gil_scoped_acquire gil;
     if (PyErr_WarnEx(PyExc_UserWarning, std::string(message).c_str(), 1) != 0) throw RaisedInPython(nb::python_error());
   });

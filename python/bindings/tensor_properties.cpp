@@ -115,6 +115,7 @@ PyObject* matrix_adjoint(PyObject* self, void*) {
 }  // namespace
 
 PyGetSetDef tensor_properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, "The attributes that users have set.", nullptr},
     {"shape", shape, nullptr, "The sizes of the dimensions, a Size.", nullptr},
     {"dtype", dtype, nullptr, "The type of the elements.", nullptr},
     {"device", device, nullptr, "Where the elements are.", nullptr},

@@ -96,6 +96,7 @@ def test_one_object_for_one_tensor():
     assert x.grad is x.grad
     x.note = "kept"
     held = [x]
+    assert vars(x) == {"note": "kept"}
     assert held[0].note == "kept"
     ref = weakref.ref(x)
     del x, held
