@@ -19,6 +19,7 @@ del cuda  # noqa: F821 -- the extension's primitives, which would stand for the 
 
 from . import _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
+from ._functions import _assert  # noqa: E402,F401
 from ._info import finfo, iinfo  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
@@ -28,7 +29,7 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
                         set_default_device, set_default_tensor_type, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
-from . import amp, autograd, backends, cuda, linalg, nn, optim, random, special, utils, version  # noqa: E402,F401
+from . import amp, autograd, backends, cuda, distributed, fx, jit, linalg, nn, optim, overrides, random, special, utils, version  # noqa: E402,F401
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
                                 is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)

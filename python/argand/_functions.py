@@ -24,6 +24,11 @@ def typename(obj):
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _assert(condition, message):
+    """An assertion that tracing would see."""
+    assert condition, message
+
+
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
     return input.is_floating_point()

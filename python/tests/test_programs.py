@@ -34,6 +34,16 @@ def test_modules_and_what_is_missing(tmp_path):
     assert run("-m", "argand").returncode == 2
 
 
+def test_what_programs_ask_before_they_use_it():
+    torch = argand
+    assert not torch.jit.is_scripting() and torch.jit.unused(len) is len and torch.jit.export()(len) is len
+    assert not torch.distributed.is_available() and torch.fx.wrap(len) is len and torch.overrides.is_tensor_like(torch.ones(1))
+    with pytest.raises(NotImplementedError, match="no TorchScript"):
+        torch.jit.script(torch.nn.Linear(1, 1))
+    with pytest.raises(NotImplementedError, match="cannot be joined"):
+        torch.distributed.init_process_group("nccl")
+
+
 def test_a_plain_process_knows_no_torch():
     out = run("-c", "import argand, sys; print('torch' in sys.modules)")
     assert out.stdout == "False\n", out.stderr
