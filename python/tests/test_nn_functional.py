@@ -34,6 +34,13 @@ def test_gradient(function, shapes):
     assert gradcheck(function, [rand(*s) for s in shapes])
 
 
+def test_instance_norm_with_running_statistics_has_a_gradient():
+    x = torch.randn(2, 3, 4, dtype=torch.float64, requires_grad=True)
+    norm = nn.InstanceNorm1d(3, affine=True, track_running_stats=True).double()
+    assert gradcheck(norm, (x,)) and norm(x).requires_grad
+    assert not torch.equal(norm.running_mean, torch.zeros(3, dtype=torch.float64))
+
+
 def test_gumbel_softmax():
     torch.manual_seed(0)
     logits = torch.randn(50, 4, requires_grad=True)

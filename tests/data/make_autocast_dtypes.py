@@ -21,6 +21,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 sys.path.insert(0, str(Path(__file__).parents[1] / "parity"))
 from parity import Call, candidates  # noqa: E402
 
+# Calls with such tensors are made of other ops here than on a GPU.
+OTHERWISE_MADE = {"affine_grid_generator"}
 LOW = {"cpu": torch.bfloat16, "cuda": torch.float16}
 
 
@@ -88,7 +90,7 @@ def main():
         for device, low in LOW.items():
             inputs = ((torch.float32, torch.float32), (low, low), (low, torch.float32))
             plain, cast = ([outcome(record, device, *i, enabled) for i in inputs] for enabled in (False, True))
-            if device == "cuda" and all(o == "error" for o in plain + cast):
+            if device == "cuda" and (op in OTHERWISE_MADE or all(o == "error" for o in plain + cast)):
                 cast = ["unknown"] * 3
             if plain != cast:
                 print(op, device, *cast)

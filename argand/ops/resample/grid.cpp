@@ -1,5 +1,4 @@
 // Spatial transformers: affine_grid_generator, and grid_sampler, which looks an image up at any positions.
-#include "argand/exec/autocast_scope.h"
 #include "argand/ops/define.h"
 #include "argand/ops/resample/args.h"
 
@@ -217,7 +216,6 @@ struct AffineGridGenerator : Composite<AffineGridGeneratorArgs> {
       "([N, C, D, H, W]) to: a grid for grid_sampler.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    const exec::AutocastScope plain;  // positions in theta's dtype
     const auto spatial = static_cast<int64_t>(a.size.size()) - 2;
     ARGAND_CHECK(ValueError, spatial == 2 || spatial == 3,
                  "affine_grid_generator: AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs, got size ",
