@@ -1,5 +1,7 @@
 // Options of AdaptiveLogSoftmaxWithLoss.
 #pragma once
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "argand/base/arg.h"

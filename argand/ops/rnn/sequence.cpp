@@ -158,8 +158,8 @@ Network make_network(const char* op, RnnKind kind, const RnnState& start, const 
   const bool projects = kind == RnnKind::kLstm && start.h.size(2) != start.c.size(2);
   for (const Tensor& p : params)
     ARGAND_CHECK(ValueError, p.defined(), op, ": expected parameters that are tensors, got an undefined one");
-  const auto each = static_cast<size_t>(2 + (o.has_biases ? 2 : 0) + (projects ? 1 : 0)),
-             count = static_cast<size_t>(net.layers * net.directions);
+  const size_t each = size_t{2} + (o.has_biases ? 2U : 0U) + (projects ? 1U : 0U),
+               count = static_cast<size_t>(net.layers * net.directions);
   ARGAND_CHECK(ValueError, params.size() == count * each, op, ": got an incorrect number of RNN parameters: expected ",
                count * each, ", got ", params.size());
   for (size_t k = 0; k < count; ++k) {

@@ -13,8 +13,10 @@ DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
   const DeviceCalls calls;
   handle_ = nullptr;
   std::stringstream folders(env("ARGAND_CUDA_LIBRARY_PATH").value_or(""));
-  for (std::string folder; !handle_ && std::getline(folders, folder, ':');)
-    handle_ = dlopen((folder + "/" + name).c_str(), RTLD_NOW | RTLD_LOCAL);
+  for (std::string path_there; !handle_ && std::getline(folders, path_there, ':');) {
+    path_there.append("/").append(name);
+    handle_ = dlopen(path_there.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
   if (!handle_) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (handle_) watch_process_end();

@@ -1,5 +1,7 @@
 // Guards under the names of c10::cuda.
 #pragma once
+#include <optional>
+
 #include "c10/cuda/CUDAStream.h"
 
 namespace c10::cuda {
