@@ -41,12 +41,10 @@ class ModuleHolder : ModuleHolderIndicator {
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
-  const std::shared_ptr<Contained>& ptr() const {
-    ARGAND_CHECK(ValueError, impl_, "Accessing empty ModuleHolder");
-    return impl_;
-  }
-  Contained* get() { return ptr().get(); }
-  const Contained* get() const { return ptr().get(); }
+  // ValueError if empty, as for all that reach the module.
+  std::shared_ptr<Contained> ptr() const { return {impl_, const_cast<Contained*>(get())}; }
+  Contained* get() { return static_cast<Contained*>(full()); }
+  const Contained* get() const { return static_cast<const Contained*>(full()); }
   bool is_empty() const noexcept { return impl_ == nullptr; }
 
   // The module's forward().
@@ -60,13 +58,18 @@ class ModuleHolder : ModuleHolderIndicator {
   }
 
  private:
-  static std::shared_ptr<Contained> make_default() {
+  static std::shared_ptr<Module> make_default() {
     if constexpr (std::is_default_constructible_v<Contained>)
-      return std::shared_ptr<Contained>(new Contained());
+      return std::shared_ptr<Module>(new Contained());
     else
       return nullptr;
   }
-  std::shared_ptr<Contained> impl_;
+  Module* full() const {
+    ARGAND_CHECK(ValueError, impl_, "Accessing empty ModuleHolder");
+    return impl_.get();
+  }
+  // As a Module: a shared_ptr of its own for every type of module would cost each user's compiler 0.4 MB a type.
+  std::shared_ptr<Module> impl_;
 };
 
 template <class Contained>

@@ -69,7 +69,7 @@ class Adam : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdamParamState>(); }
+  StatePtr make_state() const override { return StatePtr(new AdamParamState); }
 };
 
 class AdamW : public Optimizer {
@@ -80,7 +80,7 @@ class AdamW : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<AdamParamState>(); }
+  StatePtr make_state() const override { return StatePtr(new AdamParamState); }
 };
 
 }  // namespace argand::optim

@@ -49,7 +49,7 @@ class LBFGS : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<LBFGSParamState>(); }
+  StatePtr make_state() const override { return StatePtr(new LBFGSParamState); }
 
  private:
   std::vector<Tensor>& params() { return param_groups()[0].params(); }

@@ -11,7 +11,7 @@ template <class Options, class State>
 class PointwiseOptimizer : public Optimizer {
  public:
   explicit PointwiseOptimizer(const std::vector<OptimizerParamGroup>& groups, Options defaults = {})
-      : Optimizer(groups, std::make_unique<Options>(defaults)) {
+      : Optimizer(groups, std::unique_ptr<OptimizerOptions>(new Options(defaults))) {
     defaults.check();
   }
   explicit PointwiseOptimizer(std::vector<Tensor> params, Options defaults = {})
@@ -34,7 +34,7 @@ class PointwiseOptimizer : public Optimizer {
  protected:
   // The step of that number of p, which has a gradient; nothing is recorded.
   virtual void update(const Options& o, State& state, const Tensor& p, int64_t step) = 0;
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<State>(); }
+  StatePtr make_state() const override { return StatePtr(new State); }
 };
 
 // The gradient of p to descend, with an L2 penalty.

@@ -36,7 +36,7 @@ class RMSprop : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<RMSpropParamState>(); }
+  StatePtr make_state() const override { return StatePtr(new RMSpropParamState); }
 };
 
 }  // namespace argand::optim

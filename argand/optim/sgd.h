@@ -31,7 +31,7 @@ class SGD : public Optimizer {
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
-  std::unique_ptr<OptimizerParamState> make_state() const override { return std::make_unique<SGDParamState>(); }
+  StatePtr make_state() const override { return StatePtr(new SGDParamState); }
 };
 
 }  // namespace argand::optim
