@@ -9,6 +9,7 @@ least of their processes.
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -22,10 +23,12 @@ from run import least, readable  # noqa: E402
 def measure(library, args):
     environment = {"ARGAND_CUDA_COMPILE_MEANWHILE": "0", **os.environ, "ARGAND_NUM_THREADS": str(args.threads)}
     environment["PYTHONPATH"] = str(args.package) if library == "argand" else ""
-    command = [sys.executable, str(HERE / "python_rows.py"), library, args.device, str(args.threads)]
+    command = [sys.executable, str(HERE / "python_rows.py"), library, args.device, str(args.threads), args.rows]
     rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
     for name, code in (("start/import", f"import {library}"),
                        ("start/first_result", f"import {library} as t; (t.ones(8, device='{args.device}') + 1).sum().item()")):
+        if not re.search(args.rows, name):
+            continue
         seconds = []
         for _ in range(4):
             start = time.perf_counter()
@@ -41,6 +44,7 @@ def main():
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--rows", default="", help="a regular expression: those whose name it is found in")
     args = parser.parse_args()
     runs = {"argand": [], "torch": []}
     for _ in range(args.processes):

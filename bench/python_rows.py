@@ -1,11 +1,12 @@
 """Rows measured from Python, the same source for both libraries: prints JSON {row: seconds}.
 
-    python_rows.py torch|argand cpu|cuda [THREADS]
+    python_rows.py torch|argand cpu|cuda [THREADS [ROWS]]     ROWS: a regular expression
 
 `bench/python.py` runs it for either side in turn.
 """
 import importlib
 import json
+import re
 import sys
 import time
 
@@ -44,8 +45,11 @@ def main():
     synchronize = torch.cuda.synchronize if device == "cuda" else lambda: None
     rows = {}
 
+    wanted = re.compile(sys.argv[4] if len(sys.argv) > 4 else "")
+
     def row(name, step, **options):
-        rows[name] = least(step, synchronize, **options)
+        if wanted.search(name):
+            rows[name] = least(step, synchronize, **options)
 
     def trainer(model, loss_of, optimizer=None):
         optimizer = optimizer or torch.optim.SGD(model.parameters(), lr=0.01)

@@ -33,6 +33,8 @@ constinit Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative(cpu::p
 constinit Block<decltype(cpu::pair_loss_sum)> pair_loss_sum(cpu::pair_loss_sum);
 constinit Block<decltype(cpu::pick)> pick(cpu::pick);
 constinit Block<decltype(cpu::put_rows)> put_rows(cpu::put_rows);
+constinit Block<RunRecurrence> recurrence(cpu::recurrence);
+constinit Block<RunRecurrenceBackward> recurrence_backward(cpu::recurrence_backward);
 constinit Block<decltype(cpu::reduce)> reduce(cpu::reduce);
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
 constinit Block<decltype(cpu::row_norm_backward)> row_norm_backward(cpu::row_norm_backward);

@@ -20,6 +20,7 @@
 #include "argand/kernels/cpu/nll_loss.h"
 #include "argand/kernels/cpu/pair_loss.h"
 #include "argand/kernels/cpu/pool.h"
+#include "argand/kernels/cpu/recurrence.h"
 #include "argand/kernels/cpu/reduce.h"
 #include "argand/kernels/cpu/row_norm.h"
 #include "argand/kernels/cpu/rows.h"
@@ -89,6 +90,8 @@ extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
 extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
 extern Block<decltype(cpu::pick)> pick;
 extern Block<decltype(cpu::put_rows)> put_rows;
+extern Block<RunRecurrence> recurrence;
+extern Block<RunRecurrenceBackward> recurrence_backward;
 extern Block<decltype(cpu::reduce)> reduce;
 extern Block<decltype(cpu::row_norm)> row_norm;
 extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;

@@ -51,8 +51,6 @@ RnnState run_cell(const char* op, RnnKind kind, const Tensor& input, const RnnSt
 
 }  // namespace
 
-int64_t gates_of(RnnKind kind) { return kind == RnnKind::kLstm ? 4 : kind == RnnKind::kGru ? 3 : 1; }
-
 RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state) {
   if (kind == RnnKind::kGru) return gru_step(w, input_gates, state.h);
   if (kind == RnnKind::kLstm) return lstm_step(w, input_gates, state);

@@ -1,13 +1,9 @@
 // One step of each kind of recurrent network, as ops.
 #pragma once
 #include "argand/core/tensor.h"
+#include "argand/kernels/recurrence.h"
 
 namespace argand::ops {
-
-enum class RnnKind { kTanh, kRelu, kGru, kLstm };
-
-// How many times the hidden size the rows of its weights are.
-int64_t gates_of(RnnKind kind);
 
 // Parameters of one layer in one direction: w_ih [gates * hidden, input], w_hh [gates * hidden, output] and biases
 // [gates * hidden]; w_hr [output, hidden] of an LSTM with projections.  Undefined where there is none.

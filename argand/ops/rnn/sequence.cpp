@@ -81,6 +81,32 @@ Pass run_backward(RnnKind kind, const RnnWeights& w, const std::vector<Tensor>& 
   return {cat(outputs, 0), state};
 }
 
+// Whether one op takes the whole sequence: all steps have as many rows, and nothing is narrower or projected.
+bool is_one_op(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes, const RnnState& start) {
+  const ScalarType dtype = gates.dtype();
+  if (w.w_hr.defined() || batch_sizes[0] != batch_sizes[batch_sizes.size() - 1] || start.h.dtype() != dtype ||
+      w.w_hh.dtype() != dtype || (start.c.defined() && start.c.dtype() != dtype) ||
+      (w.b_hh.defined() && w.b_hh.dtype() != dtype))
+    return false;  // mixed dtypes: of autocast
+  return gates.device().is_cpu() ||
+         gates_of(kind) * start.h.size(1) * start.h.size(1) * element_size(dtype) <= kMostRecurrentWeights;
+}
+
+Pass run_at_once(RnnKind kind, const RnnWeights& w, const Tensor& gates, int64_t steps, const RnnState& start,
+                 bool reverse) {
+  const auto [output, c, saved] =
+      _recurrence(gates.view({steps, gates.size(0) / steps, gates.size(1)}), start.h, optional(start.c), w.w_hh,
+                  optional(w.b_hh), static_cast<int64_t>(kind), reverse);
+  return {output.flatten(0, 1), {output.select(0, reverse ? 0 : steps - 1), start.c.defined() ? c : Tensor()}};
+}
+
+Pass run_by_steps(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes,
+                  const RnnState& start, bool reverse) {
+  std::vector<Tensor> steps;
+  append_steps(gates, batch_sizes, steps);
+  return (reverse ? run_backward : run_forward)(kind, w, steps, start);
+}
+
 struct NetworkResult {
   Tensor data, h, c;
 };
@@ -96,10 +122,13 @@ NetworkResult run_network(const Network& net, const Sequence& in) {
       const auto k = static_cast<size_t>(layer * net.directions + direction);
       const RnnWeights& w = net.weights[k];
       // The input's part of all steps is one product.
-      std::vector<Tensor> gates;
-      append_steps(linear(data, w.w_ih, optional(w.b_ih)), in.batch_sizes, gates);
+      const Tensor gates = linear(data, w.w_ih, optional(w.b_ih));
       const RnnState start{h[k], c.empty() ? Tensor() : c[k]};
-      const Pass pass = (direction == 0 ? run_forward : run_backward)(net.kind, w, gates, start);
+      const bool reverse = direction == 1;
+      const Pass pass =
+          is_one_op(net.kind, w, gates, in.batch_sizes, start)
+              ? run_at_once(net.kind, w, gates, static_cast<int64_t>(in.batch_sizes.size()), start, reverse)
+              : run_by_steps(net.kind, w, gates, in.batch_sizes, start, reverse);
       outputs.push_back(pass.data);
       last_h.push_back(pass.state.h);
       if (pass.state.c.defined()) last_c.push_back(pass.state.c);

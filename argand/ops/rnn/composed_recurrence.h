@@ -1,0 +1,35 @@
+// A recurrent layer in one direction, and its gradients, in ops: what can be differentiated any number of times.
+#pragma once
+#include <array>
+
+#include "argand/ops/rnn/cell.h"
+
+namespace argand::ops {
+
+// Arguments are those of _recurrence; undefined where there is none.
+class ComposedRecurrence {
+ public:
+  ComposedRecurrence(RnnKind kind, const Tensor& gates, const Tensor& hx, const Tensor& cx, const Tensor& w_hh,
+                     const Tensor& b_hh, bool reverse);
+  // Of gates, hx, cx, w_hh and b_hh, for the gradients of the outputs and of the last c (or undefined).
+  std::array<Tensor, 5> gradients(const Tensor& grad_output, const Tensor& grad_cn) const;
+
+ private:
+  struct Step {
+    int64_t t;
+    RnnState before, after;
+    std::vector<Tensor> gates;  // activated; of a GRU also the state's part of the last
+  };
+  struct Slopes {
+    std::vector<Tensor> input, state;  // of the gates, before their activations
+    RnnState before;                   // but for what comes through the state's gates
+  };
+  Step run(const Tensor& x, const RnnState& before) const;
+  Slopes slopes(const Step& step, const Tensor& grad_h, const Tensor& grad_c) const;
+
+  RnnKind kind_;
+  Tensor w_hh_, b_hh_;
+  std::vector<Step> steps_;  // in the order they run in
+};
+
+}  // namespace argand::ops
