@@ -17,7 +17,7 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
-from . import _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import _assert  # noqa: E402,F401
 from ._info import finfo, iinfo  # noqa: E402,F401
@@ -29,7 +29,8 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
                         set_default_device, set_default_tensor_type, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
-from . import amp, autograd, backends, cuda, distributed, fx, jit, linalg, nn, optim, overrides, random, special, utils, version  # noqa: E402,F401
+from . import (amp, autograd, backends, compiler, cuda, distributed, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
+               random, special, torch_version, types, utils, version)
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
                                 is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)
@@ -39,6 +40,20 @@ _TENSOR_TYPES = {"Float": "float32", "Double": "float64", "Half": "float16", "BF
 for _name, _dtype in _TENSOR_TYPES.items():
     globals()[_name + "Tensor"] = _tensor.typed_tensor(_name + "Tensor", getattr(_C, _dtype))
 del _name, _dtype
+
+globals().update(_foreach.functions())
+
+
+def __getattr__(name):
+    # What few programs need is loaded for those; it would double the time of `import argand`.
+    from importlib import import_module
+    if name in ("_dynamo", "ao", "distributions", "func", "hub", "library", "multiprocessing", "onnx", "testing"):
+        return import_module("." + name, __name__)
+    if name == "ops":
+        return import_module(".library", __name__).ops
+    if name == "vmap":
+        return import_module(".func", __name__).vmap
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 
 def is_tensor(obj):

@@ -4,6 +4,8 @@ import importlib.abc
 import importlib.machinery
 import sys
 
+from .torch_version import FOLLOWED, TorchVersion
+
 
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds torch and torch.x.y as argand and argand.x.y: the same module objects under both names."""
@@ -37,3 +39,6 @@ def install():
     if not any(isinstance(f, _Alias) for f in sys.meta_path):
         sys.meta_path.insert(0, _Alias())
     sys.modules["torch"] = argand
+    if not argand.__version__.startswith(FOLLOWED):
+        # What programs do by the version they find is right for this one.
+        argand.__version__ = argand.version.__version__ = TorchVersion(f"{FOLLOWED}+argand.{argand.__version__}")

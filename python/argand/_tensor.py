@@ -34,7 +34,9 @@ def __repr__(self, *, tensor_contents=None):
 
 @method
 def __format__(self, spec):
-    return format(self.item(), spec) if self.dim() == 0 and spec else object.__format__(self, spec) if spec else str(self)
+    if self.dim() == 0 and not self.is_meta and type(self) is Tensor:
+        return format(self.item(), spec)
+    return object.__format__(self, spec)
 
 
 # ---- autograd
@@ -44,7 +46,7 @@ def __format__(self, spec):
 def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """Sums the gradients of this tensor into .grad of the leaves it depends on (or of `inputs` alone)."""
     from .autograd import backward as run
-    run(self, gradient, retain_graph, create_graph, inputs)
+    run(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 class RemovableHandle:

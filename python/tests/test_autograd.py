@@ -243,3 +243,15 @@ def test_threads():
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert sorted(results) == [(k, 3.0 * k * k) for k in range(1, 5)]
+
+
+def test_arguments_that_pytorch_deprecates():
+    x = torch.tensor([2.0], requires_grad=True)
+    y = torch.tensor([3.0], requires_grad=True)
+    # only_inputs stands before allow_unused.
+    assert torch.autograd.grad((x * x).sum(), [x, y], None, None, False, True, True)[1] is None
+    with pytest.warns(FutureWarning, match="only_inputs"):
+        torch.autograd.grad((x * x).sum(), x, only_inputs=False)
+    with pytest.warns(FutureWarning, match="grad_variables"):
+        torch.autograd.backward([x * 2], grad_variables=[torch.tensor([5.0])])
+    assert x.grad.tolist() == [10]

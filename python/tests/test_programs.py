@@ -38,10 +38,45 @@ def test_what_programs_ask_before_they_use_it():
     torch = argand
     assert not torch.jit.is_scripting() and torch.jit.unused(len) is len and torch.jit.export()(len) is len
     assert not torch.distributed.is_available() and torch.fx.wrap(len) is len and torch.overrides.is_tensor_like(torch.ones(1))
+    assert torch.jit.script(len) is len and torch.jit.trace(len, []) is len
     with pytest.raises(NotImplementedError, match="no TorchScript"):
-        torch.jit.script(torch.nn.Linear(1, 1))
+        torch.jit.load("model.pt")
+    assert not torch.compiler.is_compiling() and torch.compiler.disable(len) is len and torch._dynamo.disable()(len) is len
+    assert not torch.onnx.is_in_onnx_export() and torch.onnx.symbolic_helper.parse_args("v")(len) is len
+    with pytest.raises(NotImplementedError, match="no export to ONNX"):
+        torch.onnx.export(torch.nn.Linear(1, 1), torch.ones(1), "model.onnx")
+    x = torch.ones(1)
+    assert torch.ao.quantization.QuantStub()(x) is x and isinstance(x, torch.types.TensorOrTensors.__args__[0])
+    with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.MATH]):
+        pass
+    with pytest.raises(AssertionError, match="must be an instance of SDPBackend"):
+        with torch.nn.attention.sdpa_kernel(["math"]):
+            pass
     with pytest.raises(NotImplementedError, match="cannot be joined"):
         torch.distributed.init_process_group("nccl")
+    with pytest.raises(AttributeError, match="has no attribute 'nowhere'"):
+        torch.nowhere
+
+
+def test_dispatch_keys_of_autocast_turn_it_off():
+    keys = argand._C.DispatchKeySet(argand._C.DispatchKey.AutocastCPU) | argand._C.DispatchKeySet(argand._C.DispatchKey.AutocastXPU)
+    a = argand.ones(2, 2)
+    with argand.autocast("cpu", argand.bfloat16):
+        assert (a @ a).dtype is argand.bfloat16
+        with argand._C._ExcludeDispatchKeyGuard(keys):
+            assert (a @ a).dtype is argand.float32
+
+
+def test_programs_find_the_version_of_the_pytorch_that_is_followed(tmp_path):
+    (tmp_path / "script.py").write_text("import torch\n"
+                                        "v = torch.__version__\n"
+                                        "print(v.split('+')[0], v >= '2.6', v >= (2, 6), v < '2.100', v == v, v != '2.0', v > '3.0.0rc1')\n"
+                                        "print(torch.version.__version__ == v, isinstance(v, str), v > 'nightly')\n")
+    out = run("-m", "argand", str(tmp_path / "script.py"))
+    assert out.stdout == f"{argand.torch_version.FOLLOWED} True True True True True False\nTrue True False\n", out.stderr
+    assert run("-c", "import argand; print(argand.__version__)").stdout == f"{argand.__version__}\n"
+    V = argand.torch_version.TorchVersion
+    assert V("2.1.0") == "2.1" and V("2.1.0+cpu") != "2.1.0" and V("2.1.0") <= (2, 1) and len({V("1"), "1"}) == 1
 
 
 def test_a_plain_process_knows_no_torch():

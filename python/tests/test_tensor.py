@@ -288,3 +288,19 @@ def test_limits():
     with pytest.raises(TypeError):
         torch.finfo(torch.int8)
     assert math.isinf(torch.inf) and torch.pi == math.pi
+
+
+def test_clamp_takes_either_limit_by_name():
+    x = torch.tensor([-2.0, 0.5, 3.0])
+    assert torch.clamp(x, max=1).tolist() == [-2, 0.5, 1] and x.clip(max=1.0).tolist() == [-2, 0.5, 1]
+    assert x.clamp(min=0).tolist() == [0, 0.5, 3] and x.clone().clamp_(max=0).tolist() == [-2, 0, 0]
+    with pytest.raises(ValueError, match="At least one of 'min' or 'max'"):
+        x.clamp()
+
+
+def test_text_of_a_number_in_a_format_string():
+    loss = torch.tensor(1.5, requires_grad=True)
+    assert f"{loss} {loss:.3f} {loss * 2}" == "1.5 1.500 3.0" and f"{torch.tensor(3)}" == "3"
+    assert f"{torch.ones(2)}" == "tensor([1., 1.])" and f"{torch.nn.Parameter(torch.ones(()))}".startswith("Parameter containing")
+    with pytest.raises(TypeError, match="unsupported format string"):
+        f"{torch.ones(2):.2f}"

@@ -87,6 +87,10 @@ def parameters(schema, is_function):
         else:
             out.append(parameter(arg, len(out), is_function))
             values.append(out[-1].value)
+    # `clamp(Scalar? min, Scalar? max=None)`: min has no default where C++ could not tell its overloads apart; Python can.
+    for p, after in reversed(list(zip(out, out[1:]))):
+        if out[0].kind == "kTensor" and p.kind == "kScalar" and p.optional and p.default is None and after.default is not None:
+            p.default = "None"
     return out, values
 
 

@@ -1,6 +1,8 @@
 """Backward, gradients and Functions, as torch.autograd."""
+import warnings
+
 from .. import _C
-from . import function, grad_mode  # noqa: F401
+from . import function, functional, grad_mode  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
@@ -15,8 +17,11 @@ def _sequence(tensors):
     return [tensors] if isinstance(tensors, _C.Tensor) else list(tensors)
 
 
-def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, inputs=None):
+def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
     """Sums the gradients of `tensors` into .grad of the leaves they depend on (or of `inputs` alone)."""
+    if grad_variables is not None:
+        warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
+        grad_tensors = grad_variables if grad_tensors is None else grad_tensors
     inputs_given = inputs is not None
     inputs = _sequence(inputs)
     if inputs_given and not inputs:
@@ -24,9 +29,12 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     _C._backward(_sequence(tensors), _sequence(grad_tensors), retain_graph, bool(create_graph), inputs)
 
 
-def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=None,
+def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
          is_grads_batched=False, materialize_grads=False):
     """The gradients of `outputs` with respect to `inputs`, a tuple; .grad is left alone."""
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
+                      "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if is_grads_batched:
         raise NotImplementedError("grad(): is_grads_batched is not supported; compute one gradient after the other")
     inputs = _sequence(inputs)

@@ -1,0 +1,60 @@
+"""Names of torch._C that packages take, with what they mean here; importing this module adds them to argand._C."""
+import contextlib
+
+from . import _C
+
+
+class DispatchKey:
+    """Places in PyTorch's dispatcher, by name.  Argand has none: calls are looked up by device alone."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f"DispatchKey.{self.name}"
+
+
+for _name in ("CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA", "AutocastXPU"):
+    setattr(DispatchKey, _name, DispatchKey(_name))
+
+
+class DispatchKeySet:
+    """Several of them."""
+
+    def __init__(self, *keys):
+        self.keys = frozenset(keys)
+
+    def __or__(self, other):
+        return DispatchKeySet(*self.keys, *other.keys)
+
+    def has(self, key):
+        """Whether the key is one of them."""
+        return key in self.keys
+
+
+@contextlib.contextmanager
+def _ExcludeDispatchKeyGuard(keys):
+    """A scope without some of the dispatcher's work: without autocast, if its keys are among them."""
+    from .amp import autocast
+    with contextlib.ExitStack() as scopes:
+        for device in ("CPU", "CUDA"):
+            if keys.has(getattr(DispatchKey, "Autocast" + device)):
+                scopes.enter_context(autocast(device.lower(), enabled=False))
+        yield
+
+
+class DisableTorchFunctionSubclass(contextlib.nullcontext):
+    """A scope in which no __torch_function__ is called: none ever is."""
+
+
+def _log_api_usage_once(event):
+    """Nothing is counted."""
+
+
+def _get_tracing_state():
+    """None: nothing is ever traced."""
+
+
+for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, DisableTorchFunctionSubclass, _log_api_usage_once,
+               _get_tracing_state):
+    setattr(_C, _thing.__name__, _thing)

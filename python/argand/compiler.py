@@ -1,0 +1,36 @@
+"""What programs say to torch.compiler.  Nothing is compiled: calls are fused and replayed as they are."""
+from ._settings import compile  # noqa: F401
+
+
+def is_compiling():
+    """False: nothing is ever traced."""
+    return False
+
+
+is_dynamo_compiling = is_exporting = is_compiling
+
+
+def _marks(function=None, *_, **__):
+    """Marks a function for the compiler; here it stays what it is."""
+    return function if function is not None else lambda f: f
+
+
+disable = allow_in_graph = assume_constant_result = nested_compile_region = _marks
+
+
+def substitute_in_graph(original_fn, **_):
+    """Marks what would stand for original_fn in a trace; here it stays what it is."""
+    return lambda f: f
+
+
+def reset():
+    """There is no compiled code to forget."""
+
+
+def cudagraph_mark_step_begin():
+    """Replays need no marks."""
+
+
+def list_backends(exclude_tags=()):
+    """None."""
+    return []

@@ -1,0 +1,41 @@
+"""The Bernoulli distribution."""
+from .. import _C
+from ..autograd.grad_mode import no_grad
+from ..nn import functional as F
+from . import constraints
+from .utils import ProbsOrLogits
+
+
+class Bernoulli(ProbsOrLogits):
+    """1 with probability probs, else 0."""
+    arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
+    support = constraints.boolean
+    has_enumerate_support = True
+
+    def __init__(self, probs=None, logits=None, validate_args=None):
+        super().__init__(self._take(probs, logits).shape, validate_args=validate_args)
+
+    mean = property(lambda self: self.probs)
+    variance = property(lambda self: self.probs * (1 - self.probs))
+
+    @property
+    def mode(self):
+        mode = (self.probs >= 0.5).to(self.probs.dtype)
+        return mode.masked_fill(self.probs == 0.5, float("nan"))
+
+    def sample(self, sample_shape=_C.Size()):
+        with no_grad():
+            return _C.bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
+
+    def log_prob(self, value):
+        if self._validate_args:
+            self._validate_sample(value)
+        logits, value = _C.broadcast_tensors([self.logits, value])
+        return -F.binary_cross_entropy_with_logits(logits, value, reduction="none")
+
+    def entropy(self):
+        return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
+
+    def enumerate_support(self, expand=True):
+        values = _C.arange(2, dtype=self._param.dtype, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values

@@ -1,0 +1,77 @@
+"""What programs ask of torch.jit.  There is no TorchScript: script() and trace() give back what they get, as PyTorch's do with
+PYTORCH_JIT=0, and what needs a compiled program says that there is none."""
+import typing
+
+from . import annotations  # noqa: F401
+
+Final = typing.Final
+
+
+def is_scripting():
+    """False: nothing is ever scripted."""
+    return False
+
+
+def is_tracing():
+    """False: nothing is ever traced."""
+    return False
+
+
+def annotate(the_type, the_value):
+    """The value."""
+    return the_value
+
+
+def isinstance(obj, target_type):
+    """Whether obj is of the type, or one of the types."""
+    import builtins
+    return builtins.isinstance(obj, typing.get_origin(target_type) or target_type)
+
+
+def _same(function=None, **_):
+    """Marks a function for the compiler; here it stays what it is."""
+    return function if function is not None else lambda f: f
+
+
+def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
+    """The function, class or module itself."""
+    return obj
+
+
+def trace(func, example_inputs=None, **_):
+    """The function or module itself."""
+    return func
+
+
+trace_module = trace
+
+
+class ScriptModule:
+    """The type of compiled modules; there are none."""
+
+
+class ScriptFunction:
+    """The type of compiled functions; there are none."""
+
+
+def fork(func, *args, **kwargs):
+    """Calls func; wait() returns what it returned."""
+    return func(*args, **kwargs)
+
+
+def wait(future):
+    """What fork() returned."""
+    return future
+
+
+ignore = unused = export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = _same
+
+
+def _none(name):
+    def refuse(*_, **__):
+        raise NotImplementedError(f"torch.jit.{name}: there is no TorchScript; eager calls are fused and replayed as they are")
+    refuse.__name__ = name
+    return refuse
+
+
+load, save, freeze, optimize_for_inference = (_none(n) for n in ("load", "save", "freeze", "optimize_for_inference"))

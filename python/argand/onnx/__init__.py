@@ -1,0 +1,20 @@
+"""What packages ask of torch.onnx while they are imported.  Models cannot be exported: export() says so."""
+from . import symbolic_helper, symbolic_opset11  # noqa: F401
+
+
+def is_in_onnx_export():
+    """False: nothing is exported."""
+    return False
+
+
+def register_custom_op_symbolic(symbolic_name, symbolic_fn, opset_version):
+    """How an op would be written into a file; nothing is."""
+
+
+def unregister_custom_op_symbolic(symbolic_name, opset_version):
+    """See register_custom_op_symbolic."""
+
+
+def export(*_, **__):
+    """Models cannot be exported."""
+    raise NotImplementedError("torch.onnx.export: there is no export to ONNX; save the state dict and export with PyTorch")

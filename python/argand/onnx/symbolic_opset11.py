@@ -1,0 +1,1 @@
+"""The ops of ONNX that such functions would call: none."""

@@ -1,0 +1,135 @@
+"""Comparison of tensors in tests, as torch.testing."""
+import cmath
+import collections.abc
+import numbers
+
+from .. import _C
+
+# dtype -> (rtol, atol) of assert_close() when a program names none.
+_TOLERANCES = {_C.float16: (1e-3, 1e-5), _C.bfloat16: (1.6e-2, 1e-5), _C.float32: (1.3e-6, 1e-5), _C.float64: (1e-7, 1e-7),
+               _C.complex64: (1.3e-6, 1e-5), _C.complex128: (1e-7, 1e-7)}
+
+
+def _tolerances(dtypes, rtol, atol):
+    if (rtol is None) != (atol is None):
+        raise ValueError(f"Both rtol and atol must be either specified or unspecified, but got no {'rtol' if rtol is None else 'atol'}.")
+    if rtol is not None:
+        return rtol, atol
+    known = [_TOLERANCES.get(d, (0.0, 0.0)) for d in dtypes]
+    return max((r for r, _ in known), default=0.0), max((a for _, a in known), default=0.0)
+
+
+def _fail(text, msg, where):
+    text += f"\n\nThe failure occurred for item {where}" if where else ""
+    raise AssertionError(text if msg is None else msg(text) if callable(msg) else msg)
+
+
+def _index(flat, shape):
+    position = []
+    for size in reversed(shape):
+        flat, last = divmod(flat, size)
+        position.insert(0, last)
+    return tuple(position)
+
+
+def _worst(difference, wrong, shape, allowed, kind):
+    difference = difference.masked_fill(~wrong, 0).reshape(-1)
+    most = int(difference.argmax())
+    at = f" at index {_index(most, shape)}" if shape else ""
+    return f"Greatest {kind} difference: {difference[most].item()}{at} (up to {allowed} allowed)"
+
+
+def _compare_tensors(actual, expected, rtol, atol, equal_nan, checks, msg, where):
+    for name, wanted in checks.items():
+        a, e = getattr(actual, name), getattr(expected, name)
+        a, e = (a(), e()) if callable(a) else (a, e)
+        if wanted and a != e:
+            _fail(f"The values for attribute '{name}' do not match: {a} != {e}.", msg, where)
+    rtol, atol = _tolerances((actual.dtype, expected.dtype), rtol, atol)
+    actual, expected = actual.detach().cpu(), expected.detach().cpu()
+    if actual.dtype != expected.dtype:
+        common = _C.promote_types(actual.dtype, expected.dtype)
+        actual, expected = actual.to(common), expected.to(common)
+    wrong = ~_C.isclose(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan)
+    count = int(wrong.sum())
+    if count == 0:
+        return
+    if actual.dim() == 0:
+        return _compare_numbers(actual.item(), expected.item(), rtol, atol, equal_nan, msg, where, "Scalars")
+    wide = _C.complex128 if actual.is_complex() else _C.float64 if actual.is_floating_point() else _C.int64
+    difference = (actual.to(wide) - expected.to(wide)).abs()
+    lines = [f"Tensor-likes are not {'equal' if rtol == atol == 0 else 'close'}!", "",
+             f"Mismatched elements: {count} / {actual.numel()} ({count / actual.numel():.1%})",
+             _worst(difference, wrong, actual.shape, atol, "absolute"),
+             _worst(difference / expected.to(wide).abs(), wrong, actual.shape, rtol, "relative")]
+    _fail("\n".join(lines), msg, where)
+
+
+def _compare_numbers(actual, expected, rtol, atol, equal_nan, msg, where, what="Scalars"):
+    if actual == expected or (equal_nan and cmath.isnan(actual) and cmath.isnan(expected)):
+        return
+    exact = isinstance(actual, int) and isinstance(expected, int)
+    if rtol is None or atol is None:
+        rtol, atol = _tolerances((_C.int64 if exact else _C.float64,), rtol, atol)
+    difference = abs(actual - expected)
+    if cmath.isfinite(difference) and difference <= atol + rtol * abs(expected):
+        return
+    relative = difference / abs(expected) if expected else float("inf")
+    _fail(f"{what} are not {'equal' if rtol == atol == 0 else 'close'}!\n\nExpected {expected} but got {actual}.\n"
+          f"Absolute difference: {difference} (up to {atol} allowed)\nRelative difference: {relative} (up to {rtol} allowed)", msg, where)
+
+
+def _as_tensor(value):
+    return value if isinstance(value, _C.Tensor) else _C.as_tensor(value)
+
+
+def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=None, equal_nan=False, check_device=True,
+                 check_dtype=True, check_layout=True, check_stride=False, msg=None):
+    """AssertionError unless |actual - expected| <= atol + rtol * |expected| for all elements of two tensors, numbers, arrays, or
+    sequences and mappings of such; a NaN equals none unless equal_nan."""
+    _tolerances((), rtol, atol)
+    checks = {"shape": True, "device": check_device, "dtype": check_dtype, "layout": check_layout, "stride": check_stride}
+
+    def compare(a, e, where):
+        if isinstance(a, collections.abc.Mapping) and isinstance(e, collections.abc.Mapping):
+            if a.keys() != e.keys():
+                _fail(f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(e.keys() - a.keys())}\n"
+                      f"Additional keys in the actual mapping: {sorted(a.keys() - e.keys())}", msg, where)
+            for key in a:
+                compare(a[key], e[key], f"{where}[{key!r}]")
+        elif isinstance(a, (list, tuple)) and isinstance(e, (list, tuple)):
+            if len(a) != len(e):
+                _fail(f"The length of the sequences mismatch: {len(a)} != {len(e)}", msg, where)
+            for i, (x, y) in enumerate(zip(a, e)):
+                compare(x, y, f"{where}[{i}]")
+        elif isinstance(a, numbers.Number) and isinstance(e, numbers.Number):
+            _compare_numbers(a, e, rtol, atol, equal_nan, msg, where, "Booleans" if isinstance(a, bool) else "Scalars")
+        elif isinstance(a, (list, tuple, collections.abc.Mapping)) or isinstance(e, (list, tuple, collections.abc.Mapping)):
+            raise TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
+        else:
+            _compare_tensors(_as_tensor(a), _as_tensor(e), rtol, atol, equal_nan, checks, msg, where)
+    compare(actual, expected, "")
+
+
+def assert_allclose(actual, expected, rtol=None, atol=None, equal_nan=True, msg=""):
+    """The old assert_close(): dtypes and devices may differ."""
+    assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=equal_nan, check_device=False, check_dtype=False,
+                 msg=msg or None)
+
+
+def make_tensor(*shape, dtype, device, low=None, high=None, requires_grad=False, noncontiguous=False, exclude_zero=False,
+                memory_format=None):
+    """A tensor of random elements of [low, high), by default [-9, 9), or [0, 10) where there are no negative numbers."""
+    shape = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
+    low = low if low is not None else 0 if dtype in (_C.uint8, _C.bool) else -9
+    high = high if high is not None else 2 if dtype is _C.bool else 10 if dtype is _C.uint8 else 9
+    wide = (*shape[:-1], 2 * shape[-1]) if noncontiguous and shape else shape
+    if dtype.is_floating_point or dtype.is_complex:
+        real = _C.rand(wide, device=device) * (high - low) + low
+        result = (_C.complex(real, _C.rand(wide, device=device) * (high - low) + low) if dtype.is_complex else real).to(dtype)
+    else:
+        result = _C.randint(int(low), int(high), wide, device=device).to(dtype)
+    result = result[..., ::2] if noncontiguous and shape else result
+    result = _C.where(result == 0, _C.ones_like(result), result) if exclude_zero else result
+    result = result.contiguous(memory_format=memory_format) if memory_format is not None else result
+    return result.requires_grad_(requires_grad)

@@ -1,0 +1,3 @@
+"""The old name of torch.hub's downloads."""
+from ..hub import load_state_dict_from_url as load_url  # noqa: F401
+from ..hub import tqdm  # noqa: F401

@@ -1,0 +1,159 @@
+"""What packages take beside tensors and modules: nests, loops over tensors, comparison, named ops, downloads, processes."""
+import collections
+import pathlib
+import subprocess
+import sys
+
+import argand as torch
+import pytest
+from argand.utils import _pytree as pytree
+
+Point = collections.namedtuple("Point", "x y")
+NEST = {"b": [1, (2, 3)], "a": Point(4, None), "c": collections.OrderedDict(z=5), "d": collections.deque([6], maxlen=3)}
+
+
+def test_nests_come_apart_and_together():
+    leaves, spec = pytree.tree_flatten(NEST)
+    assert leaves == [1, 2, 3, 4, None, 5, 6] and spec.num_leaves == 7
+    assert pytree.tree_unflatten(leaves, spec) == NEST and pytree.tree_structure(NEST) == spec
+    doubled = pytree.tree_map(lambda v: v and 2 * v, NEST)
+    assert doubled["b"] == [2, (4, 6)] and isinstance(doubled["a"], Point) and doubled["d"].maxlen == 3
+    assert pytree.tree_map(lambda a, b: a + b, [1, (2,)], [10, (20,)]) == [11, (22,)]
+    assert pytree.tree_map_only(int, str, {"a": 1, "b": 2.5}) == {"a": "1", "b": 2.5}
+    assert pytree.tree_leaves([1, [2, 3]], is_leaf=lambda x: x == [2, 3]) == [1, [2, 3]]
+    assert pytree.tree_all(lambda x: x > 0, [1, 2]) and not pytree.tree_any(lambda x: x > 2, [1, 2])
+    paths = {pytree.keystr(path): leaf for path, leaf in pytree.tree_leaves_with_path(NEST)}
+    assert paths["['b'][1][0]"] == 2 and paths["['a'].x"] == 4
+    assert pytree.key_get(NEST, pytree.tree_leaves_with_path(NEST)[1][0]) == 2
+
+
+def test_nests_that_do_not_fit():
+    with pytest.raises(ValueError, match="length 1 but the spec refers to a pytree that holds 2"):
+        pytree.tree_unflatten([1], pytree.tree_structure([1, 2]))
+    with pytest.raises(ValueError, match="Type mismatch"):
+        pytree.tree_map(lambda a, b: a, [1], (1,))
+    with pytest.raises(ValueError, match="context mismatch"):
+        pytree.tree_map(lambda a, b: a, {"a": 1}, {"b": 1})
+
+
+def test_registered_nodes():
+    class Pair:
+        def __init__(self, first, second):
+            self.parts = first, second
+    pytree.register_pytree_node(Pair, lambda p: (list(p.parts), None), lambda parts, _: Pair(*parts))
+    assert pytree.tree_map(lambda v: v + 1, Pair(1, [2])).parts == (2, [3])
+    with pytest.raises(ValueError, match="already registered"):
+        pytree.register_pytree_node(Pair, None, None)
+    with pytest.raises(ValueError, match="flatten_with_keys_fn"):
+        pytree.tree_leaves_with_path(Pair(1, 2))
+
+
+def tensors():
+    return [torch.tensor([1.0, -4.0]), torch.tensor([[0.25, 9.0]])]
+
+
+@pytest.mark.parametrize("name, args, expected", [
+    ("add", (2,), lambda t: t + 2), ("mul", ([2, 3],), None), ("sub", (torch.tensor(1.5),), lambda t: t - 1.5),
+    ("div", (4,), lambda t: t / 4), ("maximum", (0.5,), lambda t: t.clamp(min=0.5)), ("clamp_max", (1,), lambda t: t.clamp(max=1)),
+    ("pow", (2,), lambda t: t * t), ("abs", (), torch.abs), ("sqrt", (), torch.sqrt), ("neg", (), torch.neg),
+    ("addcmul", ([2.0 * t for t in tensors()], tensors(), 0.5), lambda t: t + t * t),
+    ("addcdiv", (tensors(), tensors(), [3.0, 3.0]), lambda t: t + 3), ("lerp", ([2 * t for t in tensors()], 0.25), lambda t: 1.25 * t)])
+def test_foreach(name, args, expected):
+    want = [2 * tensors()[0], 3 * tensors()[1]] if expected is None else [expected(t) for t in tensors()]
+    got = getattr(torch, "_foreach_" + name)(tensors(), *args)
+    assert isinstance(got, tuple)
+    torch.testing.assert_close(list(got), want, equal_nan=True)
+    changed = tensors()
+    assert getattr(torch, f"_foreach_{name}_")(changed, *args) is changed
+    torch.testing.assert_close(changed, want, equal_nan=True)
+
+
+def test_foreach_of_lists():
+    ts = tensors()
+    torch.testing.assert_close(torch._foreach_norm(ts), tuple(t.norm() for t in ts))
+    torch.testing.assert_close(torch._foreach_add(ts, ts, alpha=3), tuple(4 * t for t in ts))
+    torch._foreach_copy_(ts, [torch.zeros(2), torch.ones(1, 2)])
+    assert ts[1].tolist() == [[1, 1]]
+    torch._foreach_zero_(ts)
+    assert ts[1].tolist() == [[0, 0]]
+    with pytest.raises(RuntimeError, match="same length, got 2 and 1"):
+        torch._foreach_add(ts, [1])
+
+
+@pytest.mark.parametrize("a, b, message", [
+    (torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 2.5, 3.0]), r"Mismatched elements: 1 / 3 \(33.3%\)\nGreatest absolute "
+     r"difference: 0.5 at index \(1,\) \(up to 1e-05 allowed\)\nGreatest relative difference: 0.2 at"),
+    (torch.ones(2), torch.ones(3), "attribute 'shape' do not match"), (torch.ones(1), torch.ones(1).double(), "attribute 'dtype'"),
+    (1.0, 1.1, "Expected 1.1 but got 1.0"), ({"a": 1}, {"b": 1}, "keys of the mappings"), ([1, 2], [1], "length of the sequences"),
+    ([torch.ones(1), torch.ones(1)], [torch.ones(1), torch.zeros(1)], r"occurred for item \[1\]"),
+    (torch.tensor(float("nan")), torch.tensor(float("nan")), "Scalars are not close"), (torch.tensor([1]), torch.tensor([2]), "not equal")])
+def test_what_is_not_close(a, b, message):
+    with pytest.raises(AssertionError, match=message):
+        torch.testing.assert_close(a, b)
+
+
+def test_what_is_close():
+    torch.testing.assert_close(torch.tensor([1.0, float("nan")]), torch.tensor([1.0 + 1e-6, float("nan")]), equal_nan=True)
+    torch.testing.assert_close(torch.ones(1), torch.ones(1).double(), check_dtype=False)
+    torch.testing.assert_close([1, (2.0,)], [1, (2.0,)])
+    torch.testing.assert_close(torch.ones(2), torch.ones(2) * 1.4, rtol=0, atol=0.5)
+    with pytest.raises(ValueError, match="no atol"):
+        torch.testing.assert_close(1.0, 1.0, rtol=1e-3)
+    with pytest.raises(AssertionError, match="^mine$"):
+        torch.testing.assert_close(1, 2, msg="mine")
+    made = torch.testing.make_tensor(3, 4, dtype=torch.int32, device="cpu", low=2, high=5)
+    assert made.dtype is torch.int32 and made.min() >= 2 and made.max() < 5
+    assert not torch.testing.make_tensor((3, 4), dtype=torch.float32, device="cpu", noncontiguous=True).is_contiguous()
+
+
+def test_named_ops():
+    @torch.library.custom_op("argand_test::cube", mutates_args=())
+    def cube(x: torch.Tensor) -> torch.Tensor:
+        return x**3
+
+    def keep(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+    cube.register_autograd(lambda ctx, g: 10 * g * ctx.saved_tensors[0], setup_context=keep)
+    x = torch.tensor([2.0], requires_grad=True)
+    torch.ops.argand_test.cube(x).sum().backward()
+    assert x.grad.tolist() == [20]  # the registered gradient, not that of x ** 3
+    assert not hasattr(torch.ops.argand_test, "square") and callable(torch.library.register_fake("argand_test::cube"))
+    with pytest.raises(RuntimeError, match="operator argand_test::square does not exist"):
+        torch.library.register_autograd("argand_test::square", None)
+    with pytest.raises(OSError, match="made for PyTorch's C\\+\\+ library"):
+        torch.ops.load_library("/nowhere/_C.so")
+
+
+def test_files_from_the_net_are_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
+    assert torch.hub.get_dir() == str(tmp_path / "hub")
+    source = tmp_path / "weights-00000000.pt"
+    torch.save({"w": torch.arange(3)}, source)
+    state = torch.hub.load_state_dict_from_url(source.as_uri(), progress=False)
+    assert state["w"].tolist() == [0, 1, 2] and (tmp_path / "hub/checkpoints" / source.name).exists()
+    with pytest.raises(RuntimeError, match='expected "00000000"'):
+        torch.hub.load_state_dict_from_url(source.as_uri(), str(tmp_path / "other"), progress=False, check_hash=True)
+    assert list((tmp_path / "other").iterdir()) == []
+    (tmp_path / "hubconf.py").write_text("def three(n=1):\n    'Threes.'\n    return [3] * n\n")
+    assert torch.hub.load(str(tmp_path), "three", 2, source="local") == [3, 3]
+    assert "three" in torch.hub.list(str(tmp_path), source="local")
+    with pytest.raises(NotImplementedError, match="source='local'"):
+        torch.hub.load("owner/repository", "model")
+
+
+def test_processes(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import argand.multiprocessing as mp, pathlib, sys\n"
+                      "def work(rank, folder):\n"
+                      "    pathlib.Path(folder, str(rank)).write_text('done')\n"
+                      "    if rank == 5:\n"
+                      "        raise ValueError('five')\n"
+                      "if __name__ == '__main__':\n"
+                      "    mp.spawn(work, (sys.argv[1],), nprocs=2)\n"
+                      "    try:\n"
+                      "        mp.start_processes(work, (sys.argv[1],), nprocs=6, start_method='fork')\n"
+                      "    except mp.ProcessRaisedException as error:\n"
+                      "        print(error.error_index, 'ValueError: five' in str(error))\n")
+    done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "5 True\n", done.stderr
+    assert pathlib.Path(tmp_path, "0").read_text() == pathlib.Path(tmp_path, "1").read_text() == "done"
