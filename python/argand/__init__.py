@@ -20,6 +20,7 @@ del cuda  # noqa: F821 -- the extension's primitives, which would stand for the 
 from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import _assert  # noqa: E402,F401
+from ._composites import *  # noqa: E402,F401,F403
 from ._info import finfo, iinfo  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
@@ -27,7 +28,8 @@ from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_e
 from .serialization import load, save  # noqa: E402,F401
 from ._settings import (are_deterministic_algorithms_enabled, compile, get_default_device,  # noqa: E402,F401
                         get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
-                        set_default_device, set_default_tensor_type, set_float32_matmul_precision,
+                        set_default_device, set_default_tensor_type, get_deterministic_debug_mode, set_deterministic_debug_mode,
+                        set_flush_denormal, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
 from . import (amp, autograd, backends, compiler, cuda, distributed, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, torch_version, types, utils, version)

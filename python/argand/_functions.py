@@ -24,6 +24,12 @@ def typename(obj):
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _results_text(self):
+    """Several results by name as PyTorch prints them, a line each."""
+    parts = (f"{name}={value!r}" for name, value in zip(self.__match_args__, self))
+    return f"{type(self).__module__}.{type(self).__qualname__}(\n" + ",\n".join(parts) + ")"
+
+
 def _assert(condition, message):
     """An assertion that tracing would see."""
     assert condition, message

@@ -61,6 +61,24 @@ def is_deterministic_algorithms_warn_only_enabled():
     return _deterministic["warn_only"]
 
 
+def set_deterministic_debug_mode(debug_mode):
+    """As use_deterministic_algorithms(): 0 or "default", 1 or "warn", 2 or "error"."""
+    modes = {0: 0, 1: 1, 2: 2, "default": 0, "warn": 1, "error": 2}
+    if debug_mode not in modes:
+        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1 or 2 or their names, but got {debug_mode!r}")
+    use_deterministic_algorithms(modes[debug_mode] > 0, warn_only=modes[debug_mode] == 1)
+
+
+def get_deterministic_debug_mode():
+    """0, 1 or 2: see set_deterministic_debug_mode()."""
+    return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
+
+
+def set_flush_denormal(mode):
+    """False: denormal numbers are kept, and `mode` changes nothing."""
+    return False
+
+
 def set_float32_matmul_precision(precision):
     """"highest": float32 products are float32; "high" and "medium": TF32 on GPUs that have it."""
     _C._set_float32_matmul_precision(precision)

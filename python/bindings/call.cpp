@@ -247,10 +247,17 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
       for (const Overload& overload : table.overloads)
         if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr))
           return overload.call(call);
+    // Messages say nothing of signatures that are kept for old programs.
+    const auto is_shown = [](const Overload& o) { return *o.signature != 0; };
+    if (std::ranges::count_if(table.overloads, is_shown) == 1) {
+      call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why);
+      raise_type_error(why.message);
+    }
     const size_t skip = hidden(table.overloads[0]);
     std::string message = str(table.name, "() received an invalid combination of arguments - got (",
                               list_types(arguments + skip, num_positional - skip, keywords), "), but expected one of:");
     for (const Overload& overload : table.overloads) {
+      if (!is_shown(overload)) continue;
       call.bind(table, overload, arguments, num_positional, keywords, false, &why);
       message += str("\n * (", overload.signature, ")\n      didn't match because ", why.message);
     }
@@ -393,6 +400,9 @@ PyTypeObject* result_type(const FunctionTable& table, const Overload& overload, 
   names.push_back(std::make_unique<std::string>(str("torch.return_types.", table.name)));
   PyStructSequence_Desc description{names.back()->c_str(), "", fields.data(), static_cast<int>(n)};
   type = PyStructSequence_NewType(&description);
+  if (type)
+    nb::handle(reinterpret_cast<PyObject*>(type)).attr("__repr__") =
+        nb::module_::import_("argand._functions").attr("_results_text");
   return type;
 }
 
@@ -449,7 +459,8 @@ PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(table_of(
 PyObject* module_of(PyObject*, void*) { return PyUnicode_FromString("torch"); }
 PyObject* documentation_of(PyObject* self, void*) {
   std::string text;
-  for (const Overload& o : table_of(self).overloads) text += str(table_of(self).name, "(", o.signature, ")\n");
+  for (const Overload& o : table_of(self).overloads)
+    if (*o.signature) text += str(table_of(self).name, "(", o.signature, ")\n");
   return PyUnicode_FromString((text + "\n" + table_of(self).documentation).c_str());
 }
 PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("<built-in function %s>", table_of(self).name); }

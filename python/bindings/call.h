@@ -43,7 +43,7 @@ struct Parameter {
 
 class Call;
 struct Overload {
-  const char* signature;  // as messages and documentation show it
+  const char* signature;  // as messages and documentation show it; empty: they do not
   std::span<const Parameter> parameters;
   PyObject* (*call)(const Call&);
   const char* const* result_names;  // of several results, or null

@@ -32,6 +32,16 @@ OPTIONS = [("dtype", "kDtype", "_dtype | None"), ("layout", "kLayout", "_layout 
            ("pin_memory", "kBool", "builtins.bool | None"), ("requires_grad", "kBool", "builtins.bool | None")]
 # Methods that are written by hand or are attributes in Python.
 NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
+# Functions that take a number for their first tensor, too: torch.mul(2, x).
+NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
+# Signatures of old programs, in the order of their arguments: x.add_(alpha, y), torch.addmm(beta, x, alpha, a, b).
+_OLD_PRODUCT = [["beta", "self", "alpha", "{0}", "{1}"], ["beta", "self", "{0}", "{1}"]]
+OLD_ORDERS = {
+    **{name: [["self", "alpha", "other"]] for name in ("add", "sub")},
+    **{name: [["self", "value", "tensor1", "tensor2"]] for name in ("addcmul", "addcdiv")},
+    **{name: [[a.format(*factors) for a in order] for order in _OLD_PRODUCT]
+       for name, factors in (("addmm", ("mat1", "mat2")), ("addmv", ("mat", "vec")), ("addr", ("vec1", "vec2")),
+                             ("baddbmm", ("batch1", "batch2")))}}
 RESERVED = {"from", "lambda", "in", "is", "not", "and", "or", "None", "True", "False"}
 
 
@@ -78,7 +88,15 @@ def parameter(arg, index, is_function):
     return Parameter(name, kind, value, stub, False, arg.default, arg.keyword_only)
 
 
-def parameters(schema, is_function):
+def parameters(schema, is_function, order=None):
+    """The parameters of a schema, and the C++ text that reads each of its arguments; `order`: the names of those to give, all of
+    them by position, where the others keep their defaults."""
+    if order:
+        made = {a.name: parameter(a, order.index(a.name) if a.name in order else 0, is_function) for a in schema.args}
+        for name in order:
+            made[name].default, made[name].keyword_only = None, False
+        return ([made[name] for name in order],
+                [made[a.name].value if a.name in order else cpp_types.default_value(a, as_field=True) for a in schema.args])
     out, values = [], []
     for arg in schema.args:
         if arg.type == "TensorOptions":
@@ -86,6 +104,8 @@ def parameters(schema, is_function):
             out += [Parameter(n, kind, "", stub, True, "None", True) for n, kind, stub in OPTIONS]
         else:
             out.append(parameter(arg, len(out), is_function))
+            if is_function and schema.name in NUMBERS_FIRST and len(out) == 1:
+                out[0].kind, out[0].value, out[0].stub = "kTensorOrNumber", "c.operand(0)", "Tensor | Number"
             values.append(out[-1].value)
     # `clamp(Scalar? min, Scalar? max=None)`: min has no default where C++ could not tell its overloads apart; Python can.
     for p, after in reversed(list(zip(out, out[1:]))):
@@ -122,10 +142,12 @@ def signature(params, skip_self):
 class Overload:
     """One schema in one form: `function` (with `out=` where there is one), `method`, `inplace`."""
 
-    def __init__(self, op, schema, form, number):
-        self.op, self.schema, self.form = op, schema, form
+    def __init__(self, op, schema, form, number, order=None):
+        self.op, self.schema, self.form, self.is_old = op, schema, form, order is not None
         self.is_function = form == "function"
-        self.parameters, self.values = parameters(schema, self.is_function)
+        if order and not self.is_function:
+            order = ["self"] + [name for name in order if name != "self"]
+        self.parameters, self.values = parameters(schema, self.is_function, order)
         # Declared by emit.Api.out.
         self.has_out = (form == "function" and "out" in op.forms and op.kind != "Composite" and not schema.in_place_only
                         and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
@@ -173,7 +195,7 @@ class Overload:
         return "\n".join(lines)
 
     def table_entry(self):
-        text = signature(self.parameters, not self.is_function).replace('"', '\\"')
+        text = "" if self.is_old else signature(self.parameters, not self.is_function).replace('"', '\\"')
         params = f"{self.symbol}_parameters" if self.parameters else "{}"
         results = f"{self.symbol}_results" if self.names() else "nullptr"
         return f'{{"{text}", {params}, {self.symbol}, {results}}}'
@@ -238,8 +260,9 @@ def tables(ops):
                 kind = "inplace" if form.startswith("inplace") else form
                 # In place, function and method are one C++ function.
                 if kind not in made:
-                    made[kind] = Overload(op, schema, kind, next(numbers))
-                found.setdefault((name, form in ("method", "inplace")), []).append(made[kind])
+                    made[kind] = [Overload(op, schema, kind, next(numbers), order)
+                                  for order in (None, *OLD_ORDERS.get(schema.name, ()))]
+                found.setdefault((name, form in ("method", "inplace")), []).extend(made[kind])
     return found
 
 
@@ -291,6 +314,7 @@ def stubs(ops, template):
             if method != is_method or name in RESERVED or (is_method and name in written):
                 continue
             # Sizes one by one come last: they match a call without arguments, too.
+            overloads = [o for o in overloads if not o.is_old]
             stubs = [o.stub(name, is_method) for o in overloads]
             stubs += [s for o in overloads for s in o.stub_of_numbers(name, is_method)]
             for stub in stubs:

@@ -24,6 +24,12 @@ def init():
     _C.cuda.current_device()
 
 
+def __getattr__(name):
+    if name != "_initialized":  # what programs asked before there was is_initialized()
+        raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+    return is_initialized()
+
+
 def is_initialized():
     """Whether devices can be used: they are set up with the first use."""
     return is_available()

@@ -1,0 +1,135 @@
+"""Functions that are a few ops: what NumPy says of the same arrays, and PyTorch's signatures of old programs."""
+import argand as torch
+import numpy as np
+import pytest
+
+torch.manual_seed(0)
+X, Y = torch.randn(4, 5), torch.randn(4, 5)
+x, y = X.numpy().copy(), Y.numpy().copy()
+GAP = X.clone()
+GAP[1, 2] = float("nan")
+
+
+def close(got, expected):
+    np.testing.assert_allclose(got.numpy(), expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("how", ["linear", "lower", "higher", "midpoint"])
+@pytest.mark.parametrize("q", [0.3, [0.0, 0.5, 0.9]])
+@pytest.mark.parametrize("dim", [None, 0, 1])
+@pytest.mark.parametrize("keepdim", [False, True])
+def test_quantile(how, q, dim, keepdim):
+    given = torch.tensor(q) if isinstance(q, list) else q
+    expected = np.quantile(x.astype(np.float64), np.asarray(q, np.float32).astype(np.float64), dim, method=how, keepdims=keepdim)
+    close(torch.quantile(X, given, dim, keepdim, interpolation=how), expected)
+
+
+def test_quantile_of_what_has_gaps():
+    assert torch.quantile(GAP, 0.5, dim=1).isnan().tolist() == [False, True, False, False]
+    close(torch.nanquantile(GAP, 0.5, dim=1), np.nanquantile(GAP.numpy(), 0.5, 1))
+    assert torch.tensor([1.0, 2.0, 10.0]).quantile(0.7, interpolation="nearest") == 2
+    with pytest.raises(RuntimeError, match=r"range \[0, 1\]"):
+        torch.quantile(X, 1.5)
+    with pytest.raises(RuntimeError, match="float or double"):
+        torch.quantile(torch.arange(3), 0.5)
+
+
+def test_statistics():
+    close(torch.cov(X), np.cov(x))
+    close(torch.cov(X, correction=0), np.cov(x, ddof=0))
+    f, a = [1, 2, 3, 1, 1], [0.1, 0.2, 0.3, 0.4, 0.5]
+    close(X.cov(fweights=torch.tensor(f), aweights=torch.tensor(a)), np.cov(x, fweights=f, aweights=a))
+    close(torch.corrcoef(X), np.corrcoef(x))
+
+
+def test_integrals():
+    close(torch.trapezoid(X, dx=0.5, dim=0), np.trapezoid(x, dx=0.5, axis=0))
+    close(torch.trapz(X, torch.arange(5.0) ** 2), np.trapezoid(x, np.arange(5.0) ** 2))
+    close(torch.trapezoid(X, Y), np.trapezoid(x, y))
+    close(torch.cumulative_trapezoid(X)[:, -1], np.trapezoid(x))
+
+
+def test_products():
+    close(torch.kron(X[:2, :2], Y), np.kron(x[:2, :2], y))
+    close(torch.kron(X[0], Y), np.kron(x[0], y))
+    close(torch.linalg.cross(X[:, :3], Y[:, :3]), np.cross(x[:, :3], y[:, :3]))
+    close(torch.cross(X[:3], Y[:3]), np.cross(x[:3], y[:3], axis=0))
+    close(torch.matrix_power(X[:, :4], 3), np.linalg.matrix_power(x[:, :4], 3))
+    close(torch.linalg.matrix_power(X[:, :4], 0), np.eye(4))
+    for order in ("fro", 1, -1, np.inf, -np.inf):
+        close(torch.linalg.matrix_norm(X, order), np.linalg.norm(x, order))
+    close(torch.renorm(X, 2, 0, 1.0).norm(dim=1), np.minimum(np.linalg.norm(x, axis=1), 1))
+    close(torch.pdist(X), [np.linalg.norm(x[i] - x[j]) for i in range(4) for j in range(i + 1, 4)])
+    with pytest.raises(RuntimeError, match="no dimension of size 3"):
+        torch.cross(X, Y)
+
+
+def test_dimensions():
+    assert X[None].movedim(0, -1).shape == torch.moveaxis(X[None], (0,), (2,)).shape == (4, 5, 1)
+    close(torch.hsplit(X, [1, 3])[1], np.hsplit(x, [1, 3])[1])
+    close(torch.vsplit(X, 2)[1], np.vsplit(x, 2)[1])
+    with pytest.raises(RuntimeError, match="vsplit requires"):
+        torch.vsplit(X[0], 2)
+    close(torch.diagflat(X[:2, :2], 1), np.diagflat(x[:2, :2], 1))
+    assert [t.tolist() for t in torch.unravel_index(torch.tensor([3, 7]), (2, 5))] == [[0, 1], [3, 2]]
+    assert torch.combinations(torch.arange(3)).tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert torch.combinations(torch.arange(2), with_replacement=True).tolist() == [[0, 0], [0, 1], [1, 1]]
+    for shape, wrap in (((3, 5), False), ((7, 3), True), ((7, 3), False), ((3, 3), True)):
+        expected = np.zeros(shape)
+        np.fill_diagonal(expected, 2, wrap)
+        close(torch.zeros(shape).fill_diagonal_(2, wrap), expected)
+        close(torch.zeros(shape[::-1]).t().fill_diagonal_(2, wrap), expected)
+    changed = torch.select_scatter(X, torch.zeros(5), 0, 1)
+    assert changed[1].tolist() == [0] * 5 and X[1, 0] != 0
+    assert torch.slice_scatter(X, torch.zeros(4, 2), 1, 0, 4, 2)[:, ::2].abs().sum(0)[:2].tolist() == [0, 0]
+    assert X.diagonal_scatter(torch.ones(4)).diagonal().tolist() == [1] * 4
+
+
+def test_windows_and_ranges():
+    close(torch.hann_window(7, False), np.hanning(7))
+    close(torch.hamming_window(7, periodic=False), np.hamming(7))
+    close(torch.blackman_window(9, False), np.blackman(9))
+    assert torch.hann_window(4).tolist() == pytest.approx([0, 0.5, 1, 0.5], abs=1e-6)
+    assert torch.range(0, 3).tolist() == [0, 1, 2, 3] and torch.range(1, 2, 0.25).tolist() == [1, 1.25, 1.5, 1.75, 2]
+
+
+def test_numbers_before_tensors():
+    close(torch.add(2, X), 2 + x)
+    close(torch.sub(1, X, alpha=2), 1 - 2 * x)
+    close(torch.div(1, X), 1 / x)
+    assert torch.mul(2, torch.tensor([3])).tolist() == [6] and torch.floor_divide(7, torch.tensor([2, 3])).tolist() == [3, 2]
+    assert torch.div(5, torch.tensor([2, -2]), rounding_mode="floor").tolist() == [2, -3]
+    assert torch.add(1, 2) == 3
+    with pytest.raises(TypeError, match="must be Tensor"):
+        torch.eq(2.0, X)
+
+
+def test_old_orders_of_arguments():
+    a, b = X[:, :4], Y[:, :4]
+    close(torch.add(X, 2, Y), x + 2 * y)
+    close(X.clone().sub_(3, Y), x - 3 * y)
+    close(X.clone().addcmul_(0.5, Y, Y), x + 0.5 * y * y)
+    close(X.addcdiv(0.5, Y, Y), x + 0.5)
+    close(torch.addmm(2, a, 3, a, b), 2 * x[:, :4] + 3 * x[:, :4] @ y[:, :4])
+    close(a.addmm(2, 3, a, b), 2 * x[:, :4] + 3 * x[:, :4] @ y[:, :4])
+    close(torch.addmm(2, a, a, b), 2 * x[:, :4] + x[:, :4] @ y[:, :4])
+    close(torch.addr(2, X, 0.5, X[:, 0], Y[0]), 2 * x + 0.5 * np.outer(x[:, 0], y[0]))
+    # Messages name the signatures of today alone.
+    with pytest.raises(TypeError, match=r"^add\(\) takes 1 positional argument but 3 were given$"):
+        X.add(1, 2, 3)
+    assert "alpha=1" in torch.add.__doc__ and torch.add.__doc__.count("add(") == 1
+
+
+def test_methods():
+    assert X.new(2, 3).shape == (2, 3) and X.int().new([1, 2]).dtype is torch.int32 and X.new().shape == (0,)
+    assert X.new(X.shape).shape == X.shape and X.new(X) is not X and X.new(X).data_ptr() == X.data_ptr()
+    close(X.where(X > 0, 0.0), np.where(x > 0, x, 0))
+    assert X.isreal().all() and not X.is_conj() and X.resolve_conj() is X and X.positive() is X
+    torch.set_deterministic_debug_mode("warn")
+    assert torch.get_deterministic_debug_mode() == 1 and torch.is_deterministic_algorithms_warn_only_enabled()
+    torch.set_deterministic_debug_mode(0)
+    assert not torch.are_deterministic_algorithms_enabled()
+
+
+def test_text_of_several_results():
+    assert repr(torch.max(torch.tensor([2.0, 4.0]), 0)) == ("torch.return_types.max(\nvalues=tensor(4.),\nindices=tensor(1))")
