@@ -2,6 +2,7 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import os
 import sys
 
 from .torch_version import FOLLOWED, TorchVersion
@@ -29,6 +30,20 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # import_module() ran it; the import system has set the alias's name and spec on it, which stay the real ones.
         real = sys.modules[module.__name__] if module.__name__ in sys.modules else module
         assert real is module
+
+    def find_distributions(self, context=None):
+        """What importlib.metadata.version("torch") finds: packages ask it whether there is a torch, and which."""
+        from importlib.metadata import Distribution
+
+        class Torch(Distribution):
+            def read_text(self, filename):
+                import argand
+                return f"Metadata-Version: 2.1\nName: torch\nVersion: {argand.__version__}\n" if filename == "METADATA" else None
+
+            def locate_file(self, path):
+                import argand
+                return os.path.join(os.path.dirname(argand.__path__[0]), path)
+        return [Torch()] if context is None or context.name in (None, "torch") else []
 
 
 def install():

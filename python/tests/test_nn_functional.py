@@ -140,3 +140,33 @@ def test_attention_ways_agree():
     causal, _ = net(x, x, x, attn_mask=mask, is_causal=True, need_weights=False)
     masked, _ = net(x, x, x, attn_mask=mask)
     assert torch.allclose(causal, masked, atol=1e-6)
+
+
+def test_flex_attention():
+    from argand.nn.attention import flex_attention as flex
+    torch.manual_seed(0)
+    q, k, v = (torch.randn(2, 4, 6, 8, requires_grad=True) for _ in range(3))
+
+    def causal(batch, head, i, j):
+        return i >= j
+
+    def near(batch, head, i, j):
+        return i - j < 3
+    expected = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    got = flex.flex_attention(q, k, v, block_mask=flex.create_block_mask(causal, None, None, 6, 6))
+    torch.testing.assert_close(got, expected)
+    both = flex.create_mask(flex.and_masks(causal, near), 1, 1, 6, 6)
+    assert torch.equal(both[0, 0], torch.ones(6, 6, dtype=torch.bool).tril().triu(-2))
+    assert flex.create_mask(flex.or_masks(causal, near), None, None, 6, 6).all()
+    slopes = torch.tensor([0.5, 0.25, 0.125, 0.0625])
+    bias = -slopes[:, None, None] * (torch.arange(6)[:, None] - torch.arange(6)[None, :])
+    got, sums = flex.flex_attention(q, k, v, lambda s, b, h, i, j: s - slopes[h] * (i - j), return_lse=True)
+    torch.testing.assert_close(got, F.scaled_dot_product_attention(q, k, v, bias))
+    torch.testing.assert_close(sums, (q @ k.transpose(-2, -1) / 8**0.5 + bias).logsumexp(-1))
+    few = flex.flex_attention(q, k[:, :2], v[:, :2], enable_gqa=True)
+    torch.testing.assert_close(few, F.scaled_dot_product_attention(q, k[:, :2], v[:, :2], enable_gqa=True))
+    # A query that sees nothing.
+    blind = flex.flex_attention(q, k, v, block_mask=flex.create_block_mask(lambda b, h, i, j: i * 0 + j > 9, 1, 1, 6, 6))
+    assert blind.abs().max() == 0
+    got.sum().backward()
+    assert q.grad.isfinite().all()

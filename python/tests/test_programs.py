@@ -46,6 +46,7 @@ def test_what_programs_ask_before_they_use_it():
     with pytest.raises(NotImplementedError, match="no export to ONNX"):
         torch.onnx.export(torch.nn.Linear(1, 1), torch.ones(1), "model.onnx")
     x = torch.ones(1)
+    assert not isinstance(x, (torch.fx.Proxy, torch.fx.GraphModule, torch.jit.ScriptModule)) and not torch.cuda._initialized
     assert torch.ao.quantization.QuantStub()(x) is x and isinstance(x, torch.types.TensorOrTensors.__args__[0])
     with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.MATH]):
         pass
@@ -71,9 +72,11 @@ def test_programs_find_the_version_of_the_pytorch_that_is_followed(tmp_path):
     (tmp_path / "script.py").write_text("import torch\n"
                                         "v = torch.__version__\n"
                                         "print(v.split('+')[0], v >= '2.6', v >= (2, 6), v < '2.100', v == v, v != '2.0', v > '3.0.0rc1')\n"
-                                        "print(torch.version.__version__ == v, isinstance(v, str), v > 'nightly')\n")
+                                        "print(torch.version.__version__ == v, isinstance(v, str), v > 'nightly')\n"
+                                        "from importlib import metadata, util\n"
+                                        "print(metadata.version('torch') == v, util.find_spec('torch') is not None)\n")
     out = run("-m", "argand", str(tmp_path / "script.py"))
-    assert out.stdout == f"{argand.torch_version.FOLLOWED} True True True True True False\nTrue True False\n", out.stderr
+    assert out.stdout == f"{argand.torch_version.FOLLOWED} True True True True True False\nTrue True False\nTrue True\n", out.stderr
     assert run("-c", "import argand; print(argand.__version__)").stdout == f"{argand.__version__}\n"
     V = argand.torch_version.TorchVersion
     assert V("2.1.0") == "2.1" and V("2.1.0+cpu") != "2.1.0" and V("2.1.0") <= (2, 1) and len({V("1"), "1"}) == 1
