@@ -5,6 +5,7 @@ import itertools
 import math
 
 from . import _C
+from ._decompositions import inv
 from ._functions import broadcast_shapes, tensor_split
 
 Tensor = _C.Tensor
@@ -175,7 +176,7 @@ def kron(input, other):
 def matrix_power(input, n):
     """The matrix n times with itself."""
     if n < 0:
-        raise NotImplementedError("matrix_power: negative powers are not supported: there is no inverse")
+        return matrix_power(inv(input), -n)
     result = None
     while n:
         if n & 1:

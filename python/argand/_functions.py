@@ -97,8 +97,10 @@ def split(tensor, split_size_or_sections, dim=0):
     return tensor.split(split_size_or_sections, dim)
 
 
-def tensor_split(input, indices_or_sections, dim=0):
+def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
     """The tensor in so many parts, or cut at the indices; views."""
+    if indices_or_sections is None:
+        indices_or_sections = sections if indices is None else indices
     if isinstance(indices_or_sections, Tensor):
         indices_or_sections = indices_or_sections.tolist()
     return _tensor_split(input, indices_or_sections, dim)

@@ -375,6 +375,16 @@ def is_set_to(self, tensor):
 
 
 @method
+def as_subclass(self, cls):
+    """The same elements as an object of a subclass of Tensor, which has no history."""
+    if cls is Tensor:
+        return _C.alias(self)
+    if self.requires_grad and not self.is_leaf:
+        raise NotImplementedError("as_subclass(): a tensor with a history cannot become a subclass; use detach() first")
+    return _C._make_subclass(cls, self.detach(), self.requires_grad)
+
+
+@method
 def share_memory_(self):
     """Accepted: worker processes get copies."""
     return self

@@ -1,5 +1,6 @@
 """Linear algebra, as torch.linalg; what is here is what the library has."""
 from . import _C
+from ._decompositions import LinAlgError, cholesky, det, inv, lstsq, qr, slogdet, solve, solve_triangular  # noqa: F401
 
 vector_norm = _C.linalg_vector_norm
 

@@ -72,6 +72,10 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
         scales = None
     scales = None if scales is None else [float(s) for s in scales]
     dim = input.dim()
+    if input.dtype is _C.uint8 and mode in ("bilinear", "bicubic") and dim == 4:
+        # Images: what float32 gives, rounded; PyTorch's fixed-point weights give the same within 1.
+        exact = interpolate(input.float(), size, scale_factor, mode, align_corners, recompute_scale_factor, antialias)
+        return exact.round_().clamp_(0, 255).to(_C.uint8)
     if antialias:
         if mode not in ("bilinear", "bicubic") or dim != 4:
             raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor "

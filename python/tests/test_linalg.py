@@ -1,0 +1,79 @@
+"""Decompositions: they multiply back, follow LAPACK's signs (NumPy's), and their gradients are right."""
+import argand as torch
+import numpy as np
+import pytest
+from argand import linalg as L
+
+torch.manual_seed(0)
+A, B = torch.randn(2, 4, 4, dtype=torch.float64), torch.randn(2, 4, 3, dtype=torch.float64)
+S = A @ A.transpose(-2, -1) + torch.eye(4, dtype=torch.float64)
+TALL = torch.randn(5, 3, dtype=torch.float64)
+
+
+def close(got, expected):
+    np.testing.assert_allclose(got.numpy(), expected, rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.parametrize("matrix", [A, TALL, TALL.t(), torch.eye(3, dtype=torch.float64), torch.zeros(3, 3, dtype=torch.float64),
+                                    torch.ones(3, 1, dtype=torch.float64)])
+@pytest.mark.parametrize("mode", ["reduced", "complete"])
+def test_qr(matrix, mode):
+    Q, R = L.qr(matrix, mode)
+    expected = np.linalg.qr(matrix.numpy(), mode)
+    close(Q, expected.Q)
+    close(R, expected.R)
+    close(L.qr(matrix, "r").R, np.linalg.qr(matrix.numpy(), "r"))
+
+
+def test_what_qr_refuses():
+    with pytest.raises(RuntimeError, match="unrecognized mode 'full'"):
+        L.qr(A, "full")
+    with pytest.raises(NotImplementedError, match="expected float32 or float64"):
+        L.qr(torch.eye(2).half())
+
+
+def test_systems():
+    close(L.solve(A, B), np.linalg.solve(A.numpy(), B.numpy()))
+    close((A @ L.solve(A, B[..., 0]).unsqueeze(-1)).squeeze(-1), B[..., 0].numpy())
+    close(L.solve(A, B.transpose(-2, -1), left=False) @ A, B.transpose(-2, -1).numpy())
+    close(L.inv(A), np.linalg.inv(A.numpy()))
+    close(A.inverse(), torch.inverse(A).numpy())
+    close(torch.matrix_power(A, -2), np.linalg.matrix_power(A.numpy(), -2))
+    for upper in (True, False):
+        half = A.triu() if upper else A.tril()
+        close(half @ L.solve_triangular(A, B, upper=upper), B.numpy())
+        ones = half - torch.diag_embed(half.diagonal(dim1=-2, dim2=-1)) + torch.eye(4)
+        close(ones @ L.solve_triangular(A, B, upper=upper, unitriangular=True), B.numpy())
+    for matrix in (TALL, TALL.t()):
+        right = torch.ones(matrix.shape[0], 2, dtype=torch.float64)
+        close(L.lstsq(matrix, right).solution, np.linalg.lstsq(matrix.numpy(), right.numpy(), rcond=None)[0])
+        close(L.lstsq(matrix, right[:, 0]).solution, np.linalg.lstsq(matrix.numpy(), right[:, 0].numpy(), rcond=None)[0])
+    with pytest.raises(L.LinAlgError, match="singular"):
+        L.inv(torch.zeros(2, 2))
+    with pytest.raises(RuntimeError, match="5 by 3 matrices"):
+        L.solve(TALL, TALL)
+
+
+def test_determinants():
+    for matrix in (A, S, torch.eye(3, dtype=torch.float64)[[1, 0, 2]], torch.diag(torch.tensor([1.0, -2.0, 3.0]).double()),
+                   torch.tensor([[-2.0]]).double()):
+        close(L.det(matrix), np.linalg.det(matrix.numpy()))
+        for got, expected in zip(L.slogdet(matrix), np.linalg.slogdet(matrix.numpy())):
+            close(got, expected)
+    close(torch.logdet(S), np.log(np.linalg.det(S.numpy())))
+    assert torch.logdet(torch.diag(torch.tensor([1.0, -2.0]))).isnan()
+
+
+def test_cholesky():
+    close(L.cholesky(S), np.linalg.cholesky(S.numpy()))
+    close(L.cholesky(S, upper=True), np.linalg.cholesky(S.numpy()).swapaxes(-2, -1))
+    close(torch.cholesky_solve(B, L.cholesky(S)), np.linalg.solve(S.numpy(), B.numpy()))
+    close(torch.cholesky_inverse(L.cholesky(S, upper=True), upper=True), np.linalg.inv(S.numpy()))
+    with pytest.raises(L.LinAlgError, match="leading minor of order 1"):
+        L.cholesky(-S)
+
+
+@pytest.mark.parametrize("function", [L.inv, L.det, lambda x: L.slogdet(x)[1], lambda x: L.cholesky(x @ x.transpose(-2, -1) + 1),
+                                      lambda x: L.qr(x), lambda x: L.solve(x, B[0])])
+def test_gradients(function):
+    assert torch.autograd.gradcheck(function, A[0].clone().requires_grad_())
