@@ -19,7 +19,8 @@ AccumulateGrad::~AccumulateGrad() {
   if (meta->grad_accumulator == this) meta->grad_accumulator = nullptr;
 }
 
-void accumulate_grad(const Tensor& t, Tensor gradient) {
+// Puts `gradient` into .grad; returns the hooks to call then.
+static std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient) {
   AutogradMeta& meta = autograd_meta(t);
   const std::lock_guard lock(meta.mutex);
   Tensor& grad = meta.grad();
@@ -41,6 +42,14 @@ void accumulate_grad(const Tensor& t, Tensor gradient) {
   } else {
     grad.add_(gradient);
   }
+  std::vector<Node::Hook> after;
+  for (const Node::Hook& h : meta.leaf_hooks)
+    if (h.input_nr == kAfterAccumulation) after.push_back(h);
+  return after;
+}
+
+void accumulate_grad(const Tensor& t, Tensor gradient) {
+  for (const Node::Hook& h : add_to_grad(t, std::move(gradient))) h.call(t);
 }
 
 Grads AccumulateGrad::apply(Grads grads) {
@@ -60,7 +69,8 @@ autograd::Edge gradient_edge(const Tensor& t) {
   auto node = intrusive_ptr<autograd::Node>::if_alive(meta->grad_accumulator);
   if (!node) {
     node = intrusive_ptr<autograd::Node>(new autograd::AccumulateGrad(t));
-    for (const autograd::Node::Hook& h : meta->leaf_hooks) node->add_hook(h);
+    for (const autograd::Node::Hook& h : meta->leaf_hooks)
+      if (h.input_nr != autograd::kAfterAccumulation) node->add_hook(h);
     meta->grad_accumulator = node.get();
   }
   return {std::move(node), 0};

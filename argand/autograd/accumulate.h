@@ -19,4 +19,11 @@ class AccumulateGrad final : public Node {
 // Adds `gradient` to `t.grad()`: takes it over when nothing else owns it, adds in place otherwise.
 void accumulate_grad(const Tensor& t, Tensor gradient);
 
+// Calls `hook` with the leaf whenever a backward has added to its `.grad`; Tensor::remove_hook takes the handle.
+// GradError unless it is a leaf that requires grad.
+unsigned add_post_accumulate_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
+
+// Where among a leaf's hooks these stand: at an input that no node has.
+constexpr uint32_t kAfterAccumulation = UINT32_MAX;
+
 }  // namespace argand::autograd

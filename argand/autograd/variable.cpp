@@ -1,6 +1,7 @@
 // The methods of Tensor that are autograd's.
 #include <atomic>
 
+#include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/cuda.h"
@@ -82,6 +83,19 @@ unsigned Tensor::register_hook(std::function<Tensor(Tensor)> hook) const {
   const autograd::Node::Hook h{handle, edge.input_nr, std::move(hook)};
   edge.function->add_hook(h);
   if (is_leaf()) meta.leaf_hooks.push_back(h);
+  return handle;
+}
+
+unsigned autograd::add_post_accumulate_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook) {
+  ARGAND_CHECK(GradError, leaf.requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
+  ARGAND_CHECK(GradError, leaf.is_leaf(), "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  AutogradMeta& meta = autograd_meta(leaf);
+  const unsigned handle = next_hook_handle();
+  const std::lock_guard lock(meta.mutex);
+  meta.leaf_hooks.push_back({handle, kAfterAccumulation, [hook = std::move(hook)](Tensor t) {
+                               hook(t);
+                               return Tensor();
+                             }});
   return handle;
 }
 

@@ -77,6 +77,13 @@ def register_hook(self, hook):
     return RemovableHandle(lambda: _C._remove_hook(self, handle))
 
 
+@method
+def register_post_accumulate_grad_hook(self, hook):
+    """Calls `hook` with this leaf whenever backward has added to its .grad: where an optimizer can step, and free it."""
+    handle = _C._register_post_accumulate_grad_hook(self, hook)
+    return RemovableHandle(lambda: _C._remove_hook(self, handle))
+
+
 # ---- other forms of the elements
 
 

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "argand/autograd/accumulate.h"
 #include "argand/autograd/anomaly_mode.h"
 #include "argand/autograd/engine.h"
 #include "argand/autograd/function.h"
@@ -181,6 +182,15 @@ void add_nodes(nb::module_& module) {
       return in_python([&] {
         const nb::object result = nb::handle(call.get())(nb::steal(wrap(std::move(grad))));
         return as_tensor_or_none(result, "hook");
+      });
+    });
+  });
+  module.def("_register_post_accumulate_grad_hook", [](const Tensor& leaf, nb::object hook) {
+    const SharedRef call(hook);
+    return autograd::add_post_accumulate_hook(leaf, [call](const Tensor& t) {
+      in_python([&] {
+        nb::handle(call.get())(nb::steal(wrap(t)));
+        return Tensor();
       });
     });
   });

@@ -255,3 +255,46 @@ def test_arguments_that_pytorch_deprecates():
     with pytest.warns(FutureWarning, match="grad_variables"):
         torch.autograd.backward([x * 2], grad_variables=[torch.tensor([5.0])])
     assert x.grad.tolist() == [10]
+
+
+def test_hook_after_accumulation():
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    seen = []
+
+    def step(leaf):
+        assert leaf is w
+        seen.append(leaf.grad.tolist())
+        with torch.no_grad():
+            leaf -= 0.5 * leaf.grad
+        leaf.grad = None
+    handle = w.register_post_accumulate_grad_hook(step)
+    (w * w).sum().backward()
+    assert seen == [[2, 4]] and w.tolist() == [0, 0] and w.grad is None
+    (w * 3).sum().backward(inputs=[w])
+    assert seen == [[2, 4], [3, 3]]
+    torch.autograd.grad((w * 3).sum(), w)  # puts nothing into .grad
+    assert len(seen) == 2
+    handle.remove()
+    (w * 3).sum().backward()
+    assert len(seen) == 2 and w.grad.tolist() == [3, 3]
+    # It runs after the hooks that change the gradient, also those of a graph that is gone.
+    v = torch.ones(1, requires_grad=True)
+    v.register_post_accumulate_grad_hook(lambda leaf: seen.append(leaf.grad.item()))
+    v.register_hook(lambda g: g * 10)
+    for _ in range(2):
+        v.sum().backward()
+    assert seen[2:] == [10, 20]
+
+
+def test_hook_after_accumulation_is_for_leaves():
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        torch.ones(1).register_post_accumulate_grad_hook(print)
+    with pytest.raises(RuntimeError, match="cannot be registered on non-leaf tensors"):
+        (torch.ones(1, requires_grad=True) * 2).register_post_accumulate_grad_hook(print)
+
+    def fails(leaf):
+        raise KeyError("mine")
+    w = torch.ones(1, requires_grad=True)
+    w.register_post_accumulate_grad_hook(fails)
+    with pytest.raises(KeyError, match="mine"):
+        w.sum().backward()

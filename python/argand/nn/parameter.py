@@ -36,3 +36,56 @@ class Buffer(_C.Tensor, metaclass=_BufferType):
         buffer.persistent = persistent
         buffer._is_buffer = True
         return buffer
+
+
+class UninitializedTensorMixin:
+    """A tensor whose shape is not known yet; materialize() gives it one, and the object stays the same."""
+
+    _becomes = _C.Tensor
+
+    def materialize(self, shape, device=None, dtype=None):
+        """Makes it a Parameter (or a plain tensor) of this shape, its elements left as they come."""
+        self.data = _C.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
+        self.__class__ = self._becomes
+
+    @property
+    def shape(self):
+        """There is none yet."""
+        raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
+                           "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
+                           "`forward` to initialize the parameters before accessing their attributes.")
+
+    def __repr__(self):
+        return f"<{type(self).__name__}>"
+
+    def __reduce_ex__(self, protocol):
+        return _uninitialized, (type(self), self.requires_grad, self.device, self.dtype)
+
+    def __deepcopy__(self, memo):
+        memo[id(self)] = result = _uninitialized(type(self), self.requires_grad, self.device, self.dtype)
+        return result
+
+
+def _uninitialized(cls, requires_grad, device, dtype):
+    return _C._make_subclass(cls, _C.empty(0, device=device, dtype=dtype), requires_grad)
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter of a lazy module before its first call."""
+
+    _becomes = Parameter
+
+    def __new__(cls, requires_grad=True, device=None, dtype=None):
+        return _uninitialized(cls, requires_grad, device, dtype)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, _C.Tensor):
+    """A buffer of a lazy module before its first call."""
+
+    def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
+        return _uninitialized(cls, requires_grad, device, dtype)
+
+
+def is_lazy(param):
+    """Whether the tensor has no shape yet."""
+    return isinstance(param, UninitializedTensorMixin)
