@@ -1,5 +1,8 @@
 // The end of the graph: adds a gradient to `.grad` of a leaf.
 #pragma once
+#include <cstdint>
+#include <functional>
+
 #include "argand/exec/graph.h"
 
 namespace argand::autograd {
