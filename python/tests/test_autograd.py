@@ -57,6 +57,39 @@ def test_graph_is_seen():
     assert x.is_leaf and not y.is_leaf and x.grad_fn is None
 
 
+def test_pieces_have_one_gradient():
+    x = torch.arange(12.).reshape(4, 3).requires_grad_()
+    for pieces, name in ((x.split(2), "SplitBackward0"), (x.chunk(3, 1), "SplitBackward0"), (x.unbind(1), "UnbindBackward0"),
+                         (x.split([1, 0, 3]), "SplitWithSizesBackward0")):
+        assert {p.grad_fn.name() for p in pieces} == {name}
+        (pieces[0] * 2).sum().backward(retain_graph=True)
+        sum((p * p).sum() for p in pieces).backward()
+        expected = 2 * x.detach()
+        one = torch.zeros(4, 3)
+        if name == "SplitWithSizesBackward0":
+            one[:1] = 2
+        elif name == "UnbindBackward0":
+            one[:, 0] = 2
+        elif len(pieces) == 2:
+            one[:2] = 2
+        else:
+            one[:, :1] = 2
+        assert x.grad.equal(expected + one)
+        x.grad = None
+    # A piece is a view: writing to it is part of its base's history.
+    y = x * 1
+    first, second = y.chunk(2)
+    first.mul_(3)
+    y.sum().backward()
+    assert x.grad.equal(torch.tensor([[3.], [3.], [1.], [1.]]).expand(4, 3))
+    # Twice.
+    z = torch.tensor([1., 2., 3.], requires_grad=True)
+    a, b, c = z.unbind()
+    grad, = torch.autograd.grad(a ** 3 + b ** 2 * c, z, create_graph=True)
+    second, = torch.autograd.grad(grad.sum(), z)
+    assert second.tolist() == [6, 2 * 3 + 2 * 2, 2 * 2]
+
+
 def test_hooks():
     x = torch.ones(2, requires_grad=True)
     seen = []

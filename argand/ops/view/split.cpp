@@ -10,6 +10,49 @@ int64_t dim_of(const char* op, const Tensor& t, int64_t dim) {
   return wrap_dim(dim, t.dim(), op);
 }
 
+// The gradient of all pieces at once, as one tensor: through a slice each, it would be as many tensors of the whole
+// size.
+class PiecesNode final : public autograd::Node {
+ public:
+  PiecesNode(const char* name, const Tensor& whole, const std::vector<Tensor>& pieces, int64_t dim, bool dropped)
+      : name_(name), dim_(dim), dropped_(dropped) {
+    next_edges().push_back(gradient_edge(whole));
+    for (const Tensor& piece : pieces) add_input(piece);
+  }
+  std::string name() const override { return name_; }
+  Grads apply(Grads grads) override {
+    Grads out(1);
+    std::vector<Tensor> parts;
+    bool any = false;
+    for (size_t i = 0; i < grads.size(); ++i) {
+      const autograd::GradMeta& meta = input_meta(i);
+      any |= grads[i].defined();
+      parts.push_back(grads[i].defined() ? grads[i]
+                                         : zeros({}, TensorOptions(meta.dtype).device(meta.device)).expand(meta.sizes));
+    }
+    if (any) out[0] = dropped_ ? stack(parts, dim_) : parts.size() == 1 ? parts[0] : cat(parts, dim_);
+    return out;
+  }
+
+ private:
+  const char* name_;
+  int64_t dim_;
+  bool dropped_;  // the pieces lack the dimension
+};
+
+// The pieces, views of `whole` that cover it once, with one node as their history.
+std::vector<Tensor> joined(const char* name, const Tensor& whole, std::vector<Tensor> pieces, int64_t dim,
+                           bool dropped = false) {
+  if (pieces.empty() || !pieces[0].requires_grad()) return pieces;
+  const intrusive_ptr<autograd::Node> node(new PiecesNode(name, whole, pieces, dim, dropped));
+  for (uint32_t i = 0; i < pieces.size(); ++i) {
+    AutogradMeta& meta = autograd_meta(pieces[i]);
+    meta.grad_fn = node;
+    meta.output_nr = i;
+  }
+  return pieces;
+}
+
 // Pieces [0, at[0]), [at[0], at[1]), ... with Python's rules for bounds.
 std::vector<Tensor> split_at(const Tensor& t, IntArrayRef at, int64_t dim) {
   std::vector<Tensor> out;
@@ -39,7 +82,7 @@ struct Split : Composite<SplitArgs> {
       out.push_back(a.self.slice(dim, begin, std::min(size, begin + a.split_size)));
       begin += a.split_size;
     } while (begin < size);
-    return out;
+    return joined("SplitBackward0", a.self, std::move(out), dim);
   }
   static void samples(S& s) {
     s.add({s->real({5, 3}), 2});
@@ -73,7 +116,7 @@ struct SplitWithSizes : Composite<SplitWithSizesArgs> {
       out.push_back(a.self.slice(dim, begin, begin + n));
       begin += n;
     }
-    return out;
+    return joined("SplitWithSizesBackward0", a.self, std::move(out), dim);
   }
   static void samples(S& s) {
     s.add({s->real({5, 3}), {2, 0, 3}});
@@ -149,7 +192,7 @@ struct Unbind : Composite<UnbindArgs> {
     const int64_t dim = dim_of("unbind", a.self, a.dim);
     std::vector<Tensor> out;
     for (int64_t i = 0; i < a.self.sizes()[dim]; ++i) out.push_back(a.self.select(dim, i));
-    return out;
+    return joined("UnbindBackward0", a.self, std::move(out), dim, true);
   }
   static void samples(S& s) {
     s.add({s->real({3, 2})});
