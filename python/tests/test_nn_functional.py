@@ -41,6 +41,29 @@ def test_instance_norm_with_running_statistics_has_a_gradient():
     assert not torch.equal(norm.running_mean, torch.zeros(3, dtype=torch.float64))
 
 
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_padding_by_name(n):
+    conv = getattr(F, f"conv{n}d")
+    x, w = torch.rand(1, 2, *[5] * n), torch.rand(3, 2, *[3] * n)
+    assert conv(x, w, padding="same").equal(conv(x, w, padding=1))
+    assert conv(x, w, padding="valid", dilation=2).equal(conv(x, w, dilation=2))
+    with pytest.raises(RuntimeError, match=f"conv{n}d: expected a weight of {n + 2} dimensions, got .3, 2."):
+        conv(x, torch.rand(3, 2))
+
+
+def test_output_padding_beyond_the_stride():
+    x, w = torch.rand(1, 2, 4), torch.rand(2, 2, 3)
+    wide = F.conv_transpose1d(x, w, stride=2, padding=2, output_padding=3, dilation=4)
+    assert wide.shape == (1, 2, 14)
+    whole = F.conv_transpose1d(x, w, stride=2, dilation=4)  # 15 long: 2 cut off before, and what is left after
+    assert torch.allclose(wide[..., :13], whole[..., 2:]) and wide[..., 13:].eq(0).all()
+
+
+def test_linear_of_a_vector():
+    x, w, b = torch.rand(2, 4, 3), torch.rand(3), torch.rand(())
+    assert torch.allclose(F.linear(x, w, b), (x * w).sum(-1) + b)
+
+
 def test_gumbel_softmax():
     torch.manual_seed(0)
     logits = torch.randn(50, 4, requires_grad=True)

@@ -86,6 +86,9 @@ def read_op(name, kind, text, path, ops_dir):
         schemas = [parse(strings(schema_text))] + [parse(s) for s in read_overloads(text)]
     except SchemaError as e:
         raise SchemaError(f"{where}: {e}") from None
+    python_defaults = strings(member(text, "python_defaults") or "").split()
+    for a in schemas[0].args:
+        a.python_default = a.name in python_defaults
     forms_text = member(text, "variants")
     forms = {FORMS[f] for f in re.findall(r"\w+", forms_text)} if forms_text else set(DEFAULT_FORMS[kind])
     if not schemas[0].arg("self"):

@@ -101,7 +101,7 @@ def parameters(args, defaults):
     for a in args:
         text = f"{cpp_types.parameter_type(a)} {a.name}"
         default = cpp_types.default_value(a, as_field=False)
-        if defaults and default is not None:
+        if defaults and default is not None and not a.python_default:
             text += f" = {default}"
         parts.append(text)
     return ", ".join(parts)

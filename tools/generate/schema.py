@@ -15,6 +15,7 @@ class Arg:
     name: str
     default: str | None = None
     keyword_only: bool = False
+    python_default: bool = False   # C++ has no default: some calls would be ambiguous
 
     @property
     def is_tensor(self):

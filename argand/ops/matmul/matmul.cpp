@@ -78,16 +78,25 @@ ARGAND_OP(Matmul)
 
 struct Linear : Kernel<LinearArgs> {
   static constexpr auto schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";
-  static constexpr auto doc = "input [..., in] times weight [out, in] transposed, plus bias [out].";
+  static constexpr auto doc =
+      "input [..., in] times weight [out, in] transposed, plus bias [out]. A weight [in] gives [...], with a 0-dim "
+      "bias.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && a.weight.dim() == 2,
+    const bool vector = a.weight.dim() == 1;
+    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && (vector || a.weight.dim() == 2),
                  "linear: expected input [..., in] and weight [out, in], got ", a.input.sizes(), " and ",
                  a.weight.sizes());
-    ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes()[1], "linear: expected input with ",
-                 a.weight.sizes()[1], " features (weight is ", a.weight.sizes(), "), got ", a.input.sizes());
+    ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes().back(), "linear: expected input with ",
+                 a.weight.sizes().back(), " features (weight is ", a.weight.sizes(), "), got ", a.input.sizes());
     check_same_dtype("linear", "input", a.input, "weight", a.weight);
+    if (vector) {
+      ARGAND_CHECK(ShapeError, !a.bias.defined() || a.bias.dim() == 0, "linear: expected a 0-dim bias (weight is ",
+                   a.weight.sizes(), "), got ", a.bias.sizes());
+      if (a.bias.defined()) check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
+      return {Dims(a.input.sizes().slice(0, a.input.sizes().size() - 1)), a.input.dtype()};
+    }
     if (a.bias.defined()) {
       check_same_dtype("linear", "bias", a.bias, "weight", a.weight);
       ARGAND_CHECK(ShapeError, a.bias.dim() == 1 && a.bias.sizes()[0] == a.weight.sizes()[0], "linear: expected bias [",
@@ -96,14 +105,27 @@ struct Linear : Kernel<LinearArgs> {
     return {with_last(a.input.sizes().slice(0, a.input.sizes().size() - 1), a.weight.sizes()[0]), a.input.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const int64_t in = a.weight.sizes()[1], features = a.weight.sizes()[0];
+    const bool vector = a.weight.dim() == 1;
+    const int64_t in = a.weight.sizes().back(), features = vector ? 1 : a.weight.sizes()[0];
     const Tensor x = a.input.dim() == 2 ? a.input : flat(exec::dense(a.input), in);
-    const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides()[1], a.weight.strides()[0]},
+    const Tensor w = exec::alias(a.weight, {in, features}, {a.weight.strides().back(), a.weight.strides()[0]},
                                  a.weight.storage_offset());
-    product(x, w, out.dim() == 2 ? out : flat(out, features), 1, 0, a.bias.defined() ? exec::dense(a.bias) : a.bias);
+    const Tensor bias = a.bias.defined() ? exec::dense(a.bias) : a.bias;
+    if (vector)
+      product(x, w, exec::alias(out, {out.numel(), 1}, {1, 1}, out.storage_offset()), 1, 0,
+              bias.defined() ? exec::alias(bias, {1}, {1}, bias.storage_offset()) : bias);
+    else
+      product(x, w, out.dim() == 2 ? out : flat(out, features), 1, 0, bias);
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
+    if (c.ndim(kWeight) == 1) {
+      if (c.needs(kWeight))
+        out[kWeight] = std::get<0>(_linear_weight_grad(g.unsqueeze(-1), c.input.conj(), false)).squeeze(0);
+      if (c.needs(kBias)) out[kBias] = g.sum();
+      if (c.needs(kInput)) out[kInput] = g.unsqueeze(-1) * c.weight.conj();
+      return out;
+    }
     if (c.needs(kWeight))
       std::tie(out[kWeight], out[kBias]) = _linear_weight_grad(g, c.input.conj(), c.needs(kBias));
     else if (c.needs(kBias))
@@ -116,6 +138,8 @@ struct Linear : Kernel<LinearArgs> {
     s.add({s->real({4, 3}), s->real({2, 3}), s->real({2})});
     s.add({s->real({3}), s->real({2, 3}), s->real({2})});
     s.add({s->real({2, 2, 3}), s->real({5, 3}), Tensor()});
+    s.add({s->real({2, 2, 3}), s->real({3}), s->real({})});
+    s.fails({s->real({4, 3}), s->real({3}), s->real({1})}, "linear: expected a 0-dim bias (weight is [3]), got [1]");
     s.fails({s->real({4, 3}), s->real({2, 4}), s->real({2})},
             "linear: expected input with 4 features (weight is [2, 4]), got [4, 3]");
     s.fails({s->real({4, 3}), s->real({2, 3}), s->real({3})}, "linear: expected bias [2] (weight is [2, 3]), got [3]");
@@ -186,8 +210,8 @@ struct Tensordot : Composite<TensordotArgs> {
     for (size_t i = 0; i < da.size(); ++i) {
       int64_t n = a.self.sizes()[da[i]], m = a.other.sizes()[db[i]];
       // A dimension of size 1 goes with every element of the other tensor's.
-      if (n == 1 && m != 1) other = other.sum(db[i], true), m = 1;
-      if (m == 1 && n != 1) self = self.sum(da[i], true), n = 1;
+      if (n == 1 && m != 1) other = other.sum(db[i], true, other.dtype()), m = 1;
+      if (m == 1 && n != 1) self = self.sum(da[i], true, self.dtype()), n = 1;
       ARGAND_CHECK(ShapeError, n == m, "tensordot: contracted dimensions need to match, but first has size ", n,
                    " in dim ", da[i], " and second has size ", m, " in dim ", db[i]);
       contracted *= n;
