@@ -130,6 +130,21 @@ def test_numbers_of_one_element():
         bool(torch.ones(2))
 
 
+@pytest.mark.parametrize("size, what", [(2, "more than one value"), (0, "no values")])
+def test_truth_of_many(size, what):
+    with pytest.raises(RuntimeError, match=f"^Boolean value of Tensor with {what} is ambiguous.*got shape .{size}."):
+        bool(torch.zeros(size))
+
+
+def test_matrix_norms():
+    m = torch.tensor([[1., -2.], [3., 4.]])
+    assert torch.linalg.norm(m, 1) == 6 and torch.linalg.norm(m, -1) == 4
+    assert torch.linalg.norm(m, float("inf")) == 7 and torch.linalg.matrix_norm(m, -float("inf"), keepdim=True).shape == (1, 1)
+    assert torch.linalg.norm(m, "fro") == torch.linalg.matrix_norm(m) == torch.linalg.norm(m)
+    with pytest.raises(NotImplementedError, match="needs singular values"):
+        torch.linalg.norm(m, "nuc")
+
+
 def test_iteration_and_membership():
     x = torch.arange(4).reshape(2, 2)
     assert [r.tolist() for r in x] == [[0, 1], [2, 3]] and len(x) == 2 and 3 in x and 7 not in x

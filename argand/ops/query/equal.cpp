@@ -87,16 +87,23 @@ struct IsNonzero : Composite<IsNonzeroArgs> {
   static constexpr auto schema = "is_nonzero(Tensor self) -> bool";
   static constexpr auto doc = "Whether the only element is not zero.";
   static bool compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.self.numel() != 0, "is_nonzero: Boolean value of Tensor with no values is ambiguous");
-    ARGAND_CHECK(ValueError, a.self.numel() == 1,
-                 "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
+    ARGAND_CHECK(ValueError, a.self.numel() != 0,
+                 "Boolean value of Tensor with no values is ambiguous: is_nonzero expected one element, got shape ",
+                 a.self.sizes());
+    ARGAND_CHECK(
+        ValueError, a.self.numel() == 1,
+        "Boolean value of Tensor with more than one value is ambiguous: is_nonzero expected one element, got shape ",
+        a.self.sizes());
     return !(a.self.item() == Scalar(0));
   }
   static void samples(S& s) {
     s.add({s->real({})});
     s.add({s->boolean({1, 1})});
-    s.fails({s->real({0})}, "is_nonzero: Boolean value of Tensor with no values is ambiguous");
-    s.fails({s->real({2})}, "is_nonzero: Boolean value of Tensor with more than one value is ambiguous");
+    s.fails({s->real({0})},
+            "Boolean value of Tensor with no values is ambiguous: is_nonzero expected one element, got shape [0]");
+    s.fails({s->real({2})},
+            "Boolean value of Tensor with more than one value is ambiguous: is_nonzero expected one element, got shape "
+            "[2]");
   }
 };
 ARGAND_OP(IsNonzero)
