@@ -17,10 +17,11 @@ void run_sequence(const Sequence& s, const Tensor& out) {
   exec::copy_elements(out, parts);
 }
 
-Sequence line(const Scalar& from, const Scalar& to, int64_t n) {
+// The ends are numbers of the result's dtype: whole ones where it has no others.
+Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype) {
   Sequence s{Sequence::kLine};
-  s.start = from.toDouble();
-  s.end = to.toDouble();
+  s.start = is_integral(dtype) ? std::trunc(from.toDouble()) : from.toDouble();
+  s.end = is_integral(dtype) ? std::trunc(to.toDouble()) : to.toDouble();
   s.by = n > 1 ? (s.end - s.start) / static_cast<double>(n - 1) : 0;
   return s;
 }
@@ -106,10 +107,11 @@ struct Linspace : Kernel<LinspaceArgs> {
     ARGAND_CHECK(ValueError, a.steps >= 0, "linspace: number of steps must be non-negative, got ", a.steps);
     return meta_of(Args::kName, {a.steps}, a.options);
   }
-  static void run(const Args& a, Tensor& out) { run_sequence(line(a.start, a.end, a.steps), out); }
+  static void run(const Args& a, Tensor& out) { run_sequence(line(a.start, a.end, a.steps, out.dtype()), out); }
   static void samples(S& s) {
     s.add({0, 1, 5});
     s.add({3.5, -2, 4});
+    s.add({4.3, 50, 7, kLong});
     s.add({1, 2, 1});
     s.add({1, 2, 0});
     s.fails({0, 1, -1}, "linspace: number of steps must be non-negative, got -1");
@@ -128,7 +130,7 @@ struct Logspace : Kernel<LogspaceArgs> {
     return meta_of(Args::kName, {a.steps}, a.options);
   }
   static void run(const Args& a, Tensor& out) {
-    Sequence s = line(a.start, a.end, a.steps);
+    Sequence s = line(a.start, a.end, a.steps, out.dtype());
     s.kind = Sequence::kPowers;
     s.base = a.base;
     run_sequence(s, out);
@@ -136,6 +138,7 @@ struct Logspace : Kernel<LogspaceArgs> {
   static void samples(S& s) {
     s.add({0, 2, 5});
     s.add({0, 4, 5, 2});
+    s.add({0, 1.2, 4, 10.0, kInt});
     s.fails({0, 1, -1}, "logspace: number of steps must be non-negative, got -1");
   }
 };

@@ -1,65 +1,12 @@
 // gather, scatter, scatter_add, take_along_dim: one index per element, along one dimension.
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
-#include "argand/runtime/cpu/thread_pool.h"
+#include "argand/ops/index/element_index.h"
 
 namespace argand::ops {
 namespace {
-
-// index must have self's rank and, outside dim, no size above that of `t`.
-void check_index(const char* op, const Tensor& t, const char* t_name, const Tensor& index, int64_t dim,
-                 bool check_at_dim) {
-  ARGAND_CHECK(DtypeError, argand::is_integral(index.dtype()), op, ": expected dtype int64 for index, got ",
-               index.dtype());
-  ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
-               ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
-               " and ", t.sizes());
-  for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) {
-    if (d == dim && !check_at_dim) continue;
-    ARGAND_CHECK(ShapeError, index.sizes()[d] <= t.sizes()[d], op, ": Size does not match at dimension ", d,
-                 " expected index ", index.sizes(), " to be no larger than ", t_name, " ", t.sizes(),
-                 " apart from dimension ", dim);
-  }
-}
-
-// Strides along which the elements of `index` run through a tensor of these strides; along dim the index itself moves.
-Dims strides_without(const Tensor& t, int64_t dim) {
-  Dims strides = t.impl().strides;
-  if (!strides.empty()) strides[dim] = 0;
-  return strides;
-}
-
-// What counts of src, which may be larger than index: its corner.
-Tensor corner(const Tensor& src, const Tensor& index) {
-  return exec::dense(exec::alias(src, index.impl().sizes, src.impl().strides, src.storage_offset()));
-}
-
-constexpr int64_t kGrain = 1 << 15;
-
-// Walks the elements of `index`: run(position in index, offset in t without dim, stride, length).  In parallel if
-// `split`: along dimension 0, whose parts of `t` are apart unless it is dim.
-template <class Run>
-void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool split, Run run) {
-  const Dims strides = strides_without(t, dim);
-  const int64_t n = index.numel(), first = index.dim() == 0 || n == 0 ? 1 : index.sizes()[0];
-  const int64_t each = n / first;
-  const auto walk = [&](int64_t begin, int64_t end) {
-    int64_t i = begin * each;
-    cpu::for_each_run(index.sizes(), strides, i, (end - begin) * each,
-                      [&](int64_t offset, int64_t stride, int64_t length) {
-                        run(i, offset, stride, length);
-                        i += length;
-                      });
-  };
-  if (n == 0) return;
-  if (split)
-    parallel_for(0, first, std::max<int64_t>(1, kGrain / each), walk);
-  else
-    walk(0, first);
-}
 
 // ---- on a GPU
 
@@ -109,7 +56,7 @@ struct Gather : Kernel<GatherArgs> {
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
-    check_index("gather", a.self, "input", a.index, dim, false);
+    check_element_index("gather", a.self, "input", a.index, dim, false);
     return {a.index.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
@@ -141,6 +88,7 @@ struct Gather : Kernel<GatherArgs> {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4)});
     s.add({s->real({3, 4}), 0, s->integer({5, 4}, 0, 3)});
     s.add({s->real({}), 0, s->integer({}, 0, 1)});
+    s.add({s->real({5}), 0, s->integer({2, 0}, 0, 1)});
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5)},
             "gather: index 4 is out of bounds for dimension 1 with size 4");
     s.fails({s->real({3, 4}), 1, s->integer({4, 2}, 0, 4)}, "gather: Size does not match at dimension 0");
@@ -148,15 +96,6 @@ struct Gather : Kernel<GatherArgs> {
   }
 };
 ARGAND_OP(Gather)
-
-// The gradient of what was scattered: src may be larger than index, and what lies outside was not read.
-static Tensor grad_of_source(const Tensor& g, int64_t dim, const Tensor& index, IntArrayRef src_sizes) {
-  const Tensor part = g.gather(dim, index);
-  if (part.sizes() == src_sizes) return part;
-  const Tensor out = zeros(src_sizes, g.options());
-  out.as_strided(part.sizes(), out.strides()).copy_(part);
-  return out;
-}
 
 struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr auto schema = "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor";
@@ -167,8 +106,8 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "scatter_add");
-    check_index("scatter_add", a.self, "self", a.index, dim, false);
-    check_index("scatter_add", a.src, "src", a.index, dim, true);
+    check_element_index("scatter_add", a.self, "self", a.index, dim, false);
+    check_element_index("scatter_add", a.src, "src", a.index, dim, true);
     ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(),
                  "scatter_add: expected self and src to have the same dtype, got ", a.self.dtype(), " and ",
                  a.src.dtype());
@@ -200,7 +139,9 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     });
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
-  static Tensor grad_src(const Ctx& c, const Tensor& g) { return grad_of_source(g, c.dim, c.index, c.sizes(kSrc)); }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) {
+    return grad_of_source(g.gather(c.dim, c.index), c.sizes(kSrc));
+  }
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({3, 2})});
     s.add({s->real({3, 4}), 0, s->integer({5, 3}, 0, 3), s->real({6, 4})});
@@ -222,8 +163,8 @@ struct Scatter : Kernel<ScatterArgs> {
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "scatter");
-    check_index("scatter", a.self, "self", a.index, dim, false);
-    check_index("scatter", a.src, "src", a.index, dim, true);
+    check_element_index("scatter", a.self, "self", a.index, dim, false);
+    check_element_index("scatter", a.src, "src", a.index, dim, true);
     ARGAND_CHECK(DtypeError, a.src.dtype() == a.self.dtype(),
                  "scatter: Expected self.dtype to be equal to src.dtype, got ", a.self.dtype(), " and ", a.src.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
@@ -246,7 +187,9 @@ struct Scatter : Kernel<ScatterArgs> {
     });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.scatter(c.dim, c.index, 0); }
-  static Tensor grad_src(const Ctx& c, const Tensor& g) { return grad_of_source(g, c.dim, c.index, c.sizes(kSrc)); }
+  static Tensor grad_src(const Ctx& c, const Tensor& g) {
+    return grad_of_source(g.gather(c.dim, c.index), c.sizes(kSrc));
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3}), 1, s->integer({2, 1}, 0, 3), s->real({2, 1})});
     s.add({s->real({5, 3}), 0, s->integer({1, 2}, 0, 5), s->real({2, 3})});
@@ -267,7 +210,7 @@ struct ScatterValue : Kernel<ScatterValueArgs> {
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static constexpr bool starts_from_self = true;
   static TensorMeta infer(const Args& a) {
-    check_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
+    check_element_index("scatter", a.self, "self", a.index, wrap_dim(a.dim, a.self.dim(), "scatter"), false);
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {

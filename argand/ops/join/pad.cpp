@@ -8,11 +8,15 @@ namespace argand::ops {
 namespace {
 
 // Where element i of a padded dimension comes from; i counts from the first element of the input.
-using Source = int64_t (*)(int64_t i, int64_t size);
+using Source = int64_t (*)(int64_t i, int64_t size, int64_t before, int64_t after);
 
-int64_t reflected(int64_t i, int64_t n) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
-int64_t repeated(int64_t i, int64_t n) { return std::clamp<int64_t>(i, 0, n - 1); }
-int64_t from_other_end(int64_t i, int64_t n) { return (i + n) % n; }
+int64_t reflected(int64_t i, int64_t n, int64_t, int64_t) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
+int64_t repeated(int64_t i, int64_t n, int64_t, int64_t) { return std::clamp<int64_t>(i, 0, n - 1); }
+// The ends are those of what negative amounts leave.
+int64_t from_other_end(int64_t i, int64_t n, int64_t before, int64_t after) {
+  const int64_t first = std::max<int64_t>(-before, 0), left = n - first - std::max<int64_t>(-after, 0);
+  return first + (i - first + left) % left;
+}
 
 Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
   for (size_t k = 0; k < pad.size() / 2; ++k) {
@@ -23,7 +27,7 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
     const Tensor index = exec::new_tensor({{size + before + after}, kLong}, kCPU);
     int64_t* at = raw<int64_t>(index);
-    for (int64_t i = -before; i < size + after; ++i) *at++ = source(i, size);
+    for (int64_t i = -before; i < size + after; ++i) *at++ = source(i, size, before, after);
     x = x.index_select(dim, index.to(x.device()));
   }
   return x;
@@ -121,6 +125,7 @@ struct Pad : Composite<PadArgs> {
     s.add({s->real({1, 2, 3, 4}), {1, 2, 0, 1}, "reflect"});
     s.add({s->real({2, 3, 4}), {2, 2}, "replicate"});
     s.add({s->real({2, 3, 4}), {3, 1, 1, 0}, "circular"});
+    s.add({s->real({1, 2, 4, 4}), {-1, 1, -2, 1}, "circular"});
     s.fails(
         {s->real({2, 3}), {3, 0}, "reflect"},
         "Padding size should be less than the corresponding input dimension, but got: padding (3, 0) at dimension 1");

@@ -232,12 +232,19 @@ struct Addr : Composite<AddrArgs> {
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
+    if (a.self.dtype() == kBool && a.vec1.dtype() == kBool && a.vec2.dtype() == kBool) {
+      const Tensor product = outer(a.vec1, a.vec2).logical_and(full({}, !a.alpha.equal(0), kBool));
+      return a.self.logical_and(full({}, !a.beta.equal(0), kBool)).logical_or(product);
+    }
     const Tensor product = scaled(outer(a.vec1, a.vec2), a.alpha);
     if (!a.beta.equal(0)) return scaled(a.self, a.beta) + product;
     // self is not read, NaN or not; its dtype counts all the same.
     return product.to(promote_types(product.dtype(), a.self.dtype()));
   }
-  static void samples(S& s) { s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3}); }
+  static void samples(S& s) {
+    s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3});
+    s.add({s->boolean({3, 4}), s->boolean({3}), s->boolean({4}), 2, 3});
+  }
 };
 ARGAND_OP(Addr)
 

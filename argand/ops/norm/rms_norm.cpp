@@ -110,9 +110,16 @@ struct RmsNorm : Composite<RmsNormArgs> {
       "normalized_shape. eps is the machine epsilon of the arithmetic if not given.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
-  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
     check_normalized_shape("rms_norm", a.input, a.normalized_shape, a.weight, Tensor());
+    if (a.input.is_complex()) {
+      Dims dims;
+      for (size_t i = 0; i < a.normalized_shape.size(); ++i) dims.push_back(-1 - static_cast<int64_t>(i));
+      const double eps = eps_or_default(a.eps, to_real_type(a.input.dtype()));
+      const Tensor scaled = a.input * (a.input.square().mean(dims, true) + eps).rsqrt();
+      return a.weight.defined() ? scaled * a.weight : scaled;
+    }
     return std::get<0>(_fused_rms_norm(a.input, a.normalized_shape, a.weight, a.eps));
   }
   static void samples(S& s) {

@@ -218,10 +218,14 @@ struct Softsign : Pointwise<SoftsignArgs> {
   static constexpr auto schema = "softsign(Tensor self) -> Tensor";
   static constexpr auto doc = "self / (1 + |self|).";
   static constexpr int variants = kFunction;
-  static constexpr auto compute = kFloatBody;
+  static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), x / (abs(x) + T(1)))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / (c.self.abs() + 1).square(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    const Tensor size = c.self.abs(), below = size + 1;
+    if (!c.self.is_complex()) return g / below.square();
+    return g / below - c.self.sgn() * real(g * c.self.conj()) / below.square();
+  }
   static void samples(S& s) { s.add({s->away_from(0, {2, 3}, -4, 4)}); }
 };
 ARGAND_OP(Softsign)
@@ -230,10 +234,10 @@ struct Tanhshrink : Pointwise<TanhshrinkArgs> {
   static constexpr auto schema = "tanhshrink(Tensor self) -> Tensor";
   static constexpr auto doc = "self - tanh(self).";
   static constexpr int variants = kFunction;
-  static constexpr auto compute = kFloatBody;
+  static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x), x - tanh(x))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.self.tanh().square(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.self.tanh().square().conj(); }
   static void samples(S& s) { s.add({s->real({2, 3}, -4, 4)}); }
 };
 ARGAND_OP(Tanhshrink)

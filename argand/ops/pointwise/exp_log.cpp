@@ -152,7 +152,9 @@ struct Logit : Pointwise<LogitArgs> {
     static constexpr auto compute = kFloatBody;
     static constexpr auto promote = Promote::kFloat;
     static constexpr int num_scalars = 1;
-    ARGAND_BODY((x, eps), log(max(min(x, T(1) - eps), eps) / (T(1) - max(min(x, T(1) - eps), eps))))
+    // Of limits in the wrong order (eps > 1/2) the lower one counts first.
+    ARGAND_BODY((x, eps),
+                x<eps ? log(eps / (T(1) - eps)) : x> T(1) - eps ? log((T(1) - eps) / eps) : log(x / (T(1) - x)))
   };
   static const PointwiseInfo& form(const Args& a) { return a.eps ? form_of<Limited> : form_of<Plain>; }
   static void scalars(const Args& a, Scalar* out) { *out = a.eps.value_or(0); }
@@ -160,6 +162,7 @@ struct Logit : Pointwise<LogitArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}, 0.1, 0.9)});
     s.add({s->apart({4, 3}) + 0.53, 0.25});
+    s.add_without_gradient({s->apart({4, 3}) + 0.53, 0.6});
   }
 };
 ARGAND_OP(Logit)

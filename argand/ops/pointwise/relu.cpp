@@ -129,8 +129,8 @@ struct Hardtanh : Pointwise<HardtanhArgs> {
   static constexpr auto compute = kRealBody;
   ARGAND_BODY((x, low, high), min(max(x, low), high))
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.self.dtype() != kByte || (a.min_val.toDouble() >= 0 && a.max_val.toDouble() >= 0),
-                 "hardtanh: cannot do hardtanh on an unsigned type with negative limits");
+    ARGAND_CHECK(DtypeError, a.self.dtype() != kByte || a.max_val.toDouble() > -1,
+                 "hardtanh: max_val is below all numbers of uint8: got ", a.max_val);
     ARGAND_CHECK(ValueError, a.min_val.toDouble() <= a.max_val.toDouble(),
                  "hardtanh: min_val cannot be greater than max_val");
   }

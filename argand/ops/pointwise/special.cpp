@@ -120,12 +120,28 @@ struct NanToNum : Pointwise<NanToNumArgs> {
       "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor";
   static constexpr auto doc =
       "NaN replaced by nan (0), infinities by posinf and neginf (the largest and smallest number of the dtype).";
-  static constexpr auto compute = kRealBoolBody;
-  static constexpr int num_scalars = 3;
-  ARGAND_BODY((x, nan, largest, smallest), isnan(x) ? nan : !isinf(x) ? x : x > T(0) ? largest : smallest)
+  struct Real : Pointwise<NanToNumArgs> {
+    static constexpr auto compute = kRealBoolBody;
+    static constexpr int num_scalars = 3;
+    ARGAND_BODY((x, nan, largest, smallest), isnan(x) ? nan : !isinf(x) ? x : x > T(0) ? largest : smallest)
+  };
+  // Each part for itself.
+  struct Complex : Pointwise<NanToNumArgs> {
+    static constexpr auto compute = kComplexTypes;
+    static constexpr int num_scalars = 3;
+    ARGAND_BODY((x, nan, largest, smallest), T(isnan(x.real())    ? nan.real()
+                                               : !isinf(x.real()) ? x.real()
+                                               : x.real() > 0     ? largest.real()
+                                                                  : smallest.real(),
+                                               isnan(x.imag())    ? nan.real()
+                                               : !isinf(x.imag()) ? x.imag()
+                                               : x.imag() > 0     ? largest.real()
+                                                                  : smallest.real()))
+  };
+  static const PointwiseInfo& form(const Args& a) { return a.self.is_complex() ? form_of<Complex> : form_of<Real>; }
   static void scalars(const Args& a, Scalar* out) {
-    if (!a.self.is_floating_point()) return;  // integers have nothing to replace
-    const double largest = dispatch<kFloatingTypes>(a.self.dtype(), "nan_to_num", [](auto tag) {
+    if (!is_differentiable(a.self.dtype())) return;  // integers have nothing to replace
+    const double largest = dispatch<kFloatingTypes>(to_real_type(a.self.dtype()), "nan_to_num", [](auto tag) {
       return static_cast<double>(static_cast<op_math_t<typename decltype(tag)::type>>(
           std::numeric_limits<typename decltype(tag)::type>::max()));
     });

@@ -25,20 +25,6 @@ Tensor parts_of(const Tensor& t) {
                                            to_real_type(t.dtype())));
 }
 
-void add_to_real(const Tensor& parts, double mean) {
-  if (!parts.is_cpu()) {
-    parts.select(-1, 0).add_(mean);
-    return;
-  }
-  const Tensor sum = exec::dense_clone(parts);
-  dispatch<kFloatTypes>(sum.dtype(), "normal_", [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    T* p = raw<T>(sum);
-    for (int64_t i = 0; i < sum.numel(); i += 2) p[i] += static_cast<T>(mean);
-  });
-  exec::copy_elements(parts, sum);
-}
-
 template <class F>
 void with_floats(const Tensor& t, const char* op, F f) {
   dispatch<kFloatingTypes>(t.dtype(), op, [&](auto tag) {
@@ -93,12 +79,8 @@ void draw_uniform(const Tensor& out, double from, double to, const std::optional
 }
 
 void draw_normal(const Tensor& out, double mean, double std, const std::optional<Generator>& g) {
-  if (out.is_complex()) {  // the variance is that of both parts together
-    const Tensor parts = parts_of(out);
-    draw_normal(parts, 0, std / std::sqrt(2.0), g);
-    if (mean != 0) add_to_real(parts, mean);
-    return;
-  }
+  // The variance is that of both parts together; the mean, as PyTorch has it, each part's.
+  if (out.is_complex()) return draw_normal(parts_of(out), mean, std / std::sqrt(2.0), g);
   const bool serial = !out.is_contiguous();  // PyTorch fills only contiguous tensors by blocks
   fill_in_memory_order(out, [&](const Tensor& t) {
     if (!t.is_cpu()) return draw_on_device(t, {Draw::kNormal, mean, std}, g);

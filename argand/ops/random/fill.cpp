@@ -63,7 +63,7 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
   static constexpr auto schema =
       "normal_(Tensor(a!) self, float mean=0, float std=1, *, Generator? generator=None) -> Tensor(a!)";
   static constexpr auto doc =
-      "Samples of the normal distribution; for a complex tensor std belongs to both parts together.";
+      "Samples of the normal distribution; for a complex tensor std belongs to both parts together, mean to each.";
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {

@@ -22,6 +22,22 @@ struct BernoulliP : Composite<BernoulliPArgs> {
 };
 ARGAND_OP(BernoulliP)
 
+namespace {
+
+// Samples have a history, in which the parameters have the gradient 0.
+Tensor with_parameters(Tensor sample, const Tensor& parameter) {
+  if (!GradMode::is_enabled() || !parameter.requires_grad()) return sample;
+  return where(full({}, true, sample.options().dtype(kBool)), sample, parameter);
+}
+
+template <class Draw>
+Tensor without_grad(Draw draw) {
+  const NoGradGuard no_grad;
+  return draw();
+}
+
+}  // namespace
+
 struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr auto schema =
       "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor";
@@ -29,8 +45,8 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.std >= 0, "normal: expects std >= 0.0, but found std ", a.std);
-    const NoGradGuard no_grad;
-    return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean);
+    return with_parameters(without_grad([&] { return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
+                           a.mean);
   }
   static void samples(S& s) { s.fails({s->real({2}), -1}, "normal: expects std >= 0.0, but found std -1"); }
 };
@@ -54,8 +70,8 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_std(a.std);
-    const NoGradGuard no_grad;
-    return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
+    return with_parameters(
+        without_grad([&] { return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); }), a.std);
   }
   static void samples(S& s) {
     s.fails({0, s->real({2}, -2, -1)}, "normal: expects all elements of std >= 0.0, but found -");
@@ -70,9 +86,10 @@ struct NormalTensorTensor : Composite<NormalTensorTensorArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_std(a.std);
-    const NoGradGuard no_grad;
     const Dims sizes = broadcast_shapes(a.mean.sizes(), a.std.sizes(), "normal");
-    return empty(sizes, a.mean.options()).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean);
+    const Tensor sample = without_grad(
+        [&] { return empty(sizes, a.mean.options()).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); });
+    return with_parameters(with_parameters(sample, a.mean), a.std);
   }
   static void samples(S& s) {
     s.fails({s->real({2}), s->positive({3})}, "normal: shapes [2] and [3] do not broadcast");

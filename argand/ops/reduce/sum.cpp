@@ -52,6 +52,7 @@ struct SumToSize : Composite<SumToSizeArgs> {
       "Sums the dimensions that broadcasting a tensor of this size to self would have expanded.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
+    if (a.size.empty()) return a.self.sum();
     if (a.self.sizes() == IntArrayRef(a.size)) return a.self;
     const int64_t lead = a.self.dim() - static_cast<int64_t>(a.size.size());
     ARGAND_CHECK(ShapeError, lead >= 0, "sum_to_size: size ", a.size, " is not expandable to size ", a.self.sizes());
@@ -68,6 +69,7 @@ struct SumToSize : Composite<SumToSizeArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4}), {3, 1}});
+    s.add({s->boolean({}), {}});
     s.fails({s->real({2, 3}), {4}}, "sum_to_size: size [4] is not expandable to size [2, 3]");
   }
 };

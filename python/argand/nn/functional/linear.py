@@ -18,5 +18,5 @@ def bilinear(input1, input2, weight, bias=None):
                            f"{wanted}")
     left = input1.reshape(-1, size1) @ weight.permute(1, 0, 2).reshape(size1, outputs * size2)
     product = left.reshape(-1, outputs, size2) * input2.reshape(-1, 1, size2)
-    result = product.sum(-1).reshape(*input1.shape[:-1], outputs)
+    result = product.sum(-1, dtype=product.dtype).reshape(*input1.shape[:-1], outputs)
     return result if bias is None else result + bias
