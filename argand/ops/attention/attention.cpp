@@ -101,16 +101,27 @@ struct AttentionMath : Composite<AttentionMathArgs> {
     Args a = given;
     check_attention(op, a);
     share_heads(op, a);
+    // Weights of half precision, and their products, would be rounded before they are summed.  (A GPU's products sum in
+    // float32, and half precision is there for its speed.)
+    const ScalarType dtype = a.query.dtype();
+    if (a.query.is_cpu() && op_math_type(dtype) != dtype) {
+      const auto wide = [](const Tensor& t) { return t.to(kFloat); };
+      const auto [result, weights] = weighted(wide(a.query), wide(a.key), wide(a.value), a);
+      return {result.to(dtype), weights.to(dtype)};
+    }
+    return weighted(a.query, a.key, a.value, a);
+  }
+  static Result weighted(const Tensor& query, const Tensor& key, const Tensor& value, const Args& a) {
     // Both factors take the root of the scale: products of large ones would leave the range of float16.
-    const double scale = attention_scale(a.query, a.scale), root = std::sqrt(std::abs(scale));
-    Tensor scores = (a.query * (scale < 0 ? -root : root)).matmul((a.key * root).transpose(-2, -1));
-    if (a.is_causal) a.attn_mask = causal_mask(a.query, a.key);
-    if (a.attn_mask.defined()) scores = scores + additive_mask(a.attn_mask, scores.dtype());
+    const double scale = attention_scale(query, a.scale), root = std::sqrt(std::abs(scale));
+    Tensor scores = (query * (scale < 0 ? -root : root)).matmul((key * root).transpose(-2, -1));
+    const Tensor mask = a.is_causal ? causal_mask(query, key) : a.attn_mask;
+    if (mask.defined()) scores = scores + additive_mask(mask, scores.dtype());
     Tensor weights = _safe_softmax(scores, -1);
     if (a.dropout_p > 0 && a.dropout_mask.defined())
-      return {weights.masked_fill(a.dropout_mask.logical_not(), 0).matmul(a.value * (1 / (1 - a.dropout_p))), weights};
+      return {weights.masked_fill(a.dropout_mask.logical_not(), 0).matmul(value * (1 / (1 - a.dropout_p))), weights};
     if (a.dropout_p > 0) weights = dropout(weights, a.dropout_p, true);
-    return {weights.matmul(a.value), weights};
+    return {weights.matmul(value), weights};
   }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4}), s->real({2, 5, 4}), s->real({2, 5, 2})});
