@@ -149,6 +149,16 @@ def test_packed_batch_is_its_sequences(kind):
         assert torch.allclose(hidden[:, i], (alone_hidden[0] if kind == "LSTM" else alone_hidden), atol=1e-6)
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_attention_with_dropout_rounds_once(dtype):
+    q, k, v = (torch.rand(2, 3, 5, 4).to(dtype) for _ in range(3))
+    torch.manual_seed(3)
+    half = F.scaled_dot_product_attention(q, k, v, dropout_p=0.5, is_causal=True)
+    torch.manual_seed(3)
+    whole = F.scaled_dot_product_attention(q.float(), k.float(), v.float(), dropout_p=0.5, is_causal=True)
+    assert half.dtype is dtype and half.equal(whole.to(dtype))
+
+
 @needs("scaled_dot_product_attention", "pad")
 def test_attention_ways_agree():
     torch.manual_seed(0)

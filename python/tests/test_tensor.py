@@ -61,6 +61,15 @@ def test_random_stream_is_pytorchs():
     assert torch.randperm(4).tolist() == [0, 1, 3, 2]
 
 
+def test_normal():
+    # PyTorch's mean is that of both parts of a complex number.
+    assert torch.empty(3, dtype=torch.complex64).normal_(5, 0).tolist() == [5 + 5j] * 3
+    mean = torch.zeros(3, requires_grad=True)
+    for drawn in (torch.normal(mean, 1.), torch.normal(0., mean + 1), torch.normal(mean, torch.ones(3))):
+        grad, = torch.autograd.grad(drawn.sum(), mean)
+        assert grad.tolist() == [0, 0, 0]
+
+
 def test_generator_and_states():
     g = torch.Generator().manual_seed(5)
     a = torch.rand(4, generator=g)
