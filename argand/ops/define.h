@@ -15,7 +15,9 @@
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc;
 //                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
-//                differentiable, constant_arguments, constant_results, samples(S&)
+//                differentiable, constant_arguments, constant_results, samples(S&);
+//                python_defaults: names of arguments whose defaults Python alone has, as calls in C++ would be
+//                ambiguous
 //   Pointwise    ARGAND_BODY, compute, promote;
 //                or form(const Args&) -> const PointwiseInfo&, which chooses among bodies that stand in nested structs
 //                of kind Pointwise<Args>, as form_of<Nested>; such an op may have Tensor? operands;
