@@ -89,6 +89,7 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
 
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
            bool create_graph, bool allow_unused) {
+  ARGAND_CHECK(ValueError, !inputs.empty(), "grad requires non-empty inputs.");
   exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, outputs, grad_outputs);

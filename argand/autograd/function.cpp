@@ -59,7 +59,10 @@ static bool contains(const variable_list& list, const Tensor& t) {
 
 Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, size_t num_outputs) {
   const bool dirty = contains(ctx_.dirty_, output), is_input = contains(inputs, output);
-  if (contains(ctx_.non_differentiable_, output)) return dirty || !is_input ? output : exec::alias(output);
+  if (contains(ctx_.non_differentiable_, output)) {
+    add_input(output);  // results are counted, whether they have a gradient or not
+    return dirty || !is_input ? output : exec::alias(output);
+  }
   if (dirty) {
     if (output.is_view()) {
       // CopySlices replaces the edge of the first argument by that of the base.
@@ -90,6 +93,7 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
                           bool records) {
   for (const Tensor& t : ctx_.dirty_)
     ARGAND_CHECK(GradError, contains(outputs, t), name(), ": a tensor marked dirty must be a result of forward");
+  for (const Tensor& t : ctx_.dirty_) t.storage()->bump_version(name().c_str());
   if (records) {
     is_tensor_ = std::move(is_tensor);
     const variable_list before = outputs;

@@ -162,8 +162,8 @@ Tensor Pass::fit(Tensor g, const GradMeta& meta, const Node& from) {
     try {
       g = g.sum_to_size(meta.sizes);
     } catch (const ShapeError&) {
-      ARGAND_THROW(GradError, from.name(), ": returned a gradient of shape ", g.sizes(), " for a tensor of shape ",
-                   meta.sizes);
+      ARGAND_THROW(GradError, from.name(), ": returned an invalid gradient, got ", g.sizes(),
+                   " but expected shape compatible with ", meta.sizes);
     }
   }
   if (!(g.dtype() == meta.dtype)) g = g.to(meta.dtype);  // complex to real keeps the real part

@@ -48,6 +48,7 @@ uint32_t Tensor::output_nr() const {
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<TensorList> inputs) const {
+  ARGAND_CHECK(ValueError, !inputs || !inputs->empty(), "backward: 'inputs' argument to backward cannot be empty");
   autograd::backward(*this, gradient, retain_graph, create_graph, inputs.value_or(TensorList()));
 }
 
@@ -104,7 +105,7 @@ void Tensor::remove_hook(unsigned handle) const {
   bool removed = edge.is_valid() && edge.function->take_hook(handle);
   if (AutogradMeta* meta = autograd_meta_or_null(*this))
     removed |= std::erase_if(meta->leaf_hooks, [&](const auto& h) { return h.handle == handle; }) > 0;
-  ARGAND_CHECK(IndexError, removed, "remove_hook: no hook with handle ", handle);
+  ARGAND_CHECK(IndexError, removed, "remove_hook: Invalid index, no hook with handle ", handle);
 }
 
 Tensor& Tensor::detach_() {
@@ -132,6 +133,25 @@ void Tensor::set_data(const Tensor& t) const {
   to.offset = from.offset;
   to.dtype = from.dtype;
   to.refresh();
+}
+
+const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format) const {
+  ARGAND_CHECK(GradError, !requires_grad(), "resize_: cannot resize variables that require grad");
+  for (int64_t n : size)
+    ARGAND_CHECK(ShapeError, n >= 0, "resize_: trying to create tensor with negative dimension ", n, ": ", size);
+  const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
+  ARGAND_CHECK(ValueError, format != MemoryFormat::Preserve, "resize_: unsupported memory format Preserve");
+  exec::resize_output(*this, size);
+  if (format != MemoryFormat::Contiguous && !is_contiguous(format)) {
+    impl().strides = strides_of(sizes(), format);
+    impl().refresh();
+  }
+  return *this;
+}
+
+const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat> memory_format) const {
+  const bool preserve = memory_format == MemoryFormat::Preserve;
+  return resize_(other.sizes(), preserve ? other.suggest_memory_format() : memory_format);
 }
 
 Scalar Tensor::item() const {

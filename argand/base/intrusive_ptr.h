@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <utility>
 
 #include "argand/base/small_object.h"
@@ -76,6 +77,11 @@ class intrusive_ptr {
   T& operator*() const noexcept { return *p_; }
   T* operator->() const noexcept { return p_; }
   explicit operator bool() const noexcept { return p_ != nullptr; }
+  // For programs that hold graph nodes by std::shared_ptr, as LibTorch does: it keeps a reference of this kind.
+  operator std::shared_ptr<T>() const {
+    if (!p_) return nullptr;
+    return {p_, [keep = *this](T*) {}};
+  }
   uint32_t use_count() const noexcept { return p_ ? p_->use_count() : 0; }
   bool unique() const noexcept { return use_count() == 1; }
   friend bool operator==(const intrusive_ptr& a, const intrusive_ptr& b) noexcept { return a.p_ == b.p_; }

@@ -45,6 +45,8 @@ class OrderedDict {
     items_.emplace_back(std::forward<K>(key), std::forward<V>(value));
     return items_.back().value();
   }
+  // For a value in braces.
+  Value& insert(Key key, Value&& value) { return insert<Key, Value>(std::move(key), std::move(value)); }
   void update(const OrderedDict& other) {
     for (const Item& i : other) insert(i.key(), i.value());
   }
@@ -76,13 +78,21 @@ class OrderedDict {
   const Item& operator[](size_t i) const { return items_.at(i); }
   size_t size() const { return items_.size(); }
   bool is_empty() const { return items_.empty(); }
-  Item& front() { return items_.front(); }
-  Item& back() { return items_.back(); }
+  // IndexError if there are none.
+  Item& front() {
+    ARGAND_CHECK(IndexError, !is_empty(), "Called front() on an empty OrderedDict");
+    return items_.front();
+  }
+  Item& back() {
+    ARGAND_CHECK(IndexError, !is_empty(), "Called back() on an empty OrderedDict");
+    return items_.back();
+  }
   Iterator begin() { return items_.begin(); }
   Iterator end() { return items_.end(); }
   ConstIterator begin() const { return items_.begin(); }
   ConstIterator end() const { return items_.end(); }
   const std::vector<Item>& items() const { return items_; }
+  const std::string& key_description() const noexcept { return kind_; }
   std::vector<Key> keys() const {
     std::vector<Key> out;
     for (const Item& i : items_) out.push_back(i.key());

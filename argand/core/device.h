@@ -44,10 +44,14 @@ Device default_device();
 void set_default_device(const Device& device);
 
 const char* device_type_name(DeviceType type);
-// A template, so that text is not taken for a device.
+// Templates, so that text is not taken for a device.
 template <class D, std::enable_if_t<std::is_same_v<D, Device>, int> = 0>
 void append(std::string& out, const D& d) {
   out += d.str();
+}
+template <class D, std::enable_if_t<std::is_same_v<D, DeviceType>, int> = 0>
+void append(std::string& out, D type) {
+  out += device_type_name(type);
 }
 
 }  // namespace argand

@@ -1,6 +1,7 @@
 // How a factory function makes a tensor: TensorOptions().dtype(kFloat).device("cuda").requires_grad(true).
 #pragma once
 #include <optional>
+#include <type_traits>
 
 #include "argand/core/device.h"
 #include "argand/core/dtype.h"
@@ -14,7 +15,9 @@ inline constexpr Layout kStrided = Layout::Strided;
 struct TensorOptions {
   TensorOptions() = default;
   TensorOptions(ScalarType t) : dtype_(t) {}
-  TensorOptions(Device d) : device_(d) {}
+  // Not from a list in braces, which means both arguments of one below.
+  template <class D, std::enable_if_t<std::is_same_v<std::decay_t<D>, Device>, int> = 0>
+  TensorOptions(D&& d) : device_(d) {}
   TensorOptions(DeviceType d) : device_(Device(d)) {}
   TensorOptions(DeviceType d, DeviceIndex index) : device_(Device(d, index)) {}
   TensorOptions(const char* device) : device_(Device(device)) {}
@@ -24,6 +27,7 @@ struct TensorOptions {
   [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
   [[nodiscard]] TensorOptions device(std::optional<Device> d) const { return with(&TensorOptions::device_, d); }
   [[nodiscard]] TensorOptions device(DeviceType d, DeviceIndex i = -1) const { return device(Device(d, i)); }
+  [[nodiscard]] TensorOptions device_index(DeviceIndex i) const { return device(DeviceType::CUDA, i); }
   [[nodiscard]] TensorOptions requires_grad(std::optional<bool> b) const {
     return with(&TensorOptions::requires_grad_, b);
   }
@@ -71,7 +75,10 @@ struct TensorOptions {
 };
 
 inline TensorOptions dtype(ScalarType t) { return TensorOptions(t); }
+inline TensorOptions layout(Layout l) { return TensorOptions(l); }
 inline TensorOptions device(Device d) { return TensorOptions(d); }
+// The CUDA device of this number.
+inline TensorOptions device_index(DeviceIndex i) { return TensorOptions(DeviceType::CUDA, i); }
 inline TensorOptions requires_grad(bool b = true) { return TensorOptions().requires_grad(b); }
 
 }  // namespace argand

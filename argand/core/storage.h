@@ -100,6 +100,19 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   std::function<void(void*)> release_;
 };
 
-using StoragePtr = intrusive_ptr<StorageImpl>;
+// A counted handle to a storage, with the names of LibTorch's Storage.
+class StoragePtr : public intrusive_ptr<StorageImpl> {
+ public:
+  using intrusive_ptr::intrusive_ptr;
+  StoragePtr(intrusive_ptr<StorageImpl> p) noexcept : intrusive_ptr(std::move(p)) {}
+  // The address of the first byte; handing it out exposes the storage.
+  void* data() const {
+    get()->expose();
+    return get()->data();
+  }
+  size_t nbytes() const { return get()->nbytes(); }
+  Device device() const { return get()->device(); }
+};
+using Storage = StoragePtr;
 
 }  // namespace argand

@@ -74,6 +74,7 @@ class Tensor {
 
   // ---- what it is: never waits for pending work
   bool defined() const { return impl_ != nullptr; }
+  void reset() { impl_ = nullptr; }  // not defined any more
   int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
   int64_t ndimension() const { return dim(); }
   IntArrayRef sizes() const { return impl().sizes; }
@@ -161,11 +162,23 @@ class Tensor {
   bool retains_grad() const;
   // The hook sees the gradient of this tensor and may return another in its place; returns a handle for remove_hook.
   unsigned register_hook(std::function<Tensor(Tensor)> hook) const;
+  template <class F, std::enable_if_t<std::is_void_v<std::invoke_result_t<F&, Tensor>>, int> = 0>
+  unsigned register_hook(F hook) const {
+    return register_hook([hook = std::move(hook)](Tensor gradient) mutable {
+      hook(std::move(gradient));
+      return Tensor();
+    });
+  }
   void remove_hook(unsigned handle) const;
   Tensor& detach_();
   Tensor data() const;                   // detached alias that shares the version counter
   void set_data(const Tensor& t) const;  // takes over storage and layout of `t`
   Tensor variable_data() const { return data(); }
+  Tensor tensor_data() const { return data(); }
+  // Gives this tensor another shape over its storage, which grows if needed; new elements are not set.  ValueError if
+  // it requires grad, or has to grow borrowed memory.
+  const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> memory_format = std::nullopt) const;
 
   // ---- operators
   Tensor operator-() const;
@@ -205,6 +218,15 @@ class Tensor {
   void record_stream(const cuda::Stream& stream) const;
 
 #include "argand/core/tensor_methods.inc"
+  // An integer is a dimension, never the flag `unbiased`.
+  template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
+  Tensor var(I dim) const {
+    return var(OptionalIntArrayRef(dim));
+  }
+  template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
+  Tensor std(I dim) const {
+    return std(OptionalIntArrayRef(dim));
+  }
   // A list in braces is a shape, the empty one too, which would also be a dtype.
   Tensor view(std::initializer_list<int64_t> size) const { return view(IntArrayRef(size)); }
 

@@ -184,6 +184,9 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
       ValueError, !may_overlap_itself(self.sizes(), self.strides()), op.name,
       ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
       "Please clone() the tensor before performing the operation.");
+  ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
+               ": Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone to get "
+               "a normal tensor before doing inplace update.");
   check_inplace(op.name, self, records);
 }
 

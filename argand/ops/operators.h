@@ -30,4 +30,16 @@ ARGAND_BINARY_OPERATOR(==, eq, eq(b, a))
 ARGAND_BINARY_OPERATOR(!=, ne, ne(b, a))
 #undef ARGAND_BINARY_OPERATOR
 
+// An integer is a dimension, never the flag `unbiased` of the overload without dimensions.
+#define ARGAND_OF_DIMENSION(function, Result)                                                      \
+  template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0> \
+  Result function(const Tensor& self, I dim) {                                                     \
+    return function(self, OptionalIntArrayRef(dim));                                               \
+  }
+ARGAND_OF_DIMENSION(var, Tensor)
+ARGAND_OF_DIMENSION(std, Tensor)
+ARGAND_OF_DIMENSION(var_mean, auto)
+ARGAND_OF_DIMENSION(std_mean, auto)
+#undef ARGAND_OF_DIMENSION
+
 }  // namespace argand

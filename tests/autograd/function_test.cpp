@@ -111,7 +111,8 @@ TEST(CustomFunction, Errors) {
   EXPECT_MESSAGE("returned an incorrect number of gradients (expected 2, got 0)",
                  Wrong<0>::apply(x, 1).sum().backward());
   EXPECT_MESSAGE("returned a gradient different from None at position 2", Wrong<1>::apply(x, 1).sum().backward());
-  EXPECT_MESSAGE("returned a gradient of shape [5] for a tensor of shape [2]", Wrong<2>::apply(x, 1).sum().backward());
+  EXPECT_MESSAGE("returned an invalid gradient, got [5] but expected shape compatible with [2]",
+                 Wrong<2>::apply(x, 1).sum().backward());
   EXPECT_MESSAGE("a tensor marked dirty must be a result of forward", Wrong<3>::apply(x, 1));
 }
 
@@ -162,6 +163,48 @@ TEST(CustomFunction, NestedBackward) {
   y.sum().backward();
   z.sum().backward();
   EXPECT_TRUE(x.grad().equal(plain.grad()));
+}
+
+struct FirstHasNoGradient : Function<FirstHasNoGradient> {
+  static variable_list forward(AutogradContext* ctx, const Variable& x) {
+    const Variable a = x + 1, b = x + 2;
+    ctx->mark_non_differentiable({a});
+    return {a, b};
+  }
+  static variable_list backward(AutogradContext*, variable_list g) {
+    EXPECT_TRUE(all_equal(g[0], 0));
+    EXPECT_TRUE(all_equal(g[1], 3));
+    return {g[1]};
+  }
+};
+
+TEST(Function, ResultsWithoutGradientAreCounted) {
+  const Tensor x = leaf({2}, 1);
+  const auto out = FirstHasNoGradient::apply(x);
+  EXPECT_FALSE(out[0].requires_grad());
+  out[1].backward(full({2}, 3, kDouble));
+  EXPECT_TRUE(all_equal(x.grad(), 3));
+}
+
+struct ThroughThePointer : Function<ThroughThePointer> {
+  static Variable forward(AutogradContext* ctx, const Variable& x) {
+    ctx->mark_dirty({x});
+    return x;
+  }
+  static variable_list backward(AutogradContext*, variable_list g) { return {g[0]}; }
+};
+
+TEST(Function, WhatIsMarkedDirtyHasANewVersion) {
+  const Tensor x = leaf({2}, 1).clone();
+  const auto before = x._version();
+  ThroughThePointer::apply(x);
+  EXPECT_GT(x._version(), before);
+}
+
+TEST(Backward, WithoutInputsIsAnError) {
+  const Tensor x = leaf({}, 1), y = x * 2;
+  EXPECT_MESSAGE("grad requires non-empty inputs.", grad({y}, {}));
+  EXPECT_MESSAGE("'inputs' argument to backward cannot be empty", y.backward({}, false, false, TensorList()));
 }
 
 }  // namespace

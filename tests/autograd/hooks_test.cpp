@@ -168,5 +168,26 @@ TEST(RetainGrad, FollowsTheTensorThroughAnInPlaceOp) {
   EXPECT_TRUE(all_equal(x.grad(), 70));
 }
 
+TEST(Hooks, MayReturnNothing) {
+  const Tensor x = leaf({}, 3), y = x * 2;
+  double seen = 0;
+  y.register_hook([&](const Tensor& g) { seen = g.item<double>(); });
+  (y * y).backward();
+  EXPECT_EQ(seen, 12);
+  EXPECT_TRUE(all_equal(x.grad(), 24));
+}
+
+TEST(Hooks, NodesCanBeHeldByASharedPtr) {
+  std::shared_ptr<Node> node;
+  {
+    const Tensor y = leaf({}, 3) * 2;
+    node = y.grad_fn();
+    EXPECT_EQ(node.get(), y.grad_fn().get());
+  }
+  EXPECT_EQ(node->name(), "MulBackward0") << "it is alive as long as the pointer";
+  node = leaf({}, 3).grad_fn();
+  EXPECT_EQ(node, nullptr);
+}
+
 }  // namespace
 }  // namespace argand::autograd

@@ -13,8 +13,9 @@ TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts) : dtype
   dtype_ = first.dtype_;
   sizes_.insert_all(first.sizes_);
   for (const TensorLiteral& part : parts) {
-    ARGAND_CHECK(ShapeError, part.sizes_ == first.sizes_, "tensor: expected all sub-lists to have sizes ", first.sizes_,
-                 ", but got sizes ", part.sizes_);
+    ARGAND_CHECK(ShapeError, part.sizes_ == first.sizes_,
+                 "tensor: Expected all sub-lists to have sizes: ", first.sizes_,
+                 ", but got sub-list with sizes: ", part.sizes_);
     dtype_ = promote_types(dtype_, part.dtype_);
     values_.insert(values_.end(), part.values_.begin(), part.values_.end());
   }

@@ -1,6 +1,7 @@
 // Advanced indexing: index and index_put, by index tensors and masks.
 #include <cstring>
 
+#include "argand/base/log.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/kernels/cpu/runs.h"
@@ -24,6 +25,8 @@ std::vector<Tensor> without_masks(const char* op, const Tensor& self, TensorList
       out.push_back(t);
       continue;
     }
+    if (t.dtype() == kByte)
+      warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     for (int64_t d = 0; d < t.dim(); ++d) {
       const size_t at = out.size() + static_cast<size_t>(d);
       ARGAND_CHECK(IndexError, at < self.sizes().size() && t.sizes()[d] == self.sizes()[at], op,

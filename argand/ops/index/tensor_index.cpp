@@ -1,7 +1,10 @@
 #include "argand/ops/index/tensor_index.h"
 
+#include <ostream>
+
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/print/print.h"
 
 namespace argand::indexing {
 
@@ -44,10 +47,13 @@ struct Sliced {
 Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
   int64_t taken = 0;
   for (const TensorIndex& i : indices) taken += dims_taken(i);
+  ARGAND_CHECK(IndexError, self.dim() > 0 || indices.size() != 1 || !indices[0].is_integer(),
+               "invalid index of a 0-dim tensor. Use `tensor.item<T>()` to get its number");
   ARGAND_CHECK(IndexError, taken <= self.dim(), "index: too many indices for tensor of dimension ", self.dim(),
                " (got ", taken, ")");
   Sliced s{self, {}};
   int64_t dim = 0;
+  int64_t selected = 0;  // dimensions that integers took away
   for (const TensorIndex& i : indices) {
     switch (i.type()) {
       case TensorIndexType::None:
@@ -59,8 +65,9 @@ Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
       case TensorIndexType::Integer: {
         const int64_t size = s.view.sizes()[dim];
         ARGAND_CHECK(IndexError, i.integer() >= -size && i.integer() < size, "index ", i.integer(),
-                     " is out of bounds for dimension ", dim, " with size ", size);
+                     " is out of bounds for dimension ", dim + selected, " with size ", size);
         s.view = s.view.select(dim, i.integer());
+        ++selected;
         break;
       }
       case TensorIndexType::Slice:
@@ -105,6 +112,18 @@ Tensor fitted(const Tensor& value, IntArrayRef sizes) {
   return v;
 }
 
+// As NumPy, an assignment through index tensors drops all of them.
+Tensor without_leading_ones(const Tensor& value) {
+  Tensor v = value;
+  while (v.dim() > 0 && v.sizes()[0] == 1) v = v.squeeze(0);
+  return v;
+}
+
+void check_not_empty(ArrayRef<TensorIndex> indices, const char* method) {
+  ARGAND_CHECK(ValueError, !indices.empty(), "Passing an empty index list to Tensor::", method,
+               "() is not valid syntax");
+}
+
 }  // namespace
 
 Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
@@ -119,7 +138,38 @@ void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& v
     s.view.copy_(fitted(value, s.view.sizes()));
     return;
   }
-  s.view.index_put_(TensorList(compact(s.indices)), value.to(s.view.options()));
+  s.view.index_put_(TensorList(compact(s.indices)), without_leading_ones(value).to(s.view.options()));
+}
+
+std::ostream& operator<<(std::ostream& out, const Slice& slice) {
+  return out << slice.start() << ':' << slice.stop() << ':' << slice.step();
+}
+
+std::ostream& operator<<(std::ostream& out, const TensorIndex& index) {
+  switch (index.type()) {
+    case TensorIndexType::None:
+      return out << "None";
+    case TensorIndexType::Ellipsis:
+      return out << "...";
+    case TensorIndexType::Integer:
+      return out << index.integer();
+    case TensorIndexType::Boolean:
+      return out << (index.boolean() ? "true" : "false");
+    case TensorIndexType::Slice:
+      return out << index.slice();
+    case TensorIndexType::Tensor:
+      return out << index.tensor();
+  }
+  return out;
+}
+
+std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices) {
+  const char* before = "(";
+  for (const TensorIndex& index : indices) {
+    out << before << index;
+    before = ", ";
+  }
+  return out << (indices.empty() ? "()" : ")");
 }
 
 }  // namespace argand::indexing
@@ -129,10 +179,14 @@ namespace argand {
 using indexing::TensorIndex;
 
 Tensor Tensor::operator[](const Tensor& i) const { return indexing::get_item(*this, TensorIndex(i)); }
-Tensor Tensor::index(ArrayRef<TensorIndex> indices) const { return indexing::get_item(*this, indices); }
-Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const { return indexing::get_item(*this, indices); }
+Tensor Tensor::index(ArrayRef<TensorIndex> indices) const {
+  indexing::check_not_empty(indices, "index");
+  return indexing::get_item(*this, indices);
+}
+Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const { return index(ArrayRef<TensorIndex>(indices)); }
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& value) {
+  indexing::check_not_empty(indices, "index_put_");
   indexing::set_item(*this, indices, value);
   return *this;
 }

@@ -3,6 +3,7 @@
 // as LibTorch's torch::indexing.
 #pragma once
 #include <initializer_list>
+#include <iosfwd>
 #include <limits>
 #include <optional>
 #include <string_view>
@@ -66,6 +67,11 @@ class TensorIndex {
   Slice slice_;
   Tensor tensor_;
 };
+
+// 1:2:1; None, ..., 3, true, a slice or a tensor; (None, 1:2:1).
+std::ostream& operator<<(std::ostream& out, const Slice& slice);
+std::ostream& operator<<(std::ostream& out, const TensorIndex& index);
+std::ostream& operator<<(std::ostream& out, const std::vector<TensorIndex>& indices);
 
 // x[indices], a view of x if no tensor or bool is among them; and x[indices] = value, broadcast and converted.
 Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices);

@@ -8,8 +8,8 @@ namespace argand::ops {
 namespace {
 
 void check_same_sizes(const char* op, const Tensor& self, const Tensor& target) {
-  ARGAND_CHECK(ShapeError, target.sizes() == self.sizes(), op, ": expected target of input's size ", self.sizes(),
-               ", got ", target.sizes());
+  ARGAND_CHECK(ShapeError, target.sizes() == self.sizes(), op, ": target size ", target.sizes(),
+               " must be the same as input size ", self.sizes());
 }
 
 void check_weight(const char* op, const char* name, const Tensor& self, const Tensor& weight) {
@@ -92,10 +92,14 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
         "and the gradients near 0. binary_cross_entropy_with_logits takes what comes before the sigmoid and is "
         "safe; or call this with float32 tensors where autocast is disabled");
     check_reduction("binary_cross_entropy", a.reduction);
-    check_same_sizes("binary_cross_entropy", a.self, a.target);
+    // As in PyTorch, the op (nn::functional's form does not) takes a target whose dimensions of size 1 are others.
+    const bool differ_in_ones =
+        !(a.target.sizes() == a.self.sizes()) && a.target.squeeze().sizes() == a.self.squeeze().sizes();
+    const Tensor target = differ_in_ones ? a.target.reshape(a.self.sizes()) : a.target;
+    check_same_sizes("binary_cross_entropy", a.self, target);
     check_weight("binary_cross_entropy", "weight", a.self, a.weight);
     check_probabilities("binary_cross_entropy", a.self);
-    const Tensor terms = _binary_cross_entropy_terms(a.self, a.target);
+    const Tensor terms = _binary_cross_entropy_terms(a.self, target);
     return reduce_loss(a.weight.defined() ? terms * a.weight : terms, a.reduction);
   }
   static void samples(S& s) {
@@ -103,13 +107,14 @@ struct BinaryCrossEntropy : Composite<BinaryCrossEntropyArgs> {
     s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0, 1), s->positive({4})});
     s.add({s->real({3, 4}, 0.1, 0.9), s->real({3, 4}, 0, 1), s->positive({3, 4}), Reduction::None});
     s.add({s->real({}, 0.1, 0.9), s->real({}, 0, 1), {}, Reduction::Sum});
+    s.add({s->real({3, 1}, 0.1, 0.9), s->real({3}, 0, 1)});
     s.add({s->real({0, 2}), s->real({0, 2}), {}, Reduction::Sum});
     // At the ends PyTorch's gradient is a large number that stands for infinity.
     s.add_without_gradient({s->integer({8}, 0, 2).to(kDouble), s->integer({8}, 0, 2).to(kDouble), {}, Reduction::None});
     s.fails({s->real({3}, 1.5, 2), s->real({3}, 0, 1)},
             "binary_cross_entropy: all elements of input should be between 0 and 1, got ");
     s.fails({s->real({3}, 0, 1), s->real({2}, 0, 1)},
-            "binary_cross_entropy: expected target of input's size [3], got [2]");
+            "binary_cross_entropy: target size [2] must be the same as input size [3]");
     s.fails({s->real({3}, 0, 1), s->real({3}, 0, 1), s->positive({2, 3})},
             "binary_cross_entropy: expected weight that broadcasts to input's size [3], got [2, 3]");
     s.fails({s->real({3}, 0, 1), s->real({3}, 0, 1), {}, 4}, "binary_cross_entropy: expected reduction 0 (none)");
@@ -145,7 +150,7 @@ struct BinaryCrossEntropyWithLogits : Composite<BinaryCrossEntropyWithLogitsArgs
     s.add({s->real({}, -4, 4), s->real({}, 0, 1)});
     s.add({s->real({4}, -900, 900), s->real({4}, 0, 1), {}, {}, Reduction::None});
     s.fails({s->real({3}), s->real({2})},
-            "binary_cross_entropy_with_logits: expected target of input's size [3], got [2]");
+            "binary_cross_entropy_with_logits: target size [2] must be the same as input size [3]");
     s.fails({s->real({3}), s->real({3}), {}, s->positive({2, 3})},
             "binary_cross_entropy_with_logits: expected pos_weight that broadcasts to input's size [3], got [2, 3]");
   }

@@ -153,6 +153,8 @@ std::ostream& operator<<(std::ostream& out, ScalarType t) { return out << dtype_
 
 std::ostream& detail::stream_value(std::ostream& out, const Device& device) { return out << device.str(); }
 
+std::ostream& detail::stream_value(std::ostream& out, DeviceType type) { return out << device_type_name(type); }
+
 std::ostream& detail::stream_value(std::ostream& out, const Scalar& number) {
   if (number.isFloatingPoint()) return out << number.toDouble();
   if (number.isComplex()) return out << number.to<std::complex<double>>();

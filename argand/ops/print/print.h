@@ -32,10 +32,13 @@ std::ostream& operator<<(std::ostream& out, IntArrayRef values);
 std::ostream& operator<<(std::ostream& out, ScalarType t);
 namespace detail {
 std::ostream& stream_value(std::ostream& out, const Device& device);
+std::ostream& stream_value(std::ostream& out, DeviceType type);
 std::ostream& stream_value(std::ostream& out, const Scalar& number);
 }  // namespace detail
 // A template, so that nothing that merely converts to these is taken for one.
-template <class T, std::enable_if_t<std::is_same_v<T, Device> || std::is_same_v<T, Scalar>, int> = 0>
+template <
+    class T,
+    std::enable_if_t<std::is_same_v<T, Device> || std::is_same_v<T, DeviceType> || std::is_same_v<T, Scalar>, int> = 0>
 std::ostream& operator<<(std::ostream& out, const T& value) {
   return detail::stream_value(out, value);
 }

@@ -110,4 +110,31 @@ struct Cdist : Composite<CdistArgs> {
 };
 ARGAND_OP(Cdist)
 
+struct Pdist : Composite<PdistArgs> {
+  static constexpr auto schema = "pdist(Tensor self, float p=2) -> Tensor";
+  static constexpr auto doc =
+      "The p-norms of the differences of all pairs of different rows of self [N, M], the first row's first: "
+      "[N * (N - 1) / 2].";
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
+  static constexpr int variants = kFunction;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.self.dim() == 2, "pdist: only supports 2D tensors, got: ", a.self.dim(), "D");
+    ARGAND_CHECK(DtypeError, a.self.is_floating_point(), "pdist: only supports floating-point dtypes, got ",
+                 a.self.dtype());
+    ARGAND_CHECK(ValueError, a.p >= 0, "pdist: only supports non-negative p values, got ", a.p);
+    const int64_t n = a.self.size(0);
+    const Tensor pairs = triu_indices(n, n, 1, TensorOptions(a.self.device()).dtype(kLong));
+    const Tensor difference = a.self.index_select(0, pairs[0]) - a.self.index_select(0, pairs[1]);
+    return linalg_vector_norm(difference, a.self.size(1) == 0 ? 2 : a.p, -1);
+  }
+  static void samples(S& s) {
+    s.add({s->apart({4, 2})});
+    s.add({s->apart({3, 2}), 1});
+    s.add({s->real({1, 2})});
+    s.fails({s->real({3})}, "pdist: only supports 2D tensors, got: 1D");
+    s.fails({s->real({3, 2}), -1}, "pdist: only supports non-negative p values, got -1");
+  }
+};
+ARGAND_OP(Pdist)
+
 }  // namespace argand::ops
