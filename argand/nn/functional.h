@@ -18,3 +18,4 @@
 #include "argand/nn/functional/pooling.h"
 #include "argand/nn/functional/unpooling.h"
 #include "argand/nn/functional/upsampling.h"
+#include "argand/nn/functional/vision.h"

@@ -69,6 +69,38 @@ Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
   return tensor.clamp_(a, b);
 }
 
+// The Q of the QR decomposition with R's diagonal positive: Gram-Schmidt, twice against rounding, in float64.
+static Tensor orthonormal_columns(const Tensor& matrix) {
+  const Tensor from = matrix.to(kDouble), q = argand::zeros_like(from);
+  for (int64_t j = 0; j < from.size(1); ++j) {
+    Tensor column = from.select(1, j);
+    const Tensor before = q.narrow(1, 0, j);
+    for (int pass = 0; pass < 2; ++pass) column = column - before.mv(before.t().mv(column));
+    q.select(1, j).copy_(column / column.norm());
+  }
+  return q;
+}
+
+Tensor orthogonal_(Tensor tensor, double gain) {
+  const NoGradGuard no_grad;
+  ARGAND_CHECK(ShapeError, tensor.dim() >= 2, "Only tensors with 2 or more dimensions are supported");
+  if (tensor.numel() == 0) return tensor;
+  const int64_t rows = tensor.size(0), columns = tensor.numel() / rows;
+  const Tensor random = argand::randn({rows, columns}, tensor.options());
+  const Tensor q = rows < columns ? orthonormal_columns(random.t()).t() : orthonormal_columns(random);
+  return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
+}
+
+Tensor sparse_(Tensor tensor, double sparsity, double std) {
+  const NoGradGuard no_grad;
+  ARGAND_CHECK(ShapeError, tensor.dim() == 2, "Only tensors with 2 dimensions are supported");
+  const int64_t rows = tensor.size(0), zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+  tensor.normal_(0, std);
+  for (int64_t column = 0; column < tensor.size(1); ++column)
+    tensor.select(1, column).index_fill_(0, argand::randperm(rows, tensor.device()).narrow(0, 0, zeros), 0);
+  return tensor;
+}
+
 static double kaiming_std(const Tensor& tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   const auto [in, out] = _calculate_fan_in_and_fan_out(tensor);
   const int64_t fan = std::holds_alternative<enumtype::kFanIn>(mode) ? in : out;

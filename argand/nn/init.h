@@ -25,6 +25,11 @@ Tensor eye_(Tensor matrix);
 Tensor dirac_(Tensor tensor);
 Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
 Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
+// A (semi-)orthogonal matrix times gain; dimensions after the first count as one (Saxe et al. 2013).  ShapeError below
+// two dimensions.
+Tensor orthogonal_(Tensor tensor, double gain = 1.0);
+// Normal, with the fraction `sparsity` of each column of a matrix 0 (Martens 2010).
+Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, double a = -2, double b = 2);
 Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
                        NonlinearityType nonlinearity = kLeakyReLU);

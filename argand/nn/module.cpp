@@ -1,6 +1,7 @@
 #include "argand/nn/module.h"
 
 #include "argand/autograd/engine.h"
+#include "argand/base/log.h"
 #include "argand/nn/type_name.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -142,7 +143,8 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(const st
   if (include_self) {
     auto self = const_cast<Module*>(this)->weak_from_this().lock();
     ARGAND_CHECK(ValueError, self,
-                 "modules: the module is not held by a shared_ptr; use std::make_shared or include_self = false");
+                 "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is not held by "
+                 "one; use std::make_shared or include_self = false");
     out.insert(prefix, std::move(self));
   }
   for (const auto& child : children_)
@@ -205,6 +207,10 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   check_name("Parameter", name);
   ARGAND_CHECK(GradError, !tensor.defined() || tensor.is_leaf(), "register_parameter: '", name,
                "' must be a leaf, got a tensor with a grad_fn");
+  if (!tensor.defined() && requires_grad) {
+    warn("register_parameter: an undefined tensor was registered as '", name,
+         "'. Ignoring the `requires_grad=true` function parameter.");
+  }
   if (tensor.defined() && is_differentiable(tensor.dtype())) tensor.set_requires_grad(requires_grad);
   return parameters_.insert(std::move(name), std::move(tensor));
 }
@@ -222,7 +228,10 @@ void Module::add_module(std::string name, std::shared_ptr<Module> module) {
 void Module::set_module(const std::string& name, std::shared_ptr<Module> module) {
   children_[name] = std::move(module);
 }
-void Module::unregister_module(const std::string& name) { children_.erase(name); }
+void Module::unregister_module(const std::string& name) {
+  ARGAND_CHECK(ValueError, children_.contains(name), "No Module with name `", name, "` is registered");
+  children_.erase(name);
+}
 
 // ---- state
 

@@ -1,5 +1,6 @@
 #include "argand/nn/module.h"
 
+#include "argand/base/log.h"
 #include "argand/core/grad_mode.h"
 #include "argand/nn/modules/batchnorm.h"
 #include "argand/nn/modules/dropout.h"
@@ -147,6 +148,20 @@ TEST(Module, EmptyHolderSaysSo) {
   const Linear empty_one(nullptr);
   EXPECT_TRUE(empty_one.is_empty());
   EXPECT_ERROR(ValueError, "Accessing empty ModuleHolder", empty_one.get());
+}
+
+TEST(Module, SaysWhatItCannotDo) {
+  Module plain("plain");
+  EXPECT_ERROR(ValueError, "No Module with name `a` is registered", plain.unregister_module("a"));
+  EXPECT_ERROR(ValueError, "It looks like you attempted to retrieve your top-level module as a shared_ptr",
+               plain.modules());
+  std::string warned;
+  const auto before = set_warning_handler([&](std::string_view m) { warned += m; });
+  plain.register_parameter("absent", Tensor(), /*requires_grad=*/false);
+  EXPECT_EQ(warned, "");
+  plain.register_parameter("undefined", Tensor());
+  set_warning_handler(before);
+  EXPECT_NE(warned.find("Ignoring the `requires_grad=true` function parameter"), std::string::npos);
 }
 
 }  // namespace

@@ -71,6 +71,33 @@ size_t Optimizer::size() const {
   return n;
 }
 
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
+  const auto numbers = [](const OptimizerOptions& options) {
+    std::vector<double> out;
+    options.clone()->each_number([&](const char*, double& value) { out.push_back(value); });
+    return out;
+  };
+  return typeid(a) == typeid(b) && numbers(a) == numbers(b);
+}
+
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b) {
+  const auto tensors = [](const OptimizerParamState& state) {
+    std::vector<Tensor> out;
+    state.clone()->each_tensor([&](const char*, Tensor& t, bool) { out.push_back(t); });
+    return out;
+  };
+  const auto same = [](const Tensor& x, const Tensor& y) {
+    return x.defined() && y.defined() ? x.dtype() == y.dtype() && x.equal(y) : x.defined() == y.defined();
+  };
+  if (typeid(a) != typeid(b) || a.step_count() != b.step_count()) return false;
+  const std::vector<Tensor> x = tensors(a), y = tensors(b);
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
+}
+
+std::unique_ptr<OptimizerParamState> Optimizer::make_state() const {
+  ARGAND_THROW(NotImplementedError, "optimizer: this one has no state of parameters (make_state)");
+}
+
 OptimizerParamState& Optimizer::state_of(const Tensor& param) {
   auto& state = state_[param.unsafeGetTensorImpl()];
   if (!state) state = make_state();

@@ -26,7 +26,7 @@ class OptimizerParamState {
   virtual std::unique_ptr<OptimizerParamState> clone() const = 0;
   // Calls f(name, tensor, required) for every tensor the state has a place for, defined or not; a saved state without
   // a required one is refused.
-  virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>& f) = 0;
+  virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>&) {}
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
   // False where the tensors are not shaped, nor of the dtype, as the parameter: a saved state is then taken as it is.
@@ -39,8 +39,8 @@ class OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
-  // Calls f(name, value) for every number; the value may be changed.
-  virtual void each_number(const std::function<void(const char*, double&)>& f) = 0;
+  // Calls f(name, value) for every number; the value may be changed.  What is not named here is not saved.
+  virtual void each_number(const std::function<void(const char*, double&)>&) {}
 
  protected:
   // For each_number(): a flag as the number 0 or 1.
@@ -50,6 +50,11 @@ class OptimizerOptions {
     flag = value != 0;
   }
 };
+
+// Whether both are of one type and have the same numbers.
+bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
+// Whether both are of one type and have the same steps and equal tensors.
+bool operator==(const OptimizerParamState& a, const OptimizerParamState& b);
 
 // The parts of options and states that are the same for every optimizer.  No unique_ptr of a type of its own: each
 // would cost a program that includes this 0.4 MB of its compiler's memory.
@@ -131,6 +136,7 @@ class Optimizer {
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
   std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
+  const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const { return state_; }
   size_t size() const;  // number of parameters
 
   // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are
@@ -146,7 +152,8 @@ class Optimizer {
   // The state of a parameter, made if missing.
   OptimizerParamState& state_of(const Tensor& param);
   using StatePtr = std::unique_ptr<OptimizerParamState>;
-  virtual StatePtr make_state() const = 0;
+  // An optimizer that remembers nothing need not have it: NotImplementedError.
+  virtual StatePtr make_state() const;
   Tensor run_closure(const LossClosure& closure);
 
  private:

@@ -219,5 +219,44 @@ TEST_F(OptimizerState, LoadedTensorsAreCopies) {
   EXPECT_NE(mine[0][0].item<double>(), its[0][0].item<double>());
 }
 
+TEST(Optimizer, OptionsAndStatesCompare) {
+  EXPECT_TRUE(AdamOptions(0.1) == AdamOptions(0.1));
+  EXPECT_FALSE(AdamOptions(0.1) == AdamOptions(0.1).eps(1e-3));
+  EXPECT_FALSE(static_cast<const OptimizerOptions&>(AdamOptions(0.1)) == AdamWOptions(0.1));
+  AdamParamState a, b;
+  a.exp_avg(ones({2}));
+  EXPECT_FALSE(a == b);
+  b.exp_avg(ones({2}));
+  EXPECT_TRUE(a == b);
+  b.step(1);
+  EXPECT_FALSE(a == b);
+}
+
+// As a program writes its own: options without names for their numbers, and no state.
+struct MineOptions : OptimizerCloneableOptions<MineOptions> {
+  MineOptions(double lr = 1) : lr_(lr) {}
+  ARGAND_ARG(double, lr);
+};
+struct Mine : Optimizer {
+  Mine(std::vector<Tensor> parameters, MineOptions defaults)
+      : Optimizer({OptimizerParamGroup(std::move(parameters))}, std::make_unique<MineOptions>(defaults)) {}
+  Tensor step(LossClosure closure = nullptr) override {
+    const Tensor loss = run_closure(closure);
+    const NoGradGuard no_grad;
+    for (Tensor& p : param_groups()[0].params()) p.sub_(param_groups()[0].options().get_lr());
+    return loss;
+  }
+  using Optimizer::state_of;
+};
+
+TEST(Optimizer, OfOnesOwn) {
+  const Tensor p = parameter(3);
+  Mine optimizer({p}, MineOptions(0.5));
+  optimizer.step();
+  EXPECT_EQ(p[0].item<float>(), 2.5);
+  EXPECT_TRUE(std::as_const(optimizer).state().empty());
+  EXPECT_THROW(optimizer.state_of(p), NotImplementedError);
+}
+
 }  // namespace
 }  // namespace argand::optim

@@ -53,5 +53,13 @@ Tensor softmin(const Tensor& x, const SoftminFuncOptions& o) { return argand::so
 Tensor log_softmax(const Tensor& x, const LogSoftmaxFuncOptions& o) {
   return argand::log_softmax(x, o.dim(), o.dtype());
 }
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& o) {
+  const Tensor noise = -empty_like(logits, TensorOptions(), MemoryFormat::Contiguous).exponential_().log();
+  const Tensor soft = ((logits + noise) / o.tau()).softmax(o.dim());
+  if (!o.hard()) return soft;
+  const Tensor place = std::get<1>(soft.max(o.dim(), /*keepdim=*/true));
+  const Tensor one_hot = zeros_like(logits, TensorOptions(), MemoryFormat::Contiguous).scatter_(o.dim(), place, 1.0);
+  return one_hot - soft.detach() + soft;
+}
 
 }  // namespace argand::nn::functional

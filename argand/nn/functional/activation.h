@@ -30,5 +30,7 @@ Tensor glu(const Tensor& input, const GLUFuncOptions& options = {});  // first h
 Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
 Tensor softmin(const Tensor& input, const SoftminFuncOptions& options);  // softmax(-x)
 Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options);
+// A sample of the Gumbel-softmax distribution; one-hot if hard, with the gradient of the soft one (Jang et al. 2017).
+Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& options = {});
 
 }  // namespace argand::nn::functional

@@ -11,4 +11,6 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDista
   return argand::pairwise_distance(x1, x2, o.p(), o.eps(), o.keepdim());
 }
 
+Tensor pdist(const Tensor& input, double p) { return argand::pdist(input, p); }
+
 }  // namespace argand::nn::functional

@@ -9,5 +9,7 @@ namespace argand::nn::functional {
 Tensor cosine_similarity(const Tensor& x1, const Tensor& x2, const CosineSimilarityFuncOptions& options = {});
 // The p-norm of x1 - x2 + eps over the last dimension.
 Tensor pairwise_distance(const Tensor& x1, const Tensor& x2, const PairwiseDistanceFuncOptions& options = {});
+// The p-norms of the differences of all pairs of different rows of input.
+Tensor pdist(const Tensor& input, double p = 2.0);
 
 }  // namespace argand::nn::functional

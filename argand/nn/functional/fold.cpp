@@ -5,6 +5,8 @@
 namespace argand::nn::functional {
 
 Tensor fold(const Tensor& input, const FoldFuncOptions& o) {
+  ARGAND_CHECK(ShapeError, input.dim() == 2 || input.dim() == 3,
+               "Input Error: Only unbatched (2D) or batched (3D) input Tensors are supported (got ", input.dim(), "D)");
   return col2im(input, o.output_size(), o.kernel_size(), o.dilation(), o.padding(), o.stride());
 }
 

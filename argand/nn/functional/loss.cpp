@@ -47,6 +47,11 @@ Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOpti
 Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& o) {
   return argand::smooth_l1_loss(input, target, reduction_of(o.reduction()), o.beta().value_or(1.0));
 }
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target, const SmoothL1LossFuncOptions& o, double beta) {
+  ARGAND_CHECK(ValueError, !o.beta(), "smooth_l1_loss: expected beta not to be provided in 'options', but got ",
+               *o.beta());
+  return argand::smooth_l1_loss(input, target, reduction_of(o.reduction()), beta);
+}
 Tensor huber_loss(const Tensor& input, const Tensor& target, const HuberLossFuncOptions& o) {
   return argand::huber_loss(input, target, reduction_of(o.reduction()), o.delta());
 }
@@ -58,6 +63,9 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target, const CrossEntro
                                     o.label_smoothing());
 }
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target, const BinaryCrossEntropyFuncOptions& o) {
+  ARGAND_CHECK(ShapeError, target.sizes() == input.sizes(), "binary_cross_entropy: Using a target size (",
+               target.sizes(), ") that is different to the input size (", input.sizes(),
+               ") is deprecated. Please ensure they have the same size.");
   return argand::binary_cross_entropy(input, target, optional(o.weight()), reduction_of(o.reduction()));
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,

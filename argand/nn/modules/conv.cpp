@@ -92,6 +92,9 @@ ConvNdImpl<D, Derived>::ConvNdImpl(ConvOptions<D> o) : options(std::move(o)) {
 template <size_t D, class Derived>
 void ConvNdImpl<D, Derived>::reset() {
   check_channels("Conv", options);
+  ARGAND_CHECK(
+      ValueError, !std::holds_alternative<enumtype::kSame>(options.padding()) || !any_differs(options.stride(), 1),
+      "Conv: padding='same' is not supported for strided convolutions, got stride ", IntArrayRef(*options.stride()));
   weight = this->register_parameter(
       "weight",
       empty(weight_sizes(options.out_channels(), options.in_channels() / options.groups(), options.kernel_size())));
@@ -135,8 +138,6 @@ ConvTransposeNdImpl<D, Derived>::ConvTransposeNdImpl(ConvTransposeOptions<D> o) 
 template <size_t D, class Derived>
 void ConvTransposeNdImpl<D, Derived>::reset() {
   check_channels("ConvTranspose", options);
-  ARGAND_CHECK(ValueError, std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
-               "ConvTranspose: only kZeros padding mode is supported");
   weight = this->register_parameter(
       "weight",
       empty(weight_sizes(options.in_channels(), options.out_channels() / options.groups(), options.kernel_size())));
@@ -161,6 +162,8 @@ void ConvTransposeNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
 
 template <size_t D, class Derived>
 Tensor ConvTransposeNdImpl<D, Derived>::forward(const Tensor& input, const std::optional<IntArrayRef>& output_size) {
+  ARGAND_CHECK(ValueError, std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
+               "ConvTranspose: only kZeros padding mode is supported");
   ExpandingArray<D> extra = options.output_padding();
   if (output_size) {
     const IntArrayRef wanted = output_size->slice(output_size->size() >= D ? output_size->size() - D : 0);

@@ -85,8 +85,12 @@ TEST(Conv, ChannelsAreLastWhereThoseOfAnOperandAre) {
 
 TEST(Conv, OptionsAreCheckedAndPrinted) {
   EXPECT_ERROR(ValueError, "in_channels (3) must be divisible by groups (2)", Conv2d(Conv2dOptions(3, 4, 1).groups(2)));
-  EXPECT_ERROR(ValueError, "only kZeros padding mode is supported",
-               ConvTranspose2d(ConvTranspose2dOptions(3, 4, 1).padding_mode(kReflect)));
+  EXPECT_ERROR(ValueError, "padding='same' is not supported for strided convolutions, got stride [1, 2]",
+               Conv2d(Conv2dOptions(3, 4, 1).padding(kSame).stride({1, 2})));
+  ConvTranspose2d reflecting(ConvTranspose2dOptions(3, 4, 1).padding_mode(kReflect));
+  EXPECT_EQ(printed(*reflecting),
+            "torch::nn::ConvTranspose2d(3, 4, kernel_size=[1, 1], stride=[1, 1], padding_mode=kReflect)");
+  EXPECT_ERROR(ValueError, "only kZeros padding mode is supported", reflecting(zeros({1, 3, 2, 2})));
   EXPECT_EQ(printed(*Conv2d(Conv2dOptions(3, 4, {2, 3}).stride({1, 2}).bias(false))),
             "torch::nn::Conv2d(3, 4, kernel_size=[2, 3], stride=[1, 2], bias=false)");
 }

@@ -51,7 +51,7 @@ Tensor BCEWithLogitsLossImpl::forward(const Tensor& input, const Tensor& target)
   Tensor Name##Impl::forward(const Tensor& first, const Tensor& second, const Tensor& third) {                    \
     return F::function(first, second, third, options);                                                            \
   }
-ARGAND_LOSS(MarginRankingLoss, margin_ranking_loss, "margin=" << options.margin() << ")")
+ARGAND_LOSS(MarginRankingLoss, margin_ranking_loss, ")")
 ARGAND_LOSS(CosineEmbeddingLoss, cosine_embedding_loss, "margin=" << options.margin() << ")")
 ARGAND_LOSS(TripletMarginLoss, triplet_margin_loss,
             "margin=" << options.margin() << ", p=" << options.p() << ", eps=" << options.eps()

@@ -7,7 +7,7 @@
 namespace argand::nn {
 
 MultiheadAttentionImpl::MultiheadAttentionImpl(const MultiheadAttentionOptions& options_)
-    : Cloneable("torch::nn::MultiheadAttentionImpl"), options(options_) {
+    : Cloneable("torch::nn::MultiheadAttention"), options(options_) {
   reset();
 }
 

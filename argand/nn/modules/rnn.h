@@ -2,8 +2,8 @@
 #pragma once
 #include <tuple>
 
+#include "argand/nn/modules/container/any.h"
 #include "argand/nn/options/rnn.h"
-#include "argand/nn/pimpl.h"
 #include "argand/nn/utils/rnn.h"
 
 namespace argand::nn {
@@ -59,6 +59,9 @@ class RNNImpl : public detail::RNNImplBase<RNNImpl> {
 
   RNNOptions options;
 
+ protected:
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+
  private:
   std::tuple<Tensor, Tensor> run(const Input& in, const Tensor& hx);
 };
@@ -75,6 +78,9 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
 
   LSTMOptions options;
 
+ protected:
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+
  private:
   std::tuple<Tensor, State> run(const Input& in, const std::optional<State>& hx);
 };
@@ -89,6 +95,9 @@ class GRUImpl : public detail::RNNImplBase<GRUImpl> {
       const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
 
   GRUOptions options;
+
+ protected:
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 
  private:
   std::tuple<Tensor, Tensor> run(const Input& in, const Tensor& hx);
@@ -128,6 +137,7 @@ class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
 
  protected:
   std::string nonlinearity() const override;
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 ARGAND_MODULE(RNNCell);
 
@@ -138,6 +148,9 @@ class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
   std::tuple<Tensor, Tensor> forward(const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx_opt = {});
 
   LSTMCellOptions options;
+
+ protected:
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 };
 ARGAND_MODULE(LSTMCell);
 
@@ -148,6 +161,9 @@ class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
   Tensor forward(const Tensor& input, const Tensor& hx = {});
 
   GRUCellOptions options;
+
+ protected:
+  ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
 ARGAND_MODULE(GRUCell);
 

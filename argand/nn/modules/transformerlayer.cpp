@@ -83,16 +83,16 @@ void TransformerDecoderLayerImpl::reset() {
   const double p = options.dropout();
   const auto norm = [&] { return LayerNorm(LayerNormOptions({width})); };
   self_attn = register_module("self_attn", attention(width, options.nhead(), p));
-  dropout1 = register_module("dropout1", Dropout(p));
-  norm1 = register_module("norm1", norm());
   multihead_attn = register_module("multihead_attn", attention(width, options.nhead(), p));
-  dropout2 = register_module("dropout2", Dropout(p));
-  norm2 = register_module("norm2", norm());
   linear1 = register_module("linear1", Linear(width, options.dim_feedforward()));
   dropout = register_module("dropout", Dropout(p));
   linear2 = register_module("linear2", Linear(options.dim_feedforward(), width));
-  dropout3 = register_module("dropout3", Dropout(p));
+  norm1 = register_module("norm1", norm());
+  norm2 = register_module("norm2", norm());
   norm3 = register_module("norm3", norm());
+  dropout1 = register_module("dropout1", Dropout(p));
+  dropout2 = register_module("dropout2", Dropout(p));
+  dropout3 = register_module("dropout3", Dropout(p));
 }
 
 void TransformerDecoderLayerImpl::reset_parameters() {

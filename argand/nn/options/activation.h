@@ -123,6 +123,11 @@ struct LogSoftmaxFuncOptions {
   ARGAND_ARG(int64_t, dim);
   ARGAND_ARG(std::optional<ScalarType>, dtype) = std::nullopt;
 };
+struct GumbelSoftmaxFuncOptions {
+  ARGAND_ARG(double, tau) = 1.0;  // the temperature
+  ARGAND_ARG(bool, hard) = false;
+  ARGAND_ARG(int64_t, dim) = -1;
+};
 
 }  // namespace functional
 }  // namespace argand::nn

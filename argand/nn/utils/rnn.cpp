@@ -42,6 +42,11 @@ PackedSequence pack_padded_sequence(Tensor input, Tensor lengths, bool batch_fir
 
 std::tuple<Tensor, Tensor> pad_packed_sequence(const PackedSequence& sequence, bool batch_first, double padding_value,
                                                std::optional<int64_t> total_length) {
+  const int64_t longest = sequence.batch_sizes().size(0);
+  ARGAND_CHECK(ValueError, total_length.value_or(longest) >= longest,
+               "pad_packed_sequence: Expected total_length to be at least the length of the longest sequence in input, "
+               "but got total_length=",
+               total_length.value_or(0), " and a longest sequence of ", longest);
   auto [padded, lengths] = _pad_packed_sequence(sequence.data(), sequence.batch_sizes(), batch_first, padding_value,
                                                 total_length.value_or(0));
   const Tensor& order = sequence.unsorted_indices();

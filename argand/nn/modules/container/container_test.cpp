@@ -2,10 +2,12 @@
 #include "argand/nn/modules/activation.h"
 #include "argand/nn/modules/container/moduledict.h"
 #include "argand/nn/modules/container/modulelist.h"
+#include "argand/nn/modules/container/parameterlist.h"
 #include "argand/nn/modules/container/sequential.h"
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/dropout.h"
 #include "argand/nn/modules/linear.h"
+#include "argand/nn/modules/rnn.h"
 #include "argand/nn/modules/values_test.h"
 
 namespace argand::nn {
@@ -31,6 +33,43 @@ TEST(AnyModule, ChecksCountAndTypesOfArguments) {
 TEST(AnyModule, KnowsDefaultArguments) {
   AnyModule m{ConvTranspose1d(1, 1, 3)};
   EXPECT_EQ(m.forward(zeros({1, 1, 4})).size(2), 6);
+}
+
+TEST(AnyModule, RecurrentLayersStartFromZeros) {
+  using Both = std::tuple<Tensor, Tensor>;
+  EXPECT_EQ(std::get<0>(AnyModule(RNN(2, 3)).forward<Both>(zeros({4, 1, 2}))).size(2), 3);
+  EXPECT_EQ(std::get<0>(AnyModule(GRU(2, 3)).forward<Both>(zeros({4, 1, 2}))).size(2), 3);
+  EXPECT_EQ(std::get<0>(AnyModule(LSTM(2, 3)).forward<std::tuple<Tensor, Both>>(zeros({4, 1, 2}))).size(2), 3);
+  EXPECT_EQ(AnyModule(GRUCell(2, 3)).forward(zeros({1, 2})).size(1), 3);
+  EXPECT_EQ(std::get<1>(AnyModule(LSTMCell(2, 3)).forward<Both>(zeros({1, 2}))).size(1), 3);
+}
+
+TEST(Containers, TakeOverOthers) {
+  ModuleDict modules, more;
+  modules->insert("a", Linear(1, 2).ptr());
+  more->insert("a", Linear(1, 3).ptr());
+  more->insert("b", Linear(1, 4).ptr());
+  modules->update(*more);
+  EXPECT_EQ(modules->keys(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(modules->at<LinearImpl>("a").weight.size(0), 3);
+
+  ParameterDict parameters, known, unknown;
+  parameters->insert("a", zeros({1}));
+  parameters->insert("b", zeros({1}));
+  known->insert("b", ones({1}));
+  unknown->insert("b", full({1}, 2));
+  unknown->insert("c", ones({1}));
+  parameters->update(*known);
+  EXPECT_EQ(parameters["b"].item<float>(), 1);
+  EXPECT_ERROR(IndexError, "Parameter 'c' is not defined", parameters->update(*unknown));
+  EXPECT_EQ(parameters["b"].item<float>(), 1) << "nothing changed";
+
+  ParameterList first(zeros({1})), second(ones({1}), full({1}, 2));
+  *first += *second;
+  first->extend(*second);
+  EXPECT_EQ(first->size(), 5u);
+  EXPECT_NE(printed(*first).find("(4): Parameter containing: [Float of size [1]]"), std::string::npos);
+  EXPECT_EQ(first[2].item<float>(), 2);
 }
 
 TEST(Sequential, ChainsAndNames) {

@@ -43,6 +43,7 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   // Inserts; a key that is there already gets the new module.
   void update(const std::vector<Entry>& modules);
   void update(const Dict& modules);
+  void update(const ModuleDictImpl& other) { update(other.children_); }
   void insert(const std::string& key, std::shared_ptr<Module> module);
 };
 ARGAND_MODULE(ModuleDict);

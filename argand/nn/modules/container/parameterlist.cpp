@@ -14,7 +14,7 @@ Tensor copy_parameter(const Tensor& p, const std::optional<Device>& device) {
 void print(std::ostream& stream, const char* name, const OrderedDict<std::string, Tensor>& parameters) {
   stream << name << "(\n";
   for (const auto& p : parameters)
-    stream << "(" << p.key() << "): Parameter containing: [" << str(p.value().scalar_type()) << " of size "
+    stream << "(" << p.key() << "): Parameter containing: [" << dtype_cpp_name(p.value().scalar_type()) << " of size "
            << str(p.value().sizes()) << "]\n";
   stream << ")";
 }
@@ -53,6 +53,11 @@ void ParameterDictImpl::update(const Dict& parameters) {
     else
       insert(p.key(), p.value());
   }
+}
+
+void ParameterDictImpl::update(const ParameterDictImpl& other) {
+  for (const auto& p : other.parameters_) get(p.key());
+  update(other.parameters_);
 }
 
 }  // namespace argand::nn

@@ -30,6 +30,12 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   void extend(const Container& container) {
     for (const auto& parameter : container) append(parameter);
   }
+  // Appends the other list's parameters.
+  ParameterListImpl& operator+=(const ParameterListImpl& other) {
+    for (const Tensor& parameter : other.parameters_.values()) append(parameter);
+    return *this;
+  }
+  void extend(const ParameterListImpl& other) { *this += other; }
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }
@@ -64,6 +70,8 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   Tensor pop(const std::string& key);
   // Inserts; a key that is there already gets the new tensor.
   void update(const Dict& parameters);
+  // IndexError, before anything changes, if a key of the other dictionary is not there.
+  void update(const ParameterDictImpl& other);
   std::vector<std::string> keys() const { return parameters_.keys(); }
   std::vector<Tensor> values() const { return parameters_.values(); }
   Iterator begin() { return parameters_.begin(); }
