@@ -238,7 +238,7 @@ TEST(DataLoader, TimeoutNamesTheBatchAndAStuckWorkerIsLeftBehind) {
       ++it;
       ADD_FAILURE() << "nothing can have come";
     } catch (const LoaderTimeout& e) {
-      EXPECT_EQ(e.msg(), "DataLoader: batch 1 (sample 2 and following) was not made within 30 ms");
+      EXPECT_EQ(e.msg(), "DataLoader: Timeout, batch 1 (sample 2 and following) was not made within 30 ms");
     }
   }
   EXPECT_FALSE(gate->left) << "the loader went away without waiting for it";

@@ -68,9 +68,11 @@ class StatelessDataLoader
  public:
   StatelessDataLoader(Dataset dataset, Sampler sampler, DataLoaderOptions options)
       : StatelessDataLoader::DataLoaderBase(std::move(options)), shared_(std::make_shared<Shared>(std::move(sampler))) {
-    const auto copies = static_cast<size_t>(std::max<int64_t>(1, this->options().workers()));
-    for (size_t i = 1; i < copies; ++i) shared_->datasets.push_back(dataset);
-    shared_->datasets.push_back(std::move(dataset));
+    // The calling thread uses what it was given, a worker always a copy: data sets may count them.
+    const auto workers = static_cast<size_t>(this->options().workers());
+    shared_->datasets.reserve(std::max<size_t>(1, workers));
+    for (size_t i = 0; i < workers; ++i) shared_->datasets.push_back(dataset);
+    if (workers == 0) shared_->datasets.push_back(std::move(dataset));
   }
 
  private:

@@ -261,5 +261,25 @@ TEST(Samplers, DistributedPartsCoverTheSet) {
   }
 }
 
+// Numbers its copies, as a program that tells its workers apart.
+struct Copied : datasets::Dataset<Copied, int> {
+  explicit Copied(std::atomic<int>& copies) : copies(&copies) {}
+  Copied(const Copied& o) : copies(o.copies), number((*copies)++) {}
+  Copied(Copied&&) noexcept = default;
+  int get(size_t) override { return number; }
+  std::optional<size_t> size() const override { return 40; }
+  std::atomic<int>* copies;
+  int number = -1;
+};
+
+TEST(StatelessLoader, EveryWorkerHasACopy) {
+  for (const int64_t workers : kWorkerCounts) {
+    std::atomic<int> copies{0};
+    auto loader = make_data_loader(Copied(copies), DataLoaderOptions(1).workers(workers));
+    for (const auto& batch : *loader) EXPECT_EQ(batch[0] >= 0, workers > 0);
+    EXPECT_EQ(copies, workers);
+  }
+}
+
 }  // namespace
 }  // namespace argand::data

@@ -28,11 +28,13 @@ class Iterator {
     void* batch = current();
     ARGAND_CHECK(ValueError, batch,
                  pass_ ? "Attempted to dereference iterator that was past the end"
-                       : "Attempted to get batch from a past-the-end iterator");
+                       : "Dereferencing the DataLoader's past-the-end iterator is not allowed");
     return static_cast<Batch*>(batch);
   }
   Iterator& operator++() {
-    ARGAND_CHECK(ValueError, current(), "Attempted to increment iterator past the end");
+    ARGAND_CHECK(ValueError, current(),
+                 pass_ ? "Attempted to increment iterator past the end"
+                       : "Incrementing the DataLoader's past-the-end iterator is not allowed");
     pass_->advance();
     return *this;
   }

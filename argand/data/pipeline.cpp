@@ -63,7 +63,7 @@ class Pipeline::Shared {
     if (settings_.timeout.count() == 0) {
       ready_.wait(lock, is_ready);
     } else if (!ready_.wait_for(lock, settings_.timeout, is_ready)) {
-      throw LoaderTimeout(str("DataLoader: batch ", to_take_, sample_text(), " was not made within ",
+      throw LoaderTimeout(str("DataLoader: Timeout, batch ", to_take_, sample_text(), " was not made within ",
                               settings_.timeout.count(), " ms"));
     }
     if (found() == made_.end()) return nullptr;

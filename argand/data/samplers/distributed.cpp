@@ -37,7 +37,7 @@ void DistributedRandomSampler::reset(std::optional<size_t> new_size) {
 
 void DistributedRandomSampler::populate_indices() {
   const size_t count = local_sample_count();
-  const size_t total = allow_duplicates_ ? count * num_replicas_ : size_;
+  const size_t total = count * num_replicas_;  // without duplicates the last ones are left out
   all_indices_.resize(total);
   std::iota(all_indices_.begin(), all_indices_.end(), size_t{0});
   for (size_t i = size_; i < total; ++i) all_indices_[i] = i - size_;  // the first ones again

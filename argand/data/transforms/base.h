@@ -34,7 +34,5 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
 // The examples of a batch into one.
 template <class T, class Batch = std::vector<T>>
 using Collation = BatchTransform<Batch, T>;
-template <class T>
-using Collate = Collation<T>;
 
 }  // namespace argand::data::transforms

@@ -28,4 +28,8 @@ class Lambda : public Transform<Input, Output> {
   FunctionType function_;
 };
 
+// The examples of a batch into one, by a function.
+template <class T, class Batch = std::vector<T>>
+using Collate = BatchLambda<Batch, T>;
+
 }  // namespace argand::data::transforms

@@ -8,12 +8,12 @@ template <class T = Example<>>
 struct Stack;
 
 template <>
-struct Stack<Example<>> : public Collate<Example<>> {
+struct Stack<Example<>> : public Collation<Example<>> {
   Example<> apply_batch(std::vector<Example<>> examples) override;
 };
 
 template <>
-struct Stack<TensorExample> : public Collate<TensorExample> {
+struct Stack<TensorExample> : public Collation<TensorExample> {
   TensorExample apply_batch(std::vector<TensorExample> examples) override;
 };
 
