@@ -1,5 +1,8 @@
 // What is LibTorch's and nothing else's: macros, and names that stand in c10, at or torch.
 #include <gtest/gtest.h>
+#include <torch/csrc/utils/tensor_flatten.h>
+#include <torch/csrc/utils/variadic.h>
+#include <torch/detail/static.h>
 #include <torch/torch.h>
 
 #include <thread>
@@ -134,6 +137,57 @@ TEST(Frontend, CudaNamesAreThereWithoutAGpu) {
     EXPECT_THROW(c10::cuda::getCurrentCUDAStream(), c10::Error);
     EXPECT_THROW(guard.set_index(0), c10::Error);
   }
+}
+
+TEST(Frontend, NamesOfOlderPrograms) {
+  c10::variant<torch::enumtype::kSum, torch::enumtype::kMean> reduction = torch::kMean;
+  EXPECT_EQ(torch::enumtype::get_enum_name(reduction), "kMean");
+  EXPECT_TRUE(c10::get_if<torch::enumtype::kMean>(&reduction));
+  EXPECT_EQ(caffe2::TypeMeta::Make<int>(), torch::kInt);
+  torch::init_num_threads();
+  torch::set_num_interop_threads(4);
+  EXPECT_EQ(torch::get_num_interop_threads(), 1);
+  torch::autograd::AutoGradMode off(false);
+  EXPECT_FALSE(torch::autograd::GradMode::is_enabled());
+  EXPECT_EQ(c10::str(torch::kCUDA, ' ', torch::indexing::Slice(1, 3)), "cuda 1:3:1");
+}
+
+TEST(Frontend, SpecialAndLinalg) {
+  const torch::Tensor x = torch::tensor({0.5, 2.0});
+  EXPECT_TRUE(torch::special::gammaln(x).equal(x.lgamma()));
+  EXPECT_TRUE(torch::special::expit(x).equal(x.sigmoid()));
+  EXPECT_TRUE(torch::special::polygamma(1, x).equal(torch::polygamma(1, x)));
+  EXPECT_EQ(torch::linalg::vector_norm(torch::tensor({3.0, 4.0})).item<double>(), 5);
+  EXPECT_TRUE(torch::linalg::cross(torch::tensor({1., 0., 0.}), torch::tensor({0., 1., 0.}))
+                  .equal(torch::tensor({0., 0., 1.})));
+}
+
+TEST(Frontend, FlatTensors) {
+  const std::vector<torch::Tensor> tensors{torch::ones({2, 2}), torch::zeros({0}), torch::full({3}, 2.0)};
+  const torch::Tensor flat = torch::utils::flatten_dense_tensors(tensors);
+  EXPECT_EQ(flat.numel(), 7);
+  const auto back = torch::utils::unflatten_dense_tensors(flat * 2, tensors);
+  EXPECT_TRUE(back[0].equal(tensors[0] * 2));
+  EXPECT_EQ(back[1].numel(), 0);
+  EXPECT_TRUE(back[2].equal(tensors[2] * 2));
+}
+
+struct ForwardsText : torch::nn::Module {
+  std::string forward(const torch::Tensor&) { return ""; }
+};
+
+TEST(Frontend, QuestionsAtCompileTime) {
+  namespace detail = torch::detail;
+  static_assert(detail::is_module<ForwardsText&>::value && !detail::is_module<int>::value);
+  static_assert(std::is_same_v<detail::return_type_of_forward_t<ForwardsText, torch::Tensor>, std::string>);
+  static_assert(std::is_void_v<detail::return_type_of_forward_t<torch::nn::Module>>);
+  static_assert(detail::check_not_lvalue_references<int, const float&>());
+  static_assert(!detail::check_not_lvalue_references<int, float&>());
+  static_assert(torch::all_of<true, true>::value && !torch::all_of<true, false>::value && torch::all_of<>::value);
+  static_assert(torch::any_of<true, false>::value && !torch::any_of<>::value);
+  int sum = 0;
+  torch::apply([&](int i) { sum = sum * 10 + i; }, 1, 2, 3);
+  EXPECT_EQ(sum, 123);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "c10/util/Optional.h"
 #include "c10/util/complex.h"
 #include "c10/util/irange.h"
+#include "c10/util/variant.h"
 
 namespace c10 {
 
@@ -41,3 +42,13 @@ Generator make_generator(Arguments&&... arguments) {
   return Generator(c10::make_intrusive<Impl>(std::forward<Arguments>(arguments)...));
 }
 }  // namespace at
+
+namespace caffe2 {
+// The dtype of a C++ type.
+struct TypeMeta {
+  template <class T>
+  static argand::ScalarType Make() {
+    return argand::scalar_type_v<T>;
+  }
+};
+}  // namespace caffe2
