@@ -103,7 +103,7 @@ bool InputArchive::try_read(const std::string& key, InputArchive& archive) {
 }
 
 void InputArchive::read(const std::string& key, IValue& value) {
-  ARGAND_CHECK(ValueError, try_read(key, value), "No such serialized IValue '", full_name(key), "'");
+  ARGAND_CHECK(ValueError, try_read(key, value), "the archive does not have a field with name '", full_name(key), "'");
 }
 void InputArchive::read(const std::string& key, Tensor& tensor, bool is_buffer) {
   ARGAND_CHECK(ValueError, try_read(key, tensor, is_buffer), "No such serialized tensor '", full_name(key), "'");

@@ -112,7 +112,7 @@ TEST(Archive, NestedArchives) {
   EXPECT_EQ(message_of([&] { i.read("y", x); }), "No such serialized tensor 'middle.inner.y'");
   EXPECT_EQ(message_of([&] { in.read("nothing", m); }), "No such serialized submodule: 'nothing'");
   IValue v;
-  EXPECT_EQ(message_of([&] { in.read("n", v); }), "No such serialized IValue 'n'");
+  EXPECT_EQ(message_of([&] { in.read("n", v); }), "the archive does not have a field with name 'n'");
 }
 
 TEST(Archive, AReadTensorStaysTheSameTensor) {

@@ -68,7 +68,7 @@ TEST(Containers, TakeOverOthers) {
   *first += *second;
   first->extend(*second);
   EXPECT_EQ(first->size(), 5u);
-  EXPECT_NE(printed(*first).find("(4): Parameter containing: [Float of size [1]]"), std::string::npos);
+  EXPECT_NE(printed(*first).find("(0): Parameter containing: [Float of size [1]]"), std::string::npos);
   EXPECT_EQ(first[2].item<float>(), 2);
 }
 
