@@ -18,7 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXAMPLES = HERE.parents[1] / "examples/cpp"
 # The programs and their arguments; DATA is a folder in MNIST's format.
 PROGRAMS = {"custom_dataset": [], "custom_function": [], "dcgan": ["DATA", "20"], "indexing": [],
-            "mnist": ["DATA", "2", "12"], "regression": [], "serialization": []}
+            "lstm_language_model": [], "mnist": ["DATA", "2", "12"], "regression": [], "serialization": [],
+            "transformer_language_model": []}
 
 
 def output_of(program, name, data):

@@ -1,20 +1,15 @@
 #include "argand/nn/modules/transformercoder.h"
 
-#include "argand/core/cpu_generator.h"
-
 namespace argand::nn {
 namespace {
 
-// Copies of a layer, each with memory of its own.  A clone is made by reset(), whose draws are overwritten: they must
-// not move the random stream on, as torch.nn.Transformer's copies do not.
+// Copies of a layer, each with memory of its own.  A clone is made by reset(), whose draws are overwritten but move the
+// random stream on: as LibTorch's, unlike those of Python's torch.nn.Transformer.
 template <class Layer>
 ModuleList copies(const Layer& layer, int64_t count) {
   ARGAND_CHECK(ValueError, count >= 0, "num_layers should be at least 0, got ", count);
-  Generator generator = default_cpu_generator();
-  const std::vector<uint8_t> state = generator.state();
   ModuleList out;
   for (int64_t i = 0; i < count; ++i) out->push_back(layer->clone());
-  generator.set_state(state);
   return out;
 }
 
