@@ -1,0 +1,213 @@
+"""LibTorch's own tests of its C++ frontend (test/cpp/api of PyTorch's sources), built and run against Argand.
+
+    python suite.py --sources PYTORCH --build BUILD [--work FOLDER] [--cxx COMPILER] [--jobs N] [--details] [FILE...]
+
+PYTORCH is an unpacked source tree of PyTorch 1.13.1, BUILD a build folder of Argand. Prints a line for each file and the sum. A test that
+does not compile is taken out of the copy that is compiled, so that it costs no other; it counts as not compiled. With --details, each
+test that failed or did not compile is printed with the first line of what went wrong.
+"""
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TEST = re.compile(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
+RESULT = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w./]+)")
+# Files without tests of their own: the first is linked to all, the other measures speed on GPUs.
+NO_TESTS = {"support", "parallel_benchmark"}
+
+
+class Source:
+    """A test file: its lines, and which part each line belongs to: a test by name, another declaration by number, or none."""
+
+    def __init__(self, text):
+        self.lines = text.splitlines()
+        self.owner = [None] * (len(self.lines) + 2)
+        self.left_out = {}
+        line = 0
+        while line < len(self.lines):
+            end = self.end_of_part(line)
+            match = TEST.match(" ".join(self.lines[line:line + 3])) if end else None
+            for i in range(line, end or 0):
+                self.owner[i + 1] = f"{match[1]}.{match[2]}" if match else line
+            line = end or line + 1
+
+    def end_of_part(self, start):
+        """The line after the declaration that starts at a line's beginning; None if none does there."""
+        first = self.lines[start]
+        if first.startswith("#define"):
+            return next(i + 1 for i in range(start, len(self.lines)) if not self.lines[i].endswith("\\"))
+        if not first or first.startswith((" ", "#", "//", "/*", "*", "}", "namespace ")):
+            return None
+        body = False
+        for i in range(start, len(self.lines)):
+            body |= "{" in self.lines[i]
+            if self.lines[i].startswith("}") or (not body and self.lines[i].endswith(";")) or (
+                    i == start and body and first.endswith(("}", "};"))):
+                return i + 1
+        return None
+
+    def tests(self):
+        return sorted({owner for owner in self.owner if isinstance(owner, str)})
+
+    def leave_out(self, line, reason):
+        """Takes out what `line` belongs to: a test, another declaration, an include; false if it is none of them."""
+        part = self.owner[line]
+        if isinstance(part, str):
+            self.left_out.setdefault(part, reason)
+        elif part is None and not self.lines[line - 1].startswith("#include"):
+            return False
+        for i in range(1, len(self.lines) + 1):
+            if i == line or (part is not None and self.owner[i] == part):
+                self.lines[i - 1] = ""
+        return True
+
+    def write(self, path):
+        path.write_text("\n".join(self.lines) + "\n")
+
+
+def errors(log, path):
+    """(line of `path`, message) for each error of the compiler: its own place, or the place that led to it."""
+    found, context = [], None
+    for line in log.splitlines():
+        place = re.match(r"(?:\S*/)?" + re.escape(path.name) + r":(\d+)(?::\d+)?:\s*(.*)", line)  # ccache may make paths relative
+        if " error: " in line:
+            message = line.split(" error: ", 1)[1]
+            if place:
+                found.append((int(place[1]), message))
+            elif context:
+                found.append((context, message))
+            else:
+                found.append((None, message))
+            context = None
+        elif place and ("required from here" in place[2] or "required from" in place[2]):
+            context = int(place[1])
+    return found
+
+
+class Suite:
+    def __init__(self, options):
+        self.options = options
+        self.api = pathlib.Path(options.sources) / "test/cpp/api"
+        self.build = pathlib.Path(options.build).resolve()
+        self.work = pathlib.Path(options.work or self.build / "libtorch-suite").resolve()
+        self.work.mkdir(parents=True, exist_ok=True)
+
+    def command(self, source, output):
+        includes = [ROOT, self.build / "generated", ROOT / "compat/torch", self.build / "compat/torch/include", self.options.sources]
+        cache = ["ccache"] if shutil.which("ccache") else []
+        return [*cache, self.options.cxx, "-std=c++20", "-O0", "-w", "-fno-diagnostics-show-caret",
+                *(f"-I{path}" for path in includes), "-c", str(source), "-o", str(output)]
+
+    def compile(self, name):
+        """The object of a file without the tests that do not compile, or None; and the Source."""
+        source = Source((self.api / f"{name}.cpp").read_text())
+        copy, output = self.work / f"{name}.cpp", self.work / f"{name}.o"
+        for _ in range(12):
+            source.write(copy)
+            run = subprocess.run(self.command(copy, output), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            (self.work / f"{name}.log").write_text(run.stdout)
+            if run.returncode == 0:
+                return output, source
+            found = errors(run.stdout, copy)
+            outside = [m for line, m in found if not line or not source.leave_out(line, m)]
+            if len(outside) == len(found):
+                for test in source.tests():
+                    source.left_out.setdefault(test, f"outside of a test: {outside[0] if outside else run.stdout[-300:]}")
+                return None, source
+        return None, source
+
+    def run(self, name, program):
+        """{test: None or what went wrong}; a test that ends the program costs only itself."""
+        results, crashed = {}, []
+        while True:
+            filter = f"--gtest_filter=-*_CUDA:*_MultiCUDA:{':'.join(crashed)}"
+            try:
+                run = subprocess.run([str(program), filter], cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                     text=True, errors="replace", timeout=self.options.timeout)
+                output, ended = run.stdout, run.returncode in (0, 1)
+            except subprocess.TimeoutExpired as stopped:
+                output, ended = (stopped.stdout or b"").decode(errors="replace"), False
+            running, said = None, []
+            for line in output.splitlines():
+                match = RESULT.match(line)
+                if not match:
+                    said.append(line)
+                elif match[1] == "RUN":
+                    running, said = match[2], []
+                elif running:
+                    text = " ".join(said)
+                    results[running] = None if match[1] in ("OK", "SKIPPED") else text or "failed"
+                    running = None
+            if ended or not running or len(crashed) > 60:
+                (self.work / f"{name}.out").write_text(output)
+                return results
+            results[running] = "ended the program: " + " ".join(said)[-300:]
+            crashed.append(running)
+
+    def link(self, name, objects):
+        """The program, or None and what the linker said first."""
+        program = self.work / name
+        run = subprocess.run([self.options.cxx, *map(str, objects), "-o", str(program), f"-L{self.build / 'lib'}",
+                              f"-Wl,-rpath,{self.build / 'lib'}", "-largand", "-lgtest", "-lgmock", "-lpthread"],
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        said = [line for line in run.stdout.splitlines() if "undefined" in line or "cannot find" in line]
+        return (None, (said or [run.stdout])[0]) if run.returncode else (program, "")
+
+    def file(self, name):
+        """(tests, {test: what failed}, {test: why it did not compile}) of one file."""
+        object_, source = self.compile(name)
+        if not object_:
+            return source.tests(), {}, source.left_out, {}
+        program, error = self.link(name, [object_, *self.shared])
+        if not program:
+            return source.tests(), {}, {test: f"does not link: {error}" for test in source.tests()}, {}
+        results = self.run(name, program)
+        return source.tests(), {t: r for t, r in results.items() if r}, source.left_out, results
+
+    def prepare(self):
+        main, support = self.work / "main.o", self.work / "support.o"
+        subprocess.run(self.command(self.api.parent / "common/main.cpp", main), check=True)
+        subprocess.run(self.command(self.api / "support.cpp", support), check=True)
+        self.shared = [main, support]
+
+    def all(self):
+        names = self.options.files or sorted(p.stem for p in self.api.glob("*.cpp") if p.stem not in NO_TESTS)
+        self.prepare()
+        passed_sum = failed_sum = absent_sum = 0
+        with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
+            for name, (tests, failed, absent, results) in zip(names, pool.map(self.file, names)):
+                passed = sum(1 for r in results.values() if r is None)
+                passed_sum, failed_sum, absent_sum = passed_sum + passed, failed_sum + len(failed), absent_sum + len(absent)
+                print(f"{name:<22}{passed:>5} passed{len(failed):>5} failed{len(absent):>5} not compiled", flush=True)
+                if self.options.details:
+                    for test, why in sorted({**failed, **absent}.items()):
+                        print(f"    {test}: {'not compiled: ' if test in absent else ''}{why[:400]}")
+        print(f"{'all':<22}{passed_sum:>5} passed{failed_sum:>5} failed{absent_sum:>5} not compiled")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("files", nargs="*", help="names of test files, such as tensor; all if none is given")
+    parser.add_argument("--sources")
+    parser.add_argument("--build", default=ROOT / "build/release")
+    parser.add_argument("--work", help="where objects and programs go (BUILD/libtorch-suite)")
+    parser.add_argument("--cxx", default="g++")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--timeout", type=int, default=300, help="seconds for the tests of one file")
+    parser.add_argument("--details", action="store_true")
+    options = parser.parse_args()
+    if not options.sources:
+        print("skipped: LibTorch's tests need a source tree of PyTorch 1.13.1 (--sources)")
+        return
+    if not (pathlib.Path(options.sources) / "test/cpp/api").is_dir():
+        sys.exit(f"{options.sources} has no test/cpp/api")
+    Suite(options).all()
+
+
+if __name__ == "__main__":
+    main()
