@@ -32,6 +32,12 @@ std::string function_name(const std::type_info& type) {
   return name.substr(start);
 }
 
+AutogradContext::AutogradContext() = default;
+AutogradContext::~AutogradContext() = default;
+
+FunctionNode::FunctionNode() { ctx_.node_ = this; }
+FunctionNode::~FunctionNode() = default;
+
 variable_list AutogradContext::get_saved_variables() const {
   ARGAND_CHECK(
       GradError, !freed_,

@@ -35,7 +35,8 @@ class FunctionNode;
 // What forward tells backward.
 class AutogradContext {
  public:
-  AutogradContext() = default;
+  AutogradContext();  // in the .cpp: what the map needs would cost every program that includes this
+  ~AutogradContext();
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
@@ -67,7 +68,8 @@ class AutogradContext {
 // The node of a Function in the graph; what does not depend on the Function's type.
 class FunctionNode : public Node {
  public:
-  FunctionNode() { ctx_.node_ = this; }
+  FunctionNode();
+  ~FunctionNode() override;
   AutogradContext& context() { return ctx_; }
   Grads apply(Grads grads) final;
   void release_variables() final;

@@ -555,6 +555,8 @@ ARGAND_LIST_OP(SafeSoftmax)
 ARGAND_LIST_OP(AttentionMath)
 ARGAND_LIST_OP(FlashAttentionForCpu)
 ARGAND_LIST_OP(FlashAttentionForCpuBackward)
+ARGAND_LIST_OP(AttentionByRows)
+ARGAND_LIST_OP(AttentionByRowsBackward)
 ARGAND_LIST_OP(ScaledDotProductAttention)
 
 // rnn/

@@ -6,7 +6,7 @@ import math
 
 from . import _C
 from ._decompositions import inv
-from ._functions import broadcast_shapes, tensor_split
+from ._functions import tensor_split
 
 Tensor = _C.Tensor
 
@@ -151,19 +151,6 @@ def get_device(input):
 # ---- products
 
 
-def cross(input, other, *, dim=None):
-    """The vector products of vectors of 3 along a dimension: the first of that size, unless it is said."""
-    if dim is None:
-        dim = next((i for i, size in enumerate(input.shape) if size == 3), None)
-        if dim is None:
-            raise RuntimeError("no dimension of size 3 in input")
-    shape = broadcast_shapes(input.shape, other.shape)
-    if shape[dim] != 3 or input.shape[dim] != 3:
-        raise RuntimeError(f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[dim]} and {other.shape[dim]}")
-    a, b = input.expand(shape).unbind(dim), other.expand(shape).unbind(dim)
-    return _C.stack([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]], dim)
-
-
 def kron(input, other):
     """The Kronecker product: `other` times each element of input, side by side."""
     dims = max(input.dim(), other.dim())
@@ -189,12 +176,6 @@ def chain_matmul(*matrices):
     """The product of several matrices."""
     from .linalg import multi_dot
     return multi_dot(matrices)
-
-
-def pdist(input, p=2.0):
-    """The p-norm distances of all pairs of rows."""
-    i, j = _C.triu_indices(input.shape[0], input.shape[0], 1)
-    return _C.linalg_vector_norm(input[i] - input[j], p, -1)
 
 
 def renorm(input, p, dim, maxnorm):
@@ -338,7 +319,7 @@ def range(start=0, end=None, step=1, **options):
 
 
 FUNCTIONS_ALONE = {"range", "hann_window", "hamming_window", "blackman_window", "unravel_index", "combinations", "chain_matmul",
-                   "trapezoid", "trapz", "cumulative_trapezoid", "pdist", "get_device"}
+                   "trapezoid", "trapz", "cumulative_trapezoid", "get_device"}
 METHODS_ALONE = {"fill_diagonal_"}
 _FUNCTIONS = {name: f for name, f in list(globals().items())
               if callable(f) and not name.startswith("_") and getattr(f, "__module__", None) == __name__}

@@ -99,8 +99,7 @@ def _load_file(path, map_location, weights_only):
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             if len(names) == 1 and not names[0].endswith("data.pkl"):
-                archive.extractall(os.path.dirname(path))
-                path = os.path.join(os.path.dirname(path), names[0])
+                path = archive.extract(names[0], os.path.dirname(path))
     return serialization.load(path, map_location=map_location, weights_only=weights_only)
 
 

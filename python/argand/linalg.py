@@ -4,7 +4,7 @@ import math as _math
 from . import _C
 from ._decompositions import LinAlgError, cholesky, det, inv, lstsq, qr, slogdet, solve, solve_triangular  # noqa: F401
 
-vector_norm = _C.linalg_vector_norm
+cross, vector_norm = _C.linalg_cross, _C.linalg_vector_norm
 
 
 def _pair(name, A, dim):
@@ -69,12 +69,6 @@ def multi_dot(tensors):
     return result
 
 
-def cross(input, other, *, dim=-1):
-    """The vector products of vectors of 3 along dim."""
-    from ._composites import cross as product
-    return product(input, other, dim=dim)
-
-
 def matrix_power(A, n):
     """The matrix n times with itself."""
     from ._composites import matrix_power as power
@@ -84,20 +78,6 @@ def matrix_power(A, n):
 def vander(x, N=None):
     """The Vandermonde matrix of vectors, powers from 0 on."""
     return x.unsqueeze(-1) ** _C.arange(x.shape[-1] if N is None else N, device=x.device)
-
-
-def matrix_norm(A, ord="fro", dim=(-2, -1), keepdim=False, *, dtype=None):
-    """Norms of matrices: "fro", and the greatest (or with a minus the least) 1-norm of a column or, with inf, of a row."""
-    A = A if dtype is None else A.to(dtype)
-    dims = [d % A.dim() for d in dim]
-    if ord == "fro":
-        return _C.linalg_vector_norm(A, 2, dims, keepdim)
-    if ord not in (1, -1, float("inf"), -float("inf")):
-        raise NotImplementedError(f"linalg.matrix_norm: ord={ord!r} is not supported")
-    summed, chosen = dims if abs(ord) == 1 else dims[::-1]
-    sums = A.abs().sum(summed, keepdim=True)
-    result = sums.amax(chosen, keepdim=True) if ord > 0 else sums.amin(chosen, keepdim=True)
-    return result if keepdim else result.squeeze(tuple(dims))
 
 
 matmul = _C.matmul

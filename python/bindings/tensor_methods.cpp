@@ -166,6 +166,23 @@ constexpr Overload kRequiresGrad = {"requires_grad=True", kFlag,
                                     },
                                     nullptr};
 
+constexpr Parameter kSizes[] = {
+    kSelf, {.name = "size", .kind = Kind::kIntList}, keyword(optional("memory_format", Kind::kMemoryFormat))};
+constexpr Overload kResize = {"size, *, memory_format=torch.contiguous_format", kSizes,
+                              [](const Call& c) {
+                                c.tensor(0).resize_(c.integers(1), c.optional_memory_format(2));
+                                return Py_NewRef(c.object(0));
+                              },
+                              nullptr};
+constexpr Parameter kSizesOf[] = {
+    kSelf, {.name = "the_template", .kind = Kind::kTensor}, keyword(optional("memory_format", Kind::kMemoryFormat))};
+constexpr Overload kResizeAs = {"the_template, *, memory_format=torch.contiguous_format", kSizesOf,
+                                [](const Call& c) {
+                                  c.tensor(0).resize_as_(c.tensor(1), c.optional_memory_format(2));
+                                  return Py_NewRef(c.object(0));
+                                },
+                                nullptr};
+
 // to(device, dtype), to(dtype), to(other), as PyTorch's parser has them.
 PyObject* convert(const Call& c, TensorOptions options, size_t non_blocking) {
   const Tensor& self = c.tensor(0);
@@ -257,6 +274,10 @@ constexpr FunctionTable kTables[] = {
     {"stride", "Elements between neighbours in each dimension, or in one.", {&kStride, 1}},
     {"is_contiguous", "Whether the elements lie in the order of the format.", {&kIsContiguous, 1}},
     {"requires_grad_", "Sets requires_grad and returns the tensor itself.", {&kRequiresGrad, 1}},
+    {"resize_",
+     "Gives the tensor other sizes, over more memory if need be; elements that are new hold anything.",
+     {&kResize, 1}},
+    {"resize_as_", "resize_() to the sizes of another tensor.", {&kResizeAs, 1}},
     {"to", "The tensor with another dtype or on another device; itself if nothing changes.", kTo},
     {"cuda", "The tensor on a CUDA device; itself if it is there.", {&kCuda, 1}},
     {"cpu", "The tensor in the host's memory; itself if it is there.", {&kCpu, 1}},

@@ -328,3 +328,16 @@ def test_text_of_a_number_in_a_format_string():
     assert f"{torch.ones(2)}" == "tensor([1., 1.])" and f"{torch.nn.Parameter(torch.ones(()))}".startswith("Parameter containing")
     with pytest.raises(TypeError, match="unsupported format string"):
         f"{torch.ones(2):.2f}"
+
+
+def test_resize_keeps_what_was_there():
+    x = torch.arange(6)
+    address = x.data_ptr()
+    assert x.resize_(2, 2) is x
+    assert x.tolist() == [[0, 1], [2, 3]] and x.data_ptr() == address
+    assert x.resize_((3, 3)).shape == (3, 3) and x.flatten()[:6].tolist() == [0, 1, 2, 3, 4, 5]
+    assert x.resize_as_(torch.ones(4, 1)).shape == (4, 1)
+    indices = torch.empty(0, dtype=torch.int64)
+    assert torch.nonzero(torch.tensor([0, 3, 4]), out=indices).tolist() == [[1], [2]] and indices.shape == (2, 1)
+    with pytest.raises(RuntimeError, match="resize"):
+        torch.ones(2, requires_grad=True).resize_(3)

@@ -73,9 +73,7 @@ __global__ void __launch_bounds__(1024)
         if (bias) y[g] += convert<A>(bias[g * hidden + u]);
       }
       Cell::forward(x, y, h[e], c[e], keep);
-      const T out = convert<T>(h[e]);
-      output[at * hidden + u] = out;
-      h[e] = convert<A>(out);  // what the next step, and the gradient, read
+      output[at * hidden + u] = convert<T>(h[e]);
 #pragma unroll
       for (int s = 0; s < Cell::kSaved; ++s) saved[(at * Cell::kSaved + s) * hidden + u] = keep[s];
     }

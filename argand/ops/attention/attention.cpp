@@ -1,6 +1,7 @@
 // scaled_dot_product_attention, and its plain form, which any device runs.
 #include "argand/ops/attention/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -26,7 +27,20 @@ Tensor causal_mask(const Tensor& query, const Tensor& key) {
   return additive_mask(allowed, query.dtype());
 }
 
+std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
+                                          const Tensor& attn_mask, bool is_causal, std::optional<double> given) {
+  const double scale = attention_scale(query, given);
+  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
+  const Tensor mask = is_causal ? causal_mask(query, key) : attn_mask;
+  if (mask.defined()) scores = scores + additive_mask(mask, scores.dtype());
+  const Tensor weights = _safe_softmax(scores, -1), slopes = g.matmul(value.transpose(-2, -1));
+  const Tensor s = weights * (slopes - (slopes * weights).sum(-1, true)) * scale;
+  return {s.matmul(key), s.transpose(-2, -1).matmul(query), weights.transpose(-2, -1).matmul(g)};
+}
+
 namespace {
+
+constexpr int64_t kAttentionWeights = int64_t{1} << 26;  // bytes that are little on a GPU
 
 // The arguments of both forms that a user can get wrong.
 template <class Args>
@@ -141,21 +155,35 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       "leading dimensions broadcast. A bool mask says which keys take part; is_causal lets query i see keys 0 ... i; a "
       "query without keys gives zeros. scale is 1 / sqrt(E) if not given. With enable_gqa a head of key and value "
       "serves "
-      "several of query. On the CPU, without dropout, the [L, S] weights are never in memory at once.";
+      "several of query. Without dropout the [L, S] weights are not all in memory at once: never on the CPU, and on a "
+      "GPU not if they take more than 64 MiB.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& given) {
     constexpr const char* op = "scaled_dot_product_attention";
     Args a = given;
     check_attention(op, a);
-    const bool trains_mask = a.attn_mask.defined() && a.attn_mask.requires_grad();
-    if (!a.query.is_cpu() || a.dropout_p > 0 || trains_mask)
-      return std::get<0>(_scaled_dot_product_attention_math(a.query, a.key, a.value, optional(a.attn_mask), a.dropout_p,
-                                                            a.is_causal, {}, a.scale, a.enable_gqa));
     share_heads(op, a);
+    const bool trains_mask = a.attn_mask.defined() && a.attn_mask.requires_grad();
+    if (a.dropout_p > 0 || trains_mask || (!a.query.is_cpu() && weights_are_small(a)))
+      return std::get<0>(_scaled_dot_product_attention_math(a.query, a.key, a.value, optional(a.attn_mask), a.dropout_p,
+                                                            a.is_causal, {}, a.scale));
     return blocked(a);
   }
-  // Through the blocked kernel, whose tensors are [N, heads, positions, features].
+  // So many queries that their weights are small.
+  static int64_t rows_of_block(const Tensor& query, const Tensor& key) {
+    const int64_t each = query.size(0) * query.size(1) * key.size(2) * element_size(query.dtype());
+    return std::max<int64_t>(1, kAttentionWeights / std::max<int64_t>(1, each));
+  }
+  // Whether a GPU may have all weights in memory, which saves computing them again for the gradient.
+  static bool weights_are_small(const Args& a) {
+    const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
+    const char* op = Args::kName;
+    const int64_t heads =
+        numel_of(broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op));
+    return heads * a.query.size(-2) * a.key.size(-2) * element_size(a.query.dtype()) <= kAttentionWeights;
+  }
+  // Through the op that takes blocks, whose tensors are [N, heads, positions, features].
   static Tensor blocked(const Args& a) {
     const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
     const char* op = Args::kName;
@@ -176,8 +204,12 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       for (const int64_t n : {mask.size(-2), mask.size(-1)}) to.push_back(n);
       mask = mask.expand(to).reshape({1, heads[1], mask.size(-2), mask.size(-1)});
     }
-    const Tensor out = std::get<0>(_scaled_dot_product_flash_attention_for_cpu(
-        spread(a.query), spread(a.key), spread(a.value), 0, a.is_causal, optional(mask), a.scale));
+    const Tensor query = spread(a.query), key = spread(a.key), value = spread(a.value);
+    const Tensor out = query.is_cpu()
+                           ? std::get<0>(_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0, a.is_causal,
+                                                                                     optional(mask), a.scale))
+                           : _scaled_dot_product_attention_by_rows(query, key, value, optional(mask), a.is_causal,
+                                                                   rows_of_block(query, key), a.scale);
     Dims sizes = batch;
     for (const int64_t n : {a.query.size(-2), a.value.size(-1)}) sizes.push_back(n);
     return out.reshape(sizes);

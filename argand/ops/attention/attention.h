@@ -1,5 +1,7 @@
 // What the ops of attention share.
 #pragma once
+#include <array>
+
 #include "argand/core/tensor.h"
 
 namespace argand::ops {
@@ -13,5 +15,9 @@ Tensor causal_mask(const Tensor& query, const Tensor& key);
 
 // A bool mask (true: takes part) as an additive one; others stay as they are.
 Tensor additive_mask(const Tensor& mask, ScalarType dtype);
+
+// The gradients of query, key and value in ops, by way of all weights: they can be differentiated again.
+std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
+                                          const Tensor& attn_mask, bool is_causal, std::optional<double> scale);
 
 }  // namespace argand::ops

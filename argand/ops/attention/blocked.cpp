@@ -72,18 +72,6 @@ void through_type(std::span<Tensor> outs, ScalarType type, F f) {
     if (to[i].dtype() != outs[i].dtype()) exec::copy_elements(outs[i], to[i]);
 }
 
-// The gradients in ops, which can be differentiated again.
-std::array<Tensor, 3> composed_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
-                                         const Tensor& attn_mask, bool is_causal, std::optional<double> given) {
-  const double scale = attention_scale(query, given);
-  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
-  const Tensor mask = is_causal ? causal_mask(query, key) : attn_mask;
-  if (mask.defined()) scores = scores + additive_mask(mask, scores.dtype());
-  const Tensor weights = _safe_softmax(scores, -1), slopes = g.matmul(value.transpose(-2, -1));
-  const Tensor s = weights * (slopes - (slopes * weights).sum(-1, true)) * scale;
-  return {s.matmul(key), s.transpose(-2, -1).matmul(query), weights.transpose(-2, -1).matmul(g)};
-}
-
 }  // namespace
 
 struct FlashAttentionForCpu : Kernel<FlashAttentionForCpuArgs> {
@@ -112,7 +100,7 @@ struct FlashAttentionForCpu : Kernel<FlashAttentionForCpuArgs> {
     Grads out(c.num_tensors());
     if (!g[0].defined()) return out;
     if (GradMode::is_enabled()) {
-      const auto all = composed_gradients(g[0], c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
+      const auto all = attention_gradients(g[0], c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
       for (size_t i = 0; i < 3; ++i)
         if (c.needs(i)) out[i] = all[i];
       return out;
