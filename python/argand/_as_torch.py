@@ -2,6 +2,8 @@
 import importlib
 import importlib.abc
 import importlib.machinery
+import multiprocessing
+import multiprocessing.spawn
 import os
 import sys
 
@@ -46,6 +48,20 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return [Torch()] if context is None or context.name in (None, "torch") else []
 
 
+def _install_in_children():
+    """Interpreters that multiprocessing starts anew ("spawn", "forkserver") begin with the alias, too: they import the program."""
+    command_of = multiprocessing.spawn.get_command_line
+
+    def get_command_line(**kwds):
+        command = command_of(**kwds)
+        if "-c" in command:
+            at = command.index("-c") + 1
+            command[at] = f"import argand._installed_as_torch; {command[at]}"
+        return command
+    multiprocessing.spawn.get_command_line = get_command_line
+    multiprocessing.set_forkserver_preload(["argand._installed_as_torch"])
+
+
 def install():
     """From now on `import torch` is `import argand`.  RuntimeError if the real torch was imported before."""
     import argand
@@ -53,6 +69,7 @@ def install():
         raise RuntimeError("python -m argand: torch is imported already")
     if not any(isinstance(f, _Alias) for f in sys.meta_path):
         sys.meta_path.insert(0, _Alias())
+        _install_in_children()
     sys.modules["torch"] = argand
     if not argand.__version__.startswith(FOLLOWED):
         # What programs do by the version they find is right for this one.

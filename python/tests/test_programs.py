@@ -34,6 +34,23 @@ def test_modules_and_what_is_missing(tmp_path):
     assert run("-m", "argand").returncode == 2
 
 
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_processes_that_start_anew(tmp_path, method):
+    (tmp_path / "script.py").write_text(
+        "import torch, torch.multiprocessing as mp\n"
+        "class Numbers(torch.utils.data.Dataset):\n"
+        "    def __len__(self): return 4\n"
+        "    def __getitem__(self, i): return torch.tensor(i)\n"
+        "def work(rank, n, folder): open(f'{folder}/{rank}', 'w').write(f'{torch.ones(n).sum().item()} {torch.__version__[:4]}')\n"
+        "if __name__ == '__main__':\n"
+        f"    mp.start_processes(work, (2, {str(tmp_path)!r}), nprocs=2, start_method='{method}')\n"
+        f"    loader = torch.utils.data.DataLoader(Numbers(), 2, num_workers=1, multiprocessing_context='{method}')\n"
+        "    print([b.tolist() for b in loader])\n")
+    out = run("-m", "argand", str(tmp_path / "script.py"))
+    assert out.stdout == "[[0, 1], [2, 3]]\n", out.stderr
+    assert [(tmp_path / str(rank)).read_text() for rank in (0, 1)] == ["2.0 2.15"] * 2
+
+
 def test_what_programs_ask_before_they_use_it():
     torch = argand
     assert not torch.jit.is_scripting() and torch.jit.unused(len) is len and torch.jit.export()(len) is len
