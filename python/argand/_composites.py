@@ -238,7 +238,7 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
     if ((q < 0) | (q > 1)).any():
         raise RuntimeError("quantile() q values must be in the range [0, 1]")
     dims = input.dim()
-    rows = input.reshape(-1) if dim is None else movedim(input, dim, -1)
+    rows = input.reshape(-1) if dim is None or dims == 0 else movedim(input, dim, -1)
     rows, _ = rows.sort(-1)  # NaNs come last
     missing = rows.isnan()
     size = (~missing).sum(-1, keepdim=True) if ignore_nan else _C.full_like(missing.sum(-1, keepdim=True), rows.shape[-1])
@@ -252,7 +252,7 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
         result = result.lerp(rows.gather(-1, places.ceil().long()), part)
     # One row of quantiles for each row of elements; their dimension comes first, if there are several.
     if keepdim:
-        result = result.reshape([1] * dims + [-1]) if dim is None else movedim(result.unsqueeze(-2), -2, dim % dims)
+        result = result.reshape([1] * dims + [-1]) if dim is None or dims == 0 else movedim(result.unsqueeze(-2), -2, dim % dims)
     return result.squeeze(-1) if q.dim() == 0 else movedim(result, -1, 0)
 
 

@@ -133,3 +133,10 @@ def test_methods():
 
 def test_text_of_several_results():
     assert repr(torch.max(torch.tensor([2.0, 4.0]), 0)) == ("torch.return_types.max(\nvalues=tensor(4.),\nindices=tensor(1))")
+
+
+def test_numbers_are_vectors_of_one():
+    x = torch.tensor(3.0)
+    assert x.gather(0, torch.tensor([0, 0])).tolist() == [3.0, 3.0]
+    assert torch.quantile(x, torch.tensor([0.1, 0.5]), dim=0, keepdim=True).tolist() == [3.0, 3.0]
+    assert torch.nanquantile(x, 0.5, dim=0).item() == 3.0

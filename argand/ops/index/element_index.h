@@ -18,6 +18,9 @@ inline void check_element_index(const char* op, const Tensor& t, const char* t_n
   ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
                ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
                " and ", t.sizes());
+  ARGAND_CHECK(ShapeError, !check_at_dim || t.dim() > 0 || index.numel() == 1, op,
+               ": Size does not match at dimension 0 expected index ", index.sizes(), " to be no larger than ", t_name,
+               " ", t.sizes());
   for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) {
     if (d == dim && !check_at_dim) continue;
     ARGAND_CHECK(ShapeError, index.sizes()[d] <= t.sizes()[d], op, ": Size does not match at dimension ", d,
@@ -26,9 +29,16 @@ inline void check_element_index(const char* op, const Tensor& t, const char* t_n
   }
 }
 
-// Strides along which the elements of `index` run through a tensor of these strides; along dim the index itself moves.
-inline Dims strides_without(const Tensor& t, int64_t dim) {
-  Dims strides = t.impl().strides;
+// The strides of `t` for as many dimensions as `index` has: a number may stand for a vector of one, and the reverse.
+inline Dims strides_for(const Tensor& index, const Tensor& t) {
+  Dims strides(index.dim(), 0);
+  for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) strides[d] = t.impl().strides[d];
+  return strides;
+}
+
+// Strides along which the elements of `index` run through `t`; along dim the index itself moves.
+inline Dims strides_without(const Tensor& index, const Tensor& t, int64_t dim) {
+  Dims strides = strides_for(index, t);
   if (!strides.empty()) strides[dim] = 0;
   return strides;
 }
@@ -36,7 +46,7 @@ inline Dims strides_without(const Tensor& t, int64_t dim) {
 // What counts of src, which may be larger than index: its corner.
 inline Tensor corner(const Tensor& src, const Tensor& index) {
   if (index.numel() == 0) return src;
-  return exec::dense(exec::alias(src, index.impl().sizes, src.impl().strides, src.storage_offset()));
+  return exec::dense(exec::alias(src, index.impl().sizes, strides_for(index, src), src.storage_offset()));
 }
 
 inline constexpr int64_t kElementIndexGrain = 1 << 15;
@@ -45,7 +55,7 @@ inline constexpr int64_t kElementIndexGrain = 1 << 15;
 // `split`: along dimension 0, whose parts of `t` are apart unless it is dim.
 template <class Run>
 void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool split, Run run) {
-  const Dims strides = strides_without(t, dim);
+  const Dims strides = strides_without(index, t, dim);
   const int64_t n = index.numel(), first = index.dim() == 0 || n == 0 ? 1 : index.sizes()[0];
   const int64_t each = n / first;
   const auto walk = [&](int64_t begin, int64_t end) {
@@ -67,7 +77,7 @@ void for_each_index(const Tensor& index, const Tensor& t, int64_t dim, bool spli
 inline Tensor grad_of_source(const Tensor& part, IntArrayRef src_sizes) {
   if (part.sizes() == src_sizes) return part;
   const Tensor out = zeros(src_sizes, part.options());
-  if (part.numel() > 0) out.as_strided(part.sizes(), out.strides()).copy_(part);
+  if (part.numel() > 0) out.as_strided(part.sizes(), strides_for(part, out)).copy_(part);
   return out;
 }
 

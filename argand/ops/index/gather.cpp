@@ -14,7 +14,7 @@ const int64_t* numbers(const Tensor& index) { return static_cast<const int64_t*>
 
 // Neighbouring dimensions that lie in `t` as one are one.
 AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
-  const Dims strides = strides_without(t, dim);
+  const Dims strides = strides_without(index, t, dim);
   AlongDim s{index.numel(), stride_at(t, dim), 0, {}, {}};
   for (size_t d = 0; d < strides.size(); ++d) {
     const int64_t size = index.sizes()[d];
@@ -88,6 +88,8 @@ struct Gather : Kernel<GatherArgs> {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4)});
     s.add({s->real({3, 4}), 0, s->integer({5, 4}, 0, 3)});
     s.add({s->real({}), 0, s->integer({}, 0, 1)});
+    s.add({s->real({}), 0, s->integer({3}, 0, 1)});
+    s.add({s->real({4}), 0, s->integer({}, 0, 4)});
     s.add({s->real({5}), 0, s->integer({2, 0}, 0, 1)});
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5)},
             "gather: index 4 is out of bounds for dimension 1 with size 4");
@@ -145,6 +147,9 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({3, 2})});
     s.add({s->real({3, 4}), 0, s->integer({5, 3}, 0, 3), s->real({6, 4})});
+    s.add({s->real({}), 0, s->integer({3}, 0, 1), s->real({4})});
+    s.add({s->real({4}), 0, s->integer({1}, 0, 4), s->real({})});
+    s.fails({s->real({}), 0, s->integer({3}, 0, 1), s->real({})}, "scatter_add: Size does not match at dimension 0");
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})},
             "scatter_add: index 4 is out of bounds for dimension 1 with size 4");
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})},
@@ -194,6 +199,7 @@ struct Scatter : Kernel<ScatterArgs> {
     s.add({s->real({2, 3}), 1, s->integer({2, 1}, 0, 3), s->real({2, 1})});
     s.add({s->real({5, 3}), 0, s->integer({1, 2}, 0, 5), s->real({2, 3})});
     s.add({s->real({3}), 0, s->integer({0}, 0, 3), s->real({2})});
+    s.add({s->real({}), 0, s->integer({1}, 0, 1), s->real({})});
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 4, 5), s->real({3, 2})},
             "scatter: index 4 is out of bounds for dimension 1 with size 4");
     s.fails({s->real({3, 4}), 1, s->integer({3, 2}, 0, 4), s->real({2, 2})},
