@@ -93,7 +93,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1):
 
 def unravel_index(indices, shape):
     """The coordinates, a tensor for each dimension, of indices into a tensor of some shape with its elements in one row."""
-    found = []
+    found, indices = [], indices.long()
     for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
         found.insert(0, indices % size)
         indices = indices.div(size, rounding_mode="floor")
@@ -258,20 +258,24 @@ def _quantile(input, q, dim, keepdim, interpolation, ignore_nan):
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
     """The covariances of variables, a row of observations each."""
+    if input.dtype == _C.bool:
+        raise NotImplementedError("cov(): bool dtype is not supported for input")
     x = input.reshape(1, -1) if input.dim() < 2 else input
+    if not (x.is_floating_point() or x.is_complex()):
+        x = x.to(_C.get_default_dtype())
     weights = None
     for w in (fweights, aweights):
         if w is not None:
-            weights = w.to(x.dtype) if weights is None else weights * w
+            weights = w.to(x.real.dtype if x.is_complex() else x.dtype) if weights is None else weights * w
     if weights is None:
         total, mean = x.shape[1], x.mean(1, keepdim=True)
-        divisor = total - correction
+        divisor = max(total - correction, 0)
         centered = x - mean
         product = centered @ centered.conj().t()
     else:
         total = weights.sum()
         centered = x - (x * weights).sum(1, keepdim=True) / total
-        divisor = total - correction * ((weights * aweights).sum() / total if aweights is not None else 1)
+        divisor = (total - correction * ((weights * aweights).sum() / total if aweights is not None else 1)).clamp(min=0)
         product = (centered * weights) @ centered.conj().t()
     return (product / divisor).squeeze()
 

@@ -140,3 +140,9 @@ def test_numbers_are_vectors_of_one():
     assert x.gather(0, torch.tensor([0, 0])).tolist() == [3.0, 3.0]
     assert torch.quantile(x, torch.tensor([0.1, 0.5]), dim=0, keepdim=True).tolist() == [3.0, 3.0]
     assert torch.nanquantile(x, 0.5, dim=0).item() == 3.0
+
+
+def test_integers_and_too_few_observations():
+    close(torch.cov(torch.tensor([[0, 1, 2], [4, 2, 6]])), np.cov([[0, 1, 2], [4, 2, 6]]))
+    assert torch.cov(torch.ones(2, 2), correction=3).isnan().all()
+    assert [i.dtype for i in torch.unravel_index(torch.tensor([1, 5], dtype=torch.int8), (2, 3))] == [torch.int64] * 2
