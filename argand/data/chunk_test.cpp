@@ -85,6 +85,25 @@ TEST(ChunkDataset, PolicySeesWhatWasReadTogether) {
   EXPECT_EQ(sizes, (std::vector<size_t>{3, 7, 5}));
 }
 
+struct Failing : samplers::SequentialSampler {
+  using SequentialSampler::SequentialSampler;
+  std::optional<std::vector<size_t>> next(size_t count) override {
+    ARGAND_CHECK(IndexError, ++calls < 3, "no chunk ", calls);
+    return SequentialSampler::next(count);
+  }
+  int calls = 0;
+};
+
+TEST(ChunkDataset, AnErrorOfTheSamplerComesAfterWhatWasBeforeIt) {
+  for (size_t threads : {1, 3}) {
+    datasets::ChunkDataset<Triangle, Failing, samplers::SequentialSampler> set(
+        Triangle(8), Failing(0), samplers::SequentialSampler(0), datasets::ChunkDatasetOptions(threads, 3));
+    set.reset();
+    EXPECT_EQ(set.get_batch(3), numbers(3));
+    EXPECT_THROW(set.get_batch(3), IndexError);
+  }
+}
+
 TEST(ChunkDataset, AnErrorOfTheReaderComesAfterWhatWasBeforeIt) {
   InOrder set(Triangle(6, 3), samplers::SequentialSampler(0), samplers::SequentialSampler(0),
               datasets::ChunkDatasetOptions(3, 3));

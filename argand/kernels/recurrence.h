@@ -42,8 +42,8 @@ struct RecurrenceBackward {
   void *grad_h, *grad_c;
 };
 
-// Whether a GPU runs it as one kernel: each block takes some sequences through all steps and reads all weights in each,
-// so that they should be few.
+// The most weights with which a GPU should run it: each block takes some sequences through all steps and reads all
+// weights in each.
 constexpr int64_t kMostRecurrentWeights = int64_t{1} << 20;  // bytes
 
 using RunRecurrence = void(const Recurrence& call, const RecurrenceForward& forward);

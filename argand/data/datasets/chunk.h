@@ -59,8 +59,8 @@ struct ChunkDatasetOptions {
   ARGAND_ARG(size_t, cross_chunk_shuffle_count);  // chunks whose examples are sampled as one
 };
 
-// Thread safety: get_batch() may be called from several threads.  What a reader throws reaches the call of get_batch()
-// whose turn it is, and ends the pass.
+// Thread safety: get_batch() may be called from several threads.  What a reader or the chunk sampler throws reaches
+// the call of get_batch() whose turn it is, and ends the pass.
 template <class ChunkReader, class ChunkSampler = samplers::RandomSampler,
           class ExampleSampler = samplers::RandomSampler>
 class ChunkDataset final
@@ -129,22 +129,22 @@ class ChunkDataset final
   }
 
  private:
-  // A thread: asks the sampler, reads, waits for its turn and for room.
+  // A thread: asks the sampler, reads, waits for its turn and for room.  What either throws takes a turn, too.
   void preload() {
     std::unique_lock lock(mutex_);
     while (!stopping_) {
-      const auto indices = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
-      if (!indices) break;
       const size_t number = given_++;
-      lock.unlock();
       ChunkType chunk;
       std::exception_ptr error;
       try {
+        const auto indices = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
+        if (!indices) break;
+        lock.unlock();
         chunk = read(*indices);
       } catch (...) {
         error = std::current_exception();
       }
-      lock.lock();
+      if (!lock.owns_lock()) lock.lock();
       changed_.wait(lock, [&] { return stopping_ || (turn_ == number && waiting_ < options_.cache_size()); });
       if (stopping_) break;
       ++turn_;

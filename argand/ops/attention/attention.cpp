@@ -9,6 +9,7 @@
 #include "argand/ops/attention/args.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/operand.h"
 
 namespace argand::ops {
 
@@ -25,6 +26,23 @@ Tensor additive_mask(const Tensor& mask, ScalarType dtype) {
 Tensor causal_mask(const Tensor& query, const Tensor& key) {
   const Tensor allowed = ones({query.size(-2), key.size(-2)}, TensorOptions(query.device()).dtype(kBool)).tril();
   return additive_mask(allowed, query.dtype());
+}
+
+void check_attention_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
+                              const Tensor& mask, bool is_causal) {
+  ARGAND_CHECK(ShapeError, query.dim() == 4 && key.dim() == 4 && value.dim() == 4, op,
+               ": expected query, key and value [N, heads, positions, features], got ", query.sizes(), ", ",
+               key.sizes(), " and ", value.sizes());
+  const int64_t n = query.size(0), heads = query.size(1);
+  check_operand(op, "key", key, {n, heads, key.size(2), query.size(3)}, query.dtype());
+  check_operand(op, "value", value, {n, heads, key.size(2), value.size(3)}, query.dtype());
+  if (!mask.defined()) return;
+  ARGAND_CHECK(ValueError, !is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
+  ARGAND_CHECK(DtypeError, mask.dtype() == kBool || mask.dtype() == query.dtype(), op,
+               ": expected attn_mask of dtype bool or ", query.dtype(), ", got ", mask.dtype());
+  const Dims scores{n, heads, query.size(2), key.size(2)};
+  ARGAND_CHECK(ShapeError, mask.dim() <= 4 && broadcast_shapes(mask.sizes(), scores, op) == scores, op,
+               ": expected attn_mask that broadcasts to ", scores, ", got ", mask.sizes());
 }
 
 std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,

@@ -16,6 +16,10 @@ Tensor causal_mask(const Tensor& query, const Tensor& key);
 // A bool mask (true: takes part) as an additive one; others stay as they are.
 Tensor additive_mask(const Tensor& mask, ScalarType dtype);
 
+// What the ops that take tensors [N, heads, positions, features] share of their checks.
+void check_attention_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
+                              const Tensor& mask, bool is_causal);
+
 // The gradients of query, key and value in ops, by way of all weights: they can be differentiated again.
 std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
                                           const Tensor& attn_mask, bool is_causal, std::optional<double> scale);

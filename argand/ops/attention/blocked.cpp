@@ -4,32 +4,15 @@
 #include "argand/ops/attention/attention.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/operand.h"
 
 namespace argand::ops {
 namespace {
 
-void check_operand(const char* op, const char* name, const Tensor& t, const Dims& expected, ScalarType dtype) {
-  ARGAND_CHECK(ShapeError, t.sizes() == IntArrayRef(expected), op, ": expected ", name, " of shape ", expected,
-               ", got ", t.sizes());
-  ARGAND_CHECK(DtypeError, t.dtype() == dtype, op, ": expected ", name, " of dtype ", dtype, ", got ", t.dtype());
-}
-
 void check_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                     double dropout_p, bool is_causal) {
-  ARGAND_CHECK(ShapeError, query.dim() == 4 && key.dim() == 4 && value.dim() == 4, op,
-               ": expected query, key and value [N, heads, positions, features], got ", query.sizes(), ", ",
-               key.sizes(), " and ", value.sizes());
-  const int64_t n = query.size(0), heads = query.size(1);
-  check_operand(op, "key", key, {n, heads, key.size(2), query.size(3)}, query.dtype());
-  check_operand(op, "value", value, {n, heads, key.size(2), value.size(3)}, query.dtype());
+  check_attention_operands(op, query, key, value, mask, is_causal);
   ARGAND_CHECK(NotImplementedError, dropout_p == 0, op, ": dropout is not supported here, got ", dropout_p);
-  if (!mask.defined()) return;
-  ARGAND_CHECK(ValueError, !is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
-  ARGAND_CHECK(DtypeError, mask.dtype() == kBool || mask.dtype() == query.dtype(), op,
-               ": expected attn_mask of dtype bool or ", query.dtype(), ", got ", mask.dtype());
-  const Dims scores{n, heads, query.size(2), key.size(2)};
-  ARGAND_CHECK(ShapeError, mask.dim() <= 4 && broadcast_shapes(mask.sizes(), scores, op) == scores, op,
-               ": expected attn_mask that broadcasts to ", scores, ", got ", mask.sizes());
 }
 
 cpu::AttentionOperand operand(const Tensor& t) {
@@ -61,17 +44,6 @@ struct CallTensors {
   }
 };
 
-// Calls `f` with a tensor of the computing type for each of `outs`, whose values become theirs.
-template <class F>
-void through_type(std::span<Tensor> outs, ScalarType type, F f) {
-  std::vector<Tensor> to;
-  for (const Tensor& t : outs)
-    to.push_back(t.dtype() == type ? t : exec::new_tensor({t.impl().sizes, type}, t.device()));
-  f(to);
-  for (size_t i = 0; i < to.size(); ++i)
-    if (to[i].dtype() != outs[i].dtype()) exec::copy_elements(outs[i], to[i]);
-}
-
 }  // namespace
 
 struct FlashAttentionForCpu : Kernel<FlashAttentionForCpuArgs> {
@@ -92,9 +64,9 @@ struct FlashAttentionForCpu : Kernel<FlashAttentionForCpuArgs> {
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
     const CallTensors t(a.query, a.key, a.value, a.attn_mask, a.is_causal, a.scale);
-    through_type(outs, t.call.type, [&](const std::vector<Tensor>& to) {
-      argand::cpu::attention(t.call, to[0].impl().data(), to[1].impl().data());
-    });
+    const StagedResult out(outs[0], true, t.call.type), logsumexp(outs[1], true, t.call.type);
+    argand::cpu::attention(t.call, out.data(), logsumexp.data());
+    for (const StagedResult* r : {&out, &logsumexp}) r->finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -151,10 +123,10 @@ struct FlashAttentionForCpuBackward : Kernel<FlashAttentionForCpuBackwardArgs> {
     const ScalarType type = t.call.type;
     const Tensor g = exec::dense(a.grad_out, type), out = exec::dense(a.out, type),
                  logsumexp = exec::dense(a.logsumexp, type);
-    through_type(outs, type, [&](const std::vector<Tensor>& to) {
-      argand::cpu::attention_backward(t.call, {g.impl().data(), out.impl().data(), logsumexp.impl().data(),
-                                               to[0].impl().data(), to[1].impl().data(), to[2].impl().data()});
-    });
+    const StagedResult dq(outs[0], true, type), dk(outs[1], true, type), dv(outs[2], true, type);
+    argand::cpu::attention_backward(
+        t.call, {g.impl().data(), out.impl().data(), logsumexp.impl().data(), dq.data(), dk.data(), dv.data()});
+    for (const StagedResult* r : {&dq, &dk, &dv}) r->finish();
   }
   static void samples(S& s) {
     const Tensor q = s->real({1, 2, 3, 2}), k = s->real({1, 2, 4, 2}), v = s->real({1, 2, 4, 2});

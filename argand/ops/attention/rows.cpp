@@ -7,29 +7,15 @@
 #include "argand/ops/attention/attention.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/operand.h"
 
 namespace argand::ops {
 namespace {
 
 void check_rows(const char* op, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                 bool is_causal, int64_t rows) {
-  ARGAND_CHECK(ShapeError, query.dim() == 4 && key.dim() == 4 && value.dim() == 4, op,
-               ": expected query, key and value [N, heads, positions, features], got ", query.sizes(), ", ",
-               key.sizes(), " and ", value.sizes());
-  for (int64_t d = 0; d < 2; ++d)
-    ARGAND_CHECK(ShapeError, key.size(d) == query.size(d) && value.size(d) == query.size(d), op,
-                 ": expected as many sequences and heads in all, got query ", query.sizes(), ", key ", key.sizes(),
-                 " and value ", value.sizes());
-  ARGAND_CHECK(ShapeError, key.size(3) == query.size(3) && value.size(2) == key.size(2), op, ": expected key [..., S, ",
-               query.size(3), "] and value [..., S, Ev], got ", key.sizes(), " and ", value.sizes());
-  ARGAND_CHECK(DtypeError, key.dtype() == query.dtype() && value.dtype() == query.dtype(), op,
-               ": expected one dtype, got ", query.dtype(), ", ", key.dtype(), " and ", value.dtype());
+  check_attention_operands(op, query, key, value, mask, is_causal);
   ARGAND_CHECK(ValueError, rows > 0, op, ": expected rows above 0, got ", rows);
-  if (!mask.defined()) return;
-  ARGAND_CHECK(ValueError, !is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
-  const Dims scores{query.size(0), query.size(1), query.size(2), key.size(2)};
-  ARGAND_CHECK(ShapeError, mask.dim() >= 2 && mask.dim() <= 4 && broadcast_shapes(mask.sizes(), scores, op) == scores,
-               op, ": expected attn_mask that broadcasts to ", scores, ", got ", mask.sizes());
 }
 
 // Queries [begin, begin + count), and the keys that any of them sees.
@@ -70,7 +56,7 @@ class RowAttention {
       const Tensor allowed = ones({b.count, b.seen}, TensorOptions(scores.device()).dtype(kBool)).tril(b.begin);
       scores = scores + additive_mask(allowed, scores.dtype());
     } else if (mask_.defined()) {
-      const bool has_rows = mask_.size(-2) != 1;
+      const bool has_rows = mask_.dim() > 1 && mask_.size(-2) != 1;
       scores = scores + additive_mask(has_rows ? mask_.narrow(-2, b.begin, b.count) : mask_, scores.dtype());
     }
     return _safe_softmax(scores, -1);
@@ -146,10 +132,13 @@ struct AttentionByRows : Kernel<AttentionByRowsArgs> {
     s.add({s->real({2, 2, 3, 2}), s->real({2, 2, 4, 2}), s->real({2, 2, 4, 2}), s->boolean({2, 1, 1, 4}), false, 1});
     s.add({s->real({1, 1, 3, 2}), s->real({1, 1, 4, 2}), s->real({1, 1, 4, 2}), s->real({3, 1}), false, 2});
     s.add({s->real({1, 1, 2, 2}), s->real({1, 1, 0, 2}), s->real({1, 1, 0, 2}), {}, false, 8});
+    s.add({s->real({1, 1, 3, 2}), s->real({1, 1, 4, 2}), s->real({1, 1, 4, 2}), s->boolean({4}), false, 2});
     s.fails({s->real({3, 4}), s->real({5, 4}), s->real({5, 2}), {}, false, 1},
             "expected query, key and value [N, heads, positions, features], got [3, 4], [5, 4] and [5, 2]");
     s.fails({s->real({1, 1, 3, 4}), s->real({1, 1, 5, 4}), s->real({1, 1, 5, 4}), {}, false, 0},
             "expected rows above 0, got 0");
+    s.fails({s->real({1, 1, 3, 4}), s->real({1, 1, 5, 4}), s->real({1, 1, 5, 4}), s->integer({3, 5}, 0, 2), false, 1},
+            "expected attn_mask of dtype bool or ");
   }
 };
 ARGAND_OP(AttentionByRows)
@@ -167,11 +156,8 @@ struct AttentionByRowsBackward : Kernel<AttentionByRowsBackwardArgs> {
     constexpr const char* op = Args::kName;
     check_rows(op, a.query, a.key, a.value, a.attn_mask, a.is_causal, a.rows);
     const ScalarType dtype = a.query.dtype();
-    const Dims result{a.query.size(0), a.query.size(1), a.query.size(2), a.value.size(3)};
-    ARGAND_CHECK(ShapeError, a.grad_out.sizes() == IntArrayRef(result), op, ": expected grad_out of shape ", result,
-                 ", got ", a.grad_out.sizes());
-    ARGAND_CHECK(DtypeError, a.grad_out.dtype() == dtype, op, ": expected grad_out of dtype ", dtype, ", got ",
-                 a.grad_out.dtype());
+    check_operand(op, "grad_out", a.grad_out, {a.query.size(0), a.query.size(1), a.query.size(2), a.value.size(3)},
+                  dtype);
     return {{a.query.impl().sizes, dtype}, {a.key.impl().sizes, dtype}, {a.value.impl().sizes, dtype}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {

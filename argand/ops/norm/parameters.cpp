@@ -32,14 +32,6 @@ void check_statistic(const char* op, const char* name, const Tensor& t, IntArray
                t.dtype());
 }
 
-StagedResult::StagedResult(const Tensor& out, bool wanted, ScalarType type) : out_(out) {
-  if (wanted) staged_ = out.dtype() == type ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
-}
-
-void StagedResult::finish() const {
-  if (staged_.defined() && !staged_.is_same(out_)) exec::copy_elements(out_, staged_);
-}
-
 TensorMeta parameter_gradient_meta(const Tensor& parameter, IntArrayRef sizes, const Tensor& input, bool wanted) {
   return {wanted ? Dims(sizes) : Dims{0}, parameter.defined() ? parameter.dtype() : input.dtype()};
 }

@@ -1,7 +1,6 @@
 // What the definitions of normalisations share: weights and statistics, which may be of another dtype than the input.
 #pragma once
-#include "argand/exec/copy.h"
-#include "argand/exec/invoke.h"
+#include "argand/ops/operand.h"
 
 namespace argand::ops {
 
@@ -13,19 +12,6 @@ void check_channels(const char* op, const char* name, const Tensor& parameter, i
 void check_grad_out(const char* op, const Tensor& grad_out, const Tensor& input);
 // Statistics that a backward gets: floating point, of these sizes.
 void check_statistic(const char* op, const char* name, const Tensor& t, IntArrayRef sizes);
-
-inline void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data() : nullptr; }
-
-// A result that a kernel computes in `type`; undefined where it is not wanted.  finish() converts it to its own dtype.
-class StagedResult {
- public:
-  StagedResult(const Tensor& out, bool wanted, ScalarType type);
-  void* data() const { return data_or_null(staged_); }
-  void finish() const;
-
- private:
-  Tensor out_, staged_;
-};
 
 // Sizes and dtype of the gradient of `parameter`, which has `sizes` if it is there; no elements where not wanted.
 TensorMeta parameter_gradient_meta(const Tensor& parameter, IntArrayRef sizes, const Tensor& input, bool wanted);

@@ -8,17 +8,20 @@
 namespace argand::ops {
 namespace {
 
-RnnState gru_step(const RnnWeights& w, const Tensor& input_gates, const Tensor& h) {
+RnnState gru_step(const RnnWeights& w, const Tensor& input_gates, const Tensor& h, std::vector<Tensor>* activated) {
   const std::vector<Tensor> x = input_gates.chunk(3, -1), y = linear(h, w.w_hh, optional(w.b_hh)).chunk(3, -1);
   const Tensor reset = (x[0] + y[0]).sigmoid(), update = (x[1] + y[1]).sigmoid();
   const Tensor fresh = (x[2] + y[2] * reset).tanh();
+  if (activated) *activated = {reset, update, fresh, y[2]};
   return {(h - fresh) * update + fresh, {}};
 }
 
-RnnState lstm_step(const RnnWeights& w, const Tensor& input_gates, const RnnState& state) {
-  const std::vector<Tensor> gates = (linear(state.h, w.w_hh, optional(w.b_hh)) + input_gates).chunk(4, -1);
-  const Tensor c = gates[1].sigmoid() * state.c + gates[0].sigmoid() * gates[2].tanh();
-  const Tensor h = gates[3].sigmoid() * c.tanh();
+RnnState lstm_step(const RnnWeights& w, const Tensor& input_gates, const RnnState& state,
+                   std::vector<Tensor>* activated) {
+  const std::vector<Tensor> sums = (linear(state.h, w.w_hh, optional(w.b_hh)) + input_gates).chunk(4, -1);
+  const Tensor in = sums[0].sigmoid(), forget = sums[1].sigmoid(), cell = sums[2].tanh(), out = sums[3].sigmoid();
+  if (activated) *activated = {in, forget, cell, out};
+  const Tensor c = forget * state.c + in * cell, h = out * c.tanh();
   return {w.w_hr.defined() ? linear(h, w.w_hr) : h, c};
 }
 
@@ -51,9 +54,10 @@ RnnState run_cell(const char* op, RnnKind kind, const Tensor& input, const RnnSt
 
 }  // namespace
 
-RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state) {
-  if (kind == RnnKind::kGru) return gru_step(w, input_gates, state.h);
-  if (kind == RnnKind::kLstm) return lstm_step(w, input_gates, state);
+RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state,
+                  std::vector<Tensor>* activated) {
+  if (kind == RnnKind::kGru) return gru_step(w, input_gates, state.h, activated);
+  if (kind == RnnKind::kLstm) return lstm_step(w, input_gates, state, activated);
   const Tensor sum = linear(state.h, w.w_hh, optional(w.b_hh)) + input_gates;
   return {kind == RnnKind::kTanh ? sum.tanh() : sum.relu(), {}};
 }

@@ -16,7 +16,10 @@ struct RnnState {
   Tensor h, c;
 };
 
-// From the input's part of the gates, linear(x, w_ih, b_ih), and the state before to the state after.
-RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state);
+// From the input's part of the gates, linear(x, w_ih, b_ih), and the state before to the state after.  `activated`, if
+// given, gets the gates: input, forget, cell, output of an LSTM; reset, update, new of a GRU, and the state's part of
+// the last.
+RnnState rnn_step(RnnKind kind, const RnnWeights& w, const Tensor& input_gates, const RnnState& state,
+                  std::vector<Tensor>* activated = nullptr);
 
 }  // namespace argand::ops

@@ -13,29 +13,11 @@ ComposedRecurrence::ComposedRecurrence(RnnKind kind, const Tensor& gates, const 
   const auto count = static_cast<int64_t>(inputs.size());
   RnnState state{hx, cx};
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t t = reverse ? count - 1 - i : i;
-    steps_.push_back(run(inputs[static_cast<size_t>(t)], state));
-    steps_.back().t = t;
-    state = steps_.back().after;
+    Step step{reverse ? count - 1 - i : i, state, {}, {}};
+    step.after = rnn_step(kind, {{}, w_hh, {}, b_hh, {}}, inputs[static_cast<size_t>(step.t)], state, &step.gates);
+    state = step.after;
+    steps_.push_back(std::move(step));
   }
-}
-
-ComposedRecurrence::Step ComposedRecurrence::run(const Tensor& x, const RnnState& before) const {
-  const Tensor y = linear(before.h, w_hh_, optional(b_hh_));
-  if (kind_ == RnnKind::kLstm) {
-    const std::vector<Tensor> sums = (y + x).chunk(4, -1);
-    const Tensor in = sums[0].sigmoid(), forget = sums[1].sigmoid(), cell = sums[2].tanh(), out = sums[3].sigmoid();
-    const Tensor c = forget * before.c + in * cell;
-    return {0, before, {out * c.tanh(), c}, {in, forget, cell, out}};
-  }
-  if (kind_ == RnnKind::kGru) {
-    const std::vector<Tensor> xs = x.chunk(3, -1), ys = y.chunk(3, -1);
-    const Tensor reset = (xs[0] + ys[0]).sigmoid(), update = (xs[1] + ys[1]).sigmoid();
-    const Tensor fresh = (xs[2] + ys[2] * reset).tanh();
-    return {0, before, {(before.h - fresh) * update + fresh, {}}, {reset, update, fresh, ys[2]}};
-  }
-  const Tensor sum = y + x;
-  return {0, before, {kind_ == RnnKind::kTanh ? sum.tanh() : sum.relu(), {}}, {}};
 }
 
 ComposedRecurrence::Slopes ComposedRecurrence::slopes(const Step& s, const Tensor& grad_h, const Tensor& grad_c) const {

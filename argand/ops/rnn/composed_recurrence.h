@@ -18,13 +18,12 @@ class ComposedRecurrence {
   struct Step {
     int64_t t;
     RnnState before, after;
-    std::vector<Tensor> gates;  // activated; of a GRU also the state's part of the last
+    std::vector<Tensor> gates;  // activated, as rnn_step() gives them
   };
   struct Slopes {
     std::vector<Tensor> input, state;  // of the gates, before their activations
     RnnState before;                   // but for what comes through the state's gates
   };
-  Step run(const Tensor& x, const RnnState& before) const;
   Slopes slopes(const Step& step, const Tensor& grad_h, const Tensor& grad_c) const;
 
   RnnKind kind_;

@@ -2,6 +2,7 @@
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
+#include "argand/ops/operand.h"
 #include "argand/ops/rnn/args.h"
 #include "argand/ops/rnn/composed_recurrence.h"
 
@@ -11,12 +12,6 @@ namespace {
 RnnKind kind_of(const char* op, int64_t kind) {
   ARGAND_CHECK(ValueError, kind >= 0 && kind <= 3, op, ": expected kind 0 to 3, got ", kind);
   return static_cast<RnnKind>(kind);
-}
-
-void check_operand(const char* op, const char* name, const Tensor& t, const Dims& expected, ScalarType dtype) {
-  ARGAND_CHECK(ShapeError, t.sizes() == IntArrayRef(expected), op, ": expected ", name, " of shape ", expected,
-               ", got ", t.sizes());
-  ARGAND_CHECK(DtypeError, t.dtype() == dtype, op, ": expected ", name, " of dtype ", dtype, ", got ", t.dtype());
 }
 
 void check_start(const char* op, RnnKind kind, const Tensor& hx, const Tensor& cx, const Tensor& w_hh, int64_t batch,
@@ -31,29 +26,6 @@ void check_start(const char* op, RnnKind kind, const Tensor& hx, const Tensor& c
 
 // What a device computes in: the CPU has kernels for float and double.
 ScalarType type_on(const Device& device, ScalarType dtype) { return device.is_cpu() ? op_math_type(dtype) : dtype; }
-
-void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data() : nullptr; }
-
-// Results in the type of the call, which are then given to `outs`.
-class Results {
- public:
-  Results(std::span<Tensor> outs, ScalarType type, size_t count) : outs_(outs) {
-    for (size_t i = 0; i < outs.size(); ++i) {
-      const Tensor& t = outs[i];
-      const bool as_it_is = i >= count || t.dtype() == type;
-      to_.push_back(as_it_is ? t : exec::new_tensor({t.impl().sizes, type}, t.device()));
-    }
-  }
-  void* operator[](size_t i) const { return to_[i].numel() ? to_[i].impl().data() : nullptr; }
-  void finish() const {
-    for (size_t i = 0; i < outs_.size(); ++i)
-      if (to_[i].dtype() != outs_[i].dtype()) exec::copy_elements(outs_[i], to_[i]);
-  }
-
- private:
-  std::span<Tensor> outs_;
-  std::vector<Tensor> to_;
-};
 
 // The states before each step, [steps, batch, hidden].
 Tensor states_before(const Tensor& output, const Tensor& hx, bool reverse) {
@@ -115,12 +87,12 @@ struct Recurrent : Kernel<RecurrentArgs> {
     const ScalarType type = type_on(a.gates.device(), a.gates.dtype());
     const Tensor gates = exec::dense(a.gates, type), transposed = exec::dense(a.w_hh.t(), type),
                  h = exec::dense(a.hx, type), c = exec::dense(a.cx, type), bias = exec::dense(a.b_hh, type);
-    const Results to(outs, type, 2);
-    blocks::recurrence.on(gates.device())(
-        {static_cast<RnnKind>(a.kind), type, gates.size(0), gates.size(1), h.size(1), a.reverse, h.impl().data(),
-         data_or_null(c)},
-        {gates.impl().data(), transposed.impl().data(), data_or_null(bias), to[0], to[1], to[2]});
-    to.finish();
+    const StagedResult output(outs[0], true, type), last_c(outs[1], true, type);
+    blocks::recurrence.on(gates.device())({static_cast<RnnKind>(a.kind), type, gates.size(0), gates.size(1), h.size(1),
+                                           a.reverse, h.impl().data(), data_or_null(c)},
+                                          {gates.impl().data(), transposed.impl().data(), data_or_null(bias),
+                                           output.data(), last_c.data(), outs[2].impl().data()});
+    for (const StagedResult* r : {&output, &last_c}) r->finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -187,13 +159,14 @@ struct RecurrentBackward : Kernel<RecurrentBackwardArgs> {
     const Tensor g = exec::dense(a.grad_output, type), grad_c = exec::dense(a.grad_cn, type),
                  output = exec::dense(a.output, type), saved = exec::dense(a.saved), h = exec::dense(a.hx, type),
                  c = exec::dense(a.cx, type), weight = exec::dense(a.w_hh, type);
-    const Results to(outs, type, 4);
+    const StagedResult dx(outs[0], true, type), dy(outs[1], true, type), dh(outs[2], true, type),
+        dc(outs[3], true, type);
     blocks::recurrence_backward.on(g.device())(
         {static_cast<RnnKind>(a.kind), type, output.size(0), output.size(1), output.size(2), a.reverse, h.impl().data(),
          data_or_null(c)},
-        {weight.impl().data(), output.impl().data(), saved.numel() ? saved.impl().data() : nullptr, g.impl().data(),
-         data_or_null(grad_c), to[0], to[1], to[2], to[3]});
-    to.finish();
+        {weight.impl().data(), output.impl().data(), saved.impl().data(), g.impl().data(), data_or_null(grad_c),
+         dx.data(), dy.data(), dh.data(), dc.data()});
+    for (const StagedResult* r : {&dx, &dy, &dh, &dc}) r->finish();
   }
   static void samples(S& s) {
     s.fails({s->real({3, 2, 1}),

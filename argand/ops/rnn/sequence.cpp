@@ -29,17 +29,6 @@ struct Pass {
   RnnState state;
 };
 
-// The rows of each step, by halves of halves: the gradient of a slice is as large as what it is a slice of, so that
-// slices of the whole would cost the square of a sequence's length.
-void append_steps(const Tensor& rows, IntArrayRef sizes, std::vector<Tensor>& steps) {
-  if (sizes.size() == 1) return steps.push_back(rows);
-  const IntArrayRef first = sizes.slice(0, sizes.size() / 2), second = sizes.slice(first.size());
-  int64_t count = 0;
-  for (const int64_t n : first) count += n;
-  append_steps(rows.narrow(0, 0, count), first, steps);
-  append_steps(rows.narrow(0, count, rows.size(0) - count), second, steps);
-}
-
 Tensor first_rows(const Tensor& t, int64_t count) { return t.defined() ? t.narrow(0, 0, count) : t; }
 Tensor rows_from(const Tensor& t, int64_t begin, int64_t end) {
   return t.defined() ? t.narrow(0, begin, end - begin) : t;
@@ -102,9 +91,7 @@ Pass run_at_once(RnnKind kind, const RnnWeights& w, const Tensor& gates, int64_t
 
 Pass run_by_steps(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes,
                   const RnnState& start, bool reverse) {
-  std::vector<Tensor> steps;
-  append_steps(gates, batch_sizes, steps);
-  return (reverse ? run_backward : run_forward)(kind, w, steps, start);
+  return (reverse ? run_backward : run_forward)(kind, w, gates.split_with_sizes(batch_sizes, 0), start);
 }
 
 struct NetworkResult {
