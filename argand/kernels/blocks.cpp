@@ -7,6 +7,8 @@ constinit Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_bac
 constinit Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool(cpu::adaptive_max_pool);
 constinit Block<decltype(cpu::add_rows)> add_rows(cpu::add_rows);
 constinit Block<decltype(cpu::arg_extreme)> arg_extreme(cpu::arg_extreme);
+constinit Block<RunAttention> attention(cpu::attention);
+constinit Block<RunAttentionBackward> attention_backward(cpu::attention_backward);
 constinit Block<decltype(cpu::avg_pool)> avg_pool(cpu::avg_pool);
 constinit Block<decltype(cpu::avg_pool_backward)> avg_pool_backward(cpu::avg_pool_backward);
 constinit Block<decltype(cpu::channel_gradient)> channel_gradient(cpu::channel_gradient);
@@ -49,6 +51,7 @@ constinit Block<decltype(cpu::softmax)> softmax(cpu::softmax);
 constinit Block<decltype(cpu::softmax_backward)> softmax_backward(cpu::softmax_backward);
 constinit Block<decltype(cpu::sort_first)> sort_first(cpu::sort_first);
 constinit Block<decltype(cpu::take_rows)> take_rows(cpu::take_rows);
+constinit Block<TakesAttention> takes_attention(cpu::takes_attention);
 constinit Block<decltype(cpu::total_loss)> total_loss(cpu::total_loss);
 constinit Block<decltype(cpu::true_positions)> true_positions(cpu::true_positions);
 constinit Block<UnscaleGradients> unscale_gradients(nullptr);

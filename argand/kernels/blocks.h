@@ -12,6 +12,7 @@
 #include "argand/core/device.h"
 #include "argand/kernels/along_dim.h"
 #include "argand/kernels/cpu/arg_reduce.h"
+#include "argand/kernels/cpu/attention.h"
 #include "argand/kernels/cpu/batch_norm.h"
 #include "argand/kernels/cpu/check_index.h"
 #include "argand/kernels/cpu/conv.h"
@@ -65,6 +66,8 @@ extern Block<decltype(cpu::adaptive_avg_pool_backward)> adaptive_avg_pool_backwa
 extern Block<decltype(cpu::adaptive_max_pool)> adaptive_max_pool;
 extern Block<decltype(cpu::add_rows)> add_rows;
 extern Block<decltype(cpu::arg_extreme)> arg_extreme;
+extern Block<RunAttention> attention;
+extern Block<RunAttentionBackward> attention_backward;
 extern Block<decltype(cpu::avg_pool)> avg_pool;
 extern Block<decltype(cpu::avg_pool_backward)> avg_pool_backward;
 extern Block<decltype(cpu::channel_gradient)> channel_gradient;
@@ -106,6 +109,7 @@ extern Block<decltype(cpu::softmax)> softmax;
 extern Block<decltype(cpu::softmax_backward)> softmax_backward;
 extern Block<decltype(cpu::sort_first)> sort_first;
 extern Block<decltype(cpu::take_rows)> take_rows;
+extern Block<TakesAttention> takes_attention;
 extern Block<decltype(cpu::total_loss)> total_loss;
 extern Block<decltype(cpu::true_positions)> true_positions;
 extern Block<UnscaleGradients> unscale_gradients;

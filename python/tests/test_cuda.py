@@ -177,3 +177,52 @@ def test_checkpoint_with_dropout(use_reentrant):
     torch.randn(3, device=CUDA)
     out.sum().backward()
     assert x.grad.tolist() == out.tolist()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("shape", [(2, 3, 3, 64, 64, 64, 64), (1, 4, 2, 130, 200, 80, 64), (1, 2, 2, 257, 257, 128, 128), (1, 2, 2, 40, 50, 7, 5),
+                                   (2, 70, 70, 300, 200, 128, 128), (2, 64, 64, 300, 300, 64, 64)])
+@pytest.mark.parametrize("mask", ["none", "causal", "bool", "added"])
+def test_attention(dtype, shape, mask):
+    n, heads, kv_heads, queries, keys, width, value_width = shape
+    torch.manual_seed(0)
+    q, k, v, g = (torch.randn(n, h, rows, columns).to(dtype) for h, rows, columns in
+                  ((heads, queries, width), (kv_heads, keys, width), (kv_heads, keys, value_width), (heads, queries, value_width)))
+    given = {"bool": torch.rand(n, 1, queries, keys) > 0.3, "added": torch.randn(queries, keys).to(dtype)}.get(mask)
+    if mask == "bool":
+        given[:, :, 1] = False  # a query that sees nothing
+
+    def run(device, of):
+        t = [x.to(device, of).requires_grad_() for x in (q, k, v)]
+        m = given if given is None else given.to(device) if mask == "bool" else given.to(device, of)
+        out = torch.nn.functional.scaled_dot_product_attention(*t, m, is_causal=mask == "causal", enable_gqa=heads != kv_heads)
+        return [out.detach(), *torch.autograd.grad(out, t, g.to(device, of))]
+
+    expected, got, again = run("cpu", torch.float64), run(CUDA, dtype), run(CUDA, dtype)
+    tolerance = {torch.float32: 6e-6, torch.float16: 3e-3, torch.bfloat16: 2e-2}[dtype]
+    for e, x, y in zip(expected, got, again):
+        assert (x.cpu().double() - e).abs().max() <= tolerance * e.abs().max()
+        assert torch.equal(x, y)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_attention_with_dropout(dtype):
+    torch.manual_seed(0)
+    q, k = (torch.randn(2, 3, 128, 64, device=CUDA).to(dtype).requires_grad_() for _ in range(2))
+    v = torch.eye(128, device=CUDA).to(dtype).expand(2, 3, 128, 128).clone().requires_grad_()  # shows the weights
+    attend = torch.nn.functional.scaled_dot_product_attention
+    state = torch.cuda.get_rng_state()
+    out = attend(q, k, v, dropout_p=0.3)
+    other = attend(q, k, v, dropout_p=0.3)
+    torch.cuda.set_rng_state(state)
+    assert torch.equal(attend(q, k, v, dropout_p=0.3), out) and not torch.equal(out, other)
+    kept = (out != 0).double()
+    assert abs(kept.mean().item() - 0.7) < 0.01
+    g = torch.randn(2, 3, 128, 128, device=CUDA).to(dtype)
+    got = torch.autograd.grad(out, (q, k, v), g)
+    wide = [x.detach().double().requires_grad_() for x in (q, k, v)]
+    weights = (wide[0] @ wide[1].transpose(-1, -2) / 8).softmax(-1) * kept / 0.7
+    expected = torch.autograd.grad(weights @ wide[2], wide, g.double())
+    tolerance = 1e-5 if dtype == torch.float32 else 1e-2
+    for e, x in zip(expected, got):
+        assert (x.double() - e).abs().max() <= tolerance * e.abs().max()

@@ -9,10 +9,8 @@
 namespace argand::conformance {
 namespace {
 
-// Ops that run on the CPU: one that says so, and the forward-backward algorithm of ctc_loss, which has no kernel yet.
-constexpr std::string_view kOnCpu[] = {"_scaled_dot_product_flash_attention_for_cpu",
-                                       "_scaled_dot_product_flash_attention_for_cpu_backward", "_ctc_loss",
-                                       "_ctc_loss_backward"};
+// Ops that run on the CPU: the forward-backward algorithm of ctc_loss, which has no kernel yet.
+constexpr std::string_view kOnCpu[] = {"_ctc_loss", "_ctc_loss_backward"};
 
 // The names of the ops that ran on the CPU meanwhile for want of a kernel; each is told once in a process.
 class FallbackWatch {

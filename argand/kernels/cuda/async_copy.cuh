@@ -12,6 +12,16 @@ __device__ __forceinline__ void copy_async(uint4* shared, const void* global) {
   *shared = *static_cast<const uint4*>(global);
 #endif
 }
+// The same, or zeros, without a look at `global`, if it is not `inside`.
+__device__ __forceinline__ void copy_async(uint4* shared, const void* global, bool inside) {
+#if __CUDA_ARCH__ >= 800
+  const auto address = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(address), "l"(global), "r"(inside ? 16 : 0)
+               : "memory");
+#else
+  *shared = inside ? *static_cast<const uint4*>(global) : uint4{0, 0, 0, 0};
+#endif
+}
 // *shared becomes *global, or 0 if it is not `inside`.
 __device__ __forceinline__ void copy_async(float* shared, const float* global, bool inside) {
 #if __CUDA_ARCH__ >= 800

@@ -13,7 +13,7 @@ constexpr int64_t kThreads = 1024, kWarp = 32, kMostParts = 8, kLeastTerms = 8, 
 struct Shares {
   int64_t lanes, parts;
   Shares(int64_t columns, int64_t terms)
-      : lanes(std::min(kThreads, (columns + kWarp - 1) / kWarp * kWarp)),
+      : lanes(std::clamp((columns + kWarp - 1) / kWarp * kWarp, kWarp, kThreads)),
         parts(std::clamp<int64_t>(std::min(kThreads / lanes, terms / kLeastTerms), 1, kMostParts)) {}
 };
 
@@ -28,7 +28,7 @@ int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
 
 template <class... Args>
 void launch_blocks(const char* name, const Recurrence& c, const Shares& shares, int64_t numbers_of_unit, Args... args) {
-  if (c.batch == 0) return;
+  if (c.batch == 0 || c.hidden == 0) return;
   const int64_t bytes_of_row = c.hidden * numbers_of_unit * element_size(op_math_type(c.type)),
                 rows = rows_of_block(c.batch, bytes_of_row);
   if (bytes_of_row > shared_memory_per_block()) throw NotOnDevice();

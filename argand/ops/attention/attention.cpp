@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "argand/exec/autocast_scope.h"
+#include "argand/kernels/blocks.h"
 #include "argand/ops/attention/args.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
@@ -28,14 +29,21 @@ Tensor causal_mask(const Tensor& query, const Tensor& key) {
   return additive_mask(allowed, query.dtype());
 }
 
+void check_shared_heads(const char* op, int64_t given, int64_t heads) {
+  ARGAND_CHECK(ShapeError, given > 0 ? heads % given == 0 : heads == 0, op,
+               ": Number of heads in key and value must divide the number of heads in query, got ", given, " and ",
+               heads);
+}
+
 void check_attention_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
                               const Tensor& mask, bool is_causal) {
   ARGAND_CHECK(ShapeError, query.dim() == 4 && key.dim() == 4 && value.dim() == 4, op,
                ": expected query, key and value [N, heads, positions, features], got ", query.sizes(), ", ",
                key.sizes(), " and ", value.sizes());
-  const int64_t n = query.size(0), heads = query.size(1);
-  check_operand(op, "key", key, {n, heads, key.size(2), query.size(3)}, query.dtype());
-  check_operand(op, "value", value, {n, heads, key.size(2), value.size(3)}, query.dtype());
+  const int64_t n = query.size(0), heads = query.size(1), kv_heads = key.size(1);
+  check_shared_heads(op, kv_heads, heads);
+  check_operand(op, "key", key, {n, kv_heads, key.size(2), query.size(3)}, query.dtype());
+  check_operand(op, "value", value, {n, kv_heads, key.size(2), value.size(3)}, query.dtype());
   if (!mask.defined()) return;
   ARGAND_CHECK(ValueError, !is_causal, op, ": Explicit attn_mask should not be set when is_causal=True");
   ARGAND_CHECK(DtypeError, mask.dtype() == kBool || mask.dtype() == query.dtype(), op,
@@ -47,6 +55,13 @@ void check_attention_operands(const char* op, const Tensor& query, const Tensor&
 
 std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
                                           const Tensor& attn_mask, bool is_causal, std::optional<double> given) {
+  const int64_t kv_heads = key.size(1), group = kv_heads == 0 ? 1 : query.size(1) / kv_heads;
+  if (group > 1) {
+    const auto all = attention_gradients(g, query, key.repeat_interleave(group, 1), value.repeat_interleave(group, 1),
+                                         attn_mask, is_causal, given);
+    const auto of_group = [&](const Tensor& t) { return t.unflatten(1, {kv_heads, group}).sum(2); };
+    return {all[0], of_group(all[1]), of_group(all[2])};
+  }
   const double scale = attention_scale(query, given);
   Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
   const Tensor mask = is_causal ? causal_mask(query, key) : attn_mask;
@@ -93,9 +108,7 @@ void share_heads(const char* op, Args& a) {
   const int64_t heads = a.query.size(-3);
   for (Tensor* t : {&a.key, &a.value}) {
     const int64_t given = t->size(-3);
-    ARGAND_CHECK(ShapeError, given > 0 && heads % given == 0, op,
-                 ": Number of heads in key and value must divide the number of heads in query, got ", given, " and ",
-                 heads);
+    check_shared_heads(op, given, heads);
     if (given != heads) *t = t->repeat_interleave(heads / given, -3);
   }
 }
@@ -172,21 +185,42 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       "softmax(scale * query key^T + attn_mask) value for query [..., L, E], key [..., S, E] and value [..., S, Ev]; "
       "leading dimensions broadcast. A bool mask says which keys take part; is_causal lets query i see keys 0 ... i; a "
       "query without keys gives zeros. scale is 1 / sqrt(E) if not given. With enable_gqa a head of key and value "
-      "serves "
-      "several of query. Without dropout the [L, S] weights are not all in memory at once: never on the CPU, and on a "
-      "GPU not if they take more than 64 MiB.";
+      "serves several of query. The [L, S] weights are not all in memory at once, but with dropout on the CPU; on a "
+      "GPU "
+      "those of float64 and of more than 128 features are if they take less than 64 MiB.";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& given) {
     constexpr const char* op = "scaled_dot_product_attention";
     Args a = given;
     check_attention(op, a);
+    const bool fused = is_fused(a);
+    if (fused && suits_kernel(a)) return by_kernel(a, a.query, a.key, a.value, a.attn_mask);
     share_heads(op, a);
-    const bool trains_mask = a.attn_mask.defined() && a.attn_mask.requires_grad();
-    if (a.dropout_p > 0 || trains_mask || (!a.query.is_cpu() && weights_are_small(a)))
+    if (!fused && (a.dropout_p > 0 || trains_mask(a) || weights_are_small(a)))
       return std::get<0>(_scaled_dot_product_attention_math(a.query, a.key, a.value, optional(a.attn_mask), a.dropout_p,
                                                             a.is_causal, {}, a.scale));
-    return blocked(a);
+    return with_one_batch(a, fused);
+  }
+  static bool trains_mask(const Args& a) { return a.attn_mask.defined() && a.attn_mask.requires_grad(); }
+  // Whether the device has a kernel for it.
+  static bool is_fused(const Args& a) {
+    const Device& device = a.query.device();
+    return !trains_mask(a) && (a.dropout_p == 0 || !device.is_cpu()) &&
+           (device.is_meta() ||
+            blocks::takes_attention.on(device)(a.query.dtype(), a.query.size(-1), a.value.size(-1)));
+  }
+  // Whether its tensors are [N, heads, positions, features] without anything to broadcast.
+  static bool suits_kernel(const Args& a) {
+    if (a.query.dim() != 4 || a.key.dim() != 4 || a.value.dim() != 4) return false;
+    const int64_t n = a.query.size(0), heads = a.query.size(1), given = a.key.size(1);
+    return a.key.size(0) == n && a.value.size(0) == n && a.value.size(1) == given &&
+           (given == heads || (a.enable_gqa && given > 0 && heads % given == 0));
+  }
+  static Tensor by_kernel(const Args& a, const Tensor& query, const Tensor& key, const Tensor& value,
+                          const Tensor& mask) {
+    return std::get<0>(
+        _scaled_dot_product_fused_attention(query, key, value, optional(mask), a.dropout_p, a.is_causal, a.scale));
   }
   // So many queries that their weights are small.
   static int64_t rows_of_block(const Tensor& query, const Tensor& key) {
@@ -201,8 +235,8 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
         numel_of(broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op));
     return heads * a.query.size(-2) * a.key.size(-2) * element_size(a.query.dtype()) <= kAttentionWeights;
   }
-  // Through the op that takes blocks, whose tensors are [N, heads, positions, features].
-  static Tensor blocked(const Args& a) {
+  // Through an op whose tensors are [N, heads, positions, features].
+  static Tensor with_one_batch(const Args& a, bool fused) {
     const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
     const char* op = Args::kName;
     const Dims batch = broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op);
@@ -223,11 +257,9 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       mask = mask.expand(to).reshape({1, heads[1], mask.size(-2), mask.size(-1)});
     }
     const Tensor query = spread(a.query), key = spread(a.key), value = spread(a.value);
-    const Tensor out = query.is_cpu()
-                           ? std::get<0>(_scaled_dot_product_flash_attention_for_cpu(query, key, value, 0, a.is_causal,
-                                                                                     optional(mask), a.scale))
-                           : _scaled_dot_product_attention_by_rows(query, key, value, optional(mask), a.is_causal,
-                                                                   rows_of_block(query, key), a.scale);
+    const Tensor out = fused ? by_kernel(a, query, key, value, mask)
+                             : _scaled_dot_product_attention_by_rows(query, key, value, optional(mask), a.is_causal,
+                                                                     rows_of_block(query, key), a.scale);
     Dims sizes = batch;
     for (const int64_t n : {a.query.size(-2), a.value.size(-1)}) sizes.push_back(n);
     return out.reshape(sizes);

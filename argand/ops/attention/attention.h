@@ -16,7 +16,11 @@ Tensor causal_mask(const Tensor& query, const Tensor& key);
 // A bool mask (true: takes part) as an additive one; others stay as they are.
 Tensor additive_mask(const Tensor& mask, ScalarType dtype);
 
-// What the ops that take tensors [N, heads, positions, features] share of their checks.
+// Whether `given` heads of key and value can serve `heads` of query.
+void check_shared_heads(const char* op, int64_t given, int64_t heads);
+
+// What the ops that take tensors [N, heads, positions, features] share of their checks; key and value may have fewer
+// heads.
 void check_attention_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
                               const Tensor& mask, bool is_causal);
 

@@ -15,6 +15,8 @@ namespace {
 void check_rows(const char* op, const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& mask,
                 bool is_causal, int64_t rows) {
   check_attention_operands(op, query, key, value, mask, is_causal);
+  ARGAND_CHECK(ShapeError, key.size(1) == query.size(1), op, ": expected key with ", query.size(1), " heads, got ",
+               key.size(1));
   ARGAND_CHECK(ValueError, rows > 0, op, ": expected rows above 0, got ", rows);
 }
 

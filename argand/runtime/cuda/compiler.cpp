@@ -38,7 +38,8 @@ const Architecture& architecture() {
     ARGAND_CUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   }
   a.packed = packed_arch(major);
-  a.own = str("sm_", major, minor);
+  // With what only this version has, such as products of warpgroups.
+  a.own = str("sm_", major, minor, major == 9 ? "a" : "");
   return a;
 }
 

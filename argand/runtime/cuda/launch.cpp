@@ -58,6 +58,7 @@ constinit Attribute processors(cudaDevAttrMultiProcessorCount);
 constinit Attribute resident_threads(cudaDevAttrMaxThreadsPerMultiProcessor);
 constinit Attribute block_memory(cudaDevAttrMaxSharedMemoryPerBlockOptin);
 constinit Attribute processor_memory(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+constinit Attribute major(cudaDevAttrComputeCapabilityMajor);
 
 }  // namespace
 
@@ -65,5 +66,7 @@ int multi_processor_count() { return dry_run() ? 132 : processors.get(); }
 int max_threads_per_multi_processor() { return dry_run() ? 2048 : resident_threads.get(); }
 int shared_memory_per_block() { return dry_run() ? 227 << 10 : block_memory.get(); }
 int shared_memory_per_multi_processor() { return dry_run() ? 228 << 10 : processor_memory.get(); }
+bool has_tensor_cores() { return dry_run() || major.get() >= 8; }
+bool has_warpgroup_products() { return dry_run() || major.get() == 9; }
 
 }  // namespace argand::cuda

@@ -31,5 +31,7 @@ int multi_processor_count();
 int max_threads_per_multi_processor();
 int shared_memory_per_block();            // bytes, at most, of a kernel that is allowed them
 int shared_memory_per_multi_processor();  // bytes, for all blocks there
+bool has_tensor_cores();                  // that take bfloat16 and TF32: from compute capability 8.0 on
+bool has_warpgroup_products();            // of compute capability 9.0 alone
 
 }  // namespace argand::cuda
