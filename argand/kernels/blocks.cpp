@@ -23,6 +23,8 @@ constinit Block<decltype(cpu::cross_entropy)> cross_entropy(cpu::cross_entropy);
 constinit Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward(cpu::cross_entropy_backward);
 constinit Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors(
     cpu::cross_entropy_softmax_factors);
+constinit Block<RunCtcLoss> ctc_loss(cpu::ctc_loss);
+constinit Block<RunCtcLossBackward> ctc_loss_backward(cpu::ctc_loss_backward);
 constinit Block<decltype(cpu::fill_sequence)> fill_sequence(cpu::fill_sequence);
 constinit Block<GatherAlong> gather_along(nullptr);
 constinit Block<decltype(cpu::matrix_product)> matrix_product(cpu::matrix_product);
@@ -34,6 +36,7 @@ constinit Block<decltype(cpu::pair_loss)> pair_loss(cpu::pair_loss);
 constinit Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative(cpu::pair_loss_derivative);
 constinit Block<decltype(cpu::pair_loss_sum)> pair_loss_sum(cpu::pair_loss_sum);
 constinit Block<decltype(cpu::pick)> pick(cpu::pick);
+constinit Block<PutNumbers> put_numbers(nullptr);
 constinit Block<decltype(cpu::put_rows)> put_rows(cpu::put_rows);
 constinit Block<RunRecurrence> recurrence(cpu::recurrence);
 constinit Block<RunRecurrenceBackward> recurrence_backward(cpu::recurrence_backward);

@@ -17,6 +17,7 @@
 #include "argand/kernels/cpu/check_index.h"
 #include "argand/kernels/cpu/conv.h"
 #include "argand/kernels/cpu/cross_entropy.h"
+#include "argand/kernels/cpu/ctc.h"
 #include "argand/kernels/cpu/matrix_product.h"
 #include "argand/kernels/cpu/nll_loss.h"
 #include "argand/kernels/cpu/pair_loss.h"
@@ -35,6 +36,7 @@
 #include "argand/kernels/draw.h"
 #include "argand/kernels/fused_step.h"
 #include "argand/kernels/loss_scale.h"
+#include "argand/kernels/numbers.h"
 
 namespace argand {
 
@@ -81,6 +83,8 @@ extern Block<decltype(cpu::conv_weight_grad)> conv_weight_grad;
 extern Block<decltype(cpu::cross_entropy)> cross_entropy;
 extern Block<decltype(cpu::cross_entropy_backward)> cross_entropy_backward;
 extern Block<decltype(cpu::cross_entropy_softmax_factors)> cross_entropy_softmax_factors;
+extern Block<RunCtcLoss> ctc_loss;
+extern Block<RunCtcLossBackward> ctc_loss_backward;
 extern Block<decltype(cpu::fill_sequence)> fill_sequence;
 extern Block<GatherAlong> gather_along;
 extern Block<decltype(cpu::matrix_product)> matrix_product;
@@ -92,6 +96,7 @@ extern Block<decltype(cpu::pair_loss)> pair_loss;
 extern Block<decltype(cpu::pair_loss_derivative)> pair_loss_derivative;
 extern Block<decltype(cpu::pair_loss_sum)> pair_loss_sum;
 extern Block<decltype(cpu::pick)> pick;
+extern Block<PutNumbers> put_numbers;
 extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<RunRecurrence> recurrence;
 extern Block<RunRecurrenceBackward> recurrence_backward;

@@ -23,6 +23,22 @@ struct NllShape {
   int64_t outer, classes, inner, ignore_index;
 };
 
+struct CtcArrays {
+  const void* log_probs;
+  const int64_t *labels, *begins, *counts, *lengths;
+  int64_t steps, batch, classes, blank;
+  int most_labels, width, ahead;  // `ahead`: steps whose log-probabilities are read at a time
+  void* slot;                     // an ErrorSlot
+  const char* op;                 // of the host
+};
+
+// ---- numbers of the host
+
+inline constexpr int kNumbersPerLaunch = 448;
+struct NumberList {
+  int64_t numbers[kNumbersPerLaunch];
+};
+
 // ---- many tensors in one launch, whose elements are cut into tiles of one block each
 
 inline constexpr int kStepThreads = 256;

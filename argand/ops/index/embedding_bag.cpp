@@ -17,6 +17,22 @@ struct Bags {
   bool scale_grad_by_freq;
 };
 
+// Those of a GPU are not waited for: a bag that begins before 0 becomes an IndexError of index_add.
+void check_offsets(const char* op, const Bags& b) {
+  if (!b.offsets.is_cpu()) return;
+  const Tensor host = exec::dense(b.offsets);
+  const int64_t* p = raw<int64_t>(host);
+  for (int64_t i = 0; i < host.numel(); ++i) {
+    ARGAND_CHECK(ValueError, i > 0 || p[0] == 0, op,
+                 ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
+                 "However, got ",
+                 p[0]);
+    ARGAND_CHECK(ValueError, p[i] <= b.indices.numel() && (i == 0 || p[i] >= p[i - 1]), op,
+                 ": expected offsets that never become smaller and are at most ", b.indices.numel(),
+                 ", the number of indices, got ", p[i], " at position ", i);
+  }
+}
+
 Bags checked(Bags b, bool include_last_offset) {
   constexpr const char* op = "embedding_bag";
   ARGAND_CHECK(ShapeError, b.weight.dim() == 2, op, ": 'weight' must be 2-D, got sizes ", b.weight.sizes());
@@ -31,17 +47,7 @@ Bags checked(Bags b, bool include_last_offset) {
                ": include_last_offset: number of offsets should be at least 1");
   b.indices = b.indices.to(kLong);
   b.offsets = b.offsets.to(kLong);
-  const Tensor host = exec::dense(b.offsets.to(kCPU));
-  const int64_t* p = raw<int64_t>(host);
-  for (int64_t i = 0; i < host.numel(); ++i) {
-    ARGAND_CHECK(ValueError, i > 0 || p[0] == 0, op,
-                 ": offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from position 0. "
-                 "However, got ",
-                 p[0]);
-    ARGAND_CHECK(ValueError, p[i] <= b.indices.numel() && (i == 0 || p[i] >= p[i - 1]), op,
-                 ": expected offsets that never become smaller and are at most ", b.indices.numel(),
-                 ", the number of indices, got ", p[i], " at position ", i);
-  }
+  check_offsets(op, b);
   if (b.per_sample_weights.defined()) {
     ARGAND_CHECK(ValueError, b.mode == kSumBags, op,
                  ": per_sample_weights was not None. per_sample_weights is only supported for mode='sum'");
@@ -52,12 +58,8 @@ Bags checked(Bags b, bool include_last_offset) {
                  ": expected per_sample_weights of the dtype of weight, ", b.weight.dtype(), ", got ",
                  b.per_sample_weights.dtype());
   }
-  if (include_last_offset) {  // what follows the last offset belongs to no bag
-    const int64_t end = p[host.numel() - 1];
-    b.indices = b.indices.narrow(0, 0, end);
-    b.offsets = b.offsets.narrow(0, 0, host.numel() - 1);
-    if (b.per_sample_weights.defined()) b.per_sample_weights = b.per_sample_weights.narrow(0, 0, end);
-  }
+  // The last bag goes to the end, whatever the last offset is, as PyTorch has it.
+  if (include_last_offset) b.offsets = b.offsets.narrow(0, 0, b.offsets.numel() - 1);
   ARGAND_CHECK(ValueError, b.offsets.numel() > 0 || b.indices.numel() == 0, op,
                ": expected an offset for each bag, got none for ", b.indices.numel(), " indices");
   return b;
@@ -116,7 +118,8 @@ struct EmbeddingBag : Composite<EmbeddingBagArgs> {
       "Bag i is indices[offsets[i]] ... indices[offsets[i + 1] - 1]: the sum (mode 0, each row times its "
       "per_sample_weights), mean (1) or maximum (2) of these rows of weight [count, width]; zeros for an empty bag. "
       "With "
-      "include_last_offset the last offset is the end of the last bag. Also gives the bag of each index, the sizes of "
+      "include_last_offset the last offset, the number of indices, begins no bag. A GPU's offsets are not looked at "
+      "beforehand. Also gives the bag of each index, the sizes of "
       "the "
       "bags and, for maxima, the rows they come from. sparse changes nothing here.";
   static constexpr int variants = kFunction;
@@ -135,6 +138,7 @@ struct EmbeddingBag : Composite<EmbeddingBagArgs> {
     s.add({s->real({5, 3}), s->integer({6}, 0, 5), offsets({0, 4}), false, kMeanBags});
     s.add({s->apart({5, 3}), s->integer({6}, 0, 5), offsets({0, 4, 6}), false, kMaxBags});
     s.add({s->real({5, 3}), s->integer({6}, 0, 5), offsets({0, 2, 6}), false, kSumBags, false, s->real({6}), true});
+    s.add({s->apart({5, 3}), s->integer({6}, 0, 5), offsets({0, 2, 4}), false, kMaxBags, false, {}, true});
     s.fails({s->real({5, 3}), s->integer({6}, 0, 5), offsets({1, 4})}, "embedding_bag: offsets[0] has to be 0");
     s.fails({s->real({5, 3}), s->integer({6}, 0, 5), offsets({0, 7})},
             "expected offsets that never become smaller and are at most 6, the number of indices, got 7 at position 1");

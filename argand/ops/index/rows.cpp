@@ -3,6 +3,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 namespace {
@@ -272,9 +273,7 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
       ARGAND_CHECK(ValueError, n >= 0, "repeat_interleave: repeats can not be negative, got ", n);
       index.insert(index.end(), static_cast<size_t>(n), i);
     }
-    const Tensor at = exec::new_tensor({{static_cast<int64_t>(index.size())}, kLong}, kCPU);
-    std::copy(index.begin(), index.end(), raw<int64_t>(at));
-    return t.index_select(dim, at.to(t.device()));
+    return t.index_select(dim, numbers_on(t.device(), index));
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({2}, 0, 3), 0});

@@ -3,6 +3,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
+#include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 namespace {
@@ -25,10 +26,9 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
     if (before == 0 && after == 0) continue;
     ARGAND_CHECK(ShapeError, size > 0 && size + before + after > 0, "pad: the amounts ", before, " and ", after,
                  " leave nothing of dimension ", dim, " of input ", x.sizes());
-    const Tensor index = exec::new_tensor({{size + before + after}, kLong}, kCPU);
-    int64_t* at = raw<int64_t>(index);
-    for (int64_t i = -before; i < size + after; ++i) *at++ = source(i, size, before, after);
-    x = x.index_select(dim, index.to(x.device()));
+    Dims index;
+    for (int64_t i = -before; i < size + after; ++i) index.push_back(source(i, size, before, after));
+    x = x.index_select(dim, numbers_on(x.device(), index));
   }
   return x;
 }

@@ -1,13 +1,13 @@
 // Connectionist temporal classification ("Connectionist Temporal Classification: Labelling Unsegmented Sequence Data
 // with Recurrent Neural Networks", Graves et al. 2006).
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
+#include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
 #include "argand/ops/loss/target.h"
-#include "argand/runtime/cpu/thread_pool.h"
+#include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 namespace {
@@ -45,106 +45,33 @@ void check_ctc(const char* op, const Tensor& log_probs, const Tensor& targets, c
                longest(target_lengths), " at dimension 1, but got size ", targets.size(1), " for argument targets");
 }
 
-// Labels of one target with blanks around them, and the numbers of one pass over one sequence.
-struct Lattice {
-  const int64_t* labels;
-  int64_t count, blank;  // labels without blanks
-  int64_t states() const { return 2 * count + 1; }
-  int64_t label(int64_t s) const { return s % 2 == 0 ? blank : labels[s / 2]; }
-  // Whether a path may go from state s - 2 to s: a blank must stand between equal labels.
-  bool skips(int64_t s) const { return s >= 2 && label(s) != label(s - 2); }
-};
-
-template <class T>
-constexpr T kNever = -std::numeric_limits<T>::infinity();
-
-// log(e^a + e^b + e^c)
-template <class T>
-T log_sum(T a, T b, T c = kNever<T>) {
-  const T top = std::max({a, b, c}), shift = top == kNever<T> ? T(0) : top;
-  return std::log(std::exp(a - shift) + std::exp(b - shift) + std::exp(c - shift)) + shift;
-}
-
-// The tensors of a call as one pointer for each sequence.
-template <class T>
+// A call's tensors as kernels take them.
 class Sequences {
  public:
   Sequences(const char* op, const Tensor& log_probs, const Tensor& targets, const Dims& input_lengths,
             const Dims& target_lengths, int64_t blank)
-      : probs_(exec::dense(log_probs)),
-        targets_(exec::dense(targets, kLong)),
-        batch_(log_probs.size(1)),
-        classes_(log_probs.size(2)),
-        input_lengths_(input_lengths),
-        width_(2 * longest(target_lengths) + 1) {
+      : probs_(exec::dense(log_probs)), targets_(exec::dense(targets, kLong)) {
+    const int64_t batch = log_probs.size(1);
+    Dims numbers;  // where labels begin, how many there are, and the lengths
     int64_t begin = 0;
-    for (int64_t n = 0; n < batch_; ++n) {
-      const int64_t count = target_lengths[static_cast<size_t>(n)];
-      const int64_t* labels = raw<int64_t>(targets_) + (targets.dim() == 2 ? n * targets.size(1) : begin);
-      begin += count;
-      for (int64_t i = 0; i < count; ++i)
-        ARGAND_CHECK(IndexError, labels[i] >= 0 && labels[i] < classes_, op, ": expected targets in [0, ", classes_,
-                     "), got ", labels[i]);
-      lattices_.push_back({labels, count, blank});
+    for (int64_t n = 0; n < batch; ++n) {
+      numbers.push_back(targets.dim() == 2 ? n * targets.size(1) : begin);
+      begin += target_lengths[static_cast<size_t>(n)];
     }
+    numbers.insert_all(target_lengths);
+    numbers.insert_all(input_lengths);
+    numbers_ = numbers_on(log_probs.device(), numbers);
+    const auto* at = static_cast<const int64_t*>(numbers_.impl().data());
+    call_ = {op,    log_probs.dtype(), probs_.impl().data(),    static_cast<const int64_t*>(targets_.impl().data()),
+             at,    at + batch,        at + 2 * batch,          log_probs.size(0),
+             batch, log_probs.size(2), longest(target_lengths), blank};
   }
-  int64_t size() const { return batch_; }
-  int64_t classes() const { return classes_; }
-  int64_t width() const { return width_; }  // states of the longest target
-  int64_t steps(int64_t n) const { return input_lengths_[static_cast<size_t>(n)]; }
-  const Lattice& lattice(int64_t n) const { return lattices_[static_cast<size_t>(n)]; }
-  const T* probs(int64_t n, int64_t t) const { return raw<T>(probs_) + (t * batch_ + n) * classes_; }
+  const CtcSequences& call() const { return call_; }
 
  private:
-  Tensor probs_, targets_;
-  int64_t batch_, classes_;
-  const Dims& input_lengths_;
-  int64_t width_;
-  std::vector<Lattice> lattices_;
+  Tensor probs_, targets_, numbers_;
+  CtcSequences call_;
 };
-
-// alpha[t][s]: the log-probability of all paths that are in state s at step t.  The result is minus that of all paths.
-template <class T>
-T forward_pass(const Sequences<T>& q, int64_t n, T* alpha) {
-  const Lattice& l = q.lattice(n);
-  const int64_t steps = q.steps(n), states = l.states(), width = q.width();
-  if (steps == 0) return l.count == 0 ? T(0) : -kNever<T>;
-  for (int64_t s = 0; s < std::min<int64_t>(2, states); ++s) alpha[s] = q.probs(n, 0)[l.label(s)];
-  for (int64_t t = 1; t < steps; ++t) {
-    const T *before = alpha + (t - 1) * width, *p = q.probs(n, t);
-    for (int64_t s = 0; s < states; ++s)
-      alpha[t * width + s] =
-          log_sum(before[s], s > 0 ? before[s - 1] : kNever<T>, l.skips(s) ? before[s - 2] : kNever<T>) + p[l.label(s)];
-  }
-  const T* last = alpha + (steps - 1) * width;
-  return -log_sum(last[states - 1], l.count > 0 ? last[states - 2] : kNever<T>);
-}
-
-// The gradient for one sequence, rows `row` elements apart; PyTorch's, which takes the inputs for outputs of
-// log_softmax and adds the part of its gradient that log_softmax's backward would take away again.
-template <class T>
-void backward_pass(const Sequences<T>& q, int64_t n, const T* alpha, T loss, T grad_loss, T* grad, int64_t row) {
-  const Lattice& l = q.lattice(n);
-  const int64_t steps = q.steps(n), states = l.states(), classes = q.classes();
-  std::vector<T> beta(static_cast<size_t>(states), kNever<T>), after(beta);
-  for (int64_t t = steps; t-- > 0;) {
-    const T* p = q.probs(n, t);
-    T* g = grad + t * row;
-    std::fill(g, g + classes, kNever<T>);
-    for (int64_t s = 0; s < states; ++s) {
-      const auto i = static_cast<size_t>(s);
-      T sum = s >= states - 2 ? T(0) : kNever<T>;
-      if (t + 1 < steps)
-        sum = log_sum(after[i], s + 1 < states ? after[i + 1] : kNever<T>,
-                      s + 2 < states && l.skips(s + 2) ? after[i + 2] : kNever<T>);
-      beta[i] = sum + p[l.label(s)];
-      T& of_label = g[l.label(s)];
-      of_label = log_sum(of_label, alpha[t * q.width() + s] + beta[i]);
-    }
-    std::swap(beta, after);
-    for (int64_t c = 0; c < classes; ++c) g[c] = (std::exp(p[c]) - std::exp(g[c] + loss - p[c])) * grad_loss;
-  }
-}
 
 }  // namespace
 
@@ -162,17 +89,9 @@ struct CtcLossForward : Kernel<CtcLossForwardArgs> {
     return {{{batch}, a.log_probs.dtype()},
             {{batch, a.log_probs.size(0), 2 * longest(a.target_lengths) + 1}, a.log_probs.dtype()}};
   }
-  static void cpu(const Args& a, std::span<Tensor> outs) {
-    dispatch<kFloatTypes>(a.log_probs.dtype(), "ctc_loss", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const Sequences<T> q("ctc_loss", a.log_probs, a.targets, a.input_lengths, a.target_lengths, a.blank);
-      T *loss = raw<T>(outs[0]), *alpha = raw<T>(outs[1]);
-      const int64_t each = a.log_probs.size(0) * q.width();
-      std::fill(alpha, alpha + outs[1].numel(), kNever<T>);
-      parallel_for(0, q.size(), 1, [&](int64_t begin, int64_t end) {
-        for (int64_t n = begin; n < end; ++n) loss[n] = forward_pass(q, n, alpha + n * each);
-      });
-    });
+  static void run(const Args& a, std::span<Tensor> outs) {
+    const Sequences q("ctc_loss", a.log_probs, a.targets, a.input_lengths, a.target_lengths, a.blank);
+    blocks::ctc_loss.on(outs[0].device())(q.call(), outs[1].impl().data(), outs[0].impl().data());
   }
   static Tensor grad_log_probs(const Ctx& c, const Grads& g) {
     return _ctc_loss_backward(g[0], c.log_probs, c.targets, c.input_lengths, c.target_lengths, c.result(0), c.result(1),
@@ -209,22 +128,35 @@ struct CtcLossBackward : Kernel<CtcLossBackwardArgs> {
     check("log_alpha", a.log_alpha, alpha);
     return {a.log_probs.impl().sizes, a.log_probs.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    dispatch<kFloatTypes>(out.dtype(), "_ctc_loss_backward", [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      const Sequences<T> q("ctc_loss", a.log_probs, a.targets, a.input_lengths, a.target_lengths, a.blank);
-      const Tensor g = exec::dense(a.grad), losses = exec::dense(a.neg_log_likelihood),
-                   alpha = exec::dense(a.log_alpha);
-      const T *grads = raw<T>(g), *loss = raw<T>(losses), *paths = raw<T>(alpha);
-      T* to = raw<T>(out);
-      std::fill(to, to + out.numel(), T(0));
-      const int64_t each = a.log_probs.size(0) * q.width(), row = q.size() * q.classes();
-      parallel_for(0, q.size(), 1, [&](int64_t begin, int64_t end) {
-        for (int64_t n = begin; n < end; ++n)
-          if (!a.zero_infinity || loss[n] != -kNever<T>)
-            backward_pass(q, n, paths + n * each, loss[n], grads[n], to + n * q.classes(), row);
-      });
-    });
+  static void run(const Args& a, Tensor& out) {
+    const Sequences q("ctc_loss", a.log_probs, a.targets, a.input_lengths, a.target_lengths, a.blank);
+    const Tensor grad = exec::dense(a.grad), losses = exec::dense(a.neg_log_likelihood),
+                 alpha = exec::dense(a.log_alpha);
+    blocks::ctc_loss_backward.on(out.device())(
+        q.call(), {alpha.impl().data(), losses.impl().data(), grad.impl().data(), a.zero_infinity, out.impl().data()});
+  }
+  static void samples(S& s) {
+    // What _ctc_loss gives for them: the probabilities of all paths must fit each other.
+    const auto add = [&](const Tensor& scores, const Tensor& targets, const Dims& lengths, const Dims& counts,
+                         int64_t blank, bool zero_infinity) {
+      const Tensor probs = log_softmax(scores, 2);
+      const auto [loss, alpha] = _ctc_loss(probs, targets, lengths, counts, blank, zero_infinity);
+      s.add_without_gradient(
+          {s->real({probs.size(1)}), probs, targets, lengths, counts, loss, alpha, blank, zero_infinity});
+    };
+    add(s->real({6, 3, 4}, -2, 2), s->integer({3, 3}, 1, 4), {6, 5, 3}, {3, 2, 0}, 0, false);
+    // Repeated labels in one row after the other; blank is the last class; a target longer than its steps.
+    add(s->real({7, 3, 3}, -2, 2), s->integer({8}, 0, 2), {7, 7, 2}, {3, 2, 3}, 2, true);
+    s.fails({s->real({2}),
+             s->real({4, 2, 3}),
+             s->integer({2, 2}, 1, 3),
+             {4, 4},
+             {2, 2},
+             s->real({2}),
+             s->real({2, 4, 4}),
+             0,
+             false},
+            "_ctc_loss_backward: expected log_alpha of shape [2, 4, 5], got [2, 4, 4]");
   }
 };
 ARGAND_OP(CtcLossBackward)
@@ -245,12 +177,13 @@ struct CtcLoss : Composite<CtcLossArgs> {
     check_reduction("ctc_loss", a.reduction);
     const bool batched = a.log_probs.dim() == 3;
     const Tensor probs = a.log_probs.dim() == 2 ? a.log_probs.unsqueeze(1) : a.log_probs;
-    const Tensor targets = !batched && a.targets.dim() == 1 ? a.targets.unsqueeze(0) : a.targets;
+    // Targets may stay on the CPU, as PyTorch has it.
+    const Tensor given = a.targets.to(probs.device());
+    const Tensor targets = !batched && given.dim() == 1 ? given.unsqueeze(0) : given;
     Tensor loss = std::get<0>(_ctc_loss(probs, targets, a.input_lengths, a.target_lengths, a.blank, a.zero_infinity));
     if (a.zero_infinity) loss = where(loss.eq(std::numeric_limits<double>::infinity()), 0, loss);
     if (a.reduction == Reduction::Mean) {
-      const Tensor lengths = exec::new_tensor({{static_cast<int64_t>(a.target_lengths.size())}, kLong}, kCPU);
-      std::copy(a.target_lengths.begin(), a.target_lengths.end(), raw<int64_t>(lengths));
+      const Tensor lengths = numbers_on(loss.device(), a.target_lengths);
       return (loss / lengths.clamp_min(1).to(loss.options())).mean();
     }
     if (a.reduction == Reduction::Sum) return loss.sum();

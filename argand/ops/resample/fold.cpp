@@ -1,5 +1,6 @@
 // im2col and col2im: the windows of an image as columns of a matrix, and back by adding them up.
 #include "argand/ops/define.h"
+#include "argand/ops/numbers_on.h"
 #include "argand/ops/resample/args.h"
 
 namespace argand::ops {
@@ -15,11 +16,10 @@ struct Windows {
 
   // For each element k of the kernel and each window i, in this order, where it lies in the padded dimension.
   Tensor positions(size_t d, const Device& device) const {
-    const Tensor out = exec::new_tensor({{kernel[d] * count[d]}, kLong}, kCPU);
-    int64_t* p = raw<int64_t>(out);
+    Dims at;
     for (int64_t k = 0; k < kernel[d]; ++k)
-      for (int64_t i = 0; i < count[d]; ++i) *p++ = k * dilation[d] + i * stride[d];
-    return out.to(device);
+      for (int64_t i = 0; i < count[d]; ++i) at.push_back(k * dilation[d] + i * stride[d]);
+    return numbers_on(device, at);
   }
 };
 

@@ -5,19 +5,19 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/numbers_on.h"
 #include "argand/ops/rnn/args.h"
 
 namespace argand::ops {
 namespace {
 
 // For each packed row, where it stands in the padded batch of T steps.
-Tensor padded_rows(const Dims& batch_sizes, int64_t steps, int64_t batch, bool batch_first, int64_t rows) {
-  const Tensor index = exec::new_tensor({{rows}, kLong}, kCPU);
-  int64_t* p = raw<int64_t>(index);
+Tensor padded_rows(const Device& device, const Dims& batch_sizes, int64_t steps, int64_t batch, bool batch_first) {
+  Dims index;
   for (size_t t = 0; t < batch_sizes.size(); ++t)
     for (int64_t n = 0; n < batch_sizes[t]; ++n)
-      *p++ = batch_first ? n * steps + static_cast<int64_t>(t) : static_cast<int64_t>(t) * batch + n;
-  return index;
+      index.push_back(batch_first ? n * steps + static_cast<int64_t>(t) : static_cast<int64_t>(t) * batch + n);
+  return numbers_on(device, index);
 }
 
 Dims with_rows(std::initializer_list<int64_t> lead, const Tensor& t, size_t skip) {
@@ -53,11 +53,7 @@ Dims batch_sizes_of(const char* op, const Tensor& batch_sizes) {
   return out;
 }
 
-Tensor literal_sizes(IntArrayRef values) {
-  const Tensor out = exec::new_tensor({{static_cast<int64_t>(values.size())}, kLong}, kCPU);
-  std::copy(values.begin(), values.end(), raw<int64_t>(out));
-  return out;
-}
+Tensor literal_sizes(IntArrayRef values) { return numbers_on(kCPU, values); }
 
 struct PackPaddedSequence : Composite<PackPaddedSequenceArgs> {
   static constexpr auto schema =
@@ -89,9 +85,9 @@ struct PackPaddedSequence : Composite<PackPaddedSequenceArgs> {
     Dims batch_sizes(static_cast<size_t>(lengths[0]), 0);
     for (const int64_t length : lengths)
       for (int64_t t = 0; t < length; ++t) ++batch_sizes[static_cast<size_t>(t)];
-    const Tensor index = padded_rows(batch_sizes, steps, batch, a.batch_first, sum_of(batch_sizes));
+    const Tensor index = padded_rows(a.input.device(), batch_sizes, steps, batch, a.batch_first);
     const Tensor rows = a.input.reshape(with_rows({steps * batch}, a.input, 2));
-    return {rows.index_select(0, index.to(a.input.device())), literal_sizes(batch_sizes)};
+    return {rows.index_select(0, index), literal_sizes(batch_sizes)};
   }
   static void samples(S& s) {
     s.add({s->real({4, 3, 2}), literal_sizes({4, 2, 1}), false});
@@ -131,14 +127,13 @@ struct PadPackedSequence : Composite<PadPackedSequenceArgs> {
     ARGAND_CHECK(ShapeError, a.data.dim() >= 1 && a.data.size(0) == rows, op,
                  ": expected as many rows of data as batch_sizes add up to, ", rows, ", got ", a.data.sizes());
     const int64_t steps = std::max(longest, a.total_length);
-    const Tensor index = padded_rows(batch_sizes, steps, batch, a.batch_first, rows);
+    const Tensor index = padded_rows(a.data.device(), batch_sizes, steps, batch, a.batch_first);
     const Tensor all = full(with_rows({steps * batch}, a.data, 1), a.padding_value, a.data.options());
     const int64_t outer = a.batch_first ? batch : steps, inner = a.batch_first ? steps : batch;
     Dims lengths(static_cast<size_t>(batch), 0);
     for (const int64_t size : batch_sizes)
       for (int64_t n = 0; n < size; ++n) ++lengths[static_cast<size_t>(n)];
-    return {all.index_copy(0, index.to(a.data.device()), a.data).view(with_rows({outer, inner}, a.data, 1)),
-            literal_sizes(lengths)};
+    return {all.index_copy(0, index, a.data).view(with_rows({outer, inner}, a.data, 1)), literal_sizes(lengths)};
   }
   static void samples(S& s) {
     s.add({s->real({7, 2}), literal_sizes({3, 2, 1, 1}), false, 0.5, -1});
