@@ -41,6 +41,8 @@ constinit Block<decltype(cpu::put_rows)> put_rows(cpu::put_rows);
 constinit Block<RunRecurrence> recurrence(cpu::recurrence);
 constinit Block<RunRecurrenceBackward> recurrence_backward(cpu::recurrence_backward);
 constinit Block<decltype(cpu::reduce)> reduce(cpu::reduce);
+constinit Block<RunResample> resample(cpu::resample);
+constinit Block<RunResampleBackward> resample_backward(cpu::resample_backward);
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
 constinit Block<decltype(cpu::row_norm_backward)> row_norm_backward(cpu::row_norm_backward);
 constinit Block<RunDraw> run_draw(nullptr);

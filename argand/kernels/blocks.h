@@ -24,6 +24,7 @@
 #include "argand/kernels/cpu/pool.h"
 #include "argand/kernels/cpu/recurrence.h"
 #include "argand/kernels/cpu/reduce.h"
+#include "argand/kernels/cpu/resample.h"
 #include "argand/kernels/cpu/row_norm.h"
 #include "argand/kernels/cpu/rows.h"
 #include "argand/kernels/cpu/scan.h"
@@ -101,6 +102,8 @@ extern Block<decltype(cpu::put_rows)> put_rows;
 extern Block<RunRecurrence> recurrence;
 extern Block<RunRecurrenceBackward> recurrence_backward;
 extern Block<decltype(cpu::reduce)> reduce;
+extern Block<RunResample> resample;
+extern Block<RunResampleBackward> resample_backward;
 extern Block<decltype(cpu::row_norm)> row_norm;
 extern Block<decltype(cpu::row_norm_backward)> row_norm_backward;
 extern Block<RunDraw> run_draw;

@@ -578,6 +578,10 @@ ARGAND_LIST_OP(PackPaddedSequence)
 ARGAND_LIST_OP(PadPackedSequence)
 ARGAND_LIST_OP(PadSequence)
 
+// resample/resample.cpp
+ARGAND_LIST_OP(UpsampleAny)
+ARGAND_LIST_OP(UpsampleAnyBackward)
+
 // resample/nearest.cpp
 ARGAND_LIST_OP(UpsampleNearest1d)
 ARGAND_LIST_OP(UpsampleNearest1dVec)

@@ -3,6 +3,7 @@
 // windows of 2 x 2 that tile their planes have kernels of their own.
 #pragma once
 #include "argand/kernels/cuda/block.cuh"
+#include "argand/kernels/cuda/plane_position.cuh"
 #include "argand/kernels/cuda/store_result.cuh"
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
@@ -21,12 +22,6 @@ struct AverageDivisor {
   bool count_padding;
   int64_t fixed;
 };
-
-// 32 bits, several times faster, where they are enough.  No number is negative.
-__device__ __forceinline__ int64_t quotient(int64_t n, int64_t d) {
-  return (n | d) >> 32 ? n / d : static_cast<unsigned>(n) / static_cast<unsigned>(d);
-}
-__device__ __forceinline__ int64_t quotient_up(int64_t n, int64_t d) { return quotient(n + d - 1, d); }
 
 // Positions [begin, end) in steps of `step` along one dimension.
 struct Range {
@@ -63,21 +58,6 @@ struct AdaptiveWindows {
   }
   static __device__ __forceinline__ bool contains(const PoolShape&, int, int64_t, int64_t) { return true; }
 };
-
-// Where element i of [planes, size] stands.
-struct PlanePosition {
-  int64_t plane, at[3];
-  __device__ __forceinline__ PlanePosition(int64_t i, const int64_t (&size)[3]) {
-    int64_t q = quotient(i, size[2]);
-    at[2] = i - q * size[2];
-    const int64_t r = quotient(q, size[1]);
-    at[1] = q - r * size[1];
-    plane = quotient(r, size[0]);
-    at[0] = r - plane * size[0];
-  }
-};
-
-__device__ __forceinline__ int64_t thread_number() { return int64_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 // visit(position in the input plane) for the window of output o.
 template <class Windows, class F>

@@ -1,13 +1,12 @@
-// What all upsample ops do: each spatial dimension is resampled in turn.
+// What all upsample ops do.
 #pragma once
 #include <optional>
 #include <vector>
 
 #include "argand/core/tensor.h"
+#include "argand/kernels/resample.h"
 
 namespace argand::ops {
-
-enum class Filter { kNearest, kNearestExact, kLinear, kCubic, kLinearAntialias, kCubicAntialias };
 
 struct Upsampling {
   const char* op;
