@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""The Python front beside PyTorch: start-up, overhead of calls, training steps of small networks; prints a table.
+"""The Python front beside PyTorch: start-up, overhead of calls, training steps of networks small and large; prints a table.
 
-    python.py --package build/release/python [--device cpu|cuda] [--threads N] [--processes N]
+    python.py --package build/release/python [--device cpu|cuda] [--threads N] [--processes N] [--rows REGEX]
 
 with a Python that has torch (`./dev bench` has one).  Both sides run bench/python_rows.py in turn; a figure is the
-least of their processes.
+least of their processes.  A row that fails says so in its place.  Losses that differ are listed below the table.
 """
 import argparse
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
@@ -17,14 +18,31 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-from run import least, readable  # noqa: E402
+from run import readable  # noqa: E402
 
 
 def measure(library, args):
+    """{name: what is known of the row}"""
     environment = {"ARGAND_CUDA_COMPILE_MEANWHILE": "0", **os.environ, "ARGAND_NUM_THREADS": str(args.threads)}
     environment["PYTHONPATH"] = str(args.package) if library == "argand" else ""
-    command = [sys.executable, str(HERE / "python_rows.py"), library, args.device, str(args.threads), args.rows]
-    rows = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)
+    rows, begun, ended = {}, "", False
+    while not ended:
+        command = [sys.executable, str(HERE / "python_rows.py"), library, args.device, "--threads", str(args.threads),
+                   "--rows", args.rows, "--after", begun]
+        before = begun
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
+            for line in process.stdout:
+                found = json.loads(line)
+                begun = found.get("begun", begun)
+                if "row" in found:
+                    rows[found["row"]] = found
+                    print(f"{library} {found['row']}: {cell(found)}", file=sys.stderr, flush=True)
+        ended = process.returncode == 0
+        if not ended and begun == before:
+            raise SystemExit(f"python.py: {' '.join(command)} ended with {process.returncode} before any row")
+        if not ended and begun not in rows:
+            why = signal.Signals(-process.returncode).name if process.returncode < 0 else process.returncode
+            rows[begun] = {"row": begun, "error": f"the process ended with {why}"}
     for name, code in (("start/import", f"import {library}"),
                        ("start/first_result", f"import {library} as t; (t.ones(8, device='{args.device}') + 1).sum().item()")):
         if not re.search(args.rows, name):
@@ -34,12 +52,35 @@ def measure(library, args):
             start = time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True, env=environment)
             seconds.append(time.perf_counter() - start)
-        rows[name] = min(seconds)
+        rows[name] = {"row": name, "seconds": min(seconds)}
     return rows
 
 
+def best(runs):
+    """Of several processes' rows: for each name the fastest, or an error if there was one."""
+    return {name: min((run[name] for run in runs), key=lambda found: found.get("seconds", 0.0)) for name in runs[0]}
+
+
+def scaled(value, unit):
+    for prefix, factor in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if value >= factor:
+            return f"{value / factor:.3g} {prefix}{unit}"
+    return f"{value:.3g} {unit}"
+
+
+def cell(found):
+    if "error" in found:
+        return found["error"].replace("|", "/")
+    rate = f", {scaled(found['work'] / found['seconds'], found['unit'])}" if found.get("work") else ""
+    return readable(found["seconds"]) + rate
+
+
+def ratio(ours, theirs, what):
+    return f"{theirs[what] / ours[what]:.2f}" if what in ours and what in theirs else ""
+
+
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--package", type=Path, default=Path("build/release/python"))
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
@@ -50,11 +91,19 @@ def main():
     for _ in range(args.processes):
         for library, found in runs.items():
             found.append(measure(library, args))
-    ours, theirs = least(runs["argand"]), least(runs["torch"])
+    ours, theirs = best(runs["argand"]), best(runs["torch"])
     print(f"| row (Python {sys.version.split()[0]}, {args.device}, {args.threads} threads) | Argand | PyTorch | PyTorch / Argand |")
     print("|---|---|---|---|")
-    for name in ours:
-        print(f"| {name} | {readable(ours[name])} | {readable(theirs[name])} | {theirs[name] / ours[name]:.2f} |")
+    differ = []
+    for name, a in ours.items():
+        t = theirs[name]
+        print(f"| {name} | {cell(a)} | {cell(t)} | {ratio(a, t, 'seconds')} |")
+        if "peak" in a or "peak" in t:
+            peaks = [scaled(side["peak"], "B") if "peak" in side else "" for side in (a, t)]
+            print(f"| {name}, most memory | {peaks[0]} | {peaks[1]} | {ratio(a, t, 'peak')} |")
+        if any(abs(x - y) > 0.01 * abs(y) for x, y in zip(a.get("losses", []), t.get("losses", []))):
+            differ.append(f"{name}: {a['losses']} beside {t['losses']}")
+    print("\nlosses before and after two steps differ by more than 1 %:", "; ".join(differ) or "none")
     return 0
 
 
