@@ -11,6 +11,7 @@
 #include "argand/ops/operators.h"
 #include "argand/optim/adam.h"
 #include "argand/optim/sgd.h"
+#include "bench/sequences.h"
 
 namespace argand {
 namespace {
@@ -74,6 +75,16 @@ void cnn_step(benchmark::State& state) {
   }
 }
 BENCHMARK(cnn_step)->Name("step/cnn")->Arg(64)->Arg(512)->Unit(benchmark::kMillisecond);
+
+const bool sequences = [] {
+  for (const bench::Row& row : bench::sequences)
+    benchmark::RegisterBenchmark(row.name, [row](benchmark::State& state) {
+      manual_seed(0);
+      const bench::Work work = row.make(kCPU);
+      for (auto _ : state) work();
+    });
+  return true;
+}();
 
 void chain(benchmark::State& state) {
   const Tensor x = randn({16 << 20}), y = randn({16 << 20});

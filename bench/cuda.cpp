@@ -14,6 +14,7 @@
 #include "argand/ops/operators.h"
 #include "argand/optim/adam.h"
 #include "argand/optim/sgd.h"
+#include "bench/sequences.h"
 
 namespace argand {
 namespace {
@@ -29,8 +30,8 @@ void measure(benchmark::State& state, int repeats, Work work) {
     state.SetIterationTime(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() / repeats);
   }
 }
-#define ARGAND_ROW(function, name) \
-  BENCHMARK(function)->Name(name)->UseManualTime()->Iterations(15)->Unit(benchmark::kMicrosecond)
+#define ARGAND_TIMED(row) row->UseManualTime()->Iterations(15)->Unit(benchmark::kMicrosecond)
+#define ARGAND_ROW(function, name) ARGAND_TIMED(BENCHMARK(function)->Name(name))
 
 Tensor random(IntArrayRef sizes) { return randn(sizes, TensorOptions(kCUDA)); }
 
@@ -111,6 +112,15 @@ void cnn_step(benchmark::State& state) {
   });
 }
 ARGAND_ROW(cnn_step, "step/cnn")->Arg(64)->Arg(4096);
+
+const bool sequences = [] {
+  for (const bench::Row& row : bench::sequences)
+    ARGAND_TIMED(benchmark::RegisterBenchmark(row.name, [row](benchmark::State& state) {
+      manual_seed(0);
+      measure(state, 10, row.make(kCUDA));
+    }));
+  return true;
+}();
 
 // Where the time of the CNN of batch 4096 goes: its second convolution and what surrounds it, one by one.
 struct CnnPart {

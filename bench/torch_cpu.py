@@ -10,6 +10,8 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.utils.data import DataLoader, TensorDataset
 
+import torch_sequences
+
 
 def median_time(work, budget=1.0):
     for _ in range(3):
@@ -64,6 +66,7 @@ def rows():
     yield "step/mlp_64_32_10_b64", step(mlp, torch.optim.Adam(mlp.parameters()), lambda m: F.cross_entropy(m(xm), ym))
     yield "step/cnn/64", cnn(64)
     yield "step/cnn/512", cnn(512)
+    yield from torch_sequences.rows("cpu")
     a, b = torch.randn(16 << 20), torch.randn(16 << 20)
     yield "chain/16M", lambda: ((a * b + a) * 2.0 - b).relu() * a
     m, k = torch.randn(2048, 2048), torch.randn(2048, 2048)

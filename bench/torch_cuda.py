@@ -9,6 +9,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+import torch_sequences
+
 
 def median_time(work, repeats, budget=0.6):
     for _ in range(20):
@@ -68,6 +70,8 @@ def rows():
     yield "step/mlp_64_32_10_b64", 100, step(mlp, torch.optim.Adam(mlp.parameters()), lambda m: F.cross_entropy(m(xm), ym))
     yield "step/cnn/64", 20, cnn(64)
     yield "step/cnn/4096", 20, cnn(4096)
+    for name, work in torch_sequences.rows("cuda"):
+        yield name, 10, work
     cx, cw, cg = random(4096, 16, 14, 14), random(32, 16, 3, 3), random(4096, 32, 14, 14)
 
     def conv_grad(*mask):
