@@ -26,6 +26,15 @@ void accumulate_grad(const Tensor& t, Tensor gradient);
 // GradError unless it is a leaf that requires grad.
 unsigned add_post_accumulate_hook(const Tensor& leaf, std::function<void(const Tensor&)> hook);
 
+// What such a hook is among a leaf's.
+struct AfterAccumulation {
+  std::function<void(const Tensor&)> hook;
+  Tensor operator()(const Tensor& leaf) const {
+    hook(leaf);
+    return {};
+  }
+};
+
 // Where among a leaf's hooks these stand: at an input that no node has.
 constexpr uint32_t kAfterAccumulation = UINT32_MAX;
 

@@ -93,10 +93,7 @@ unsigned autograd::add_post_accumulate_hook(const Tensor& leaf, std::function<vo
   AutogradMeta& meta = autograd_meta(leaf);
   const unsigned handle = next_hook_handle();
   const std::lock_guard lock(meta.mutex);
-  meta.leaf_hooks.push_back({handle, kAfterAccumulation, [hook = std::move(hook)](Tensor t) {
-                               hook(t);
-                               return Tensor();
-                             }});
+  meta.leaf_hooks.push_back({handle, kAfterAccumulation, AfterAccumulation{std::move(hook)}});
   return handle;
 }
 

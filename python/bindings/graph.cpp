@@ -73,6 +73,10 @@ class PythonNode final : public autograd::FunctionNode {
     raw_->node = nullptr;
   }
   std::string name() const override { return name_; }
+  int visit(visitproc visitor, void* arg) const {
+    if (const int stop = function_.visit(visitor, arg)) return stop;
+    return context_.visit(visitor, arg);
+  }
 
  private:
   variable_list backward(variable_list grads) override {
@@ -157,6 +161,58 @@ void add_functions(nb::module_& module) {
 
 // ---- nodes and hooks
 
+struct TensorHook {
+  SharedRef function;
+  Tensor operator()(Tensor grad) const {
+    return in_python([&] {
+      const nb::object result = nb::handle(function.get())(nb::steal(wrap(std::move(grad))));
+      return as_tensor_or_none(result, "hook");
+    });
+  }
+};
+
+struct LeafHook {
+  SharedRef function;
+  void operator()(const Tensor& leaf) const {
+    in_python([&] { nb::handle(function.get())(nb::steal(wrap(leaf))); });
+  }
+};
+
+int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visitor, void* arg) {
+  for (const autograd::Node::Hook& hook : hooks) {
+    int stop = 0;
+    if (const auto* own = hook.call.target<TensorHook>()) {
+      stop = own->function.visit(visitor, arg);
+    } else if (const auto* after = hook.call.target<autograd::AfterAccumulation>()) {
+      if (const auto* leafs = after->hook.target<LeafHook>()) stop = leafs->function.visit(visitor, arg);
+    }
+    if (stop) return stop;
+  }
+  return 0;
+}
+
+// See Note [Cycles through C++].
+int visit_node(const autograd::Node& node, visitproc visitor, void* arg) {
+  if (node.use_count() != 1) return 0;
+  if (const int stop = visit_hooks(node.hooks(), visitor, arg)) return stop;
+  const auto* const function = dynamic_cast<const PythonNode*>(&node);
+  return function ? function->visit(visitor, arg) : 0;
+}
+
+int traverse_node(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (NoGil::in_use() || !nb::inst_ready(self)) return 0;
+  const auto& node = nb::inst_ptr<NodeObject>(self)->node;
+  return node ? visit_node(*node, visit, arg) : 0;
+}
+int clear_node(PyObject* self) {
+  const auto last = std::move(nb::inst_ptr<NodeObject>(self)->node);
+  return 0;
+}
+PyType_Slot node_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_node)},
+                            {Py_tp_clear, reinterpret_cast<void*>(clear_node)},
+                            {0, nullptr}};
+
 nb::object next_functions(const NodeObject& self) {
   nb::list out;
   for (const autograd::Edge& edge : self.node->next_edges())
@@ -165,7 +221,7 @@ nb::object next_functions(const NodeObject& self) {
 }
 
 void add_nodes(nb::module_& module) {
-  nb::class_<NodeObject>(module, "Node", "A function of the backward graph.")
+  nb::class_<NodeObject>(module, "Node", nb::type_slots(node_slots), "A function of the backward graph.")
       .def("name", [](const NodeObject& n) { return n.node->name(); })
       .def_prop_ro("next_functions", next_functions)
       .def("__eq__",
@@ -177,22 +233,10 @@ void add_nodes(nb::module_& module) {
         return str("<", n.node->name(), " object at 0x", reinterpret_cast<uintptr_t>(n.node.get()), ">");
       });
   module.def("_register_hook", [](const Tensor& tensor, nb::object hook) {
-    const SharedRef call(hook);
-    return tensor.register_hook([call](Tensor grad) {
-      return in_python([&] {
-        const nb::object result = nb::handle(call.get())(nb::steal(wrap(std::move(grad))));
-        return as_tensor_or_none(result, "hook");
-      });
-    });
+    return tensor.register_hook(TensorHook{SharedRef(std::move(hook))});
   });
   module.def("_register_post_accumulate_grad_hook", [](const Tensor& leaf, nb::object hook) {
-    const SharedRef call(hook);
-    return autograd::add_post_accumulate_hook(leaf, [call](const Tensor& t) {
-      in_python([&] {
-        nb::handle(call.get())(nb::steal(wrap(t)));
-        return Tensor();
-      });
-    });
+    return autograd::add_post_accumulate_hook(leaf, LeafHook{SharedRef(std::move(hook))});
   });
   module.def("_remove_hook", [](const Tensor& tensor, unsigned handle) { tensor.remove_hook(handle); });
 }
@@ -252,6 +296,15 @@ void add_engine(nb::module_& module) {
 }
 
 }  // namespace
+
+int visit_owned(const Tensor& tensor, visitproc visitor, void* arg) {
+  if (tensor.use_count() != 1 || NoGil::in_use()) return 0;
+  AutogradMeta* const meta = autograd_meta_or_null(tensor);
+  if (!meta) return 0;
+  if (const int stop = visit_hooks(meta->leaf_hooks, visitor, arg)) return stop;
+  if (const int stop = visit_owned(meta->grad(), visitor, arg)) return stop;
+  return meta->grad_fn ? visit_node(*meta->grad_fn, visitor, arg) : 0;
+}
 
 PyObject* wrap(const intrusive_ptr<autograd::Node>& node) {
   if (!node) return Py_NewRef(Py_None);

@@ -14,12 +14,15 @@ namespace nb = nanobind;
 // Releases the interpreter's lock for a scope: ops run, and wait, without it.
 class NoGil {
  public:
-  NoGil() : state_(PyEval_SaveThread()) {}
+  NoGil() : state_((++threads_, PyEval_SaveThread())) {}
   ~NoGil();
   NoGil(const NoGil&) = delete;
   NoGil& operator=(const NoGil&) = delete;
+  // Whether some thread is in such a scope, where it may change tensors; asked by a thread that has the lock.
+  static bool in_use() { return threads_ > 0; }
 
  private:
+  inline static int threads_ = 0;  // guarded by the lock
   PyThreadState* state_;
 };
 
@@ -29,6 +32,10 @@ class SharedRef {
   SharedRef() = default;
   explicit SharedRef(nb::object object) : object_(new nb::object(std::move(object)), &release) {}
   PyObject* get() const { return object_ ? object_->ptr() : nullptr; }
+  // For tp_traverse of the one object that owns this: nothing if there are copies.
+  int visit(visitproc visitor, void* arg) const {
+    return object_.use_count() == 1 && object_->is_valid() ? visitor(object_->ptr(), arg) : 0;
+  }
 
  private:
   static void release(nb::object* object);

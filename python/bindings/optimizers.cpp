@@ -36,6 +36,28 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& name) {
   throw ValueError(str("_Optimizer: there is no optimizer '", name, "'"));
 }
 
+using Groups = std::vector<std::vector<Tensor>>;
+
+// The parameters are Python's.  The rule has them for the time of a call alone: it is no second owner of a parameter
+// whose hook holds the optimizer (Note [Cycles through C++]).
+class WithParameters {
+ public:
+  WithParameters(Optimizer& optimizer, Groups groups) : optimizer_(optimizer) {
+    ARGAND_CHECK(ValueError, groups.size() == optimizer.param_groups().size(), "_Optimizer: expected ",
+                 optimizer.param_groups().size(), " groups of parameters, got ", groups.size());
+    for (size_t i = 0; i < groups.size(); ++i) optimizer.param_groups()[i].params() = std::move(groups[i]);
+  }
+  ~WithParameters() { release(optimizer_); }
+  WithParameters(const WithParameters&) = delete;
+  WithParameters& operator=(const WithParameters&) = delete;
+  static void release(Optimizer& optimizer) {
+    for (optim::OptimizerParamGroup& group : optimizer.param_groups()) group.params().clear();
+  }
+
+ private:
+  Optimizer& optimizer_;
+};
+
 // Sets the numbers of a group from a dict; None and names the optimizer does not have are left alone.
 void set_numbers(Optimizer& optimizer, size_t group, nb::dict numbers) {
   optimizer.param_groups().at(group).options().each_number([&](const char* name, double& value) {
@@ -70,23 +92,30 @@ nb::object state_of(Optimizer& optimizer, const Tensor& param) {
 
 void add_optimizers(nb::module_& module) {
   nb::class_<Optimizer>(module, "_Optimizer")
-      .def("add_group",
-           [](Optimizer& o, std::vector<Tensor> params) { o.add_param_group(optim::OptimizerParamGroup(params)); })
+      .def("add_groups",
+           [](Optimizer& o, Groups groups) {
+             for (std::vector<Tensor>& params : groups)
+               o.add_param_group(optim::OptimizerParamGroup(std::move(params)));
+             WithParameters::release(o);
+           })
       .def("set_numbers", set_numbers)
       .def("numbers", numbers_of)
       .def("state", state_of)
       .def("step",
-           [](Optimizer& o) {
+           [](Optimizer& o, Groups groups) {
+             const WithParameters with(o, std::move(groups));
              const NoGil no_gil;
              o.step();
            })
       .def("state_dict",
-           [](Optimizer& o) {
+           [](Optimizer& o, Groups groups) {
+             const WithParameters with(o, std::move(groups));
              nb::dict out;
              for (const auto& item : o.state_dict()) out[item.key().c_str()] = nb::steal(wrap(item.value()));
              return out;
            })
-      .def("load_state_dict", [](Optimizer& o, nb::dict state) {
+      .def("load_state_dict", [](Optimizer& o, nb::dict state, Groups groups) {
+        const WithParameters with(o, std::move(groups));
         StateDict in;
         for (const auto& [key, value] : state) in.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
         o.load_state_dict(in);

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "bindings/graph.h"
 #include "bindings/literal.h"
 
 extern "C" int PyGILState_Check(void);  // in every interpreter, but not in the headers of the stable ABI
@@ -19,6 +20,7 @@ PyTypeObject* tensor_type = nullptr;
 NoGil::~NoGil() {
   try {
     PyEval_RestoreThread(state_);
+    --threads_;
   } catch (abi::__forced_unwind&) {
     for (;;) pause();
   }
@@ -88,11 +90,15 @@ void deallocate(PyObject* self) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
-  return 0;
+  return visit_owned(cast(self)->tensor, visit, arg);
 }
 
 int clear(PyObject* self) {
   Py_CLEAR(cast(self)->dict);
+  Tensor& tensor = cast(self)->tensor;
+  if (tensor.use_count() != 1) return 0;
+  tensor.impl().front_object = nullptr;
+  const Tensor last = std::move(tensor);  // what it drops may come back to this object, which has none any more
   return 0;
 }
 

@@ -145,7 +145,7 @@ class NativeOptimizer(Optimizer):
 
     def _push_states(self):
         """Gives C++ the states that Python has."""
-        flat = {key: value for key, value in self._made.state_dict().items() if key.startswith("param_groups.")}
+        flat = {key: value for key, value in self._made.state_dict(self._params).items() if key.startswith("param_groups.")}
         index = 0
         for group in self.param_groups:
             for p in group["params"]:
@@ -156,7 +156,7 @@ class NativeOptimizer(Optimizer):
                     for name, value in tensors.items():
                         flat[f"state.{index}.{name}"] = value.detach()
                 index += 1
-        self._made.load_state_dict(flat)
+        self._made.load_state_dict(flat, self._params)
         self._state.changed = False
 
     def __getstate__(self):
@@ -187,12 +187,12 @@ class NativeOptimizer(Optimizer):
             self._state.note()
         rule = self._rule()
         made = _C._make_optimizer(rule)
-        for group in self.param_groups:
-            made.add_group(group["params"])
+        self._params = [list(group["params"]) for group in self.param_groups]
+        made.add_groups(self._params)
         self._made, self._rule_made = made, rule
         self._names = list(made.numbers(0))
         self._keys = [key for key in self.param_groups[0] if key in self._names or key == "betas"] + list(self._extra_keys)
-        self._sent = [(list(group["params"]), None) for group in self.param_groups]
+        self._sent = [None] * len(self._params)  # the values of each group's keys
         self._on_cuda = any(p.is_cuda for group in self.param_groups for p in group["params"])
         if any(value is not None for value in self._state._states.values()):
             self._state.changed = True
@@ -202,8 +202,7 @@ class NativeOptimizer(Optimizer):
         if not self._rule_made or len(groups) != len(self._sent):
             self._make()
         for i, group in enumerate(groups):
-            params, values = self._sent[i]
-            now = group["params"]
+            values, params, now = self._sent[i], self._params[i], group["params"]
             if len(now) != len(params) or not all(map(operator.is_, now, params)):
                 self._make()
                 return self._send()
@@ -220,7 +219,7 @@ class NativeOptimizer(Optimizer):
                 # A tensor may change in place: such a group is sent before every step.
                 fixed = not any(isinstance(v, _C.Tensor) for value in given
                                 for v in (value if isinstance(value, (list, tuple)) else (value,)))
-                self._sent[i] = params, given if fixed else None
+                self._sent[i] = given if fixed else None
         if self._state.changed:
             self._push_states()
 
@@ -234,7 +233,7 @@ class NativeOptimizer(Optimizer):
         if self._counts and self._on_cuda and _C.cuda.is_current_stream_capturing():
             raise RuntimeError(f"{type(self).__name__}.step() counts its steps on the host, which a CUDA graph would repeat "
                                "as one step; capture the forward and backward pass alone, or use SGD")
-        self._made.step()
+        self._made.step(self._params)
         return loss
 
 
