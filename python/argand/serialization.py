@@ -9,7 +9,7 @@ import os
 import pickle
 import zipfile
 
-from . import _C, _tensor
+from . import _C
 
 DEFAULT_PROTOCOL = 2
 _STORAGES = {"FloatStorage": _C.float32, "DoubleStorage": _C.float64, "HalfStorage": _C.float16,

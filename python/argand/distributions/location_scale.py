@@ -1,5 +1,4 @@
 """The base of distributions that two parameters move and stretch."""
-from .. import _C
 from . import constraints
 from .distribution import Distribution
 

@@ -2,6 +2,7 @@
 PYTORCH_JIT=0, and what needs a compiled program says that there is none."""
 import typing
 
+from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
 
 Final = typing.Final
@@ -26,11 +27,6 @@ def isinstance(obj, target_type):
     """Whether obj is of the type, or one of the types."""
     import builtins
     return builtins.isinstance(obj, typing.get_origin(target_type) or target_type)
-
-
-def _same(function=None, **_):
-    """Marks a function for the compiler; here it stays what it is."""
-    return function if function is not None else lambda f: f
 
 
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):

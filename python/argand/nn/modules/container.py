@@ -18,7 +18,32 @@ def _index(container, idx):
     return str(idx % size)
 
 
-class Sequential(Module):
+class _Numbered:
+    """What modules whose names are numbers have in common."""
+
+    def _renumber(self, modules):
+        self._modules.clear()
+        self._modules.update((str(i), m) for i, m in enumerate(modules))
+
+    def __len__(self):
+        return len(self._modules)
+
+    def __iter__(self):
+        return iter(self._modules.values())
+
+    def append(self, module):
+        """Adds a module at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def pop(self, key):
+        """Removes the module at an index; returns it."""
+        module = self[key]
+        del self[key]
+        return module
+
+
+class Sequential(_Numbered, Module):
     """Modules run one after the other, given as arguments or as an OrderedDict with names."""
 
     def __init__(self, *args):
@@ -38,10 +63,6 @@ class Sequential(Module):
     def _name_at(self, idx):
         return list(self._modules)[int(_index(self, idx))]
 
-    def _renumber(self, modules):
-        self._modules.clear()
-        self._modules.update((str(i), m) for i, m in enumerate(modules))
-
     def __getitem__(self, idx):
         if isinstance(idx, slice):
             return type(self)(collections.OrderedDict(list(self._modules.items())[idx]))
@@ -57,15 +78,6 @@ class Sequential(Module):
         else:
             delattr(self, self._name_at(idx))
         self._renumber(list(self._modules.values()))
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __add__(self, other):
         if not isinstance(other, Sequential):
@@ -96,11 +108,6 @@ class Sequential(Module):
             self.extend(copy.deepcopy(m) for m in modules)
         return self
 
-    def append(self, module):
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
     def extend(self, sequential):
         """Adds several at the end."""
         for module in sequential:
@@ -119,14 +126,8 @@ class Sequential(Module):
         self._renumber(modules)
         return self
 
-    def pop(self, key):
-        """Removes the module at an index; returns it."""
-        module = self[key]
-        del self[key]
-        return module
 
-
-class ModuleList(Module):
+class ModuleList(_Numbered, Module):
     """A list of modules."""
 
     def __init__(self, modules=None):
@@ -147,24 +148,11 @@ class ModuleList(Module):
         del modules[idx]
         self._renumber(modules)
 
-    def _renumber(self, modules):
-        self._modules.clear()
-        self._modules.update((str(i), m) for i, m in enumerate(modules))
-
-    def __len__(self):
-        return len(self._modules)
-
-    def __iter__(self):
-        return iter(self._modules.values())
-
     def __add__(self, other):
         return ModuleList([*self, *other])
 
     def __iadd__(self, modules):
         return self.extend(modules)
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def __repr__(self):
         """Neighbours that read the same stand in one line, as `(0-3): 4 x Linear(...)`."""
@@ -187,17 +175,6 @@ class ModuleList(Module):
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)
-
-    def append(self, module):
-        """Adds a module at the end."""
-        self.add_module(str(len(self)), module)
-        return self
-
-    def pop(self, key):
-        """Removes the module at an index; returns it."""
-        module = self[key]
-        del self[key]
-        return module
 
     def extend(self, modules):
         """Adds several at the end."""
@@ -315,9 +292,6 @@ class ParameterList(Module):
 
     def __iadd__(self, parameters):
         return self.extend(parameters)
-
-    def __dir__(self):
-        return [name for name in super().__dir__() if not name.isdigit()]
 
     def append(self, value):
         """Adds a value at the end."""
