@@ -42,10 +42,6 @@ struct RecurrenceBackward {
   void *grad_h, *grad_c;
 };
 
-// The most weights with which a GPU should run it: each block takes some sequences through all steps and reads all
-// weights in each.
-constexpr int64_t kMostRecurrentWeights = int64_t{1} << 20;  // bytes
-
 using RunRecurrence = void(const Recurrence& call, const RecurrenceForward& forward);
 using RunRecurrenceBackward = void(const Recurrence& call, const RecurrenceBackward& backward);
 

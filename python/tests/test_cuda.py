@@ -226,3 +226,24 @@ def test_attention_with_dropout(dtype):
     tolerance = 1e-5 if dtype == torch.float32 else 1e-2
     for e, x in zip(expected, got):
         assert (x.double() - e).abs().max() <= tolerance * e.abs().max()
+
+
+@pytest.mark.parametrize("hidden", [48, 640])  # in blocks, and with weights so large that each step is a product
+@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
+def test_recurrent_layers(kind, hidden):
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(24, hidden, num_layers=2, bidirectional=True)
+    x, g = torch.randn(5, 3, 24), torch.randn(5, 3, 2 * hidden)
+
+    def run(device, dtype):
+        own = getattr(torch.nn, kind)(24, hidden, num_layers=2, bidirectional=True).to(device, dtype)
+        own.load_state_dict(layer.state_dict())
+        given = x.to(device, dtype).requires_grad_()
+        out, state = own(given)
+        states = state if kind == "LSTM" else (state,)
+        loss = (out * g.to(device, dtype)).sum() + sum(s.square().sum() for s in states)
+        return [out.detach(), *(s.detach() for s in states), *torch.autograd.grad(loss, [given, *own.parameters()])]
+
+    for expected, got, again in zip(run("cpu", torch.float64), run(CUDA, torch.float32), run(CUDA, torch.float32)):
+        assert (got.cpu().double() - expected).abs().max() <= 1e-5 * expected.abs().max()
+        assert torch.equal(got, again)

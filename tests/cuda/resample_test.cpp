@@ -38,7 +38,7 @@ TEST_F(CudaResample, LikeTheCpu) {
           Tensor results[2][2];
           for (const bool on_gpu : {false, true}) {
             const Tensor given = x.to(type).to(wide);
-            const Tensor in = (on_gpu ? given.to(type).cuda() : given).requires_grad_();
+            const Tensor in = (on_gpu ? given.to(type).cuda() : given).detach().requires_grad_();
             const Tensor y = f(in);
             y.backward(on_gpu ? grad.to(type).cuda() : grad.to(type).to(wide));
             results[on_gpu][0] = y.detach().cpu().to(kDouble);

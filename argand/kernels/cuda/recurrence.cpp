@@ -1,7 +1,10 @@
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
 namespace {
@@ -26,14 +29,22 @@ int64_t rows_of_block(int64_t batch, int64_t bytes_of_row) {
   return rows;
 }
 
+// Whether blocks take sequences through all steps: the weights, which each reads in each step, are few, and the states
+// have room.
+bool by_blocks(const Recurrence& c, int64_t bytes_of_row) {
+  constexpr int64_t kMostWeights = int64_t{1} << 20;  // bytes
+  return gates_of(c.kind) * c.hidden * c.hidden * element_size(c.type) <= kMostWeights &&
+         bytes_of_row <= shared_memory_per_block();
+}
+int64_t bytes_of_row(const Recurrence& c, int64_t numbers_of_unit) {
+  return c.hidden * numbers_of_unit * element_size(op_math_type(c.type));
+}
+
 template <class... Args>
 void launch_blocks(const char* name, const Recurrence& c, const Shares& shares, int64_t numbers_of_unit, Args... args) {
-  if (c.batch == 0 || c.hidden == 0) return;
-  const int64_t bytes_of_row = c.hidden * numbers_of_unit * element_size(op_math_type(c.type)),
-                rows = rows_of_block(c.batch, bytes_of_row);
-  if (bytes_of_row > shared_memory_per_block()) throw NotOnDevice();
+  const int64_t each = bytes_of_row(c, numbers_of_unit), rows = rows_of_block(c.batch, each);
   const Kernel run = kernel_instance(kHeader, name, c.type, static_cast<int>(c.kind), static_cast<int>(rows));
-  const auto bytes = static_cast<size_t>(rows * bytes_of_row);
+  const auto bytes = static_cast<size_t>(rows * each);
   run.allow_shared_memory(bytes);
   launch(run,
          {.blocks = blocks_for(c.batch, rows),
@@ -43,18 +54,99 @@ void launch_blocks(const char* name, const Recurrence& c, const Shares& shares, 
          static_cast<int>(shares.parts), c.reverse);
 }
 
+// ---- one step after the other
+
+class Steps {
+ public:
+  explicit Steps(const Recurrence& c) : c_(c), units_(c.batch * c.hidden), columns_(gates_of(c.kind) * c.hidden) {
+    ARGAND_CHECK(ValueError, units_ * gates_of(c.kind) <= std::numeric_limits<int>::max(),
+                 "_recurrence: expected fewer than 2^31 gates in a step, got ", c.batch, " x ", columns_);
+  }
+  // Of the i-th in the order of the computation.
+  int64_t at(int64_t i) const { return c_.reverse ? c_.steps - 1 - i : i; }
+  int64_t units() const { return units_; }
+  // Step t of an array with so many numbers for each unit.
+  template <class Pointer>
+  Pointer* of(Pointer* data, int64_t t, int64_t numbers, ScalarType type) const {
+    using Byte = std::conditional_t<std::is_const_v<Pointer>, const char, char>;
+    return data ? static_cast<Byte*>(data) + t * units_ * numbers * element_size(type) : nullptr;
+  }
+
+  // sums [batch, columns of `right`] = left right
+  void multiply(const void* left, const void* right, void* sums, bool to_gates) const {
+    const int64_t inner = to_gates ? c_.hidden : columns_, columns = to_gates ? columns_ : c_.hidden;
+    blocks::matrix_product.on(Device(kCUDA))(
+        {c_.type, c_.batch, columns, inner, {left, inner, 1}, {right, columns, 1}, sums, columns});
+  }
+  template <class... Args>
+  void run(const char* name, Args... args) const {
+    launch(kernel_instance(kHeader, name, c_.type, static_cast<int>(c_.kind)), grid(), args...,
+           static_cast<int>(units_), static_cast<int>(c_.hidden));
+  }
+  Grid grid() const {
+    constexpr unsigned kStepThreads = 256;
+    return {blocks_for(units_, kStepThreads), kStepThreads};
+  }
+
+ private:
+  const Recurrence& c_;
+  int64_t units_, columns_;
+};
+
+void run_steps(const Recurrence& c, const RecurrenceForward& f) {
+  const Steps steps(c);
+  const int64_t gates = gates_of(c.kind), saved = saved_of(c.kind);
+  const ScalarType math = op_math_type(c.type);
+  const Scratch sums(steps.units() * gates * element_size(c.type));
+  for (int64_t i = 0; i < c.steps; ++i) {
+    const int64_t t = steps.at(i), before = i > 0 ? steps.at(i - 1) : 0;
+    const void* h = i > 0 ? steps.of(f.output, before, 1, c.type) : c.h;
+    const void* earlier = i > 0 && saved > 0 ? steps.of(f.saved, before, saved, math) : nullptr;
+    steps.multiply(h, f.transposed, sums.data(), true);
+    steps.run("recurrence_step", steps.of(f.gates, t, gates, c.type), sums.data(), f.bias, h, c.c, earlier,
+              steps.of(f.output, t, 1, c.type), i + 1 == c.steps ? f.last_c : nullptr,
+              steps.of(f.saved, t, saved, math));
+  }
+}
+
+void run_steps_backward(const Recurrence& c, const RecurrenceBackward& b) {
+  const Steps steps(c);
+  const int64_t gates = gates_of(c.kind), saved = saved_of(c.kind);
+  const ScalarType math = op_math_type(c.type);
+  const Scratch sums(steps.units() * element_size(c.type)), direct(steps.units() * element_size(math)),
+      of_c(steps.units() * element_size(math));
+  for (int64_t i = c.steps; i-- > 0;) {
+    const int64_t t = steps.at(i), before = i > 0 ? steps.at(i - 1) : 0;
+    void *x = steps.of(b.grad_gates, t, gates, c.type), *y = steps.of(b.grad_state_gates, t, gates, c.type);
+    const bool split = c.kind == RnnKind::kGru;
+    steps.run("recurrence_step_backward", steps.of(b.grad_output, t, 1, c.type), b.grad_last_c,
+              i + 1 < c.steps ? sums.data() : nullptr, steps.of(b.saved, t, saved, math),
+              i > 0 && saved > 0 ? steps.of(b.saved, before, saved, math) : nullptr, steps.of(b.output, t, 1, c.type),
+              i > 0 ? steps.of(b.output, before, 1, c.type) : c.h, c.c, x, split ? y : nullptr, direct.data(),
+              of_c.data());
+    steps.multiply(split ? y : x, b.weight, sums.data(), false);
+  }
+  launch(kernel_instance(kHeader, "recurrence_start_gradients", c.type), steps.grid(), sums.data(), direct.data(),
+         of_c.data(), b.grad_h, c.kind == RnnKind::kLstm ? b.grad_c : nullptr, static_cast<int>(steps.units()));
+}
+
 void recurrence(const Recurrence& c, const RecurrenceForward& f) {
+  if (c.batch == 0 || c.hidden == 0) return;
   const int64_t gates = gates_of(c.kind);
   const Shares shares(gates * c.hidden, c.hidden);
-  launch_blocks("recurrence", c, shares, 2 + gates * shares.parts, f.gates, f.transposed, f.bias, c.h, c.c, f.output,
-                f.last_c, f.saved);
+  const int64_t numbers = 2 + gates * shares.parts;
+  if (!by_blocks(c, bytes_of_row(c, numbers))) return run_steps(c, f);
+  launch_blocks("recurrence", c, shares, numbers, f.gates, f.transposed, f.bias, c.h, c.c, f.output, f.last_c, f.saved);
 }
 
 void recurrence_backward(const Recurrence& c, const RecurrenceBackward& b) {
+  if (c.batch == 0 || c.hidden == 0) return;
   const int64_t gates = gates_of(c.kind);
   const Shares shares(c.hidden, gates * c.hidden);
-  launch_blocks("recurrence_backward", c, shares, 2 + gates + shares.parts, b.grad_output, b.grad_last_c, b.saved,
-                b.output, c.h, c.c, b.weight, b.grad_gates, b.grad_state_gates, b.grad_h, b.grad_c);
+  const int64_t numbers = 2 + gates + shares.parts;
+  if (!by_blocks(c, bytes_of_row(c, numbers))) return run_steps_backward(c, b);
+  launch_blocks("recurrence_backward", c, shares, numbers, b.grad_output, b.grad_last_c, b.saved, b.output, c.h, c.c,
+                b.weight, b.grad_gates, b.grad_state_gates, b.grad_h, b.grad_c);
 }
 
 const bool registered =

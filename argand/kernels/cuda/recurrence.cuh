@@ -1,6 +1,8 @@
-// A recurrent layer in one direction (kernels/recurrence.h): each block takes kRows sequences through all the steps, so
-// that no block waits for another.  Its states stay in shared memory; the weights are read again in each step, from
-// cache.
+// A recurrent layer in one direction (kernels/recurrence.h).
+//
+// With few weights each block takes kRows sequences through all the steps, so that no block waits for another.  Its
+// states stay in shared memory; the weights are read again in each step, from cache.  With many, each step is a matrix
+// product for all sequences and then a kernel of what is left (recurrence_step).
 //
 // A product with the weights is shared out by columns, and each column's sum among `parts` threads, whose sums are
 // added up in order: results do not depend on the number of blocks.
@@ -146,6 +148,85 @@ __global__ void __launch_bounds__(1024)
     grad_h0[at] = convert<T>(direct[e] + whole_sum<kRows>(sums, r, u, hidden, parts));
     if (Cell::kHasCell) grad_c0[at] = convert<T>(grad_c[e]);
   }
+}
+
+// What is left of step t after the product: `sums` [batch, gates * hidden] of the state before, which `h` is.  The
+// step before noted its c in `earlier_saved`; the first has none and takes c0.
+template <class T, int kKind>
+__global__ void recurrence_step(const T* gates, const T* sums, const T* bias, const T* h, const T* c0,
+                                const op_math_t<T>* earlier_saved, T* output, T* last_c, op_math_t<T>* saved, int n,
+                                int hidden) {
+  await_earlier_work();
+  using A = op_math_t<T>;
+  using Cell = RecurrentCell<kKind>;
+  const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (e >= n) return;
+  const int64_t row = e / hidden, u = e % hidden, columns = int64_t{Cell::kGates} * hidden;
+  A x[Cell::kGates], y[Cell::kGates], keep[Cell::kSaved + 1], state = convert<A>(h[e]), c = A(0);
+  if constexpr (Cell::kHasCell)
+    c = earlier_saved ? earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(c0[e]);
+#pragma unroll
+  for (int g = 0; g < Cell::kGates; ++g) {
+    const int64_t at = row * columns + g * hidden + u;
+    x[g] = convert<A>(gates[at]);
+    y[g] = convert<A>(sums[at]);
+    if (bias) y[g] += convert<A>(bias[g * hidden + u]);
+  }
+  Cell::forward(x, y, state, c, keep);
+  output[e] = convert<T>(state);
+#pragma unroll
+  for (int s = 0; s < Cell::kSaved; ++s) saved[(row * Cell::kSaved + s) * hidden + u] = keep[s];
+  if (Cell::kHasCell && last_c) last_c[e] = convert<T>(c);
+}
+
+// The gradient of a step, before the product that takes it to the state before.  `sums`, null at first, `direct` and
+// `grad_c` are what the later step left for this one, and the latter two what this one leaves.  state_gates: the
+// product's operand.
+template <class T, int kKind>
+__global__ void recurrence_step_backward(const T* grad_output, const T* grad_last_c, const T* sums,
+                                         const op_math_t<T>* saved, const op_math_t<T>* earlier_saved, const T* output,
+                                         const T* h, const T* c0, T* grad_gates, T* state_gates, op_math_t<T>* direct,
+                                         op_math_t<T>* grad_c, int n, int hidden) {
+  await_earlier_work();
+  using A = op_math_t<T>;
+  using Cell = RecurrentCell<kKind>;
+  const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (e >= n) return;
+  const int64_t row = e / hidden, u = e % hidden, columns = int64_t{Cell::kGates} * hidden;
+  A grad_h = convert<A>(grad_output[e]), of_c = A(0), before, straight = A(0);
+  if (sums) {
+    grad_h += direct[e] + convert<A>(sums[e]);
+    if constexpr (Cell::kHasCell) of_c = grad_c[e];
+  } else if (Cell::kHasCell && grad_last_c) {
+    of_c = convert<A>(grad_last_c[e]);
+  }
+  A x[Cell::kGates], y[Cell::kGates], keep[Cell::kSaved + 1];
+#pragma unroll
+  for (int s = 0; s < Cell::kSaved; ++s) keep[s] = saved[(row * Cell::kSaved + s) * hidden + u];
+  if constexpr (Cell::kHasCell)
+    before = earlier_saved ? earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(c0[e]);
+  else
+    before = convert<A>(h[e]);
+  Cell::backward(grad_h, of_c, keep, before, convert<A>(output[e]), x, y, straight);
+#pragma unroll
+  for (int g = 0; g < Cell::kGates; ++g) {
+    const int64_t at = row * columns + g * hidden + u;
+    grad_gates[at] = convert<T>(x[g]);
+    if constexpr (Cell::kSplitGates) state_gates[at] = convert<T>(y[g]);
+  }
+  direct[e] = straight;
+  if constexpr (Cell::kHasCell) grad_c[e] = of_c;
+}
+
+// The gradients of the state before the first step, from what that step left.
+template <class T>
+__global__ void recurrence_start_gradients(const T* sums, const op_math_t<T>* direct, const op_math_t<T>* of_c,
+                                           T* grad_h, T* grad_c, int n) {
+  await_earlier_work();
+  const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (e >= n) return;
+  grad_h[e] = convert<T>(direct[e] + convert<op_math_t<T>>(sums[e]));
+  if (grad_c) grad_c[e] = convert<T>(of_c[e]);
 }
 
 }  // namespace argand

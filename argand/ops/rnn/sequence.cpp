@@ -71,14 +71,12 @@ Pass run_backward(RnnKind kind, const RnnWeights& w, const std::vector<Tensor>& 
 }
 
 // Whether one op takes the whole sequence: all steps have as many rows, and nothing is narrower or projected.
-bool is_one_op(RnnKind kind, const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes, const RnnState& start) {
+bool is_one_op(const RnnWeights& w, const Tensor& gates, IntArrayRef batch_sizes, const RnnState& start) {
   const ScalarType dtype = gates.dtype();
-  if (w.w_hr.defined() || batch_sizes[0] != batch_sizes[batch_sizes.size() - 1] || start.h.dtype() != dtype ||
-      w.w_hh.dtype() != dtype || (start.c.defined() && start.c.dtype() != dtype) ||
-      (w.b_hh.defined() && w.b_hh.dtype() != dtype))
-    return false;  // mixed dtypes: of autocast
-  return gates.device().is_cpu() ||
-         gates_of(kind) * start.h.size(1) * start.h.size(1) * element_size(dtype) <= kMostRecurrentWeights;
+  // Dtypes are mixed under autocast.
+  return !w.w_hr.defined() && batch_sizes[0] == batch_sizes[batch_sizes.size() - 1] && start.h.dtype() == dtype &&
+         w.w_hh.dtype() == dtype && (!start.c.defined() || start.c.dtype() == dtype) &&
+         (!w.b_hh.defined() || w.b_hh.dtype() == dtype);
 }
 
 Pass run_at_once(RnnKind kind, const RnnWeights& w, const Tensor& gates, int64_t steps, const RnnState& start,
@@ -113,7 +111,7 @@ NetworkResult run_network(const Network& net, const Sequence& in) {
       const RnnState start{h[k], c.empty() ? Tensor() : c[k]};
       const bool reverse = direction == 1;
       const Pass pass =
-          is_one_op(net.kind, w, gates, in.batch_sizes, start)
+          is_one_op(w, gates, in.batch_sizes, start)
               ? run_at_once(net.kind, w, gates, static_cast<int64_t>(in.batch_sizes.size()), start, reverse)
               : run_by_steps(net.kind, w, gates, in.batch_sizes, start, reverse);
       outputs.push_back(pass.data);
