@@ -36,16 +36,26 @@ std::unique_ptr<Optimizer> make_optimizer(const std::string& name) {
   throw ValueError(str("_Optimizer: there is no optimizer '", name, "'"));
 }
 
-using Groups = std::vector<std::vector<Tensor>>;
+// By hand, as it is done before each step: without the copies that casters of nested vectors make.
+void append(std::vector<Tensor>& params, nb::handle group) {
+  for (const nb::handle p : group) {
+    if (!is_tensor(p.ptr())) {
+      PyErr_Format(PyExc_TypeError, "_Optimizer: expected a Tensor as a parameter, got %s", type_name(p.ptr()).c_str());
+      throw nb::python_error();
+    }
+    params.push_back(as_tensor(p.ptr()));
+  }
+}
 
 // The parameters are Python's.  The rule has them for the time of a call alone: it is no second owner of a parameter
 // whose hook holds the optimizer (Note [Cycles through C++]).
 class WithParameters {
  public:
-  WithParameters(Optimizer& optimizer, Groups groups) : optimizer_(optimizer) {
+  WithParameters(Optimizer& optimizer, nb::list groups) : optimizer_(optimizer) {
     ARGAND_CHECK(ValueError, groups.size() == optimizer.param_groups().size(), "_Optimizer: expected ",
                  optimizer.param_groups().size(), " groups of parameters, got ", groups.size());
-    for (size_t i = 0; i < groups.size(); ++i) optimizer.param_groups()[i].params() = std::move(groups[i]);
+    release(optimizer);  // of a call that failed
+    for (size_t i = 0; i < groups.size(); ++i) append(optimizer.param_groups()[i].params(), groups[i]);
   }
   ~WithParameters() { release(optimizer_); }
   WithParameters(const WithParameters&) = delete;
@@ -93,29 +103,32 @@ nb::object state_of(Optimizer& optimizer, const Tensor& param) {
 void add_optimizers(nb::module_& module) {
   nb::class_<Optimizer>(module, "_Optimizer")
       .def("add_groups",
-           [](Optimizer& o, Groups groups) {
-             for (std::vector<Tensor>& params : groups)
+           [](Optimizer& o, nb::list groups) {
+             for (const nb::handle group : groups) {
+               std::vector<Tensor> params;
+               append(params, group);
                o.add_param_group(optim::OptimizerParamGroup(std::move(params)));
+             }
              WithParameters::release(o);
            })
       .def("set_numbers", set_numbers)
       .def("numbers", numbers_of)
       .def("state", state_of)
       .def("step",
-           [](Optimizer& o, Groups groups) {
-             const WithParameters with(o, std::move(groups));
+           [](Optimizer& o, nb::list groups) {
+             const WithParameters with(o, groups);
              const NoGil no_gil;
              o.step();
            })
       .def("state_dict",
-           [](Optimizer& o, Groups groups) {
-             const WithParameters with(o, std::move(groups));
+           [](Optimizer& o, nb::list groups) {
+             const WithParameters with(o, groups);
              nb::dict out;
              for (const auto& item : o.state_dict()) out[item.key().c_str()] = nb::steal(wrap(item.value()));
              return out;
            })
-      .def("load_state_dict", [](Optimizer& o, nb::dict state, Groups groups) {
-        const WithParameters with(o, std::move(groups));
+      .def("load_state_dict", [](Optimizer& o, nb::dict state, nb::list groups) {
+        const WithParameters with(o, groups);
         StateDict in;
         for (const auto& [key, value] : state) in.insert(nb::cast<std::string>(key), nb::cast<Tensor>(value));
         o.load_state_dict(in);
