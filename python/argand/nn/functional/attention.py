@@ -62,18 +62,15 @@ def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
 
 
 def _in_projection_packed(q, k, v, w, b=None):
-    """The projections of q, k and v by the three parts of one weight [3 E, E]: one product where inputs are the
-    same."""
-    size = q.size(-1)
+    """The projections of q, k and v by the three parts of one weight [3 E, E]: views of one product where inputs are
+    the same."""
     if k is v and q is k:
-        # Three matrices of their own, as what follows looks at them as heads.
-        packed = linear(q, w, b).unflatten(-1, (3, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-        return packed[0], packed[1], packed[2]
+        return linear(q, w, b).chunk(3, -1)
     if k is v:
+        size = q.size(-1)
         w_q, w_kv = w.split([size, size * 2])
         b_q, b_kv = (None, None) if b is None else b.split([size, size * 2])
-        packed = linear(k, w_kv, b_kv).unflatten(-1, (2, size)).unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
-        return linear(q, w_q, b_q), packed[0], packed[1]
+        return linear(q, w_q, b_q), *linear(k, w_kv, b_kv).chunk(2, -1)
     return _in_projection(q, k, v, *w.chunk(3), *((None, None, None) if b is None else b.chunk(3)))
 
 
@@ -150,9 +147,13 @@ def multi_head_attention_forward(
     else:
         assert bias_k is None and bias_v is None
     rows = batch * num_heads
-    q = q.reshape(length, rows, head_dim).transpose(0, 1)
-    k = static_k if static_k is not None else k.reshape(k.shape[0], rows, head_dim).transpose(0, 1)
-    v = static_v if static_v is not None else v.reshape(v.shape[0], rows, head_dim).transpose(0, 1)
+    if not need_weights and static_k is None and static_v is None and not add_zero_attn:
+        # [N, heads, L, E / heads] without a copy, as scaled_dot_product_attention takes them.
+        q, k, v = (t.unflatten(-1, (num_heads, head_dim)).permute(1, 2, 0, 3) for t in (q, k, v))
+    else:
+        q = q.reshape(length, rows, head_dim).transpose(0, 1)
+        k = static_k if static_k is not None else k.reshape(k.shape[0], rows, head_dim).transpose(0, 1)
+        v = static_v if static_v is not None else v.reshape(v.shape[0], rows, head_dim).transpose(0, 1)
     for name, given in (("static_k", static_k), ("static_v", static_v)):
         if given is not None:
             assert given.size(0) == rows, f"expecting {name}.size(0) of {rows}, but got {given.size(0)}"
@@ -161,7 +162,7 @@ def multi_head_attention_forward(
         zeros = _C.zeros((rows, 1, head_dim), dtype=k.dtype, device=k.device)
         k, v = _C.cat([k, zeros], 1), _C.cat([v, zeros], 1)
         attn_mask, key_padding_mask = _wider(attn_mask), _wider(key_padding_mask)
-    source = k.size(1)
+    source = k.size(-2)
     if key_padding_mask is not None:
         assert tuple(key_padding_mask.shape) == (batch, source), (
             f"expecting key_padding_mask shape of {(batch, source)}, but got {key_padding_mask.shape}")
@@ -173,9 +174,9 @@ def multi_head_attention_forward(
         if attn_mask is not None:
             attn_mask = (attn_mask.unsqueeze(0) if attn_mask.size(0) == 1 and attn_mask.dim() == 3
                          else attn_mask.reshape(batch, num_heads, -1, source))
-        heads = scaled_dot_product_attention(
-            q.reshape(batch, num_heads, length, head_dim), k.reshape(batch, num_heads, source, head_dim),
-            v.reshape(batch, num_heads, source, head_dim), attn_mask, dropout_p, is_causal)
+        if q.dim() == 3:
+            q, k, v = (t.reshape(batch, num_heads, -1, head_dim) for t in (q, k, v))
+        heads = scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal)
         output = linear(heads.permute(2, 0, 1, 3).reshape(length * batch, embed_dim), out_proj_weight, out_proj_bias)
         output = output.reshape(length, batch, output.size(1))
         return (output if batched else output.squeeze(1)), None

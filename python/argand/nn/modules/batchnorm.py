@@ -3,7 +3,7 @@ from ... import _C
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
-from .module import Module
+from .module import Module, weight_and_bias
 
 
 class _NormBase(Module):
@@ -75,7 +75,7 @@ class _BatchNorm(_NormBase):
         by_batch = self.training or (mean is None and var is None)
         if self.training and not self.track_running_stats:
             mean = var = None
-        return F.batch_norm(input, mean, var, self.weight, self.bias, by_batch, momentum, self.eps)
+        return F.batch_norm(input, mean, var, *weight_and_bias(self), by_batch, momentum, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -6,7 +6,7 @@ from .. import functional as F
 from .. import init
 from .._sizes import _ntuple, _reverse_repeat_tuple
 from ..parameter import Parameter
-from .module import Module
+from .module import Module, weight_and_bias
 
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
@@ -100,7 +100,7 @@ class _Conv(_ConvNd):
         return self._function(input, weight, bias, self.stride, self.padding, self.dilation, self.groups)
 
     def forward(self, input):
-        return self._conv_forward(input, self.weight, self.bias)
+        return self._conv_forward(input, *weight_and_bias(self))
 
 
 class Conv1d(_Conv):

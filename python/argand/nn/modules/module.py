@@ -37,6 +37,15 @@ def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, me
     return device, dtype, non_blocking, memory_format
 
 
+def weight_and_bias(module):
+    """module.weight, module.bias.  Python fails to find a parameter as an attribute before it asks __getattr__, which
+    takes as long as a small op: parameters are looked up where they are, and attributes (of weight_norm, say) else."""
+    parameters = module._parameters
+    if "weight" in parameters and "bias" in parameters:
+        return parameters["weight"], parameters["bias"]
+    return module.weight, module.bias
+
+
 class Module:
     """Base of all neural network modules.
 
