@@ -292,8 +292,7 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
                  "requires grad");
   const NoGradGuard no_grad;
   const AutocastScope no_autocast;
-  std::vector<Tensor> results(outs.size());
-  invoke(op, args, results);
+  std::vector<Tensor> results = call(op, args);
   for (size_t i = 0; i < outs.size(); ++i) {
     ARGAND_CHECK(DeviceError, results[i].device() == outs[i].device(), op.name, ": expected out on ",
                  results[i].device(), ", got ", outs[i].device());

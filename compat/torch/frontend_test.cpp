@@ -160,6 +160,10 @@ TEST(Frontend, SpecialAndLinalg) {
   EXPECT_EQ(torch::linalg::vector_norm(torch::tensor({3.0, 4.0})).item<double>(), 5);
   EXPECT_TRUE(torch::linalg::cross(torch::tensor({1., 0., 0.}), torch::tensor({0., 1., 0.}))
                   .equal(torch::tensor({0., 0., 1.})));
+  const torch::Tensor a = torch::tensor({2.0, 1.0, 1.0, 3.0}).view({2, 2});
+  EXPECT_TRUE(torch::allclose(a.matmul(torch::linalg::solve(a, x)), x));
+  EXPECT_TRUE(torch::allclose(torch::linalg::det(a), torch::det(a)));
+  EXPECT_NEAR(torch::linalg::norm(a).item<double>(), std::sqrt(15.0), 1e-6);
 }
 
 TEST(Frontend, FlatTensors) {

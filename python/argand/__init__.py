@@ -20,8 +20,6 @@ del cuda  # noqa: F821 -- the extension's primitives, which would stand for the 
 from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import _assert  # noqa: E402,F401
-from ._composites import *  # noqa: E402,F401,F403
-from ._decompositions import (cholesky_inverse, cholesky_solve, det, inverse, logdet, slogdet)  # noqa: E402,F401
 from ._info import finfo, iinfo  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)

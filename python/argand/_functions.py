@@ -1,10 +1,8 @@
 """Functions of the package that are no ops of the library, or whose Python form is not the schema's."""
-import builtins
 import sys
 
 from . import _C
 
-_max, _min = builtins.max, builtins.min
 Tensor = _C.Tensor
 
 
@@ -55,11 +53,6 @@ def numel(input):
     return input.numel()
 
 
-def is_same_size(input, other):
-    """Whether the shapes are equal."""
-    return input.shape == other.shape
-
-
 def is_inference(input):
     """Whether the tensor was made in inference mode."""
     return input.is_inference()
@@ -97,19 +90,6 @@ def split(tensor, split_size_or_sections, dim=0):
     return tensor.split(split_size_or_sections, dim)
 
 
-def tensor_split(input, indices_or_sections=None, dim=0, *, indices=None, sections=None):
-    """The tensor in so many parts, or cut at the indices; views."""
-    if indices_or_sections is None:
-        indices_or_sections = sections if indices is None else indices
-    if isinstance(indices_or_sections, Tensor):
-        indices_or_sections = indices_or_sections.tolist()
-    return _tensor_split(input, indices_or_sections, dim)
-
-
-_tensor_split = _C.tensor_split
-Tensor.tensor_split = tensor_split
-
-
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     """The p-norm distances between all rows of x1 and all of x2."""
     modes = {"use_mm_for_euclid_dist_if_necessary": None, "use_mm_for_euclid_dist": 1, "donot_use_mm_for_euclid_dist": 2}
@@ -130,68 +110,10 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return result if out is None else out.copy_(result)
 
 
-def einsum(equation, *operands):
-    """The Einstein sum of the operands, given as arguments or as one list."""
-    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-        operands = operands[0]
-    return _C.einsum(equation, list(operands))
-
-
-def meshgrid(*tensors, indexing="ij"):
-    """Grids of coordinates, one for each 1-d tensor."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tensors[0]
-    return _C.meshgrid(list(tensors), indexing=indexing)
-
-
-def broadcast_tensors(*tensors):
-    """The tensors expanded to their common shape."""
-    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
-        tensors = tensors[0]
-    return _C.broadcast_tensors(list(tensors))
-
-
 def broadcast_shapes(*shapes):
     """The common shape of broadcasting."""
     empty = [_C.empty((s,) if isinstance(s, int) else tuple(s), device="meta") for s in shapes]
     return _C.broadcast_tensors(empty)[0].shape if empty else _C.Size([])
-
-
-def _listed(name):
-    function = getattr(_C, name)
-
-    def call(*tensors):
-        if len(tensors) == 1 and isinstance(tensors[0], Tensor):
-            return function(tensors[0])
-        if len(tensors) == 1:
-            tensors = tensors[0]
-        return tuple(function(t) for t in tensors)
-    call.__name__, call.__doc__ = name, f"{name} of a tensor, or of each of several."
-    return call
-
-
-atleast_1d, atleast_2d, atleast_3d = (_listed(f"atleast_{n}d") for n in (1, 2, 3))
-
-
-def block_diag(*tensors):
-    """A matrix with the matrices on its diagonal."""
-    matrices = [t.reshape(1, -1) if t.dim() < 2 else t for t in tensors]
-    rows = sum(m.shape[0] for m in matrices)
-    columns = sum(m.shape[1] for m in matrices)
-    parts, before = [], 0
-    for m in matrices:
-        left = _C.zeros(m.shape[0], before, dtype=m.dtype, device=m.device)
-        right = _C.zeros(m.shape[0], columns - before - m.shape[1], dtype=m.dtype, device=m.device)
-        parts.append(_C.cat([left, m, right], 1))
-        before += m.shape[1]
-    return _C.cat(parts, 0) if parts else _C.zeros(1, rows)
-
-
-def cartesian_prod(*tensors):
-    """All combinations of elements of 1-d tensors, one a row."""
-    if len(tensors) == 1:
-        return tensors[0]
-    return _C.stack([g.reshape(-1) for g in meshgrid(*tensors)], 1)
 
 
 def unique(input, sorted=True, return_inverse=False, return_counts=False, dim=None):
@@ -268,50 +190,15 @@ def _nonzero_method(self, *, as_tuple=False):
 Tensor.nonzero = _nonzero_method
 
 
-def aminmax(input, *, dim=None, keepdim=False):
-    """The smallest and the largest element, of all or along dim."""
-    dims = [] if dim is None else dim
-    return _C.amin(input, dims, keepdim), _C.amax(input, dims, keepdim)
+def unravel_index(indices, shape):
+    """The coordinates, a tensor for each dimension, of indices into a tensor of some shape with its elements in one row."""
+    found, indices = [], indices.long()
+    for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
+        found.insert(0, indices % size)
+        indices = indices.div(size, rounding_mode="floor")
+    return tuple(found)
 
 
-def count_nonzero(input, dim=None):
-    """How many elements are not 0, of all or over dimensions."""
-    if dim is None:
-        return _C.count_nonzero(input)
-    return _C.count_nonzero(input, (dim,) if isinstance(dim, int) else dim)
-
-
-Tensor.count_nonzero = count_nonzero
-
-
-def vander(x, N=None, increasing=False):
-    """The Vandermonde matrix of a 1-d tensor."""
-    n = x.shape[0] if N is None else N
-    powers = _C.arange(n, device=x.device)
-    return x.unsqueeze(-1) ** (powers if increasing else powers.flip(0))
-
-
-def trace(input):
-    """The sum of a matrix's diagonal."""
-    if input.dim() != 2:
-        raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.dim()}")
-    return _C.diagonal(input).sum()
-
-
-Tensor.trace = trace
-
-
-def diff(input, n=1, dim=-1, prepend=None, append=None):
-    """Differences of neighbours along dim, n times."""
-    if n == 0:
-        return input
-    parts = [p for p in (prepend, input, append) if p is not None]
-    input = _C.cat(parts, dim) if len(parts) > 1 else input
-    for _ in range(n):
-        size = input.shape[dim]
-        after, before = input.narrow(dim, 1, _max(size - 1, 0)) if size else input, input.narrow(dim, 0, _max(size - 1, 0))
-        input = after ^ before if input.dtype is _C.bool else after - before
-    return input
-
-
-Tensor.diff = diff
+def get_device(input):
+    """The index of the GPU, -1 on the CPU."""
+    return input.get_device()

@@ -347,6 +347,21 @@ Tensor.storage = Tensor._typed_storage = untyped_storage
 
 
 @method
+def new(self, *args, device=None):
+    """A tensor of the same dtype and device: of some sizes, or of elements that are given."""
+    options = {"dtype": self.dtype, "device": self.device if device is None else device}
+    if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
+        return _C.alias(args[0]) if isinstance(args[0], Tensor) else _C.tensor(args[0], **options)
+    return _C.empty(*(args or (0,)), **options)
+
+
+@method
+def where(self, condition, y):
+    """This tensor where condition holds, y elsewhere."""
+    return _C.where(condition, self, y)
+
+
+@method
 def split(self, split_size, dim=0):
     """The tensor in parts of `split_size`, an int or the sizes of all parts, views."""
     return _split(self, split_size if isinstance(split_size, (int, Tensor)) else tuple(split_size), dim)
@@ -366,12 +381,6 @@ def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     """See torch.norm."""
     from ._functions import norm as function
     return function(self, p, dim, keepdim, dtype=dtype)
-
-
-@method
-def is_same_size(self, other):
-    """Whether the shapes are equal."""
-    return self.shape == other.shape
 
 
 @method

@@ -182,13 +182,15 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     if (why) why->message = str(table.name, "()", parts...);
     return false;
   };
-  // view(2, 3), zeros(2, 3): where a list is all there is to give, its numbers may be given one by one.
+  // view(2, 3), zeros(2, 3): where a list is all there is to give, its numbers may be given one by one; and tensors
+  // where the parameter says so.
   size_t lists_at = num_positional;
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (i + 1 == positional && parameters[i].kind == Kind::kIntList && parameters[i].length == 0 &&
         num_positional > i && is_integer(arguments[i], strict)) {
       lists_at = i;
     }
+    if (i + 1 == positional && parameters[i].one_by_one && num_positional > i && is_tensor(arguments[i])) lists_at = i;
   }
   if (lists_at < num_positional) {
     gathered_ = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(num_positional - lists_at)));

@@ -38,7 +38,8 @@ struct Parameter {
   bool optional = false;     // takes None
   bool has_default = false;  // may be left out
   bool keyword_only = false;
-  uint8_t length = 0;  // of a list: one number stands for `length` equal ones; 0: any length, no number
+  uint8_t length = 0;       // of a list: one number stands for `length` equal ones; 0: any length, no number
+  bool one_by_one = false;  // a last list of tensors that may be given as arguments
 };
 
 class Call;

@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "argand/base/linalg_error.h"
 #include "argand/base/log.h"
 
 namespace argand::python {
@@ -74,6 +75,7 @@ void add_errors(nb::module_& module) {
   add<OutOfMemoryError>(module, "OutOfMemoryError", {runtime});
   add<IoError>(module, "IoError", {runtime, PyExc_OSError});
   add<DistributedError>(module, "DistributedError", {runtime});
+  add<LinAlgError>(module, "LinAlgError", {runtime});
   add<NotImplementedError>(module, "NotImplementedError", {PyExc_NotImplementedError});
   add<InternalError>(module, "InternalError", {runtime});
   // What nanobind's functions throw is translated as everywhere else.

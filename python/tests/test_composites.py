@@ -120,6 +120,40 @@ def test_old_orders_of_arguments():
     assert "alpha=1" in torch.add.__doc__ and torch.add.__doc__.count("add(") == 1
 
 
+def test_elements_that_meet():
+    at, src = torch.tensor([0, 0, 2]), torch.tensor([3.0, 4.0, 5.0])
+    whole = torch.tensor([1.0, 2.0, 3.0])
+    for reduce, expected in (("sum", [8, 2, 8]), ("prod", [12, 2, 15]), ("mean", [8 / 3, 2, 4]), ("amax", [4, 2, 5]),
+                             ("amin", [1, 2, 3])):
+        close(whole.scatter_reduce(0, at, src, reduce), expected)
+    close(whole.scatter_reduce(0, at, src, "mean", include_self=False), [3.5, 2, 5])
+    close(whole.scatter(0, at, src, reduce="multiply"), [12, 2, 15])
+    close(whole.clone().scatter_(0, at, 2.0, reduce="add"), [5, 2, 5])
+    close(whole.index_reduce(0, at, src, "amax"), [4, 2, 5])
+
+
+def test_tensors_one_by_one_and_in_a_list():
+    a, b = torch.arange(2), torch.arange(3)
+    for call in (torch.block_diag, torch.cartesian_prod, torch.broadcast_tensors):
+        given = (a, b) if call is not torch.broadcast_tensors else (a, X[:, :1])
+        for one, other in zip(call(*given), call(given)):
+            assert torch.equal(one, other)
+    assert [t.shape for t in torch.atleast_2d(a, b)] == [(1, 2), (1, 3)] and torch.atleast_2d(a).shape == (1, 2)
+    close(torch.einsum("ij,kj->ik", X, Y), torch.einsum("ij,kj->ik", [X, Y]).numpy())
+    close(torch.einsum("ij->ji", X), x.T)
+    assert [g.shape for g in torch.meshgrid(a, b, indexing="ij")] == [(2, 3)] * 2
+    assert torch.chain_matmul(X, Y.t(), X).shape == (4, 5)
+
+
+def test_results_into_tensors_that_are_given():
+    out = torch.empty(0)
+    assert torch.quantile(X, 0.5, dim=1, out=out) is out and out.shape == (4,)
+    close(torch.kron(X[:2, :2], Y, out=torch.empty(0)), np.kron(x[:2, :2], y))
+    close(torch.linalg.inv(X[:, :4], out=torch.empty(4, 4)), np.linalg.inv(x[:, :4]))
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        torch.diff(X, out=torch.empty(0, dtype=torch.int64))
+
+
 def test_methods():
     assert X.new(2, 3).shape == (2, 3) and X.int().new([1, 2]).dtype is torch.int32 and X.new().shape == (0,)
     assert X.new(X.shape).shape == X.shape and X.new(X) is not X and X.new(X).data_ptr() == X.data_ptr()

@@ -28,8 +28,10 @@ def test_qr(matrix, mode):
 def test_what_qr_refuses():
     with pytest.raises(RuntimeError, match="unrecognized mode 'full'"):
         L.qr(A, "full")
-    with pytest.raises(NotImplementedError, match="expected float32 or float64"):
+    with pytest.raises(RuntimeError, match="float16"):
         L.qr(torch.eye(2).half())
+    with pytest.raises(RuntimeError, match="not computed when mode='r'"):
+        L.qr(TALL.clone().requires_grad_(), "r").R.sum().backward()
 
 
 def test_systems():
@@ -71,6 +73,31 @@ def test_cholesky():
     close(torch.cholesky_inverse(L.cholesky(S, upper=True), upper=True), np.linalg.inv(S.numpy()))
     with pytest.raises(L.LinAlgError, match="leading minor of order 1"):
         L.cholesky(-S)
+
+
+def test_complex_matrices():
+    Z = torch.complex(A, A.flip(-1)) + 2 * torch.eye(4)
+    close(L.inv(Z), np.linalg.inv(Z.numpy()))
+    close(L.det(Z), np.linalg.det(Z.numpy()))
+    Q, R = L.qr(Z)
+    close(Q @ R, Z.numpy())
+    close(Q.mH @ Q, np.broadcast_to(np.eye(4), (2, 4, 4)))
+    H = Z @ Z.mH
+    close(L.cholesky(H), np.linalg.cholesky(H.numpy()))
+    for function in (L.inv, L.det, L.qr, lambda z: L.slogdet(z), lambda z: L.cholesky(z @ z.mH)):
+        assert torch.autograd.gradcheck(function, Z[0].clone().requires_grad_())
+
+
+def test_a_singular_matrix_has_a_gradient_of_its_determinant():
+    matrix = torch.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=torch.float64, requires_grad=True)
+    L.det(matrix).backward()
+    close(matrix.grad, [[4, -2], [-2, 1]])
+
+
+def test_errors_name_the_element_of_the_batch():
+    with pytest.raises(L.LinAlgError, match=r"linalg.inv: \(Batch element 1\): The diagonal element 2 is zero"):
+        L.inv(torch.stack([torch.eye(2), torch.diag(torch.tensor([1.0, 0.0]))]))
+    assert L.inv_ex(torch.zeros(2, 2)).info.item() == 1 and L.cholesky_ex(-torch.eye(2)).info.item() == 1
 
 
 @pytest.mark.parametrize("function", [L.inv, L.det, lambda x: L.slogdet(x)[1], lambda x: L.cholesky(x @ x.transpose(-2, -1) + 1),

@@ -35,7 +35,14 @@ class Op:
 
 
 def listed_names(ops_dir):
-    return re.findall(r"^ARGAND_LIST_OP\((\w+)\)", (ops_dir / "all.h").read_text(), re.M)
+    """The names in all.h and in the lists that it includes, in their order."""
+    found = []
+    for line in (ops_dir / "all.h").read_text().splitlines():
+        if m := re.match(r'#include "argand/ops/(\w+/list\.h)"', line):
+            found += re.findall(r"^ARGAND_LIST_OP\((\w+)\)", (ops_dir / m.group(1)).read_text(), re.M)
+        elif m := re.match(r"ARGAND_LIST_OP\((\w+)\)", line):
+            found.append(m.group(1))
+    return found
 
 
 def strings(text):

@@ -18,11 +18,11 @@ def camel(name):
 def form_facts(op):
     """Which forms of the op there are, for the table; Api below declares them."""
     s, self_arg = op.schema, op.schema.arg("self")
-    derived = not s.in_place_only and op.kind != "Composite"
+    takes_self = self_arg is not None and self_arg.is_tensor and s.returns == ["Tensor"]
     return {
         "kInplaceOnly": s.in_place_only,
-        "kHasInplace": derived and "inplace" in op.forms and self_arg is not None and self_arg.is_tensor and s.returns == ["Tensor"],
-        "kHasOut": derived and "out" in op.forms and all(r == "Tensor" for r in s.returns),
+        "kHasInplace": not s.in_place_only and op.kind != "Composite" and "inplace" in op.forms and takes_self,
+        "kHasOut": not s.in_place_only and "out" in op.forms and all(r == "Tensor" for r in s.returns),
         "kRandom": op.family == "random" or any(a.type == "Generator?" for a in s.args),
     }
 
@@ -121,6 +121,8 @@ def fill(op, schema, self_text):
             value = f"exec::wrapped_number({a.name})"
         elif a.holds_tensors and g.type == "Scalar?":
             value = f"exec::optional_number({a.name})"
+        elif g.type == "int" and cpp_types.INT_LIST.fullmatch(a.type):
+            value = f"Dims{{{a.name}}}"
         else:
             value = cpp_types.to_field(g)
         parts.append(f".{a.name} = {value}")
@@ -157,7 +159,7 @@ class Api:
         self_arg = s.arg("self")
         rest = [a for a in s.args if a.name != "self"]
         # `2 - x`: the number comes first, so there is no tensor to be the method's object or to be written in place.
-        self_is_tensor = self_arg is not None and "self" not in s.numbers and self_arg.type == "Tensor"
+        self_is_tensor = self_arg is not None and "self" not in s.numbers and self_arg.type == "Tensor" and not s.in_namespace
         result = cpp_types.result_type(s)
         if s.in_place_only:
             if s.returns:
@@ -195,8 +197,6 @@ class Api:
         names = ["out"] if n == 1 else [f"out{i}" for i in range(n)]
         outs = ", ".join(f"Tensor& {x}" for x in names)
         result = "Tensor&" if n == 1 else "std::tuple<" + ", ".join(["Tensor&"] * n) + ">"
-        if op.kind == "Composite":
-            return
         body = (fill(op, s, None) + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
                 f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
                 + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
@@ -209,6 +209,17 @@ def functions_header(apis):
     lines = [d for api in apis for d, _ in api.functions]
     return (NOTE + '#pragma once\n#include <array>\n\n#include "argand/core/reduction.h"\n#include "argand/core/tensor.h"\n\nnamespace argand {\n\n'
             + "\n".join(lines) + "\n\n}  // namespace argand\n")
+
+
+def namespaces_header(ops):
+    """Functions of torch.linalg and the like under their names there."""
+    out = [NOTE + '#pragma once\n#include "argand/ops/functions.h"\n']
+    schemas = [s for op in ops if "function" in op.forms for schema in op.schemas for s in with_numbers(schema) if s.in_namespace]
+    for namespace, group in itertools.groupby(sorted(schemas, key=lambda s: s.in_namespace[0]), key=lambda s: s.in_namespace[0]):
+        lines = [f"inline {cpp_types.result_type(s)} {s.in_namespace[1]}({parameters(s.args, True)}) {{\n"
+                 f"  return argand::{s.name}({', '.join(a.name for a in s.args)});\n}}" for s in group]
+        out.append(f"namespace argand::{namespace} {{\n\n" + "\n".join(lines) + f"\n\n}}  // namespace argand::{namespace}\n")
+    return "\n".join(out)
 
 
 def methods_include(apis):

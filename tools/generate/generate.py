@@ -5,6 +5,7 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/functions.h            declarations of functions
+  argand/ops/namespaces.h           those that PyTorch has in namespaces: argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
@@ -49,6 +50,7 @@ def main():
         write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
     in_order = [apis[op.name] for op in ops]
     write(out / "argand" / "ops" / "functions.h", emit.functions_header(in_order))
+    write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(ops))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
     write(out / "docs" / "operators.md", emit.reference(ops))

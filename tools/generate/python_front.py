@@ -42,6 +42,9 @@ OLD_ORDERS = {
     **{name: [[a.format(*factors) for a in order] for order in _OLD_PRODUCT]
        for name, factors in (("addmm", ("mat1", "mat2")), ("addmv", ("mat", "vec")), ("addr", ("vec1", "vec2")),
                              ("baddbmm", ("batch1", "batch2")))}}
+# Functions whose tensors may be given one by one: torch.block_diag(a, b).
+ONE_BY_ONE = {"atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul",
+              "einsum", "meshgrid"}
 RESERVED = {"from", "lambda", "in", "is", "not", "and", "or", "None", "True", "False"}
 
 
@@ -49,6 +52,7 @@ class Parameter:
     def __init__(self, name, kind, value, stub, optional, default, keyword_only, length=0):
         self.name, self.kind, self.value, self.stub = name, kind, value, stub
         self.optional, self.default, self.keyword_only, self.length = optional, default, keyword_only, length
+        self.one_by_one = False
 
     def table_entry(self):
         parts = [f'.name = "{self.name}"', f".kind = Kind::{self.kind}"]
@@ -56,6 +60,7 @@ class Parameter:
         parts += [".has_default = true"] if self.default is not None else []
         parts += [".keyword_only = true"] if self.keyword_only else []
         parts += [f".length = {self.length}"] if self.length else []
+        parts += [".one_by_one = true"] if self.one_by_one else []
         return "{" + ", ".join(parts) + "}"
 
 
@@ -106,6 +111,8 @@ def parameters(schema, is_function, order=None):
             out.append(parameter(arg, len(out), is_function))
             if is_function and schema.name in NUMBERS_FIRST and len(out) == 1:
                 out[0].kind, out[0].value, out[0].stub = "kTensorOrNumber", "c.operand(0)", "Tensor | Number"
+            if is_function and schema.name in ONE_BY_ONE and arg.type == "Tensor[]":
+                out[-1].one_by_one = True
             values.append(out[-1].value)
     # `clamp(Scalar? min, Scalar? max=None)`: min has no default where C++ could not tell its overloads apart; Python can.
     for p, after in reversed(list(zip(out, out[1:]))):
@@ -149,7 +156,7 @@ class Overload:
             order = ["self"] + [name for name in order if name != "self"]
         self.parameters, self.values = parameters(schema, self.is_function, order)
         # Declared by emit.Api.out.
-        self.has_out = (form == "function" and "out" in op.forms and op.kind != "Composite" and not schema.in_place_only
+        self.has_out = (form == "function" and "out" in op.forms and not schema.in_place_only
                         and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
         if self.has_out:
             n = len(schema.returns)
@@ -201,9 +208,11 @@ class Overload:
         return f'{{"{text}", {params}, {self.symbol}, {results}}}'
 
     def stub_of_numbers(self, name, is_method):
-        """The types of a call whose sizes are given one by one, in a list; an empty one where that cannot be."""
+        """The types of a call whose sizes or tensors are given one by one, in a list; an empty one where that cannot be."""
         positional = [p for p in self.parameters if not p.keyword_only]
         last = positional[-1] if positional else None
+        if last and last.one_by_one:
+            return [re.sub(rf"\b{last.name}: Sequence\[Tensor\](, \*)?", f"*{last.name}: Tensor", self.stub(name, is_method))]
         if not last or last.kind != "kIntList" or last.length or len(positional) != 1 + is_method:
             return []
         return [re.sub(rf"\b{last.name}: Sequence\[builtins\.int\](?: = \.\.\.)?(, \*)?", rf"*{last.name}: builtins.int",
@@ -234,6 +243,8 @@ class Overload:
 def forms(op, schema):
     """The forms of a schema that Python sees, as (name, form)."""
     self_arg = schema.arg("self")
+    if schema.in_namespace:
+        return [(schema.name, "function")]
     takes_self = self_arg is not None and schema.args[0] is self_arg and self_arg.type == "Tensor"
     if schema.in_place_only:
         return ([(schema.name, "function")] if "function" in op.forms or not schema.returns else []) + (

@@ -6,6 +6,7 @@ Two additions: `Tensor|Scalar x` accepts a tensor or a number (as two C++ overlo
 import re
 from dataclasses import dataclass, field
 
+NAMESPACES = ("linalg", "special")
 OPTION_NAMES = ["dtype", "layout", "device", "pin_memory"]
 
 
@@ -42,6 +43,13 @@ class Schema:
     @property
     def in_place_only(self):
         return self.name.endswith("_")
+
+    @property
+    def in_namespace(self):
+        """(namespace, name there) of a function that PyTorch has in a namespace of its own, as which it is no method:
+        at::linalg_qr is torch.linalg.qr."""
+        head, _, rest = self.name.partition("_")
+        return (head, rest) if head in NAMESPACES and rest else None
 
     def arg(self, name):
         return next((a for a in self.args if a.name == name), None)

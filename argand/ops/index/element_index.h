@@ -18,7 +18,7 @@ inline void check_element_index(const char* op, const Tensor& t, const char* t_n
   ARGAND_CHECK(ShapeError, std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(t.dim(), 1), op,
                ": Index tensor must have the same number of dimensions as ", t_name, " tensor, got ", index.sizes(),
                " and ", t.sizes());
-  ARGAND_CHECK(ShapeError, !check_at_dim || t.dim() > 0 || index.numel() == 1, op,
+  ARGAND_CHECK(ShapeError, !check_at_dim || (t.dim() > 0 ? t.numel() > 0 : index.numel() == 1), op,
                ": Size does not match at dimension 0 expected index ", index.sizes(), " to be no larger than ", t_name,
                " ", t.sizes());
   for (int64_t d = 0; d < std::min(index.dim(), t.dim()); ++d) {

@@ -223,6 +223,45 @@ struct AtLeast3d : Composite<AtLeast3dArgs> {
 };
 ARGAND_OP(AtLeast3d)
 
+struct AtLeast1dSequence : Composite<AtLeast1dSequenceArgs> {
+  static constexpr auto schema = "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]";
+  static constexpr auto doc = "atleast_1d of each tensor.";
+  static constexpr int variants = kFunction;
+  static std::vector<Tensor> compose(const Args& a) {
+    std::vector<Tensor> out;
+    for (const Tensor& t : a.tensors) out.push_back(atleast_1d(t));
+    return out;
+  }
+  static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
+};
+ARGAND_OP(AtLeast1dSequence)
+
+struct AtLeast2dSequence : Composite<AtLeast2dSequenceArgs> {
+  static constexpr auto schema = "atleast_2d.Sequence(Tensor[] tensors) -> Tensor[]";
+  static constexpr auto doc = "atleast_2d of each tensor.";
+  static constexpr int variants = kFunction;
+  static std::vector<Tensor> compose(const Args& a) {
+    std::vector<Tensor> out;
+    for (const Tensor& t : a.tensors) out.push_back(atleast_2d(t));
+    return out;
+  }
+  static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
+};
+ARGAND_OP(AtLeast2dSequence)
+
+struct AtLeast3dSequence : Composite<AtLeast3dSequenceArgs> {
+  static constexpr auto schema = "atleast_3d.Sequence(Tensor[] tensors) -> Tensor[]";
+  static constexpr auto doc = "atleast_3d of each tensor.";
+  static constexpr int variants = kFunction;
+  static std::vector<Tensor> compose(const Args& a) {
+    std::vector<Tensor> out;
+    for (const Tensor& t : a.tensors) out.push_back(atleast_3d(t));
+    return out;
+  }
+  static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
+};
+ARGAND_OP(AtLeast3dSequence)
+
 struct Hstack : Composite<HstackArgs> {
   static constexpr auto schema = "hstack(Tensor[] tensors) -> Tensor";
   static constexpr auto doc = "cat along dimension 1; vectors along dimension 0.";

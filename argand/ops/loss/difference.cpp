@@ -161,15 +161,29 @@ ARGAND_OP(MseLossBackward)
 
 struct L1Loss : Kernel<L1LossArgs> {
   static constexpr auto schema = "l1_loss(Tensor self, Tensor target, int reduction=Mean) -> Tensor";
-  static constexpr auto doc = "|self - target|, broadcast; the mean of all, the sum, or each.";
+  static constexpr auto doc = "|self - target|, broadcast; the mean of all, the sum, or each. Of complex numbers, too.";
   static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction;
-  static TensorMeta infer(const Args& a) { return loss_meta("l1_loss", a.self, a.target, a.reduction); }
-  static void run(const Args& a, Tensor& out) { run_loss(PairLossKind::kAbs, a.self, a.target, a.reduction, 0, out); }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return l1_loss_backward(g, c.self, c.target, c.reduction); }
-  static Tensor grad_target(const Ctx& c, const Tensor& g) {
-    return -l1_loss_backward(g, c.self, c.target, c.reduction);
+  static bool of_complex(const Tensor& self, const Tensor& target) { return self.is_complex() || target.is_complex(); }
+  static TensorMeta infer(const Args& a) {
+    if (!of_complex(a.self, a.target)) return loss_meta("l1_loss", a.self, a.target, a.reduction);
+    check_reduction("l1_loss", a.reduction);
+    const Dims sizes = broadcast_shapes(a.self.sizes(), a.target.sizes(), "l1_loss");
+    return {a.reduction == Reduction::None ? sizes : Dims{},
+            to_real_type(promote_types(a.self.dtype(), a.target.dtype()))};
   }
+  static void run(const Args& a, Tensor& out) {
+    if (!of_complex(a.self, a.target)) return run_loss(PairLossKind::kAbs, a.self, a.target, a.reduction, 0, out);
+    const NoGradGuard no_grad;
+    exec::copy_elements(out, reduce_loss((a.self - a.target).abs(), a.reduction));
+  }
+  static Tensor derivative(const Tensor& g, const Tensor& self, const Tensor& target, int64_t reduction) {
+    if (!of_complex(self, target)) return l1_loss_backward(g, self, target, reduction);
+    const Tensor slopes = g * (self - target).sgn();
+    return reduction == Reduction::Mean ? slopes / static_cast<double>(slopes.numel()) : slopes;
+  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return derivative(g, c.self, c.target, c.reduction); }
+  static Tensor grad_target(const Ctx& c, const Tensor& g) { return -derivative(g, c.self, c.target, c.reduction); }
   static void samples(S& s) { add_loss_samples(s, "l1_loss"); }
 };
 ARGAND_OP(L1Loss)

@@ -30,6 +30,7 @@ Tensor flat(const Tensor& t, int64_t columns) {
 
 struct Matmul : Composite<MatmulArgs> {
   static constexpr auto schema = "matmul(Tensor self, Tensor other) -> Tensor";
+  static constexpr const char* overloads[] = {"linalg_matmul(Tensor self, Tensor other) -> Tensor"};
   static constexpr auto doc =
       "The matrix product over the last two dimensions, with the leading ones broadcast; a vector operand is taken as "
       "a row or "

@@ -135,6 +135,8 @@ ARGAND_OP(LogSoftmaxBackward)
 
 struct Softmax : Composite<SoftmaxArgs> {
   static constexpr auto schema = "softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "exp(self) / sum(exp(self)) along dim, computed in dtype if given.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _softmax(in_dtype(a.self, a.dtype), a.dim, false); }
@@ -152,6 +154,8 @@ ARGAND_OP(Softmax)
 
 struct LogSoftmax : Composite<LogSoftmaxArgs> {
   static constexpr auto schema = "log_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "log(softmax(self, dim)), computed stably, in dtype if given.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _log_softmax(in_dtype(a.self, a.dtype), a.dim, false); }

@@ -9,6 +9,7 @@ namespace argand::ops {
 
 struct Sigmoid : Pointwise<SigmoidArgs> {
   static constexpr auto schema = "sigmoid(Tensor self) -> Tensor";
+  static constexpr const char* overloads[] = {"special_expit(Tensor self) -> Tensor"};
   static constexpr auto doc = "1 / (1 + e^-self); integers give floating point.";
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;

@@ -24,6 +24,7 @@ ARGAND_OP(Exp)
 
 struct Exp2 : Pointwise<Exp2Args> {
   static constexpr auto schema = "exp2(Tensor self) -> Tensor";
+  static constexpr const char* overloads[] = {"special_exp2(Tensor self) -> Tensor"};
   static constexpr auto doc = "2^self; integers give floating point.";
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
@@ -35,6 +36,7 @@ ARGAND_OP(Exp2)
 
 struct Expm1 : Pointwise<Expm1Args> {
   static constexpr auto schema = "expm1(Tensor self) -> Tensor";
+  static constexpr const char* overloads[] = {"special_expm1(Tensor self) -> Tensor"};
   static constexpr auto doc = "e^self - 1, exact near 0; integers give floating point.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
@@ -83,6 +85,7 @@ ARGAND_OP(Log10)
 
 struct Log1p : Pointwise<Log1pArgs> {
   static constexpr auto schema = "log1p(Tensor self) -> Tensor";
+  static constexpr const char* overloads[] = {"special_log1p(Tensor self) -> Tensor"};
   static constexpr auto doc = "log(1 + self), exact near 0.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr auto compute = kFloatComplexBody;
@@ -95,6 +98,7 @@ ARGAND_OP(Log1p)
 
 struct Xlogy : Pointwise<XlogyArgs> {
   static constexpr auto schema = "xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
+  static constexpr const char* overloads[] = {"special_xlogy(Tensor|Scalar self, Tensor|Scalar other) -> Tensor"};
   static constexpr auto doc = "self * log(other), 0 where self is 0 unless other is NaN.";
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
@@ -141,6 +145,7 @@ ARGAND_OP(Logaddexp2)
 
 struct Logit : Pointwise<LogitArgs> {
   static constexpr auto schema = "logit(Tensor self, float? eps=None) -> Tensor";
+  static constexpr const char* overloads[] = {"special_logit(Tensor self, float? eps=None) -> Tensor"};
   static constexpr auto doc = "log(self / (1 - self)); with eps, self is first limited to eps ... 1 - eps.";
   struct Plain : Pointwise<LogitArgs> {
     static constexpr auto compute = kFloatBody;

@@ -106,6 +106,31 @@ struct FloatPower : Composite<FloatPowerArgs> {
 };
 ARGAND_OP(FloatPower)
 
+struct Ldexp : Composite<LdexpArgs> {
+  static constexpr auto schema = "ldexp(Tensor self, Tensor other) -> Tensor";
+  static constexpr auto doc = "self * 2^other";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) { return a.self * pow(2.0, a.other); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->integer({3}, -3, 4)});
+    s.add({s->real({2, 3}), s->real({2, 3})});
+    s.fails({s->real({2}), s->real({3})}, "mul: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Ldexp)
+
+struct LdexpInplace : Composite<LdexpInplaceArgs> {
+  static constexpr auto schema = "ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
+  static constexpr auto doc = "self * 2^other, into self.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) { return a.self.mul_(pow(2.0, a.other)); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->integer({3}, -3, 4)});
+    s.fails({s->real({2}), s->real({3})}, "mul: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(LdexpInplace)
+
 struct Sqrt : Pointwise<SqrtArgs> {
   static constexpr auto schema = "sqrt(Tensor self) -> Tensor";
   static constexpr auto doc = "The square root; NaN for negative numbers.";
@@ -129,15 +154,29 @@ struct Rsqrt : Pointwise<RsqrtArgs> {
 };
 ARGAND_OP(Rsqrt)
 
-struct Square : Pointwise<SquareArgs> {
+struct Square : Composite<SquareArgs> {
   static constexpr auto schema = "square(Tensor self) -> Tensor";
-  static constexpr auto doc = "self * self.";
+  static constexpr auto doc = "self * self; of bools int64.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
-  ARGAND_BODY((x), x* x)
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (c.self * 2).conj(); }
-  static void samples(S& s) { s.add({s->real({2, 3})}); }
+  static Tensor compose(const Args& a) { return a.self.pow(2); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3})});
+    s.add({s->boolean({3})});
+  }
 };
 ARGAND_OP(Square)
+
+struct SquareInplace : Composite<SquareInplaceArgs> {
+  static constexpr auto schema = "square_(Tensor(a!) self) -> Tensor(a!)";
+  static constexpr auto doc = "self * self, into self.";
+  static Tensor compose(const Args& a) { return a.self.pow_(2); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3})});
+    s.fails({s->boolean({2})}, "pow_: result type int64 can't be cast to the desired output type bool");
+  }
+};
+ARGAND_OP(SquareInplace)
 
 struct Reciprocal : Pointwise<ReciprocalArgs> {
   static constexpr auto schema = "reciprocal(Tensor self) -> Tensor";

@@ -63,6 +63,7 @@ ARGAND_OP(Round)
 
 struct RoundDecimals : Pointwise<RoundDecimalsArgs> {
   static constexpr auto schema = "round.decimals(Tensor self, *, int decimals) -> Tensor";
+  static constexpr const char* overloads[] = {"special_round(Tensor self, *, int decimals=0) -> Tensor"};
   static constexpr auto doc = "Rounded to `decimals` places after the point (before it, where negative).";
   static constexpr int num_scalars = 1;
   struct Integer : Pointwise<RoundDecimalsArgs> {

@@ -101,6 +101,7 @@ ARGAND_OP(Atan2)
 
 struct Sinc : Pointwise<SincArgs> {
   static constexpr auto schema = "sinc(Tensor self) -> Tensor";
+  static constexpr const char* overloads[] = {"special_sinc(Tensor self) -> Tensor"};
   static constexpr auto doc = "sin(pi self) / (pi self), 1 at 0.";
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;

@@ -68,23 +68,19 @@ struct All : Kernel<AllArgs> {
 ARGAND_OP(All)
 
 struct CountNonzero : Kernel<CountNonzeroArgs> {
-  static constexpr auto schema = "count_nonzero.dim_IntList(Tensor self, int[] dim) -> Tensor";
-  static constexpr const char* overloads[] = {"count_nonzero(Tensor self) -> Tensor"};
+  static constexpr auto schema = "count_nonzero(Tensor self, int[1]? dim=None) -> Tensor";
   static constexpr auto doc = "How many elements over dim (all dimensions if empty) are not 0; NaN counts.";
   static constexpr bool differentiable = false;
-  static TensorMeta infer(const Args& a) {
-    return {reduced_sizes(a.self.sizes(), wrap_dims(a.dim, a.self.dim(), "count_nonzero"), false), kLong};
-  }
-  static void run(const Args& a, Tensor& out) {
-    reduce_into(out, cpu::ReduceKind::kCount, a.self, wrap_dims(a.dim, a.self.dim(), "count_nonzero"));
-  }
+  static Dims dims_of(const Args& a) { return wrap_dims(a.dim.value_or(Dims{}), a.self.dim(), "count_nonzero"); }
+  static TensorMeta infer(const Args& a) { return {reduced_sizes(a.self.sizes(), dims_of(a), false), kLong}; }
+  static void run(const Args& a, Tensor& out) { reduce_into(out, cpu::ReduceKind::kCount, a.self, dims_of(a)); }
   static void samples(S& s) {
     s.add({s->real({2, 3}).relu()});
-    s.add({s->integer({2, 3, 4}, 0, 2), {1}});
-    s.add({s->integer({2, 3, 4}, 0, 2), {0, -1}});
-    s.add({s->boolean({}), {0}});
-    s.add({s->boolean({0, 3}), {0}});
-    s.fails({s->boolean({2, 3}), {2}},
+    s.add({s->integer({2, 3, 4}, 0, 2), Dims{1}});
+    s.add({s->integer({2, 3, 4}, 0, 2), Dims{0, -1}});
+    s.add({s->boolean({}), Dims{0}});
+    s.add({s->boolean({0, 3}), Dims{0}});
+    s.fails({s->boolean({2, 3}), Dims{2}},
             "count_nonzero: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
   }
 };

@@ -7,6 +7,8 @@ namespace argand::ops {
 
 struct Logsumexp : Kernel<LogsumexpArgs> {
   static constexpr auto schema = "logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor";
+  static constexpr const char* overloads[] = {
+      "special_logsumexp(Tensor self, int[1] dim, bool keepdim=False) -> Tensor"};
   static constexpr auto doc =
       "log(sum(exp(self))) over dim (all dimensions if empty), computed from the distances to the largest element. Of "
       "nothing, or of minus infinities alone, it is minus infinity. Integers give floating point.";

@@ -1,4 +1,4 @@
-// Diagonals and sliding windows as views: diagonal, unfold; and matrices from diagonals: diag_embed, diag.
+// Diagonals and sliding windows as views: diagonal, unfold; and matrices from diagonals: diag_embed, diag, diagflat.
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
 
@@ -128,5 +128,52 @@ struct Diag : Composite<DiagArgs> {
   }
 };
 ARGAND_OP(Diag)
+
+struct Diagflat : Composite<DiagflatArgs> {
+  static constexpr auto schema = "diagflat(Tensor self, int offset=0) -> Tensor";
+  static constexpr auto doc = "The matrix with all elements on a diagonal.";
+  static Tensor compose(const Args& a) { return a.self.reshape({-1}).diag(a.offset); }
+  static void samples(S& s) {
+    s.add({s->real({3})});
+    s.add({s->real({2, 2}), -1});
+    s.add({s->real({})});
+  }
+};
+ARGAND_OP(Diagflat)
+
+struct FillDiagonalInplace : Composite<FillDiagonalInplaceArgs> {
+  static constexpr auto schema = "fill_diagonal_(Tensor(a!) self, Scalar fill_value, bool wrap=False) -> Tensor(a!)";
+  static constexpr auto doc =
+      "Fills the diagonal of a matrix, or of a tensor of equal sizes; wrap: again and again down a tall matrix.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    const int64_t ndim = a.self.dim();
+    ARGAND_CHECK(ShapeError, ndim >= 2, "fill_diagonal_: dimensions must larger than 1");
+    const auto sizes = a.self.sizes();
+    const bool equal = std::all_of(sizes.begin(), sizes.end(), [&](int64_t n) { return n == sizes[0]; });
+    ARGAND_CHECK(ShapeError, ndim == 2 || equal, "fill_diagonal_: all dimensions of input must be of equal length");
+    int64_t step = 0;
+    for (const int64_t stride : a.self.strides()) step += stride;
+    const auto fill = [&](int64_t from_row, int64_t count) {
+      const int64_t at = a.self.storage_offset() + from_row * a.self.strides()[0];
+      a.self.as_strided({count}, {step}, at).fill_(a.fill_value);
+    };
+    const int64_t least = *std::min_element(sizes.begin(), sizes.end());
+    fill(0, least);
+    // Each further diagonal begins one row below the end of the last.
+    if (a.wrap && ndim == 2 && least > 0)
+      for (int64_t row = sizes[1] + 1; row < sizes[0]; row += sizes[1] + 1)
+        fill(row, std::min(sizes[1], sizes[0] - row));
+    return a.self;
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 4}), 1.5});
+    s.add({s->real({7, 3}), 2, true});
+    s.add({s->real({2, 2, 2}), 2});
+    s.fails({s->real({3}), 1}, "fill_diagonal_: dimensions must larger than 1");
+    s.fails({s->real({3, 2, 2}), 1}, "fill_diagonal_: all dimensions of input must be of equal length");
+  }
+};
+ARGAND_OP(FillDiagonalInplace)
 
 }  // namespace argand::ops

@@ -8,7 +8,9 @@ namespace argand::ops {
 
 struct Movedim : Composite<MovedimArgs> {
   static constexpr auto schema = "movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)";
-  static constexpr const char* overloads[] = {"moveaxis(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)"};
+  static constexpr const char* overloads[] = {"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+                                              "moveaxis(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
+                                              "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)"};
   static constexpr auto doc = "Dimension source[i] moved to place destination[i]; the others keep their order.";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.source.size() == a.destination.size(),

@@ -185,6 +185,68 @@ struct TensorSplitIndices : Composite<TensorSplitIndicesArgs> {
 };
 ARGAND_OP(TensorSplitIndices)
 
+struct TensorSplitTensor : Composite<TensorSplitTensorArgs> {
+  static constexpr auto schema =
+      "tensor_split.tensor_indices_or_sections(Tensor(a) self, Tensor tensor_indices_or_sections, int dim=0) -> "
+      "Tensor[]";
+  static constexpr auto doc = "Pieces as many as a 0-dim tensor says, or between the positions in a vector.";
+  static std::vector<Tensor> compose(const Args& a) {
+    const Tensor& given = a.tensor_indices_or_sections;
+    ARGAND_CHECK(DtypeError, given.dtype() == kLong,
+                 "tensor_split: expected tensor_indices_or_sections to have dtype of long, but got ", given.dtype());
+    ARGAND_CHECK(
+        ShapeError, given.dim() <= 1,
+        "tensor_split: expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+        "but got a tensor with ",
+        given.dim(), " dims");
+    if (given.dim() == 0) return a.self.tensor_split(given.item().toLong(), a.dim);
+    const Tensor list = given.cpu().contiguous();
+    const int64_t* at = raw<int64_t>(list);
+    return a.self.tensor_split(Dims(at, at + list.numel()), a.dim);
+  }
+  static void samples(S& s) {
+    s.add({s->real({7, 3}), full({}, 3, TensorOptions(kCPU).dtype(kLong))});
+    s.add({s->real({2, 4}), s->integer({1}, 1, 3), 1});
+    s.fails({s->real({4}), s->real({1})}, "tensor_split: expected tensor_indices_or_sections to have dtype of long");
+    s.fails({s->real({4}), s->integer({1, 1}, 0, 2)}, "but got a tensor with 2 dims");
+  }
+};
+ARGAND_OP(TensorSplitTensor)
+
+// The pieces are views here as those of split(); a program cannot tell, unless it writes to one.
+struct UnsafeSplit : Composite<UnsafeSplitArgs> {
+  static constexpr auto schema = "unsafe_split.Tensor(Tensor self, int split_size, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "split(), for programs that promise not to write to whole and pieces both.";
+  static std::vector<Tensor> compose(const Args& a) { return a.self.split(a.split_size, a.dim); }
+  static void samples(S& s) {
+    s.add({s->real({5, 3}), 2});
+    s.fails({s->real({}), 1}, "split: expects at least a 1-dimensional tensor");
+  }
+};
+ARGAND_OP(UnsafeSplit)
+
+struct UnsafeSplitWithSizes : Composite<UnsafeSplitWithSizesArgs> {
+  static constexpr auto schema = "unsafe_split_with_sizes(Tensor self, int[] split_sizes, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "split_with_sizes(), for programs that promise not to write to whole and pieces both.";
+  static std::vector<Tensor> compose(const Args& a) { return a.self.split_with_sizes(a.split_sizes, a.dim); }
+  static void samples(S& s) {
+    s.add({s->real({5, 3}), {2, 3}});
+    s.fails({s->real({5}), {2, 2}}, "split_with_sizes: expects split_sizes to sum exactly to 5");
+  }
+};
+ARGAND_OP(UnsafeSplitWithSizes)
+
+struct UnsafeChunk : Composite<UnsafeChunkArgs> {
+  static constexpr auto schema = "unsafe_chunk(Tensor self, int chunks, int dim=0) -> Tensor[]";
+  static constexpr auto doc = "chunk(), for programs that promise not to write to whole and pieces both.";
+  static std::vector<Tensor> compose(const Args& a) { return a.self.chunk(a.chunks, a.dim); }
+  static void samples(S& s) {
+    s.add({s->real({7, 3}), 3});
+    s.fails({s->real({4}), 0}, "chunk: expects `chunks` to be greater than 0, got: 0");
+  }
+};
+ARGAND_OP(UnsafeChunk)
+
 struct Unbind : Composite<UnbindArgs> {
   static constexpr auto schema = "unbind(Tensor(a) self, int dim=0) -> Tensor[]";
   static constexpr auto doc = "The slices along dim, which is dropped.";

@@ -1,0 +1,406 @@
+// Factorizations: QR by reflections, Cholesky's; and what follows from them.
+#include <cmath>
+#include <limits>
+
+#include "argand/base/linalg_error.h"
+#include "argand/ops/define.h"
+#include "argand/ops/linalg/args.h"
+#include "argand/ops/linalg/matrices.h"
+#include "argand/ops/maybe.h"
+
+namespace argand::ops {
+namespace {
+
+// ---- loops
+
+// The reflection I - tau v v^H, v[0] = 1, that makes multiples of the first unit vector of x: as LAPACK's larfg.  x
+// becomes (beta, the rest of v).
+template <class T>
+T reflection(T* x, int64_t n) {
+  using R = real_of_t<T>;
+  R squares = 0;
+  for (int64_t i = 1; i < n; ++i) squares += std::norm(x[i]);
+  R imaginary = 0;
+  if constexpr (is_complex_v<T>) imaginary = x[0].imag();
+  if (squares == 0 && imaginary == 0) return T(0);
+  const R real = real_part(x[0]), length = std::sqrt(squares + real * real + imaginary * imaginary);
+  const R beta = real > 0 || (real == 0 && !std::signbit(real)) ? -length : length;
+  T tau;
+  if constexpr (is_complex_v<T>)
+    tau = T((beta - real) / beta, -imaginary / beta);
+  else
+    tau = (beta - real) / beta;
+  const T divisor = x[0] - T(beta);
+  for (int64_t i = 1; i < n; ++i) x[i] /= divisor;
+  x[0] = T(beta);
+  return tau;
+}
+
+// column -= tau (v^H column) v
+template <class T>
+void reflect(const T* v, T tau, T* column, int64_t n) {
+  T dot = column[0];
+  for (int64_t i = 1; i < n; ++i) dot += conjugated(v[i]) * column[i];
+  dot *= tau;
+  column[0] -= dot;
+  for (int64_t i = 1; i < n; ++i) column[i] -= dot * v[i];
+}
+
+// Of a [m, n], column after column: R above the diagonal, reflections below.
+template <class T>
+std::vector<T> factor_qr(T* a, int64_t m, int64_t n) {
+  std::vector<T> tau(static_cast<size_t>(std::min(m, n)));
+  for (int64_t k = 0; k < std::min(m, n); ++k) {
+    T* v = a + k * m + k;
+    const T t = tau[static_cast<size_t>(k)] = reflection(v, m - k);
+    if (t == T(0)) continue;
+    for (int64_t j = k + 1; j < n; ++j) reflect(v, conjugated(t), a + j * m + k, m - k);
+  }
+  return tau;
+}
+
+// The first `width` columns of Q, column after column.
+template <class T>
+std::vector<T> unroll_q(const T* a, const std::vector<T>& tau, int64_t m, int64_t width) {
+  std::vector<T> q(static_cast<size_t>(m * width));
+  for (int64_t j = 0; j < std::min(m, width); ++j) q[static_cast<size_t>(j * m + j)] = T(1);
+  for (auto k = static_cast<int64_t>(tau.size()) - 1; k >= 0; --k) {
+    const T t = tau[static_cast<size_t>(k)];
+    if (t == T(0)) continue;
+    for (int64_t j = 0; j < width; ++j) reflect(a + k * m + k, t, q.data() + j * m + k, m - k);
+  }
+  return q;
+}
+
+// L in the lower half of a, row after row, reading that half alone; the number, from 1, of the row where the matrix is
+// seen not to be positive-definite, or 0.
+template <class T>
+int64_t factor_cholesky(T* a, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) {
+    T* row = a + i * n;
+    for (int64_t j = 0; j <= i; ++j) {
+      const T* other = a + j * n;
+      T sum = row[j];
+      for (int64_t k = 0; k < j; ++k) sum -= row[k] * conjugated(other[k]);
+      if (j < i) {
+        row[j] = sum / other[j];
+        continue;
+      }
+      const real_of_t<T> square = real_part(sum);
+      if (!(square > 0)) return i + 1;
+      row[i] = T(std::sqrt(square));
+    }
+  }
+  return 0;
+}
+
+// ---- gradients
+
+// The lower triangle and its reflection on the diagonal.
+Tensor mirrored(const Tensor& t) {
+  const Tensor below = t.tril(-1), diagonal = t.diagonal(0, -2, -1);
+  return below + mH(below) + diag_embed(diagonal.is_complex() ? real(diagonal) : diagonal);
+}
+
+// X R^-H for an upper triangle R.
+Tensor over_adjoint(const Tensor& x, const Tensor& R) { return linalg_solve_triangular(mH(R), x, false, false); }
+
+// Of A = Q R with no more columns than rows; either gradient may be undefined.
+Tensor qr_gradient(const Tensor& gQ, const Tensor& gR, const Tensor& Q, const Tensor& R) {
+  Tensor M;
+  if (gR.defined()) M = R.matmul(mH(gR));
+  if (gQ.defined()) M = M.defined() ? M - mH(gQ).matmul(Q) : -mH(gQ).matmul(Q);
+  return over_adjoint(add_defined(gQ, Q.matmul(mirrored(M))), R);
+}
+
+}  // namespace
+
+struct LinalgQr : Kernel<LinalgQrArgs> {
+  static constexpr auto schema = "linalg_qr(Tensor A, str mode='reduced') -> (Tensor Q, Tensor R)";
+  static constexpr auto doc =
+      "A = Q R with orthonormal columns of Q and a triangle R; mode: reduced, complete (Q square), or r (R alone).";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static int64_t width_of(const Args& a) {
+    return a.mode == "complete" ? rows_of(a.A) : std::min(rows_of(a.A), columns_of(a.A));
+  }
+  static TensorMetas infer(const Args& a) {
+    check_matrices("linalg_qr", a.A, false);
+    ARGAND_CHECK(ValueError, a.mode == "reduced" || a.mode == "complete" || a.mode == "r",
+                 "linalg_qr: qr received unrecognized mode '", a.mode,
+                 "' but expected one of 'reduced' (default), 'r', or 'complete'");
+    const int64_t width = width_of(a);
+    return {{a.mode == "r" ? Dims{0} : batch_and(a.A, {rows_of(a.A), width}), a.A.dtype()},
+            {batch_and(a.A, {width, columns_of(a.A)}), a.A.dtype()}};
+  }
+  static void cpu(const Args& a, std::span<Tensor> outs) {
+    const Tensor A = exec::dense(a.A);
+    const int64_t m = rows_of(A), n = columns_of(A), width = width_of(a);
+    dispatch<kMatrixTypes>(A.dtype(), "linalg_qr", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = raw<T>(A);
+      T* to_Q = a.mode == "r" ? nullptr : raw<T>(outs[0]);
+      T* to_R = raw<T>(outs[1]);
+      each_matrix(batches_of(A), m * n * width, [&](int64_t b) {
+        std::vector<T> columns(static_cast<size_t>(m * n));
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < n; ++j) columns[static_cast<size_t>(j * m + i)] = from[(b * m + i) * n + j];
+        const std::vector<T> tau = factor_qr(columns.data(), m, n);
+        for (int64_t i = 0; i < width; ++i)
+          for (int64_t j = 0; j < n; ++j)
+            to_R[(b * width + i) * n + j] = i <= j && i < m ? columns[static_cast<size_t>(j * m + i)] : T(0);
+        if (!to_Q) return;
+        const std::vector<T> q = unroll_q(columns.data(), tau, m, width);
+        for (int64_t i = 0; i < m; ++i)
+          for (int64_t j = 0; j < width; ++j) to_Q[(b * m + i) * width + j] = q[static_cast<size_t>(j * m + i)];
+      });
+    });
+  }
+  static Grads grad(const Ctx& c, const Grads& g) {
+    ARGAND_CHECK(GradError, c.mode != "r",
+                 "linalg_qr: The derivative depends on Q, which is not computed when mode='r'. Please use "
+                 "linalg.qr(A, mode='reduced') if you are going to require gradients");
+    const Tensor Q = c.result(0), R = c.result(1);
+    const int64_t m = Q.size(-2), n = R.size(-1);
+    ARGAND_CHECK(GradError, c.mode == "reduced" || m <= n,
+                 "linalg_qr: The QR decomposition is not differentiable when mode='complete' and nrows > ncols.");
+    if (!g[0].defined() && !g[1].defined()) return {{}};
+    if (m >= n) return {qr_gradient(g[0], g[1], Q, R)};
+    // A = [X Y]: X = Q U has a factorization of its own, and the rest of R is Q^H Y.
+    const Tensor U = R.narrow(-1, 0, m);
+    Tensor gQ = g[0], gU, gY;
+    if (g[1].defined()) {
+      const Tensor gV = g[1].narrow(-1, m, n - m), Y = Q.matmul(R.narrow(-1, m, n - m));
+      gU = g[1].narrow(-1, 0, m);
+      gQ = add_defined(gQ, Y.matmul(mH(gV)));
+      gY = Q.matmul(gV);
+    } else {
+      gY = zeros(R.sizes(), R.options()).narrow(-1, m, n - m);
+    }
+    return {cat({qr_gradient(gQ, gU, Q, U), gY}, -1)};
+  }
+  static void samples(S& s) {
+    s.add({s->real({4, 3})});
+    s.add({s->real({2, 3, 3}), "complete"});
+    s.add({s->real({2, 4})});
+    s.add_without_gradient({s->real({3, 2}), "complete"});
+    s.add_without_gradient({s->real({3, 2}), "r"});
+    s.add({s->real({0, 2})});
+    s.fails({s->real({2, 2}), "full"}, "linalg_qr: qr received unrecognized mode 'full' but expected one of 'reduced'");
+    s.fails({s->real({2})}, "linalg_qr: The input tensor A must have at least 2 dimensions.");
+  }
+};
+ARGAND_OP(LinalgQr)
+
+struct Qr : Composite<QrArgs> {
+  static constexpr auto schema = "qr(Tensor self, bool some=True) -> (Tensor Q, Tensor R)";
+  static constexpr auto doc = "linalg_qr: reduced if `some`, else complete.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Result compose(const Args& a) { return linalg_qr(a.self, a.some ? "reduced" : "complete"); }
+  static void samples(S& s) { s.add({s->real({4, 3})}); }
+};
+ARGAND_OP(Qr)
+
+namespace {
+
+std::string not_positive(int64_t order) {
+  return str(
+      "The factorization could not be completed because the input is not positive-definite (the leading minor of "
+      "order ",
+      order, " is not positive-definite).");
+}
+
+// A symmetric matrix with large numbers on the diagonal.
+template <class S>
+Tensor definite(S& s, IntArrayRef sizes) {
+  const Tensor x = s->real(sizes);
+  return x.matmul(x.transpose(-2, -1)) + 20 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
+}
+
+}  // namespace
+
+struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
+  static constexpr auto schema =
+      "linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)";
+  static constexpr auto doc =
+      "The triangles L with L L^H = self (upper: L^H); the other half of self is not read. info is int32: the order, "
+      "from 1, of the first leading minor that is not positive-definite, or 0. With check_errors a LinAlgError.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static TensorMetas infer(const Args& a) {
+    check_matrices("linalg_cholesky_ex", a.self, true);
+    return {{a.self.impl().sizes, a.self.dtype()}, {batch_and(a.self, {}), kInt}};
+  }
+  static void cpu(const Args& a, std::span<Tensor> outs) {
+    const Tensor A = exec::dense(a.self);
+    const int64_t n = rows_of(A);
+    dispatch<kMatrixTypes>(A.dtype(), "linalg_cholesky_ex", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = raw<T>(A);
+      T* to = raw<T>(outs[0]);
+      int32_t* info = raw<int32_t>(outs[1]);
+      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
+        std::vector<T> low(static_cast<size_t>(n * n));
+        const auto at = [&](int64_t i, int64_t j) -> T& { return low[static_cast<size_t>(i * n + j)]; };
+        for (int64_t i = 0; i < n; ++i)
+          for (int64_t j = 0; j <= i; ++j)
+            at(i, j) = a.upper ? conjugated(from[(b * n + j) * n + i]) : from[(b * n + i) * n + j];
+        info[b] = static_cast<int32_t>(factor_cholesky(low.data(), n));
+        for (int64_t i = 0; i < n; ++i)
+          for (int64_t j = 0; j < n; ++j)
+            to[(b * n + i) * n + j] = a.upper ? (j >= i ? conjugated(at(j, i)) : T(0)) : (j <= i ? at(i, j) : T(0));
+      });
+    });
+    if (a.check_errors) check_info("linalg.cholesky_ex", outs[1], not_positive);
+  }
+  // Of both halves of a Hermitian matrix, though one alone is read.
+  static Grads grad(const Ctx& c, const Grads& g) {
+    if (!g[0].defined()) return {{}};
+    const Tensor L = c.upper ? mH(c.result(0)) : c.result(0), gL = (c.upper ? mH(g[0]) : g[0]);
+    const Tensor inner = mirrored(mH(L).matmul(gL)) / 2;
+    const Tensor half = linalg_solve_triangular(mH(L), inner, true);
+    return {linalg_solve_triangular(L, half, false, false)};
+  }
+  static void samples(S& s) {
+    s.add_without_gradient({definite(s, {3, 3})});
+    s.add_without_gradient({definite(s, {2, 2, 2}), true});
+    s.add_without_gradient({s->real({0, 0})});
+    s.fails(
+        {-definite(s, {2, 2}), false, true},
+        "linalg.cholesky_ex: The factorization could not be completed because the input is not positive-definite (the "
+        "leading minor of order 1 is not positive-definite).");
+    s.fails({s->real({2, 3})},
+            "linalg_cholesky_ex: A must be batches of square matrices, but they are 2 by 3 matrices");
+  }
+};
+ARGAND_OP(LinalgCholeskyEx)
+
+struct LinalgCholesky : Composite<LinalgCholeskyArgs> {
+  static constexpr auto schema = "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor";
+  static constexpr auto doc = "The triangles L with L L^H = self (upper: L^H); the other half of self is not read.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Tensor compose(const Args& a) {
+    const auto [L, info] = linalg_cholesky_ex(a.self, a.upper);
+    check_info("linalg.cholesky", info, not_positive);
+    return L;
+  }
+  static void samples(S& s) {
+    s.add_without_gradient({definite(s, {2, 3, 3})});
+    s.fails({-definite(s, {2, 2})},
+            "linalg.cholesky: The factorization could not be completed because the input is not");
+  }
+};
+ARGAND_OP(LinalgCholesky)
+
+struct Cholesky : Composite<CholeskyArgs> {
+  static constexpr auto schema = "cholesky(Tensor self, bool upper=False) -> Tensor";
+  static constexpr auto doc = "The triangles L with L L^H = self (upper: L^H); the other half of self is not read.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    const auto [L, info] = linalg_cholesky_ex(a.self, a.upper);
+    check_info("cholesky", info, not_positive);
+    return L;
+  }
+  static void samples(S& s) { s.add_without_gradient({definite(s, {3, 3}), true}); }
+};
+ARGAND_OP(Cholesky)
+
+struct CholeskySolve : Composite<CholeskySolveArgs> {
+  static constexpr auto schema = "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor";
+  static constexpr auto doc = "X with A X = self, for the triangles input2 of A.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    check_matrices("cholesky_solve", a.self, false, "b");
+    check_matrices("cholesky_solve", a.input2, true);
+    const Tensor first = a.upper ? mH(a.input2) : a.input2;
+    return linalg_solve_triangular(mH(first), linalg_solve_triangular(first, a.self, false), true);
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 2}), definite(s, {3, 3})});
+    s.add({s->real({2, 3, 2}), definite(s, {3, 3}), true});
+    s.fails({s->real({2, 2}), s->real({2, 3})}, "cholesky_solve: A must be batches of square matrices");
+  }
+};
+ARGAND_OP(CholeskySolve)
+
+struct CholeskyInverse : Composite<CholeskyInverseArgs> {
+  static constexpr auto schema = "cholesky_inverse(Tensor self, bool upper=False) -> Tensor";
+  static constexpr auto doc = "The inverses of the matrices whose triangles self holds.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    check_matrices("cholesky_inverse", a.self, true);
+    return eye(rows_of(a.self), a.self.options()).expand(a.self.sizes()).cholesky_solve(a.self, a.upper);
+  }
+  static void samples(S& s) {
+    s.add({definite(s, {3, 3})});
+    s.fails({s->real({2, 3})}, "cholesky_inverse: A must be batches of square matrices");
+  }
+};
+ARGAND_OP(CholeskyInverse)
+
+struct LinalgLstsq : Composite<LinalgLstsqArgs> {
+  static constexpr auto schema =
+      "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
+      "residuals, "
+      "Tensor rank, Tensor singular_values)";
+  static constexpr auto doc =
+      "X that makes |self X - b| least, and least itself where there are several, by QR: self has full rank, else a "
+      "LinAlgError. residuals and rank are empty where LAPACK's driver of that name gives none; singular_values "
+      "always.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Result compose(const Args& a) {
+    constexpr const char* op = "linalg_lstsq";
+    check_matrices(op, a.self, false);
+    ARGAND_CHECK(DtypeError, a.b.dtype() == a.self.dtype(), op,
+                 ": Expected input and other to have the same dtype, but "
+                 "got input's dtype ",
+                 a.self.dtype(), " and other's dtype ", a.b.dtype());
+    const std::string driver = a.driver.value_or("gelsy");
+    ARGAND_CHECK(ValueError, driver == "gels" || driver == "gelsy" || driver == "gelsd" || driver == "gelss", op,
+                 ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ", driver);
+    const Tensor& A = a.self;
+    const bool vectors = a.b.dim() == A.dim() - 1 && a.b.sizes() == A.sizes().slice(0, static_cast<size_t>(a.b.dim()));
+    const Tensor B = vectors ? a.b.unsqueeze(-1) : a.b;
+    check_matrices(op, B, false, "other");
+    const int64_t m = rows_of(A), n = columns_of(A);
+    ARGAND_CHECK(ShapeError, rows_of(B) == m, op, ": expected other with ", m, " rows, got ", B.sizes());
+    const auto [Q, R] = linalg_qr(m >= n ? A : mH(A));
+    check_rank(op, R);
+    const Tensor X =
+        m >= n ? linalg_solve_triangular(R, mH(Q).matmul(B), true) : Q.matmul(linalg_solve_triangular(mH(R), B, false));
+    Tensor residuals = empty({0}, A.options().dtype(to_real_type(A.dtype())));
+    if (m > n && driver != "gelsy") residuals = (A.matmul(X) - B).abs().square().sum(-2);
+    const TensorOptions whole = A.options().dtype(kLong);
+    const Tensor rank = driver == "gels" ? empty({0}, whole) : full(batch_and(A, {}), std::min(m, n), whole);
+    return {vectors ? X.squeeze(-1) : X, residuals, rank, empty({0}, A.options().dtype(to_real_type(A.dtype())))};
+  }
+  static void check_rank(const char* op, const Tensor& R) {
+    if (R.is_meta()) return;
+    const Tensor lost = R.detach().diagonal(0, -2, -1) == 0;
+    ARGAND_CHECK(LinAlgError, !lost.any().item().toBool(), op, ": the input matrix is singular: it has not full rank");
+  }
+  static void samples(S& s) {
+    s.add({s->real({4, 2}), s->real({4, 3})});
+    s.add({s->real({2, 3, 2}), s->real({2, 3}), {}, "gelsd"});
+    s.add({s->real({2, 3}), s->real({2, 1}), {}, "gels"});
+    s.fails({s->real({3, 2}), s->real({2, 1})}, "linalg_lstsq: expected other with 3 rows, got [2, 1]");
+    s.fails({s->real({3, 2}), s->real({3, 1}), {}, "gel"},
+            "linalg_lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got gel");
+    s.fails({s->real({2, 2}) * 0, s->real({2, 1})}, "linalg_lstsq: the input matrix is singular");
+  }
+};
+ARGAND_OP(LinalgLstsq)
+
+}  // namespace argand::ops

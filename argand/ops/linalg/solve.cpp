@@ -1,0 +1,514 @@
+// Systems of equations, inverses and determinants, by elimination with pivots.
+#include <cmath>
+#include <limits>
+
+#include "argand/base/linalg_error.h"
+#include "argand/ops/define.h"
+#include "argand/ops/linalg/args.h"
+#include "argand/ops/linalg/matrices.h"
+#include "argand/ops/maybe.h"
+
+namespace argand::ops {
+
+void check_matrices(const char* op, const Tensor& t, bool square, const char* name) {
+  ARGAND_CHECK(ShapeError, t.dim() >= 2, op, ": The input tensor ", name, " must have at least 2 dimensions.");
+  ARGAND_CHECK(ShapeError, !square || rows_of(t) == columns_of(t), op, ": ", name,
+               " must be batches of square matrices, but they are ", rows_of(t), " by ", columns_of(t), " matrices");
+}
+
+void check_info(const char* op, const Tensor& info, std::string (*what)(int64_t)) {
+  const Tensor list = info.to(Device(kCPU)).contiguous();
+  const int32_t* p = list.is_meta() ? nullptr : raw<int32_t>(list);
+  for (int64_t i = 0; p && i < list.numel(); ++i)
+    if (p[i] != 0)
+      ARGAND_THROW(LinAlgError, op, ": ", info.dim() > 0 ? str("(Batch element ", i, "): ") : "", what(p[i]));
+}
+
+namespace {
+
+std::string singular(int64_t at) {
+  return str("The solver failed because the input matrix is singular (the diagonal element ", at, " is zero).");
+}
+std::string not_invertible(int64_t at) {
+  return str("The diagonal element ", at,
+             " is zero, the inversion could not be completed because the input matrix is "
+             "singular.");
+}
+
+// B as vectors: one, or one for each matrix of A.
+bool holds_vectors(const Tensor& A, const Tensor& B) {
+  return B.dim() == 1 || (B.dim() == A.dim() - 1 && B.sizes() == A.sizes().slice(0, static_cast<size_t>(B.dim())));
+}
+
+}  // namespace
+
+struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
+  static constexpr auto schema = "_linalg_solve_square(Tensor A, Tensor B) -> (Tensor result, Tensor info)";
+  static constexpr auto doc =
+      "X with A X = B for matrices of one batch. info is int32: the number, from 1, of the pivot that is 0, or 0.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction;
+  static TensorMetas infer(const Args& a) {
+    check_matrices("_linalg_solve_square", a.A, true);
+    ARGAND_CHECK(DtypeError, a.B.dtype() == a.A.dtype(),
+                 "_linalg_solve_square: Expected A and B to have the same dtype, "
+                 "but found A of type ",
+                 a.A.dtype(), " and B of type ", a.B.dtype(), " instead");
+    ARGAND_CHECK(ShapeError,
+                 a.B.dim() == a.A.dim() && a.B.impl().sizes == batch_and(a.A, {rows_of(a.A), columns_of(a.B)}),
+                 "_linalg_solve_square: expected B of batch and rows of A ", a.A.sizes(), ", got ", a.B.sizes());
+    return {{a.B.impl().sizes, a.B.dtype()}, {batch_and(a.A, {}), kInt}};
+  }
+  static void cpu(const Args& a, std::span<Tensor> outs) {
+    const Tensor given = exec::dense(a.A);
+    exec::copy_elements(outs[0], a.B);
+    const int64_t n = rows_of(given), r = columns_of(a.B);
+    dispatch<kMatrixTypes>(given.dtype(), "_linalg_solve_square", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = raw<T>(given);
+      T* to = raw<T>(outs[0]);
+      int32_t* info = raw<int32_t>(outs[1]);
+      each_matrix(batches_of(given), n * n * (n + r), [&](int64_t i) {
+        std::vector<T> lu(from + i * n * n, from + (i + 1) * n * n);
+        std::vector<int64_t> pivots(static_cast<size_t>(n));
+        int64_t zero = 0;
+        factor_lu(lu.data(), n, pivots.data(), zero);
+        info[i] = static_cast<int32_t>(zero);
+        solve_lu(lu.data(), pivots.data(), n, to + i * n * r, r);
+      });
+    });
+  }
+  static Grads grad(const Ctx& c, const Grads& g) {
+    if (!g[0].defined()) return {{}, {}};
+    const Tensor to_B = std::get<0>(_linalg_solve_square(mH(c.A), g[0]));
+    return {-to_B.matmul(mH(c.result(0))), to_B};
+  }
+  static void samples(S& s) {
+    const auto far = [&](IntArrayRef sizes) {
+      return s->real(sizes) + 5 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
+    };
+    s.add({far({3, 3}), s->real({3, 2})});
+    s.add({far({2, 4, 4}), s->real({2, 4, 1})});
+    s.add({s->real({0, 0}), s->real({0, 2})});
+    s.fails({s->real({2, 3}), s->real({2, 2})},
+            "_linalg_solve_square: A must be batches of square matrices, but they are 2 by 3 matrices");
+    s.fails({s->real({2, 2}), s->real({3, 2})}, "_linalg_solve_square: expected B of batch and rows of A [2, 2], got");
+  }
+};
+ARGAND_OP(LinalgSolveSquare)
+
+namespace {
+
+template <class S>
+Tensor regular(S& s, IntArrayRef sizes) {
+  return s->real(sizes) + 5 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
+}
+
+std::tuple<Tensor, Tensor> solve(const char* op, const Tensor& A, const Tensor& B, bool left) {
+  check_matrices(op, A, true);
+  ARGAND_CHECK(DtypeError, B.dtype() == A.dtype(), op,
+               ": Expected A and B to have the same dtype, but found A of type ", A.dtype(), " and B of type ",
+               B.dtype(), " instead");
+  const bool vectors = holds_vectors(A, B);
+  ARGAND_CHECK(ValueError, left || !vectors, op,
+               ": Vector broadcasting of the left hand side is not supported for left=False");
+  Tensor b = vectors ? B.unsqueeze(-1) : B;
+  check_matrices(op, b, false, "B");
+  if (!left) b = b.transpose(-2, -1);
+  const Tensor a = left ? A : A.transpose(-2, -1);
+  ARGAND_CHECK(ShapeError, rows_of(b) == rows_of(a), op, ": Incompatible shapes of A and B for the equation ",
+               left ? "AX = B" : "XA = B", " (", rows_of(A), "x", columns_of(A), " and ",
+               left ? rows_of(b) : columns_of(b), "x", left ? columns_of(b) : rows_of(b), ")");
+  const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
+  const Dims to = broadcast_shapes(batch(a), batch(b), op);
+  const auto spread = [&](const Tensor& t) {
+    Dims sizes = to;
+    for (const int64_t n : {rows_of(t), columns_of(t)}) sizes.push_back(n);
+    return t.expand(sizes);
+  };
+  auto [x, info] = _linalg_solve_square(spread(a), spread(b));
+  if (!left) x = x.transpose(-2, -1);
+  return {vectors ? x.squeeze(-1) : x, info};
+}
+
+std::tuple<Tensor, Tensor> inverse_of(const char* op, const Tensor& A) {
+  check_matrices(op, A, true);
+  return _linalg_solve_square(A, eye(rows_of(A), A.options()).expand(A.sizes()));
+}
+
+}  // namespace
+
+struct LinalgSolveEx : Composite<LinalgSolveExArgs> {
+  static constexpr auto schema =
+      "linalg_solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor info)";
+  static constexpr auto doc =
+      "linalg_solve, and int32 numbers: of the first pivot that is 0, from 1, or 0. With check_errors a LinAlgError.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Result compose(const Args& a) {
+    auto result = solve("linalg_solve_ex", a.A, a.B, a.left);
+    if (a.check_errors) check_info("linalg.solve_ex", std::get<1>(result), singular);
+    return result;
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3}), s->real({3, 2})});
+    s.fails(
+        {s->real({2, 2}) * 0, s->real({2, 1}), true, true},
+        "linalg.solve_ex: The solver failed because the input matrix is singular (the diagonal element 1 is zero).");
+  }
+};
+ARGAND_OP(LinalgSolveEx)
+
+struct LinalgSolve : Composite<LinalgSolveArgs> {
+  static constexpr auto schema = "linalg_solve(Tensor A, Tensor B, *, bool left=True) -> Tensor";
+  static constexpr auto doc =
+      "X with A X = B (left=False: X A = B), for batches that broadcast; B holds vectors where it has one dimension "
+      "less.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Tensor compose(const Args& a) {
+    const auto [x, info] = solve("linalg_solve", a.A, a.B, a.left);
+    check_info("linalg.solve", info, singular);
+    return x;
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3}), s->real({3, 2})});
+    s.add({regular(s, {2, 3, 3}), s->real({3})});
+    s.add({regular(s, {2, 3, 3}), s->real({2, 3})});
+    s.add({regular(s, {3, 3}), s->real({2, 4, 3}), false});
+    s.fails({s->real({2, 2}) * 0, s->real({2, 1})},
+            "linalg.solve: The solver failed because the input matrix is singular (the diagonal element 1 is zero).");
+    s.fails({s->real({3, 2}), s->real({2, 1})},
+            "linalg_solve: A must be batches of square matrices, but they are 3 by 2 matrices");
+    s.fails({s->real({3, 3}), s->real({2, 1})},
+            "linalg_solve: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x1)");
+  }
+};
+ARGAND_OP(LinalgSolve)
+
+struct LinalgInvEx : Composite<LinalgInvExArgs> {
+  static constexpr auto schema = "linalg_inv_ex(Tensor A, *, bool check_errors=False) -> (Tensor inverse, Tensor info)";
+  static constexpr auto doc =
+      "The inverses, and int32 numbers: of the first pivot that is 0, from 1, or 0. With check_errors a LinAlgError.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Result compose(const Args& a) {
+    auto result = inverse_of("linalg_inv_ex", a.A);
+    if (a.check_errors) check_info("linalg.inv_ex", std::get<1>(result), not_invertible);
+    return result;
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3})});
+    s.fails({s->real({2, 2}) * 0, true}, "linalg.inv_ex: The diagonal element 1 is zero");
+  }
+};
+ARGAND_OP(LinalgInvEx)
+
+struct LinalgInv : Composite<LinalgInvArgs> {
+  static constexpr auto schema = "linalg_inv(Tensor A) -> Tensor";
+  static constexpr auto doc = "The inverses of matrices.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Tensor compose(const Args& a) {
+    const auto [x, info] = inverse_of("linalg_inv", a.A);
+    check_info("linalg.inv", info, not_invertible);
+    return x;
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {2, 3, 3})});
+    s.add({s->real({0, 3, 3})});
+    s.fails(
+        {s->real({2, 2}) * 0},
+        "linalg.inv: The diagonal element 1 is zero, the inversion could not be completed because the input matrix is "
+        "singular.");
+    s.fails({s->real({3})}, "linalg_inv: The input tensor A must have at least 2 dimensions.");
+  }
+};
+ARGAND_OP(LinalgInv)
+
+struct Inverse : Composite<InverseArgs> {
+  static constexpr auto schema = "inverse(Tensor self) -> Tensor";
+  static constexpr auto doc = "The inverses of matrices.";
+  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) { return linalg_inv(a.self); }
+  static void samples(S& s) { s.add({regular(s, {3, 3})}); }
+};
+ARGAND_OP(Inverse)
+
+// ---- triangles
+
+namespace {
+
+Tensor triangle(const Tensor& t, bool upper, bool without_diagonal) {
+  return upper ? t.triu(without_diagonal ? 1 : 0) : t.tril(without_diagonal ? -1 : 0);
+}
+
+}  // namespace
+
+struct LinalgSolveTriangle : Kernel<LinalgSolveTriangleArgs> {
+  static constexpr auto schema = "_linalg_solve_triangle(Tensor A, Tensor B, bool upper, bool unitriangular) -> Tensor";
+  static constexpr auto doc = "X with A X = B for triangles A of one batch with B.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction;
+  static TensorMeta infer(const Args& a) {
+    check_matrices("_linalg_solve_triangle", a.A, true);
+    ARGAND_CHECK(DtypeError, a.B.dtype() == a.A.dtype(),
+                 "_linalg_solve_triangle: Expected A and B to have the same "
+                 "dtype, but found A of type ",
+                 a.A.dtype(), " and B of type ", a.B.dtype(), " instead");
+    ARGAND_CHECK(ShapeError,
+                 a.B.dim() == a.A.dim() && a.B.impl().sizes == batch_and(a.A, {rows_of(a.A), columns_of(a.B)}),
+                 "_linalg_solve_triangle: expected B of batch and rows of A ", a.A.sizes(), ", got ", a.B.sizes());
+    return {a.B.impl().sizes, a.B.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor A = exec::dense(a.A);
+    exec::copy_elements(out, a.B);
+    const int64_t n = rows_of(A), r = columns_of(a.B);
+    dispatch<kMatrixTypes>(A.dtype(), "_linalg_solve_triangle", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = raw<T>(A);
+      T* to = raw<T>(out);
+      each_matrix(batches_of(A), n * n * r,
+                  [&](int64_t i) { solve_triangle(from + i * n * n, n, to + i * n * r, r, a.upper, a.unitriangular); });
+    });
+  }
+  static Grads grad(const Ctx& c, const Tensor& g) {
+    const Tensor to_B = _linalg_solve_triangle(mH(c.A), g, !c.upper, c.unitriangular);
+    return {triangle(-to_B.matmul(mH(c.result())), c.upper, c.unitriangular), to_B};
+  }
+  static void samples(S& s) {
+    for (const bool upper : {true, false})
+      for (const bool ones : {true, false}) s.add({regular(s, {2, 3, 3}), s->real({2, 3, 2}), upper, ones});
+    s.fails({s->real({2, 3}), s->real({2, 2}), true, false},
+            "_linalg_solve_triangle: A must be batches of square matrices, but they are 2 by 3 matrices");
+  }
+};
+ARGAND_OP(LinalgSolveTriangle)
+
+struct LinalgSolveTriangular : Composite<LinalgSolveTriangularArgs> {
+  static constexpr auto schema =
+      "linalg_solve_triangular(Tensor self, Tensor B, *, bool upper, bool left=True, bool unitriangular=False) -> "
+      "Tensor";
+  static constexpr auto doc =
+      "X with A X = B (left=False: X A = B) for triangles A, batches broadcast; what lies on the other side is not "
+      "read.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static Tensor compose(const Args& a) {
+    constexpr const char* op = "linalg_solve_triangular";
+    check_matrices(op, a.self, true);
+    check_matrices(op, a.B, false, "B");
+    const int64_t n = rows_of(a.self), of_B = a.left ? rows_of(a.B) : columns_of(a.B);
+    ARGAND_CHECK(ShapeError, n == of_B, op, ": Incompatible shapes of A and B for the equation ",
+                 a.left ? "AX = B" : "XA = B", " (", n, "x", n, " and ", rows_of(a.B), "x", columns_of(a.B), ")");
+    const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
+    const Dims to = broadcast_shapes(batch(a.self), batch(a.B), op);
+    const auto spread = [&](const Tensor& t) {
+      Dims sizes = to;
+      for (const int64_t size : {rows_of(t), columns_of(t)}) sizes.push_back(size);
+      const Tensor wide = t.expand(sizes);
+      return a.left ? wide : wide.transpose(-2, -1);
+    };
+    const Tensor x = _linalg_solve_triangle(spread(a.self), spread(a.B), a.upper == a.left, a.unitriangular);
+    return a.left ? x : x.transpose(-2, -1);
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3}), s->real({2, 3, 2}), true});
+    s.add({regular(s, {2, 3, 3}), s->real({4, 3}), false, false});
+    s.fails({s->real({3, 3}), s->real({2, 2}), true},
+            "linalg_solve_triangular: Incompatible shapes of A and B for the equation AX = B (3x3 and 2x2)");
+  }
+};
+ARGAND_OP(LinalgSolveTriangular)
+
+// ---- determinants
+
+namespace {
+
+struct Sign {
+  template <class T>
+  static T of(int64_t swaps) {
+    return swaps % 2 ? T(-1) : T(1);
+  }
+};
+
+}  // namespace
+
+// What stays finite where a matrix has no inverse: the transposed cofactors.
+struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
+  static constexpr auto schema = "_linalg_adjugate(Tensor A) -> Tensor";
+  static constexpr auto doc = "The determinant times the inverse, by elimination: of singular matrices, its limit.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr bool differentiable = false;
+  static constexpr int variants = kFunction;
+  static TensorMeta infer(const Args& a) {
+    check_matrices("_linalg_adjugate", a.A, true);
+    return {a.A.impl().sizes, a.A.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor A = exec::dense(a.A);
+    const int64_t n = rows_of(A);
+    dispatch<kMatrixTypes>(A.dtype(), "_linalg_adjugate", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using R = real_of_t<T>;
+      const T* from = raw<T>(A);
+      T* to = raw<T>(out);
+      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
+        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
+        std::vector<int64_t> pivots(static_cast<size_t>(n));
+        int64_t zero = 0;
+        T det = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
+        R largest = std::numeric_limits<R>::min();
+        for (const T x : lu) largest = std::max(largest, size_of(x));
+        // A pivot of 0 as one that is lost in rounding: what is divided by it is multiplied with it again.
+        for (int64_t i = 0; i < n; ++i) {
+          T& pivot = lu[static_cast<size_t>(i * n + i)];
+          if (pivot == T(0)) pivot = T(largest * std::numeric_limits<R>::epsilon());
+          det *= pivot;
+        }
+        T* inverse = to + b * n * n;
+        for (int64_t i = 0; i < n * n; ++i) inverse[i] = i % (n + 1) == 0 ? T(1) : T(0);
+        solve_lu(lu.data(), pivots.data(), n, inverse, n);
+        for (int64_t i = 0; i < n * n; ++i) inverse[i] *= det;
+      });
+    });
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3})});
+    s.fails({s->real({2, 3})}, "_linalg_adjugate: A must be batches of square matrices, but they are 2 by 3 matrices");
+  }
+};
+ARGAND_OP(LinalgAdjugate)
+
+struct LinalgDet : Kernel<LinalgDetArgs> {
+  static constexpr auto schema = "linalg_det(Tensor A) -> Tensor";
+  static constexpr auto doc = "The determinants of matrices.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static TensorMeta infer(const Args& a) {
+    check_matrices("linalg_det", a.A, true);
+    return {batch_and(a.A, {}), a.A.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor A = exec::dense(a.A);
+    const int64_t n = rows_of(A);
+    dispatch<kMatrixTypes>(A.dtype(), "linalg_det", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* from = raw<T>(A);
+      T* to = raw<T>(out);
+      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
+        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
+        std::vector<int64_t> pivots(static_cast<size_t>(n));
+        int64_t zero = 0;
+        T det = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
+        for (int64_t i = 0; i < n; ++i) det *= lu[static_cast<size_t>(i * n + i)];
+        to[b] = det;
+      });
+    });
+  }
+  // The gradient's own gradient needs an inverse.
+  static Tensor grad_A(const Ctx& c, const Tensor& g) {
+    const auto matrix = [](const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); };
+    if (!GradMode::is_enabled()) return matrix(g) * mH(_linalg_adjugate(c.A));
+    return matrix(g * c.result().conj()) * mH(std::get<0>(linalg_inv_ex(c.A)));
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 3})});
+    s.add({s->real({2, 2, 2})});
+    s.add({s->real({0, 0})});
+    s.fails({s->real({2, 3})}, "linalg_det: A must be batches of square matrices, but they are 2 by 3 matrices");
+    s.fails({s->real({2})}, "linalg_det: The input tensor A must have at least 2 dimensions.");
+  }
+};
+ARGAND_OP(LinalgDet)
+
+struct Det : Composite<DetArgs> {
+  static constexpr auto schema = "det(Tensor self) -> Tensor";
+  static constexpr auto doc = "The determinants of matrices.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static Tensor compose(const Args& a) { return linalg_det(a.self); }
+  static void samples(S& s) { s.add({s->real({3, 3})}); }
+};
+ARGAND_OP(Det)
+
+struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
+  static constexpr auto schema = "linalg_slogdet(Tensor A) -> (Tensor sign, Tensor logabsdet)";
+  static constexpr auto doc = "The signs of the determinants, and the logarithms of their absolute values.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kOut;
+  static TensorMetas infer(const Args& a) {
+    check_matrices("linalg_slogdet", a.A, true);
+    return {{batch_and(a.A, {}), a.A.dtype()}, {batch_and(a.A, {}), to_real_type(a.A.dtype())}};
+  }
+  static void cpu(const Args& a, std::span<Tensor> outs) {
+    const Tensor A = exec::dense(a.A);
+    const int64_t n = rows_of(A);
+    dispatch<kMatrixTypes>(A.dtype(), "linalg_slogdet", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      using R = real_of_t<T>;
+      const T* from = raw<T>(A);
+      T* signs = raw<T>(outs[0]);
+      R* logs = raw<R>(outs[1]);
+      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
+        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
+        std::vector<int64_t> pivots(static_cast<size_t>(n));
+        int64_t zero = 0;
+        T sign = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
+        R log = 0;
+        for (int64_t i = 0; i < n; ++i) {
+          const T pivot = lu[static_cast<size_t>(i * n + i)];
+          const R size = std::abs(pivot);
+          sign *= size == R(0) ? T(0) : pivot / size;
+          log += std::log(size);
+        }
+        signs[b] = sign, logs[b] = log;
+      });
+    });
+  }
+  // Of log(det), z with dz = tr(A^-1 dA): the second result is its real part, the first e^(i Im z).
+  static Grads grad(const Ctx& c, const Grads& g) {
+    Tensor slope = g[1];
+    if (c.A.is_complex() && g[0].defined()) {
+      const Tensor turn = imag(g[0].conj() * c.result(0)) * std::complex<double>(0, -1);
+      slope = add_defined(slope, turn);
+    }
+    if (!slope.defined()) return {zeros_like(c.A)};  // the sign is constant between jumps
+    return {slope.unsqueeze(-1).unsqueeze(-1) * mH(std::get<0>(linalg_inv_ex(c.A)))};
+  }
+  static void samples(S& s) {
+    s.add({regular(s, {3, 3})});
+    s.add({regular(s, {2, 2, 2})});
+    s.fails({s->real({2, 3})}, "linalg_slogdet: A must be batches of square matrices, but they are 2 by 3 matrices");
+  }
+};
+ARGAND_OP(LinalgSlogdet)
+
+struct Slogdet : Composite<SlogdetArgs> {
+  static constexpr auto schema = "slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)";
+  static constexpr auto doc = "The signs of the determinants, and the logarithms of their absolute values.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Result compose(const Args& a) { return linalg_slogdet(a.self); }
+  static void samples(S& s) { s.add({regular(s, {3, 3})}); }
+};
+ARGAND_OP(Slogdet)
+
+struct Logdet : Composite<LogdetArgs> {
+  static constexpr auto schema = "logdet(Tensor self) -> Tensor";
+  static constexpr auto doc = "The logarithms of the determinants; NaN where a real one is negative.";
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static Tensor compose(const Args& a) {
+    const auto [sign, size] = linalg_slogdet(a.self);
+    return sign.is_complex() ? sign.log() + size : size.masked_fill(sign < 0, NAN);
+  }
+  static void samples(S& s) { s.add({regular(s, {2, 3, 3})}); }
+};
+ARGAND_OP(Logdet)
+
+}  // namespace argand::ops
