@@ -27,6 +27,15 @@ detail::Pipeline::Settings DataLoaderOptions::settings() const {
   return {workers(), std::max<int64_t>(1, max_jobs().value_or(ahead)), timeout(), enforce_ordering()};
 }
 
+FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
+    : batch_size(static_cast<size_t>(options.batch_size())),
+      workers(static_cast<size_t>(options.workers())),
+      max_jobs(workers ? static_cast<size_t>(options.settings().ahead) : 0),
+      enforce_ordering(options.enforce_ordering()),
+      drop_last(options.drop_last()) {
+  if (options.timeout().count() > 0) timeout = options.timeout();
+}
+
 DataLoader::Iterator::Iterator(std::shared_ptr<detail::Pipeline> pass) : pass_(std::move(pass)) { ++*this; }
 
 DataLoader::Iterator& DataLoader::Iterator::operator++() {

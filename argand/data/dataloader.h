@@ -19,7 +19,7 @@ class DataLoaderBase {
   using BatchType = Batch;
   using BatchRequestType = BatchRequest;
 
-  explicit DataLoaderBase(DataLoaderOptions options) : options_(std::move(options)) {
+  explicit DataLoaderBase(DataLoaderOptions options) : options_(std::move(options)), full_options_(options_) {
     options_.check();
     ARGAND_CHECK(ValueError, !options_.shuffle(),
                  "make_data_loader: the sampler says what is shuffled; give make_data_loader a RandomSampler");
@@ -44,9 +44,10 @@ class DataLoaderBase {
   void join() {
     if (const auto pass = pass_.lock()) pass->stop();
   }
-  const DataLoaderOptions& options() const noexcept { return options_; }
+  const FullDataLoaderOptions& options() const noexcept { return full_options_; }
 
  protected:
+  DataLoaderOptions options_;
   static constexpr bool kCanPin = std::is_same_v<Batch, Example<>>;
   virtual detail::Pipeline::Source start_pass() = 0;
 
@@ -57,7 +58,7 @@ class DataLoaderBase {
   }
 
  private:
-  DataLoaderOptions options_;
+  const FullDataLoaderOptions full_options_;
   std::weak_ptr<detail::Pass> pass_;
 };
 
@@ -69,7 +70,7 @@ class StatelessDataLoader
   StatelessDataLoader(Dataset dataset, Sampler sampler, DataLoaderOptions options)
       : StatelessDataLoader::DataLoaderBase(std::move(options)), shared_(std::make_shared<Shared>(std::move(sampler))) {
     // The calling thread uses what it was given, a worker always a copy: data sets may count them.
-    const auto workers = static_cast<size_t>(this->options().workers());
+    const auto workers = this->options().workers;
     shared_->datasets.reserve(std::max<size_t>(1, workers));
     for (size_t i = 0; i < workers; ++i) shared_->datasets.push_back(dataset);
     if (workers == 0) shared_->datasets.push_back(std::move(dataset));
@@ -83,8 +84,8 @@ class StatelessDataLoader
   };
   detail::Pipeline::Source start_pass() override {
     shared_->sampler.reset(std::nullopt);
-    return [shared = shared_, size = static_cast<size_t>(this->options().batch_size()),
-            drop_last = this->options().drop_last(), pin = this->options().pin_memory()]() -> detail::Pipeline::Work {
+    return [shared = shared_, size = this->options().batch_size, drop_last = this->options().drop_last,
+            pin = this->options_.pin_memory()]() -> detail::Pipeline::Work {
       auto request = shared->sampler.next(size);
       if (!request || (drop_last && request->size() < size)) return {};
       return {[shared, pin, request = std::move(*request)](size_t worker) {
@@ -107,8 +108,8 @@ class StatefulDataLoader
  private:
   detail::Pipeline::Source start_pass() override {
     dataset_->reset();
-    return [dataset = dataset_, size = static_cast<size_t>(this->options().batch_size()),
-            pin = this->options().pin_memory()]() -> detail::Pipeline::Work {
+    return [dataset = dataset_, size = this->options().batch_size,
+            pin = this->options_.pin_memory()]() -> detail::Pipeline::Work {
       return {[dataset, size, pin](size_t) -> detail::Pipeline::Batch {
         auto batch = dataset->get_batch(size);
         return batch ? StatefulDataLoader::share(std::move(*batch), pin) : nullptr;

@@ -31,6 +31,15 @@ struct DataLoaderOptions {
   detail::Pipeline::Settings settings() const;
 };
 
+// The same as plain members, which a loader of make_data_loader() shows; LibTorch's.
+struct FullDataLoaderOptions {
+  explicit FullDataLoaderOptions(const DataLoaderOptions& options);
+  size_t batch_size, workers;
+  size_t max_jobs;  // batches made ahead by all workers; 0 without workers
+  std::optional<std::chrono::milliseconds> timeout;
+  bool enforce_ordering, drop_last;
+};
+
 namespace detail {
 // A copy in page-locked memory of what is on the CPU.
 Tensor pinned(const Tensor& t);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <numeric>
 #include <set>
@@ -188,6 +189,37 @@ TEST(MakeDataLoader, StatefulSetsEndThemselves) {
       }
     }
   }
+}
+
+// The worker with the earlier number finds that there is no more, after the other took what was last.
+TEST(Pipeline, TheLastBatchIsNotLostToAnEarlierEnd) {
+  std::atomic<int> given = 0;
+  std::promise<void> made;
+  const std::shared_future<void> last = made.get_future();
+  detail::Pipeline pipeline(
+      [&]() -> detail::Pipeline::Work {
+        const int number = given++;
+        return {[&, number](size_t) -> detail::Pipeline::Batch {
+          if (number == 0) return last.wait(), nullptr;
+          if (number > 1) return nullptr;
+          made.set_value();
+          return std::make_shared<int>(7);
+        }};
+      },
+      {2, 2});
+  const auto batch = std::static_pointer_cast<int>(pipeline.next());
+  ASSERT_TRUE(batch);
+  EXPECT_EQ(*batch, 7);
+  EXPECT_FALSE(pipeline.next());
+}
+
+TEST(MakeDataLoader, ShowsItsOptionsAsPlainMembers) {
+  const FullDataLoaderOptions plain(DataLoaderOptions(3).workers(2).drop_last(true));
+  EXPECT_EQ(plain.batch_size, 3u);
+  EXPECT_EQ(plain.max_jobs, 4u);
+  EXPECT_TRUE(plain.drop_last && plain.enforce_ordering && !plain.timeout);
+  EXPECT_EQ(FullDataLoaderOptions(DataLoaderOptions().timeout(std::chrono::milliseconds(5))).timeout->count(), 5);
+  EXPECT_EQ(FullDataLoaderOptions(DataLoaderOptions().workers(2).max_jobs(7)).max_jobs, 7u);
 }
 
 TEST(MakeDataLoader, WithoutOrderABatchDoesNotWaitForASlowOne) {

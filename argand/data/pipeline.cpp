@@ -60,17 +60,20 @@ class Pipeline::Shared {
     std::unique_lock lock(mutex_);
     const auto found = [&] { return settings_.ordered ? made_.find(to_take_) : made_.begin(); };
     const auto is_ready = [&] { return found() != made_.end() || (ended_ && to_take_ == to_make_); };
-    if (settings_.timeout.count() == 0) {
-      ready_.wait(lock, is_ready);
-    } else if (!ready_.wait_for(lock, settings_.timeout, is_ready)) {
-      throw LoaderTimeout(str("DataLoader: Timeout, batch ", to_take_, sample_text(), " was not made within ",
-                              settings_.timeout.count(), " ms"));
+    Made made;
+    // A worker that found no more may have been given an earlier number than one that found the last batch.
+    while (!made.batch && !made.error) {
+      if (settings_.timeout.count() == 0) {
+        ready_.wait(lock, is_ready);
+      } else if (!ready_.wait_for(lock, settings_.timeout, is_ready)) {
+        throw LoaderTimeout(str("DataLoader: Timeout, batch ", to_take_, sample_text(), " was not made within ",
+                                settings_.timeout.count(), " ms"));
+      }
+      if (found() == made_.end()) return nullptr;
+      made = std::move(made_.extract(found()).mapped());
+      ++to_take_;
+      room_.notify_one();
     }
-    if (found() == made_.end()) return nullptr;
-    Made made = std::move(made_.extract(found()).mapped());
-    ++to_take_;
-    if (!made.batch && !made.error) to_take_ = to_make_, made_.clear();  // what was made past the end
-    room_.notify_one();
     lock.unlock();
     if (made.error) std::rethrow_exception(made.error);
     return std::move(made.batch);
