@@ -3,6 +3,7 @@
 
 #include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
+#include "argand/base/log.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
@@ -14,7 +15,8 @@ namespace argand {
 bool Tensor::requires_grad() const {
   const AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return false;
-  return meta->requires_grad || meta->grad_fn || (meta->base.defined() && grad_fn());
+  // A view made without recording says what its base says, though no gradient goes from it to the base.
+  return meta->requires_grad || meta->grad_fn || (meta->base.defined() && meta->base.requires_grad());
 }
 
 const Tensor& Tensor::set_requires_grad(bool value) const {
@@ -30,13 +32,21 @@ const Tensor& Tensor::set_requires_grad(bool value) const {
 
 bool Tensor::is_leaf() const {
   const AutogradMeta* meta = autograd_meta_or_null(*this);
-  return !meta || !grad_fn();
+  if (!meta) return true;
+  return meta->creation == autograd::CreationMeta::DEFAULT ? !grad_fn() : !meta->grad_fn;
 }
 
 const Tensor& Tensor::grad() const {
   static const Tensor& none = *new Tensor;
   AutogradMeta* meta = autograd_meta_or_null(*this);
-  return meta ? meta->grad() : none;
+  if (!meta) return none;
+  if (meta->grad_fn && !meta->retained_grad && !meta->leaf_grad.defined())
+    warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+        "you access the leaf Tensor instead.");
+  return meta->grad();
 }
 
 Tensor& Tensor::mutable_grad() const { return autograd_meta(*this).grad(); }

@@ -124,7 +124,9 @@ namespace argand {
 intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
   AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return nullptr;
-  if (meta->base.defined() && !meta->made_without_grad && meta->view_version != _version() && meta->base.grad_fn()) {
+  if (meta->base.defined() && meta->view_version != _version() && meta->base.grad_fn()) {
+    if (meta->creation != autograd::CreationMeta::DEFAULT)
+      throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");
     const Tensor base = meta->base;
     const std::lock_guard lock(meta->mutex);
     if (meta->view_version != _version()) {

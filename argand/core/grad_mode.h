@@ -34,11 +34,12 @@ struct EnableGradGuard : AutoGradMode {
   EnableGradGuard() : AutoGradMode(true) {}
 };
 
-// As c10::InferenceMode: nothing is recorded, and tensors made inside can never become part of a graph.
+// As c10::InferenceMode: nothing is recorded, and tensors made inside can never become part of a graph.  Switched off,
+// gradients are on.
 struct InferenceMode {
   explicit InferenceMode(bool on = true) : before_(GradMode::flags) {
     GradMode::flags.inference = on;
-    if (on) GradMode::flags.grad = false;
+    GradMode::flags.grad = !on;
   }
   ~InferenceMode() { GradMode::flags = before_; }
   InferenceMode(const InferenceMode&) = delete;

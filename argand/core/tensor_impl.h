@@ -33,6 +33,19 @@ class TensorImpl final : public RefCounted {
     contiguous = is_contiguous(this->sizes, this->strides);
   }
   const Device& device() const { return storage->device(); }
+  // Under LibTorch's names: autograd's data, if there is any, and the count of in-place writes, which GradError says
+  // that a tensor of InferenceMode does not have.
+  AutogradMeta* autograd_meta() const { return autograd.get(); }
+  class VersionCounter {
+   public:
+    explicit VersionCounter(const TensorImpl& of) : of_(of) {}
+    uint32_t current_version() const;
+
+   private:
+    const TensorImpl& of_;
+  };
+  VersionCounter version_counter() const { return VersionCounter(*this); }
+  void bump_version() const;
   // Address of element 0, with pending writes done.
   void* data() const { return address_in(storage->data()); }
   void* issued_data() const { return address_in(storage->issued_data()); }

@@ -13,6 +13,17 @@ namespace argand {
 void AutogradMetaDeleter::operator()(AutogradMeta* meta) const { delete meta; }
 TensorImpl::~TensorImpl() = default;
 
+uint32_t TensorImpl::VersionCounter::current_version() const {
+  ARGAND_CHECK(GradError, !of_.inference, "Inference tensors do not track version counter.");
+  return of_.storage->version();
+}
+
+void TensorImpl::bump_version() const {
+  ARGAND_CHECK(GradError, !inference || InferenceMode::is_enabled(),
+               "Inplace update to inference tensor outside InferenceMode is not allowed.");
+  storage->bump_version("bump_version");
+}
+
 AutogradMeta& autograd_meta(const Tensor& t) {
   auto& meta = t.impl().autograd;
   if (!meta) meta.reset(new AutogradMeta);
@@ -24,7 +35,23 @@ void mark_view(const Tensor& view, const Tensor& of) {
   const AutogradMeta* parent = autograd_meta_or_null(of);
   meta.base = parent && parent->base.defined() ? parent->base : of;
   meta.view_version = view._version();
-  meta.made_without_grad = !GradMode::is_enabled() || (parent && parent->made_without_grad);
+  using autograd::CreationMeta;
+  if (parent && parent->creation != CreationMeta::DEFAULT)
+    meta.creation = parent->creation;
+  else if (InferenceMode::is_enabled())
+    meta.creation = CreationMeta::INFERENCE_MODE;
+  else if (!GradMode::is_enabled())
+    meta.creation = CreationMeta::NO_GRAD_MODE;
+}
+
+void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, const char* happened) {
+  const bool inference = creation == autograd::CreationMeta::INFERENCE_MODE;
+  const char* const mode = inference ? "inference" : "no_grad";
+  ARGAND_THROW(GradError, op, ": A view was created in ", mode, " mode and ", happened, " modified inplace ",
+               inference ? "in normal mode" : "with grad mode enabled",
+               ". It is unclear whether the write should be recorded: move both the view and the write either inside "
+               "the ",
+               inference ? "inference_mode" : mode, " block (it is not recorded) or outside (it is).");
 }
 
 void check_inplace(const char* op, const Tensor& self, bool records) {
@@ -36,10 +63,10 @@ void check_inplace(const char* op, const Tensor& self, bool records) {
   ARGAND_CHECK(GradError, !(meta->requires_grad && self.is_leaf()), op,
                ": a leaf Variable that requires grad is being used in an in-place operation.");
   if (!meta->base.defined()) return;
+  if (meta->creation != autograd::CreationMeta::DEFAULT && (records || meta->base.requires_grad()))
+    throw_unrecorded_view(op, meta->creation, "is being");
   ARGAND_CHECK(GradError, !(meta->base.requires_grad() && meta->base.is_leaf()), op,
                ": a view of a leaf Variable that requires grad is being used in an in-place operation.");
-  ARGAND_CHECK(GradError, !(records && meta->made_without_grad), op,
-               ": A view was created in no_grad mode and is being modified inplace with grad mode enabled.");
 }
 
 namespace autograd {

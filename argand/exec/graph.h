@@ -89,6 +89,11 @@ class Node : public RefCounted {
 
 }  // namespace autograd
 
+namespace autograd {
+// In what mode a view was made, which says whether it may become part of a graph later.
+enum class CreationMeta : uint8_t { DEFAULT, NO_GRAD_MODE, INFERENCE_MODE };
+}  // namespace autograd
+
 class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
  public:
   bool requires_grad = false;  // of a leaf
@@ -105,8 +110,12 @@ class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded b
   // grad_fn is stale and is made again from the base's (gradient_edge in autograd/views.cpp).
   Tensor base;
   uint32_t view_version = 0;
-  bool made_without_grad = false;  // under NoGradGuard, or by a view without gradient: never follows the base's history
+  autograd::CreationMeta creation = autograd::CreationMeta::DEFAULT;  // any other never follows the base's history
   std::mutex mutex;
+
+  // LibTorch's names, for programs that ask how a view was made.
+  bool has_bw_view() const { return base.defined(); }
+  autograd::CreationMeta get_creation_meta() const { return creation; }
 };
 
 // The meta of `t`, made if missing.
@@ -118,6 +127,8 @@ autograd::Edge gradient_edge(const Tensor& t);
 
 // Notes that `view` is a view of `base` (or of what `base` is a view of).
 void mark_view(const Tensor& view, const Tensor& base);
+// GradError about a view made in a mode that records nothing, of which `happened`.
+[[noreturn]] void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, const char* happened);
 // GradError if writing `self` in place would lose or falsify gradients.  `records`: the write becomes part of the
 // graph.
 void check_inplace(const char* op, const Tensor& self, bool records);

@@ -82,14 +82,17 @@ void check_dtype(const OpInfo& op, TensorSlots& slots) {
 
 bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
   if (!GradMode::is_enabled() || !op.differentiable) return false;
-  bool any = false;
+  // What is made of tensors of InferenceMode alone is recorded nowhere, whatever they require.
+  bool any = false, any_normal = false;
   for (size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i].tensor->defined() || !slots[i].tensor->requires_grad()) continue;
+    if (!slots[i].tensor->defined()) continue;
+    any_normal |= !slots[i].tensor->is_inference();
+    if (!slots[i].tensor->requires_grad()) continue;
     if (op.constant_arguments >> i & 1) throw_constant_requires_grad(op, args, slots[i].argument);
     any = true;
-    if (!op.constant_arguments) break;
+    if (any_normal && !op.constant_arguments) break;
   }
-  return any;
+  return any && any_normal;
 }
 
 // ---- submitting
@@ -174,9 +177,7 @@ void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* 
 void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
   ViewLayout v = op.view(args);
   out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset, v.dtype);
-  if (InferenceMode::is_enabled()) return;
-  mark_view(out, base);
-  if (!op.differentiable) autograd_meta(out).made_without_grad = true;
+  if (op.differentiable && !base.is_inference()) mark_view(out, base);
 }
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {
@@ -286,13 +287,20 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
 }
 
 void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
-  for (const Tensor& out : outs)
-    ARGAND_CHECK(GradError, !GradMode::is_enabled() || !out.requires_grad(), op.name,
-                 ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
-                 "requires grad");
+  bool writes_graph = false, reads_graph = false;
+  if (GradMode::is_enabled()) {
+    for (const Tensor& out : outs) writes_graph |= out.requires_grad();
+    TensorSlots slots;
+    if (op.differentiable) op.args.tensors(args, slots);
+    for (const TensorSlot& s : slots) reads_graph |= s.tensor->defined() && s.tensor->requires_grad();
+  }
   const NoGradGuard no_grad;
   const AutocastScope no_autocast;
   std::vector<Tensor> results = call(op, args);
+  for (const Tensor& result : results)
+    ARGAND_CHECK(GradError, !writes_graph && !(reads_graph && is_differentiable(result.dtype())), op.name,
+                 ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
+                 "requires grad");
   for (size_t i = 0; i < outs.size(); ++i) {
     ARGAND_CHECK(DeviceError, results[i].device() == outs[i].device(), op.name, ": expected out on ",
                  results[i].device(), ", got ", outs[i].device());

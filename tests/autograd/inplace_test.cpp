@@ -144,5 +144,71 @@ TEST(InPlace, DetachInPlaceOfAView) {
   EXPECT_MESSAGE("Can't detach views in-place. Use detach() instead", view.detach_());
 }
 
+// A view made where nothing is recorded says what its base says, but no gradient goes through it to the base.
+TEST(InPlace, ViewsMadeWithoutRecording) {
+  const Tensor x = leaf({3}, 2), y = x * 1.0;
+  Tensor quiet, inferred;
+  {
+    const NoGradGuard off;
+    quiet = y.view({3});
+  }
+  {
+    const InferenceMode inference;
+    inferred = x.view({3});
+    EXPECT_TRUE(inferred.is_view() && !inferred.is_inference());
+  }
+  for (const Tensor& view : {quiet, inferred}) {
+    EXPECT_TRUE(view.requires_grad() && view.is_leaf());
+    EXPECT_TRUE((view * view).requires_grad());
+  }
+  (inferred * inferred).sum().backward();
+  EXPECT_FALSE(x.grad().defined() || inferred.grad().defined());
+  EXPECT_MESSAGE("A view was created in no_grad mode and is being modified inplace", quiet.mul_(2));
+  EXPECT_MESSAGE("A view was created in inference mode and is being modified inplace", inferred.mul_(2));
+  EXPECT_MESSAGE("A view was created in inference mode", inferred.view({3}).mul_(2));
+  EXPECT_FALSE(inferred.grad_fn());
+  Tensor late = x * 1.0;
+  {
+    const NoGradGuard off;
+    quiet = late.view({3});
+  }
+  late.mul_(2);
+  EXPECT_MESSAGE("its base or another view of its base has been modified inplace", quiet.grad_fn());
+  const Tensor plain = full({3}, 1.0);
+  {
+    const NoGradGuard off;
+    quiet = plain.view({3});
+  }
+  EXPECT_FALSE(quiet.requires_grad());
+  quiet.mul_(2);
+  EXPECT_TRUE(all_equal(plain, 2)) << "nothing to record: nothing to refuse";
+}
+
+TEST(InPlace, TensorsOfInferenceModeAloneAreNotRecorded) {
+  Tensor t;
+  {
+    const InferenceMode inference;
+    t = leaf({3}, 2);
+    const InferenceMode normal(false);
+    EXPECT_TRUE(GradMode::is_enabled() && !InferenceMode::is_enabled());
+  }
+  EXPECT_FALSE((t * t).requires_grad());
+  EXPECT_FALSE(t.view({3}).requires_grad());
+  (t + leaf({3}, 1)).sum().backward();
+  EXPECT_TRUE(all_equal(t.grad(), 1));
+}
+
+TEST(InPlace, OutFormsOfWhatRequiresGradAreRefused) {
+  const Tensor x = leaf({3}, 2), plain = full({3}, 1.0, kDouble);
+  Tensor out = full({3}, 0.0, kDouble);
+  EXPECT_MESSAGE("mul: functions with out=... arguments don't support automatic differentiation",
+                 mul_out(out, x, plain));
+  mul_out(out, x.detach(), plain);
+  EXPECT_TRUE(all_equal(out, 2));
+  Tensor equal = full({3}, false, kBool);
+  eq_out(equal, x, x);
+  EXPECT_TRUE(all_equal(equal, 1)) << "it has no gradient";
+}
+
 }  // namespace
 }  // namespace argand::autograd
