@@ -41,6 +41,8 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
 
   size_t nbytes() const { return nbytes_; }
   const Device& device() const { return device_; }
+  // Whether the bytes are someone else's, with a function to call at the end.
+  bool has_release() const { return release_ != nullptr; }
 
   // Address of the first byte, with every pending write done; null only for 0 bytes.
   void* data() {
@@ -100,6 +102,17 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   std::function<void(void*)> release_;
 };
 
+// An address, and what its deleter needs: not null where there is one.
+class DataPtr {
+ public:
+  DataPtr(void* data, void* context) : data_(data), context_(context) {}
+  void* get() const { return data_; }
+  void* get_context() const { return context_; }
+
+ private:
+  void *data_, *context_;
+};
+
 // A counted handle to a storage, with the names of LibTorch's Storage.
 class StoragePtr : public intrusive_ptr<StorageImpl> {
  public:
@@ -110,6 +123,7 @@ class StoragePtr : public intrusive_ptr<StorageImpl> {
     get()->expose();
     return get()->data();
   }
+  DataPtr data_ptr() const { return {data(), get()->has_release() ? get() : nullptr}; }
   size_t nbytes() const { return get()->nbytes(); }
   Device device() const { return get()->device(); }
 };

@@ -1,5 +1,7 @@
 #include "argand/core/tensor.h"
 
+#include "argand/core/dimname.h"
+
 namespace argand {
 
 void Tensor::throw_undefined() { throw ValueError("expected a tensor, got an undefined one"); }
@@ -36,6 +38,10 @@ void* Tensor::data_ptr() const {
 
 void Tensor::check_dtype(ScalarType wanted) const {
   ARGAND_CHECK(DtypeError, dtype() == wanted, "data_ptr: expected a tensor of ", wanted, ", got ", dtype());
+}
+
+Tensor Tensor::refine_names(ArrayRef<Dimname>) const {
+  ARGAND_THROW(NotImplementedError, "refine_names: tensors have no names of dimensions here; use their numbers");
 }
 
 }  // namespace argand

@@ -15,6 +15,7 @@
 
 namespace argand {
 
+class Dimname;
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 namespace autograd {
@@ -155,6 +156,8 @@ class Tensor {
   uint32_t _version() const { return impl().storage->version(); }
   bool is_view() const;
   Tensor _base() const;
+  // NotImplementedError: tensors have no names of dimensions (argand/core/dimname.h).
+  Tensor refine_names(ArrayRef<Dimname> names) const;
   bool is_inference() const { return impl().inference; }
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 std::optional<TensorList> inputs = std::nullopt) const;

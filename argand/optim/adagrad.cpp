@@ -16,6 +16,15 @@ void AdagradOptions::each_number(const std::function<void(const char*, double&)>
 
 void AdagradOptions::check() { check_numbers(*this); }
 
+void Adagrad::begin() {
+  const NoGradGuard no_grad;
+  for (const OptimizerParamGroup& group : param_groups()) {
+    const auto& o = static_cast<const AdagradOptions&>(group.options());
+    for (const Tensor& p : group.params())
+      static_cast<AdagradParamState&>(state_of(p)).sum(full_like(p, o.initial_accumulator_value()));
+  }
+}
+
 void Adagrad::update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) {
   if (!s.sum().defined()) s.sum(full_like(p, o.initial_accumulator_value()));
   const Tensor g = descent(p, o.weight_decay(), o.maximize());

@@ -23,10 +23,18 @@ struct AdagradParamState : CountingParamState<AdagradParamState> {
 
 class Adagrad : public PointwiseOptimizer<AdagradOptions, AdagradParamState> {
  public:
-  using PointwiseOptimizer::PointwiseOptimizer;
+  explicit Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions defaults = {})
+      : PointwiseOptimizer(groups, std::move(defaults)) {
+    begin();
+  }
+  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
+      : Adagrad({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
 
  protected:
   void update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) override;
+
+ private:
+  void begin();  // the sums, which are there before the first step
 };
 
 }  // namespace argand::optim

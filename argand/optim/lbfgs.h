@@ -34,9 +34,10 @@ struct LBFGSParamState : OptimizerCloneableParamState<LBFGSParamState> {
   ARGAND_ARG(Tensor, d);       // the direction
   ARGAND_ARG(Tensor, H_diag);  // the first guess of the inverse Hessian, a number
   ARGAND_ARG(Tensor, prev_flat_grad);
-  ARGAND_ARG(std::deque<Tensor>, old_dirs);  // changes of the gradient
-  ARGAND_ARG(std::deque<Tensor>, old_stps);  // changes of the parameters
-  ARGAND_ARG(std::deque<Tensor>, ro);        // 1 over the products of both
+  ARGAND_ARG(std::deque<Tensor>, old_dirs);                           // changes of the gradient
+  ARGAND_ARG(std::deque<Tensor>, old_stps);                           // changes of the parameters
+  ARGAND_ARG(std::deque<Tensor>, ro);                                 // 1 over the products of both
+  ARGAND_ARG(std::optional<std::vector<Tensor>>, al) = std::nullopt;  // LibTorch's scratch; nothing is kept in it here
 };
 
 class LBFGS : public Optimizer {

@@ -1,8 +1,10 @@
 #include "argand/optim/optimizer.h"
 
+#include <cstdio>
 #include <string_view>
 #include <unordered_set>
 
+#include "argand/base/log.h"
 #include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
 #include "argand/serialize/archive.h"
@@ -65,10 +67,36 @@ void Optimizer::zero_grad(bool set_to_none) {
   }
 }
 
+static void warn_of_end(const char* name) {
+  warn("Optimizer::", name, "() will be removed; ask param_groups() for the parameters of each group");
+}
+
 size_t Optimizer::size() const {
+  warn_of_end("size");
   size_t n = 0;
   for (const OptimizerParamGroup& g : groups_) n += g.params().size();
   return n;
+}
+
+std::vector<Tensor> Optimizer::parameters() const {
+  warn_of_end("parameters");
+  std::vector<Tensor> all;
+  for (const OptimizerParamGroup& g : groups_) all.insert(all.end(), g.params().begin(), g.params().end());
+  return all;
+}
+
+void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
+  warn_of_end("add_parameters");
+  ARGAND_CHECK(ValueError, !groups_.empty(), "add_parameters: the optimizer has no group; use add_param_group");
+  std::vector<Tensor>& first = groups_[0].params();
+  first.insert(first.end(), parameters.begin(), parameters.end());
+}
+
+void* OptimizerStates::parse(const std::string& address) {
+  void* p = nullptr;
+  ARGAND_CHECK(ValueError, std::sscanf(address.c_str(), "%p", &p) == 1, "state: expected an address, got '", address,
+               "'");
+  return p;
 }
 
 bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
@@ -142,7 +170,7 @@ StateDict Optimizer::state_dict() const {
 void Optimizer::load_state_dict(const StateDict& state) {
   // New options and states are built beside the old ones and exchanged only when everything fits.
   std::vector<std::unique_ptr<OptimizerOptions>> options;
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> states;
+  OptimizerStates states;
   std::string problems;
   size_t used = 0, index = 0;
   const auto find = [&](const std::string& name) {

@@ -115,6 +115,23 @@ class OptimizerParamGroup {
   std::unique_ptr<OptimizerOptions> options_;
 };
 
+// What an optimizer remembers, by the address of the parameter's TensorImpl; or by that address as text, as programs
+// for LibTorch before 2.0 ask.
+class OptimizerStates : public std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> {
+ public:
+  using unordered_map::operator[];
+  using unordered_map::at;
+  using unordered_map::find;
+  mapped_type& operator[](const std::string& address) { return operator[](parse(address)); }
+  mapped_type& at(const std::string& address) { return at(parse(address)); }
+  const mapped_type& at(const std::string& address) const { return at(parse(address)); }
+  iterator find(const std::string& address) { return find(parse(address)); }
+  const_iterator find(const std::string& address) const { return find(parse(address)); }
+
+ private:
+  static void* parse(const std::string& address);  // ValueError if it is none
+};
+
 class Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
@@ -135,9 +152,12 @@ class Optimizer {
   OptimizerOptions& defaults() { return *defaults_; }
   std::vector<OptimizerParamGroup>& param_groups() { return groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const { return groups_; }
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() { return state_; }
-  const std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>& state() const { return state_; }
-  size_t size() const;  // number of parameters
+  OptimizerStates& state() { return state_; }
+  const OptimizerStates& state() const { return state_; }
+  // LibTorch's first interface, which warns: the parameters of all groups, how many, and more for the first group.
+  size_t size() const;
+  std::vector<Tensor> parameters() const;
+  void add_parameters(const std::vector<Tensor>& parameters);
 
   // Everything a resumed run needs: "state.3.exp_avg", "state.3.step", "param_groups.0.lr", ...  Parameters are
   // numbered in order over all groups.  Tensors share memory with the optimizer.
@@ -159,7 +179,7 @@ class Optimizer {
  private:
   std::vector<OptimizerParamGroup> groups_;
   std::unique_ptr<OptimizerOptions> defaults_;
-  std::unordered_map<void*, std::unique_ptr<OptimizerParamState>> state_;
+  OptimizerStates state_;
 };
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer);

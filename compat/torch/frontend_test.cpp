@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "c10/cuda/CUDAGuard.h"
+#include "c10/util/flat_hash_map.h"
 #include "c10/util/tempfile.h"
 
 namespace {
@@ -87,6 +88,109 @@ TEST(Frontend, Text) {
   EXPECT_EQ(c10::str(), "");
   EXPECT_EQ(c10::Join(", ", std::vector<int>{1, 2, 3}), "1, 2, 3");
   EXPECT_STREQ(at::toString(torch::kLong), "Long");
+}
+
+}  // namespace
+
+// A program that adds to LibTorch's namespaces finds its names there, and its own as LibTorch's.
+namespace torch {
+namespace nn {
+struct DoublesImpl : Cloneable<DoublesImpl> {
+  void reset() override {}
+  Tensor forward(const Tensor& x) { return functional::relu(x) * 2; }
+};
+TORCH_MODULE(Doubles);
+}  // namespace nn
+namespace of_a_program {
+inline nn::Doubles doubles() { return nn::Doubles(); }
+}  // namespace of_a_program
+}  // namespace torch
+
+namespace {
+
+TEST(Frontend, NamespacesMayBeReopened) {
+  const torch::Tensor x = torch::tensor({-1.0, 2.0});
+  EXPECT_TRUE(torch::of_a_program::doubles()->forward(x).equal(torch::tensor({0.0, 4.0})));
+  using namespace torch;  // NOLINT: one nn, with the names of both
+  EXPECT_EQ(nn::Doubles()->forward(x).sizes(), nn::Identity()->forward(x).sizes());
+  EXPECT_EQ(message_of<c10::Error>([] {
+              TORCH_CHECK(torch::kCPU == torch::kCUDA);
+            }).find("Expected torch::kCPU == torch::kCUDA to be true"),
+            0U);
+}
+
+TEST(Frontend, NumbersKeepTheirTypeInAt) {
+  EXPECT_EQ(at::tensor(1.5).dtype(), at::kDouble);
+  EXPECT_EQ(at::tensor({1, 2}).dtype(), at::kInt);
+  EXPECT_EQ(at::tensor(std::vector<float>{1}, at::kHalf).dtype(), at::kHalf);
+  EXPECT_EQ(torch::tensor(1.5).dtype(), at::kFloat);
+  EXPECT_EQ(torch::tensor({1, 2}).dtype(), at::kLong);
+  EXPECT_EQ(c10::str(torch::detail::TensorDataContainer({{1, 2}, {3, 4}})), "{{1, 2}, {3, 4}}");
+}
+
+TEST(Frontend, PiecesOfALoader) {
+  torch::data::detail::DataShuttle<int, int> shuttle;
+  EXPECT_FALSE(shuttle.pop_result().has_value());
+  shuttle.push_job(1);
+  shuttle.push_job(2);
+  EXPECT_NE(message_of<c10::Error>([&] { shuttle.pop_result(std::chrono::milliseconds(1)); }).find("was 1 ms"),
+            std::string::npos);
+  std::thread worker([&] { shuttle.push_result(shuttle.pop_job() * 10); });
+  EXPECT_EQ(shuttle.pop_result().value(), 10);
+  worker.join();
+  shuttle.drain();
+  EXPECT_EQ(shuttle.in_flight_jobs(), 0U);
+
+  struct Numbered {
+    size_t sequence_number;
+  };
+  std::vector<size_t> come{2, 0, 1};
+  size_t next = 0;
+  const auto producer = [&]() -> std::optional<Numbered> {
+    return next < come.size() ? std::optional(Numbered{come[next++]}) : std::nullopt;
+  };
+  torch::data::detail::sequencers::OrderedSequencer<Numbered> in_order(3);
+  for (const size_t number : {0U, 1U, 2U}) EXPECT_EQ(in_order.next(producer)->sequence_number, number);
+  EXPECT_FALSE(in_order.next(producer).has_value());
+  torch::data::detail::sequencers::OrderedSequencer<Numbered> full(2);
+  next = 0;
+  EXPECT_THROW(full.next(producer), c10::Error);
+}
+
+TEST(Frontend, HowViewsWereMade) {
+  using torch::autograd::CreationMeta;
+  const auto creation = [](const torch::Tensor& t) {
+    return static_cast<torch::autograd::DifferentiableViewMeta*>(t.unsafeGetTensorImpl()->autograd_meta())
+        ->get_creation_meta();
+  };
+  const torch::Tensor x = torch::ones({2}, torch::requires_grad());
+  EXPECT_EQ(creation(x.view({2})), CreationMeta::DEFAULT);
+  {
+    torch::NoGradGuard off;
+    EXPECT_EQ(creation(x.view({2})), CreationMeta::NO_GRAD_MODE);
+  }
+  torch::Tensor inferred;
+  {
+    torch::InferenceMode on;
+    EXPECT_TRUE(c10::impl::tls_is_dispatch_keyset_excluded(c10::autograd_dispatch_keyset));
+    EXPECT_EQ(creation(x.view({2})), CreationMeta::INFERENCE_MODE);
+    inferred = torch::ones({2});
+  }
+  EXPECT_THROW(inferred.unsafeGetTensorImpl()->bump_version(), c10::Error);
+  EXPECT_THROW(inferred.unsafeGetTensorImpl()->version_counter().current_version(), c10::Error);
+  const auto before = x._version();
+  x.unsafeGetTensorImpl()->bump_version();
+  EXPECT_EQ(x.unsafeGetTensorImpl()->version_counter().current_version(), before + 1);
+}
+
+TEST(Frontend, StatesByTextAndByAddress) {
+  const torch::Tensor p = torch::ones({2}, torch::requires_grad());
+  torch::optim::Adagrad optimizer({p}, torch::optim::AdagradOptions(0.1));
+  const auto& states = optimizer.state();
+  const ska::flat_hash_map<std::string, std::unique_ptr<torch::optim::OptimizerParamState>>& by_text = states;
+  EXPECT_EQ(by_text.at(c10::guts::to_string(p.unsafeGetTensorImpl())).get(), states.at(p.unsafeGetTensorImpl()).get());
+  EXPECT_TRUE(by_text.find("0x1") == by_text.end());
+  EXPECT_THROW(states.at("none"), c10::Error);
 }
 
 // A user's module and options, with the macros that they are written with.

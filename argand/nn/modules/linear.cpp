@@ -71,10 +71,24 @@ void FlattenImpl::pretty_print(std::ostream& stream) const {
 Tensor FlattenImpl::forward(const Tensor& input) { return input.flatten(options.start_dim(), options.end_dim()); }
 
 void UnflattenImpl::pretty_print(std::ostream& stream) const {
+  if (!options.dimname().empty()) {
+    stream << "torch::nn::Unflatten(dim=\"" << options.dimname() << "\", unflattened_size={";
+    const char* before = "";
+    for (const auto& [name, size] : options.namedshape()) {
+      stream << before << "{\"" << name << "\", " << size << '}';
+      before = ", ";
+    }
+    stream << "})";
+    return;
+  }
   stream << "torch::nn::Unflatten(dim=" << options.dim() << ", unflattened_size={";
   for (size_t i = 0; i < options.sizes().size(); ++i) stream << (i ? ", " : "") << options.sizes()[i];
   stream << "})";
 }
-Tensor UnflattenImpl::forward(const Tensor& input) { return input.unflatten(options.dim(), options.sizes()); }
+Tensor UnflattenImpl::forward(const Tensor& input) {
+  ARGAND_CHECK(NotImplementedError, options.dimname().empty(), "Unflatten: dimension '", options.dimname(),
+               "' is given by name; tensors have no names of dimensions here, use its number");
+  return input.unflatten(options.dim(), options.sizes());
+}
 
 }  // namespace argand::nn

@@ -62,6 +62,8 @@ ARGAND_MODULE(Flatten);
 class UnflattenImpl : public Cloneable<UnflattenImpl> {
  public:
   UnflattenImpl(int64_t dim, std::vector<int64_t> sizes) : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
+  UnflattenImpl(const char* dimname, UnflattenOptions::namedshape_t shape)
+      : UnflattenImpl(UnflattenOptions(dimname, std::move(shape))) {}
   explicit UnflattenImpl(UnflattenOptions options) : options(std::move(options)) {}
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;

@@ -1,6 +1,8 @@
 // Options of Linear, Bilinear, Flatten and Unflatten.
 #pragma once
 #include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "argand/base/arg.h"
@@ -20,8 +22,14 @@ struct FlattenOptions {
 };
 
 struct UnflattenOptions {
+  using namedshape_t = std::vector<std::pair<std::string, int64_t>>;
   UnflattenOptions(int64_t dim, std::vector<int64_t> sizes) : dim_(dim), sizes_(std::move(sizes)) {}
-  ARGAND_ARG(int64_t, dim);
+  // By names, which print but do not compute: forward() is a NotImplementedError.
+  UnflattenOptions(const char* dimname, namedshape_t namedshape)
+      : dimname_(dimname), namedshape_(std::move(namedshape)) {}
+  ARGAND_ARG(std::string, dimname);
+  ARGAND_ARG(namedshape_t, namedshape);
+  ARGAND_ARG(int64_t, dim) = 0;
   ARGAND_ARG(std::vector<int64_t>, sizes);
 };
 

@@ -6,7 +6,7 @@
 
 namespace argand {
 
-TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts) : dtype_(get_default_dtype()) {
+TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts) : dtype_(get_default_dtype()), braces_(true) {
   sizes_.push_back(static_cast<int64_t>(parts.size()));
   if (parts.size() == 0) return;
   const TensorLiteral& first = *parts.begin();

@@ -10,7 +10,7 @@ namespace argand {
 // A number, a flat array or nested braces; converts from each.  Made only to be passed to tensor().
 class TensorLiteral {
  public:
-  TensorLiteral() : sizes_({0}), dtype_(get_default_dtype()) {}  // {}: no elements
+  TensorLiteral() : sizes_({0}), dtype_(get_default_dtype()), braces_(true) {}  // {}: no elements
   template <class T, class = decltype(scalar_type_of<T>::value)>
   TensorLiteral(T number) : dtype_(scalar_type_v<T>), values_{Scalar(number)} {}
   TensorLiteral(unsigned number) : TensorLiteral(static_cast<int64_t>(number)) {}
@@ -31,11 +31,15 @@ class TensorLiteral {
   const Dims& sizes() const { return sizes_; }
   ScalarType dtype() const { return dtype_; }  // of the numbers as written
   const std::vector<Scalar>& values() const { return values_; }
+  bool is_scalar() const { return sizes_.empty(); }
+  bool is_init_list() const { return braces_; }
+  bool is_tensor() const { return !is_scalar() && !braces_; }  // of an array
 
  private:
   Dims sizes_;
   ScalarType dtype_;
   std::vector<Scalar> values_;  // row-major
+  bool braces_ = false;
 };
 
 // Without a dtype: floats give the default float dtype, integers int64, bool and complex numbers their own.  ShapeError

@@ -7,6 +7,7 @@
 
 // The switches stand in torch::autograd, too.
 namespace argand::autograd {
+using DifferentiableViewMeta = AutogradMeta;
 using argand::AutoGradMode;
 using argand::GradMode;
 using argand::InferenceMode;

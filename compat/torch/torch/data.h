@@ -2,4 +2,6 @@
 #pragma once
 #include "argand/data/data.h"
 #include "torch/arg.h"
+#include "torch/data/detail/data_shuttle.h"
+#include "torch/data/detail/sequencers.h"
 #include "torch/types.h"

@@ -1,5 +1,6 @@
 // TORCH_CHECK and its relatives: Argand's errors and warnings under LibTorch's macros.
 #pragma once
+#include <atomic>
 #include <sstream>
 
 #include "argand/base/error.h"
@@ -65,24 +66,47 @@ inline void set_warning_handler(WarningHandler* handler) {
   }
   argand::set_warning_handler([handler](std::string_view m) { handler->process({}, std::string(m), false); });
 }
+// Whether TORCH_WARN_ONCE warns each time; of the process.
+inline std::atomic<bool>& warn_always() {
+  static std::atomic<bool> always{false};
+  return always;
+}
+inline bool get_warnAlways() { return warn_always(); }
+inline void set_warnAlways(bool always) { warn_always() = always; }
+class WarnAlways {
+ public:
+  explicit WarnAlways(bool always = true) : before_(warn_always().exchange(always)) {}
+  ~WarnAlways() { set_warnAlways(before_); }
+  WarnAlways(const WarnAlways&) = delete;
+  WarnAlways& operator=(const WarnAlways&) = delete;
+
+ private:
+  bool before_;
+};
 }  // namespace Warning
 
 }  // namespace c10
 
-#define TORCH_CHECK_WITH(error_type, condition, ...)                                                      \
+// `text` is the condition as it was written: an argument of a macro that is passed on is expanded first.
+#define ARGAND_TORCH_CHECK(error_type, text, condition, ...)                                              \
   do {                                                                                                    \
     if (!(condition)) [[unlikely]]                                                                        \
       throw ::argand::error_type(::c10::detail::check_message(                                            \
-          "Expected " #condition                                                                          \
+          "Expected " text                                                                                \
           " to be true, but got false.  (Could this error message be improved?  If so, please report an " \
           "enhancement request to PyTorch.)" __VA_OPT__(, ) __VA_ARGS__));                                \
   } while (false)
-#define TORCH_CHECK(condition, ...) TORCH_CHECK_WITH(Error, condition __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_CHECK_INDEX(condition, ...) TORCH_CHECK_WITH(IndexError, condition __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_CHECK_VALUE(condition, ...) TORCH_CHECK_WITH(ValueError, condition __VA_OPT__(, ) __VA_ARGS__)
-#define TORCH_CHECK_TYPE(condition, ...) TORCH_CHECK_WITH(DtypeError, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_WITH(error_type, condition, ...) \
+  ARGAND_TORCH_CHECK(error_type, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK(condition, ...) ARGAND_TORCH_CHECK(Error, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_INDEX(condition, ...) \
+  ARGAND_TORCH_CHECK(IndexError, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_VALUE(condition, ...) \
+  ARGAND_TORCH_CHECK(ValueError, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_TYPE(condition, ...) \
+  ARGAND_TORCH_CHECK(DtypeError, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
 #define TORCH_CHECK_NOT_IMPLEMENTED(condition, ...) \
-  TORCH_CHECK_WITH(NotImplementedError, condition __VA_OPT__(, ) __VA_ARGS__)
+  ARGAND_TORCH_CHECK(NotImplementedError, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
 
 #define TORCH_INTERNAL_ASSERT(condition, ...)                                                                       \
   do {                                                                                                              \
@@ -104,4 +128,10 @@ inline void set_warning_handler(WarningHandler* handler) {
 #define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
 
 #define TORCH_WARN(...) ::argand::warn(::c10::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...) ARGAND_WARN_ONCE(::c10::str(__VA_ARGS__))
+#define TORCH_WARN_ONCE(...)                     \
+  do {                                           \
+    if (::c10::Warning::get_warnAlways())        \
+      TORCH_WARN(__VA_ARGS__);                   \
+    else                                         \
+      ARGAND_WARN_ONCE(::c10::str(__VA_ARGS__)); \
+  } while (false)

@@ -1,0 +1,28 @@
+// Names of dimensions, so that programs that write them build.  No tensor keeps any: Tensor::refine_names says so.
+#pragma once
+#include <string>
+#include <utility>
+
+namespace argand {
+
+class Symbol {
+ public:
+  static Symbol dimname(std::string text) { return Symbol(std::move(text)); }
+  const std::string& text() const { return text_; }
+
+ private:
+  explicit Symbol(std::string text) : text_(std::move(text)) {}
+  std::string text_;
+};
+
+class Dimname {
+ public:
+  static Dimname fromSymbol(Symbol name) { return Dimname(std::move(name)); }
+  const Symbol& symbol() const { return name_; }
+
+ private:
+  explicit Dimname(Symbol name) : name_(std::move(name)) {}
+  Symbol name_;
+};
+
+}  // namespace argand
