@@ -142,15 +142,15 @@ struct LinalgVander : Composite<LinalgVanderArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kAllTypes & ~kBoolType & ~kHalfTypes;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.x.dim() >= 1, "linalg_vander: The input tensor must have at least one dimension.");
-    const int64_t n = a.N.value_or(a.x.sizes().back());
+    const Tensor x = atleast_1d(a.x);
+    const int64_t n = a.N.value_or(x.sizes().back());
     ARGAND_CHECK(ValueError, n > 1, "linalg_vander: N must be greater than 1, got ", n);
-    return powers(a.x, n);
+    return powers(x, n);
   }
   static void samples(S& s) {
     s.add({s->real({3})});
     s.add({s->real({2, 3}), 4});
-    s.fails({s->real({})}, "linalg_vander: The input tensor must have at least one dimension.");
+    s.add({s->real({}), 3});
     s.fails({s->real({2}), 1}, "linalg_vander: N must be greater than 1, got 1");
   }
 };

@@ -1,4 +1,5 @@
 // Products made of others: addbmm, kron, powers of matrices, products of several.
+#include "argand/exec/autocast_scope.h"
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
@@ -26,7 +27,7 @@ Tensor power(const char* op, const Tensor& self, int64_t n) {
                ": A must be batches of square matrices, but they are ", self.sizes()[self.dim() - 2], " by ",
                self.sizes()[self.dim() - 1], " matrices");
   if (n < 0) return power(op, linalg_inv(self), -n);
-  if (n == 0) return eye(self.sizes().back(), self.options()).expand(self.sizes()).clone(MemoryFormat::Contiguous);
+  if (n == 0) return self.clone(MemoryFormat::Contiguous).copy_(eye(self.sizes().back(), self.options()));
   Tensor result, square = self;
   for (;; square = square.matmul(square)) {
     if (n & 1) result = result.defined() ? result.matmul(square) : square;
@@ -63,9 +64,9 @@ struct AddbmmInplace : Composite<AddbmmInplaceArgs> {
   static constexpr auto schema =
       "addbmm_(Tensor(a!) self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)";
   static constexpr auto doc = "addbmm, into self.";
-  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
+    const exec::AutocastScope plain;  // what is written has self's dtype
     const Tensor result = sum_of_products("addbmm_", a.self, a.batch1, a.batch2, a.beta, a.alpha);
     ARGAND_CHECK(ShapeError, result.sizes() == a.self.sizes(), "addbmm_: expected self of shape ", result.sizes(),
                  ", got ", a.self.sizes());
