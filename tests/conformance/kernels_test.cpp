@@ -1,6 +1,6 @@
 // Every kernel that the calls of all samples need compiles for the device under test, and the code around it takes
-// every dtype and layout.  Nothing is compared, so this runs without a GPU (ARGAND_CUDA_DRY_RUN=1).  No op runs on the
-// CPU instead.
+// every dtype and layout.  Nothing is compared, so this runs without a GPU (ARGAND_CUDA_DRY_RUN=1).  No other op runs
+// on the CPU instead.
 #include <gtest/gtest.h>
 
 #include "argand/base/log.h"
