@@ -22,12 +22,12 @@ void Prefetcher::fetch() {
   Example<> host;
   try {
     {
-      const trace::Span span("wait for batch", number_);
+      const tracing::Span span("wait for batch", number_);
       more_ = source_(host);
     }
     if (!more_) return;
     const cuda::StreamGuard on(*stream_);
-    const trace::Span span("copy batch", number_++, "copy stream", stream_);
+    const tracing::Span span("copy batch", number_++, "copy stream", stream_);
     ahead_ = {moved(host.data, device_), moved(host.target, device_)};
     copied_.record(*stream_);
   } catch (...) {

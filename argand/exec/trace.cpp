@@ -12,7 +12,7 @@
 #include "argand/base/error.h"
 #include "argand/exec/cuda_graph.h"
 
-namespace argand::trace {
+namespace argand::tracing {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -75,7 +75,7 @@ std::shared_ptr<Recording::Log> current_log() {
 
 Recording::Recording(const Device& device) : log_(std::make_shared<Log>(device)) {
   const std::lock_guard lock(current_mutex());
-  ARGAND_CHECK(ValueError, !current(), "trace::Recording: there is one already");
+  ARGAND_CHECK(ValueError, !current(), "tracing::Recording: there is one already");
   current() = log_;
   recording = true;
 }
@@ -156,4 +156,4 @@ Span::~Span() {
   }
 }
 
-}  // namespace argand::trace
+}  // namespace argand::tracing

@@ -1,8 +1,8 @@
 // Named spans of time on the host and on the streams of a GPU, to see what ran beside what.
 //
-//   trace::Recording recording(Device(kCUDA));
+//   tracing::Recording recording(Device(kCUDA));
 //   for (data::Example<> batch; batches.next(batch);) {  // the prefetcher tells of its copies
-//     const trace::Span span("step", step, "compute stream", cuda::current_stream());
+//     const tracing::Span span("step", step, "compute stream", cuda::current_stream());
 //     ...
 //   }
 //   io::write_file("trace.json", recording.json());  // for https://ui.perfetto.dev or chrome://tracing
@@ -19,7 +19,7 @@
 
 #include "argand/exec/cuda.h"
 
-namespace argand::trace {
+namespace argand::tracing {
 
 // Where and when; microseconds since the recording began.  Rows of streams of one device agree among each other to a
 // microsecond, with the host's to some ten.
@@ -64,4 +64,4 @@ class Span {
   std::unique_ptr<Open> open_;  // null if nothing is recorded
 };
 
-}  // namespace argand::trace
+}  // namespace argand::tracing

@@ -13,7 +13,7 @@
 namespace argand {
 namespace {
 
-using trace::RecordedSpan;
+using tracing::RecordedSpan;
 
 std::vector<RecordedSpan> named(const std::vector<RecordedSpan>& all, const std::string& row, const std::string& name) {
   std::vector<RecordedSpan> out;
@@ -23,14 +23,14 @@ std::vector<RecordedSpan> named(const std::vector<RecordedSpan>& all, const std:
 }
 
 TEST(Trace, HostSpansNestAndHaveThreads) {
-  { const trace::Span nobody_records("before", 0); }
-  trace::Recording recording((Device(kCPU)));
+  { const tracing::Span nobody_records("before", 0); }
+  tracing::Recording recording((Device(kCPU)));
   {
-    const trace::Span outer("outer", 7);
-    { const trace::Span inner("inner", 8); }
-    std::thread([] { const trace::Span other("other", 9); }).join();
+    const tracing::Span outer("outer", 7);
+    { const tracing::Span inner("inner", 8); }
+    std::thread([] { const tracing::Span other("other", 9); }).join();
   }
-  const trace::Span open("open", 10);
+  const tracing::Span open("open", 10);
   const auto spans = recording.spans();
   ASSERT_EQ(spans.size(), 3U);
   const RecordedSpan &outer = spans[0], &inner = spans[1], &other = spans[2];
@@ -44,13 +44,13 @@ TEST(Trace, HostSpansNestAndHaveThreads) {
   const std::string json = recording.json();
   EXPECT_NE(json.find(R"("tid": 1, "name": "thread_name", "args": {"name": "host"}})"), std::string::npos) << json;
   EXPECT_NE(json.find(R"("args": {"number": 7}})"), std::string::npos) << json;
-  EXPECT_EQ(message_of<ValueError>([] { trace::Recording second((Device(kCPU))); }),
-            "trace::Recording: there is one already");
+  EXPECT_EQ(message_of<ValueError>([] { tracing::Recording second((Device(kCPU))); }),
+            "tracing::Recording: there is one already");
 }
 
 TEST(Trace, ALaterRecordingStartsAnew) {
-  { trace::Recording first((Device(kCPU))); }
-  trace::Recording second((Device(kCPU)));
+  { tracing::Recording first((Device(kCPU))); }
+  tracing::Recording second((Device(kCPU)));
   EXPECT_TRUE(second.spans().empty());
 }
 
@@ -62,11 +62,11 @@ std::vector<RecordedSpan> traced_pass(int64_t batches, int64_t size, int product
   const auto dataset = std::make_shared<data::TensorDataset>(ones({batches, size}));
   data::DataLoader loader(dataset, data::DataLoaderOptions(1).workers(2).pin_memory(true));
   const Tensor matrix = full({side, side}, 1.0 / side, TensorOptions(kFloat).device(kCUDA));
-  trace::Recording recording((Device(kCUDA)));
+  tracing::Recording recording((Device(kCUDA)));
   data::Prefetcher ahead(loader, Device(kCUDA));
   int64_t number = 0;
   for (data::Example<> batch; ahead.next(batch); ++number) {
-    const trace::Span span("compute", number, "compute stream", cuda::current_stream());
+    const tracing::Span span("compute", number, "compute stream", cuda::current_stream());
     Tensor x = matrix + batch.data.sum();
     for (int i = 0; i < products; ++i) x = x.mm(matrix);
   }

@@ -149,7 +149,7 @@ class Run {
   void trace_step(F step) {
     if (!o_.trace.empty() && steps_done_ == kTraceFrom) trace_.emplace(device_);
     {
-      const trace::Span span("step", state_.batch - first_batch_);
+      const tracing::Span span("step", state_.batch - first_batch_);
       step();
     }
     if (++steps_done_ == kTraceTo) end_trace();
@@ -164,7 +164,7 @@ class Run {
     }
   }
   // Of the step's work on its stream; numbered as the prefetcher numbers its batches.
-  trace::Span compute_span(const char* name) const {
+  tracing::Span compute_span(const char* name) const {
     std::optional<cuda::Stream> stream;
     if (device_.is_cuda()) stream = cuda::current_stream(device_.index());
     return {name, state_.batch - first_batch_, "compute stream", stream};
@@ -175,13 +175,13 @@ class Run {
     optimizer_->zero_grad();
     Tensor logits, loss;
     {
-      const trace::Span span = compute_span("forward");
+      const tracing::Span span = compute_span("forward");
       const AutocastGuard autocast(device_.type(), o_.amp == "fp16" ? kHalf : kBFloat16, o_.amp != "off");
       logits = model_->forward(batch.data);
       loss = cross_entropy_loss(logits, target);
     }
     {
-      const trace::Span span = compute_span("backward");
+      const tracing::Span span = compute_span("backward");
       scaler_.scale(loss).backward();
     }
     const amp::StepReport report = optimizer_step();
@@ -207,7 +207,7 @@ class Run {
   }
 
   amp::StepReport optimizer_step() {
-    const trace::Span span = compute_span("optimizer");
+    const tracing::Span span = compute_span("optimizer");
     amp::StepReport report = scaler_.step(*optimizer_);
     scaler_.update();
     return report;
@@ -302,7 +302,7 @@ class Run {
   MetricsCsv metrics_;
   Evaluation evaluation_;
   int64_t seen_ = 0;
-  std::optional<trace::Recording> trace_;
+  std::optional<tracing::Recording> trace_;
   int64_t steps_done_ = 0;   // by this process
   int64_t first_batch_ = 0;  // of this process, in the epoch
   Clock::time_point saved_ = Clock::now();
