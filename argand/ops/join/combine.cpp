@@ -118,6 +118,7 @@ Tensor powers(const Tensor& x, int64_t n) {
 struct Vander : Composite<VanderArgs> {
   static constexpr auto schema = "vander(Tensor x, int? N=None, bool increasing=False) -> Tensor";
   static constexpr auto doc = "The powers of a vector's elements as columns, the highest first unless increasing.";
+  static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.x.dim() == 1, "vander: x must be a one-dimensional tensor, got ", a.x.sizes());

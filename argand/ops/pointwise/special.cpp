@@ -175,6 +175,7 @@ struct Mvlgamma : Composite<MvlgammaArgs> {
   static constexpr auto schema = "mvlgamma(Tensor self, int p) -> Tensor";
   static constexpr const char* overloads[] = {"special_multigammaln(Tensor self, int p) -> Tensor"};
   static constexpr auto doc = "The logarithm of the gamma function of p dimensions, for self > (p - 1) / 2.";
+  static constexpr auto autocast = Autocast::kAsGiven;
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static Tensor compose(const Args& a) {

@@ -158,7 +158,7 @@ ARGAND_OP(Diff)
 struct Trace : Composite<TraceArgs> {
   static constexpr auto schema = "trace(Tensor self) -> Tensor";
   static constexpr auto doc = "The sum of a matrix's diagonal.";
-  static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr auto autocast = Autocast::kAsGiven, autocast_cpu = Autocast::kFloat32;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", a.self.dim());
     return a.self.diagonal().sum();
