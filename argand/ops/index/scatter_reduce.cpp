@@ -53,7 +53,8 @@ T divided(T sum, int64_t count) {
   if constexpr (is_complex_v<T>) {
     return sum / static_cast<typename T::value_type>(count);
   } else if constexpr (std::is_integral_v<T>) {
-    const int64_t s = static_cast<int64_t>(sum), q = s / count;
+    const auto s = static_cast<int64_t>(sum);  // NOLINT(bugprone-signed-char-misuse): a number
+    const int64_t q = s / count;
     return static_cast<T>(q - (s % count < 0 ? 1 : 0));  // rounded down
   } else {
     return sum / static_cast<T>(count);
