@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/attention_shape.cuh"

@@ -232,7 +232,8 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     else
       weigh(0, Constant<true>());
     pack<T>(s, weights);
-    // The scores of the next step are made, and weighed, while this step's values are added up.
+    // The scores of the next step are made while this step's values are added up.  (They would be weighed meanwhile,
+    // too, but that the assembler moves the wait for the sums before the exponentials.)
     const auto advance = [&](int step, auto edge) {
       wait_for_all_copies();
       P::publish();

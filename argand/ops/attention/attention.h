@@ -28,4 +28,14 @@ void check_attention_operands(const char* op, const Tensor& query, const Tensor&
 std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
                                           const Tensor& attn_mask, bool is_causal, std::optional<double> scale);
 
+// The same as gradients of an op that has query, key and value for its first arguments, of context `c`.
+template <class Grads, class Ctx>
+Grads attention_gradients_in_ops(const Ctx& c, const Tensor& g) {
+  Grads out(c.num_tensors());
+  const auto all = attention_gradients(g, c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
+  for (size_t i = 0; i < all.size(); ++i)
+    if (c.needs(i)) out[i] = all[i];
+  return out;
+}
+
 }  // namespace argand::ops

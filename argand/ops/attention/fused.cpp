@@ -110,10 +110,7 @@ struct FusedAttention : Kernel<FusedAttentionArgs> {
     if (GradMode::is_enabled()) {
       ARGAND_CHECK(NotImplementedError, c.dropout_p == 0, Args::kName,
                    ": second derivatives with dropout are not supported");
-      const auto all = attention_gradients(g[0], c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
-      for (size_t i = 0; i < 3; ++i)
-        if (c.needs(i)) out[i] = all[i];
-      return out;
+      return attention_gradients_in_ops<Grads>(c, g[0]);
     }
     std::tie(out[kQuery], out[kKey], out[kValue]) =
         _scaled_dot_product_fused_attention_backward(g[0], c.query, c.key, c.value, optional(c.attn_mask), c.result(0),

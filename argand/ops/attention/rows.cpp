@@ -117,13 +117,8 @@ struct AttentionByRows : Kernel<AttentionByRowsArgs> {
     RowAttention(a.query, a.key, a.value, a.attn_mask, a.is_causal, a.rows, a.scale).forward(out);
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
+    if (GradMode::is_enabled()) return attention_gradients_in_ops<Grads>(c, g);
     Grads out(c.num_tensors());
-    if (GradMode::is_enabled()) {
-      const auto all = attention_gradients(g, c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
-      for (size_t i = 0; i < 3; ++i)
-        if (c.needs(i)) out[i] = all[i];
-      return out;
-    }
     std::tie(out[kQuery], out[kKey], out[kValue]) = _scaled_dot_product_attention_by_rows_backward(
         g, c.query, c.key, c.value, optional(c.attn_mask), c.is_causal, c.rows, c.scale);
     return out;

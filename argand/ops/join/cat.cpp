@@ -223,14 +223,23 @@ struct AtLeast3d : Composite<AtLeast3dArgs> {
 };
 ARGAND_OP(AtLeast3d)
 
+namespace {
+
+template <class F>
+std::vector<Tensor> each_of(const std::vector<Tensor>& tensors, F f) {
+  std::vector<Tensor> out;
+  for (const Tensor& t : tensors) out.push_back(f(t));
+  return out;
+}
+
+}  // namespace
+
 struct AtLeast1dSequence : Composite<AtLeast1dSequenceArgs> {
   static constexpr auto schema = "atleast_1d.Sequence(Tensor[] tensors) -> Tensor[]";
   static constexpr auto doc = "atleast_1d of each tensor.";
   static constexpr int variants = kFunction;
   static std::vector<Tensor> compose(const Args& a) {
-    std::vector<Tensor> out;
-    for (const Tensor& t : a.tensors) out.push_back(atleast_1d(t));
-    return out;
+    return each_of(a.tensors, [](const Tensor& t) { return atleast_1d(t); });
   }
   static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
 };
@@ -241,9 +250,7 @@ struct AtLeast2dSequence : Composite<AtLeast2dSequenceArgs> {
   static constexpr auto doc = "atleast_2d of each tensor.";
   static constexpr int variants = kFunction;
   static std::vector<Tensor> compose(const Args& a) {
-    std::vector<Tensor> out;
-    for (const Tensor& t : a.tensors) out.push_back(atleast_2d(t));
-    return out;
+    return each_of(a.tensors, [](const Tensor& t) { return atleast_2d(t); });
   }
   static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
 };
@@ -254,9 +261,7 @@ struct AtLeast3dSequence : Composite<AtLeast3dSequenceArgs> {
   static constexpr auto doc = "atleast_3d of each tensor.";
   static constexpr int variants = kFunction;
   static std::vector<Tensor> compose(const Args& a) {
-    std::vector<Tensor> out;
-    for (const Tensor& t : a.tensors) out.push_back(atleast_3d(t));
-    return out;
+    return each_of(a.tensors, [](const Tensor& t) { return atleast_3d(t); });
   }
   static void samples(S& s) { s.add({{s->real({}), s->real({2}), s->real({2, 3})}}); }
 };

@@ -1,6 +1,7 @@
 // Tensors made of combinations: block_diag, cartesian_prod, combinations, and Vandermonde matrices.
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
+#include "argand/ops/numbers_on.h"
 
 namespace argand::ops {
 
@@ -66,11 +67,8 @@ struct Combinations : Composite<CombinationsArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1, "combinations: Expect a 1D vector, but got shape ", a.self.sizes());
     ARGAND_CHECK(ValueError, a.r >= 0, "combinations: Expect a non-negative number, but got ", a.r);
     if (a.r == 0) return empty({0}, a.self.options());
-    const std::vector<int64_t> places = all_places(a.self.numel(), a.r, a.with_replacement);
-    const auto n = static_cast<int64_t>(places.size());
-    const Tensor at = exec::new_tensor({Dims{n}, kLong}, kCPU);
-    std::copy(places.begin(), places.end(), raw<int64_t>(at));
-    return a.self.index_select(0, at.to(a.self.device())).reshape({n / a.r, a.r});
+    const Tensor at = numbers_on(a.self.device(), all_places(a.self.numel(), a.r, a.with_replacement));
+    return a.self.index_select(0, at).reshape({at.numel() / a.r, a.r});
   }
   // Row after row, each the next in the order of words.
   static std::vector<int64_t> all_places(int64_t n, int64_t r, bool again) {

@@ -278,17 +278,23 @@ struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
 };
 ARGAND_OP(LinalgCholeskyEx)
 
+namespace {
+
+Tensor checked_cholesky(const char* op, const Tensor& self, bool upper) {
+  const auto [L, info] = linalg_cholesky_ex(self, upper);
+  check_info(op, info, not_positive);
+  return L;
+}
+
+}  // namespace
+
 struct LinalgCholesky : Composite<LinalgCholeskyArgs> {
   static constexpr auto schema = "linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor";
   static constexpr auto doc = "The triangles L with L L^H = self (upper: L^H); the other half of self is not read.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
-  static Tensor compose(const Args& a) {
-    const auto [L, info] = linalg_cholesky_ex(a.self, a.upper);
-    check_info("linalg.cholesky", info, not_positive);
-    return L;
-  }
+  static Tensor compose(const Args& a) { return checked_cholesky("linalg.cholesky", a.self, a.upper); }
   static void samples(S& s) {
     s.add_without_gradient({definite(s, {2, 3, 3})});
     s.fails({-definite(s, {2, 2})},
@@ -302,11 +308,7 @@ struct Cholesky : Composite<CholeskyArgs> {
   static constexpr auto doc = "The triangles L with L L^H = self (upper: L^H); the other half of self is not read.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static Tensor compose(const Args& a) {
-    const auto [L, info] = linalg_cholesky_ex(a.self, a.upper);
-    check_info("cholesky", info, not_positive);
-    return L;
-  }
+  static Tensor compose(const Args& a) { return checked_cholesky("cholesky", a.self, a.upper); }
   static void samples(S& s) { s.add_without_gradient({definite(s, {3, 3}), true}); }
 };
 ARGAND_OP(Cholesky)

@@ -35,6 +35,50 @@ std::string not_invertible(int64_t at) {
              "singular.");
 }
 
+// What elimination with pivots makes of one matrix.
+template <class T>
+struct Elimination {
+  int64_t n;
+  std::vector<T> lu;
+  std::vector<int64_t> pivots;
+  int64_t zero = 0;  // the number, from 1, of the first pivot that is 0, or 0
+  T sign;            // of the determinant, by the rows that changed places
+
+  Elimination(const T* matrix, int64_t size) : n(size), lu(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
+    sign = factor_lu(lu.data(), n, pivots.data(), zero) % 2 ? T(-1) : T(1);
+  }
+  T& pivot(int64_t i) { return lu[static_cast<size_t>(i * n + i)]; }
+  void solve(T* b, int64_t r) const { solve_lu(lu.data(), pivots.data(), n, b, r); }
+};
+
+// Of the ops that take one batch of A and B.
+void check_system(const char* op, const Tensor& A, const Tensor& B) {
+  check_matrices(op, A, true);
+  ARGAND_CHECK(DtypeError, B.dtype() == A.dtype(), op,
+               ": Expected A and B to have the same dtype, but found A of type ", A.dtype(), " and B of type ",
+               B.dtype(), " instead");
+  ARGAND_CHECK(ShapeError, B.dim() == A.dim() && B.impl().sizes == batch_and(A, {rows_of(A), columns_of(B)}), op,
+               ": expected B of batch and rows of A ", A.sizes(), ", got ", B.sizes());
+}
+
+// Both with their batches broadcast.
+std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& A, const Tensor& B) {
+  const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
+  const Dims to = broadcast_shapes(batch(A), batch(B), op);
+  const auto spread = [&](const Tensor& t) {
+    Dims sizes = to;
+    for (const int64_t n : {rows_of(t), columns_of(t)}) sizes.push_back(n);
+    return t.expand(sizes);
+  };
+  return {spread(A), spread(B)};
+}
+
+// With a large diagonal, so that there is an inverse.
+template <class S>
+Tensor regular(S& s, IntArrayRef sizes) {
+  return s->real(sizes) + 5 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
+}
+
 // B as vectors: one, or one for each matrix of A.
 bool holds_vectors(const Tensor& A, const Tensor& B) {
   return B.dim() == 1 || (B.dim() == A.dim() - 1 && B.sizes() == A.sizes().slice(0, static_cast<size_t>(B.dim())));
@@ -49,14 +93,7 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction;
   static TensorMetas infer(const Args& a) {
-    check_matrices("_linalg_solve_square", a.A, true);
-    ARGAND_CHECK(DtypeError, a.B.dtype() == a.A.dtype(),
-                 "_linalg_solve_square: Expected A and B to have the same dtype, "
-                 "but found A of type ",
-                 a.A.dtype(), " and B of type ", a.B.dtype(), " instead");
-    ARGAND_CHECK(ShapeError,
-                 a.B.dim() == a.A.dim() && a.B.impl().sizes == batch_and(a.A, {rows_of(a.A), columns_of(a.B)}),
-                 "_linalg_solve_square: expected B of batch and rows of A ", a.A.sizes(), ", got ", a.B.sizes());
+    check_system(Args::kName, a.A, a.B);
     return {{a.B.impl().sizes, a.B.dtype()}, {batch_and(a.A, {}), kInt}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
@@ -69,12 +106,9 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
       T* to = raw<T>(outs[0]);
       int32_t* info = raw<int32_t>(outs[1]);
       each_matrix(batches_of(given), n * n * (n + r), [&](int64_t i) {
-        std::vector<T> lu(from + i * n * n, from + (i + 1) * n * n);
-        std::vector<int64_t> pivots(static_cast<size_t>(n));
-        int64_t zero = 0;
-        factor_lu(lu.data(), n, pivots.data(), zero);
-        info[i] = static_cast<int32_t>(zero);
-        solve_lu(lu.data(), pivots.data(), n, to + i * n * r, r);
+        const Elimination<T> e(from + i * n * n, n);
+        info[i] = static_cast<int32_t>(e.zero);
+        e.solve(to + i * n * r, r);
       });
     });
   }
@@ -84,11 +118,8 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
     return {-to_B.matmul(mH(c.result(0))), to_B};
   }
   static void samples(S& s) {
-    const auto far = [&](IntArrayRef sizes) {
-      return s->real(sizes) + 5 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
-    };
-    s.add({far({3, 3}), s->real({3, 2})});
-    s.add({far({2, 4, 4}), s->real({2, 4, 1})});
+    s.add({regular(s, {3, 3}), s->real({3, 2})});
+    s.add({regular(s, {2, 4, 4}), s->real({2, 4, 1})});
     s.add({s->real({0, 0}), s->real({0, 2})});
     s.fails({s->real({2, 3}), s->real({2, 2})},
             "_linalg_solve_square: A must be batches of square matrices, but they are 2 by 3 matrices");
@@ -98,11 +129,6 @@ struct LinalgSolveSquare : Kernel<LinalgSolveSquareArgs> {
 ARGAND_OP(LinalgSolveSquare)
 
 namespace {
-
-template <class S>
-Tensor regular(S& s, IntArrayRef sizes) {
-  return s->real(sizes) + 5 * eye(sizes.back(), TensorOptions(kCPU).dtype(kDouble));
-}
 
 std::tuple<Tensor, Tensor> solve(const char* op, const Tensor& A, const Tensor& B, bool left) {
   check_matrices(op, A, true);
@@ -119,14 +145,8 @@ std::tuple<Tensor, Tensor> solve(const char* op, const Tensor& A, const Tensor& 
   ARGAND_CHECK(ShapeError, rows_of(b) == rows_of(a), op, ": Incompatible shapes of A and B for the equation ",
                left ? "AX = B" : "XA = B", " (", rows_of(A), "x", columns_of(A), " and ",
                left ? rows_of(b) : columns_of(b), "x", left ? columns_of(b) : rows_of(b), ")");
-  const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
-  const Dims to = broadcast_shapes(batch(a), batch(b), op);
-  const auto spread = [&](const Tensor& t) {
-    Dims sizes = to;
-    for (const int64_t n : {rows_of(t), columns_of(t)}) sizes.push_back(n);
-    return t.expand(sizes);
-  };
-  auto [x, info] = _linalg_solve_square(spread(a), spread(b));
+  const auto [all_a, all_b] = with_one_batch(op, a, b);
+  auto [x, info] = _linalg_solve_square(all_a, all_b);
   if (!left) x = x.transpose(-2, -1);
   return {vectors ? x.squeeze(-1) : x, info};
 }
@@ -256,14 +276,7 @@ struct LinalgSolveTriangle : Kernel<LinalgSolveTriangleArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
-    check_matrices("_linalg_solve_triangle", a.A, true);
-    ARGAND_CHECK(DtypeError, a.B.dtype() == a.A.dtype(),
-                 "_linalg_solve_triangle: Expected A and B to have the same "
-                 "dtype, but found A of type ",
-                 a.A.dtype(), " and B of type ", a.B.dtype(), " instead");
-    ARGAND_CHECK(ShapeError,
-                 a.B.dim() == a.A.dim() && a.B.impl().sizes == batch_and(a.A, {rows_of(a.A), columns_of(a.B)}),
-                 "_linalg_solve_triangle: expected B of batch and rows of A ", a.A.sizes(), ", got ", a.B.sizes());
+    check_system(Args::kName, a.A, a.B);
     return {a.B.impl().sizes, a.B.dtype()};
   }
   static void cpu(const Args& a, Tensor& out) {
@@ -307,16 +320,9 @@ struct LinalgSolveTriangular : Composite<LinalgSolveTriangularArgs> {
     const int64_t n = rows_of(a.self), of_B = a.left ? rows_of(a.B) : columns_of(a.B);
     ARGAND_CHECK(ShapeError, n == of_B, op, ": Incompatible shapes of A and B for the equation ",
                  a.left ? "AX = B" : "XA = B", " (", n, "x", n, " and ", rows_of(a.B), "x", columns_of(a.B), ")");
-    const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
-    const Dims to = broadcast_shapes(batch(a.self), batch(a.B), op);
-    const auto spread = [&](const Tensor& t) {
-      Dims sizes = to;
-      for (const int64_t size : {rows_of(t), columns_of(t)}) sizes.push_back(size);
-      const Tensor wide = t.expand(sizes);
-      return a.left ? wide : wide.transpose(-2, -1);
-    };
-    const Tensor x = _linalg_solve_triangle(spread(a.self), spread(a.B), a.upper == a.left, a.unitriangular);
-    return a.left ? x : x.transpose(-2, -1);
+    const auto turned = [&](const Tensor& t) { return a.left ? t : t.transpose(-2, -1); };
+    const auto [A, B] = with_one_batch(op, turned(a.self), turned(a.B));
+    return turned(_linalg_solve_triangle(A, B, a.upper == a.left, a.unitriangular));
   }
   static void samples(S& s) {
     s.add({regular(s, {3, 3}), s->real({2, 3, 2}), true});
@@ -328,17 +334,6 @@ struct LinalgSolveTriangular : Composite<LinalgSolveTriangularArgs> {
 ARGAND_OP(LinalgSolveTriangular)
 
 // ---- determinants
-
-namespace {
-
-struct Sign {
-  template <class T>
-  static T of(int64_t swaps) {
-    return swaps % 2 ? T(-1) : T(1);
-  }
-};
-
-}  // namespace
 
 // What stays finite where a matrix has no inverse: the transposed cofactors.
 struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
@@ -360,21 +355,18 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
       const T* from = raw<T>(A);
       T* to = raw<T>(out);
       each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
-        std::vector<int64_t> pivots(static_cast<size_t>(n));
-        int64_t zero = 0;
-        T det = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
+        Elimination<T> e(from + b * n * n, n);
+        T det = e.sign;
         R largest = std::numeric_limits<R>::min();
-        for (const T x : lu) largest = std::max(largest, size_of(x));
+        for (const T x : e.lu) largest = std::max(largest, size_of(x));
         // A pivot of 0 as one that is lost in rounding: what is divided by it is multiplied with it again.
         for (int64_t i = 0; i < n; ++i) {
-          T& pivot = lu[static_cast<size_t>(i * n + i)];
-          if (pivot == T(0)) pivot = T(largest * std::numeric_limits<R>::epsilon());
-          det *= pivot;
+          if (e.pivot(i) == T(0)) e.pivot(i) = T(largest * std::numeric_limits<R>::epsilon());
+          det *= e.pivot(i);
         }
         T* inverse = to + b * n * n;
         for (int64_t i = 0; i < n * n; ++i) inverse[i] = i % (n + 1) == 0 ? T(1) : T(0);
-        solve_lu(lu.data(), pivots.data(), n, inverse, n);
+        e.solve(inverse, n);
         for (int64_t i = 0; i < n * n; ++i) inverse[i] *= det;
       });
     });
@@ -403,12 +395,9 @@ struct LinalgDet : Kernel<LinalgDetArgs> {
       const T* from = raw<T>(A);
       T* to = raw<T>(out);
       each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
-        std::vector<int64_t> pivots(static_cast<size_t>(n));
-        int64_t zero = 0;
-        T det = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
-        for (int64_t i = 0; i < n; ++i) det *= lu[static_cast<size_t>(i * n + i)];
-        to[b] = det;
+        Elimination<T> e(from + b * n * n, n);
+        to[b] = e.sign;
+        for (int64_t i = 0; i < n; ++i) to[b] *= e.pivot(i);
       });
     });
   }
@@ -456,15 +445,12 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
       T* signs = raw<T>(outs[0]);
       R* logs = raw<R>(outs[1]);
       each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        std::vector<T> lu(from + b * n * n, from + (b + 1) * n * n);
-        std::vector<int64_t> pivots(static_cast<size_t>(n));
-        int64_t zero = 0;
-        T sign = Sign::of<T>(factor_lu(lu.data(), n, pivots.data(), zero));
+        Elimination<T> e(from + b * n * n, n);
+        T sign = e.sign;
         R log = 0;
         for (int64_t i = 0; i < n; ++i) {
-          const T pivot = lu[static_cast<size_t>(i * n + i)];
-          const R size = std::abs(pivot);
-          sign *= size == R(0) ? T(0) : pivot / size;
+          const R size = std::abs(e.pivot(i));
+          sign *= size == R(0) ? T(0) : e.pivot(i) / size;
           log += std::log(size);
         }
         signs[b] = sign, logs[b] = log;

@@ -1,6 +1,7 @@
 // Products made of others: addbmm, kron, powers of matrices, products of several.
 #include "argand/exec/autocast_scope.h"
 #include "argand/ops/define.h"
+#include "argand/ops/linalg/matrices.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
 
@@ -22,10 +23,7 @@ Tensor sum_of_products(const char* op, const Tensor& self, const Tensor& a, cons
 
 // No inverse has to be computed for n >= 0.
 Tensor power(const char* op, const Tensor& self, int64_t n) {
-  ARGAND_CHECK(ShapeError, self.dim() >= 2, op, ": The input tensor A must have at least 2 dimensions.");
-  ARGAND_CHECK(ShapeError, self.sizes()[self.dim() - 1] == self.sizes()[self.dim() - 2], op,
-               ": A must be batches of square matrices, but they are ", self.sizes()[self.dim() - 2], " by ",
-               self.sizes()[self.dim() - 1], " matrices");
+  check_matrices(op, self, true);
   if (n < 0) return power(op, linalg_inv(self), -n);
   if (n == 0) return self.clone(MemoryFormat::Contiguous).copy_(eye(self.sizes().back(), self.options()));
   Tensor result, square = self;

@@ -5,8 +5,11 @@
 namespace argand::ops {
 namespace {
 
-// Whether something of the tensor, which is defined, has not been computed yet.
-bool is_late(const Tensor& t) { return t.impl().numel < 0; }
+// The tensor itself: nothing of it is computed late.  An undefined one is an error.
+const Tensor& computed(const Tensor& t) {
+  t.impl();
+  return t;
+}
 
 }  // namespace
 
@@ -24,7 +27,10 @@ ARGAND_OP(IsSameSize)
 struct IsConj : Composite<IsConjArgs> {
   static constexpr auto schema = "is_conj(Tensor self) -> bool";
   static constexpr auto doc = "false: conj() computes.";
-  static bool compose(const Args& a) { return is_late(a.self); }
+  static bool compose(const Args& a) {
+    computed(a.self);
+    return false;
+  }
   static void samples(S& s) { s.add({s->real({2})}); }
 };
 ARGAND_OP(IsConj)
@@ -32,7 +38,10 @@ ARGAND_OP(IsConj)
 struct IsNeg : Composite<IsNegArgs> {
   static constexpr auto schema = "is_neg(Tensor self) -> bool";
   static constexpr auto doc = "false: what is negative has been computed.";
-  static bool compose(const Args& a) { return is_late(a.self); }
+  static bool compose(const Args& a) {
+    computed(a.self);
+    return false;
+  }
   static void samples(S& s) { s.add({s->real({2})}); }
 };
 ARGAND_OP(IsNeg)
@@ -40,7 +49,7 @@ ARGAND_OP(IsNeg)
 struct ResolveConj : Composite<ResolveConjArgs> {
   static constexpr auto schema = "resolve_conj(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The tensor itself: conj() computes.";
-  static Tensor compose(const Args& a) { return is_late(a.self) ? Tensor() : a.self; }
+  static Tensor compose(const Args& a) { return computed(a.self); }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
 ARGAND_OP(ResolveConj)
@@ -48,7 +57,7 @@ ARGAND_OP(ResolveConj)
 struct ResolveNeg : Composite<ResolveNegArgs> {
   static constexpr auto schema = "resolve_neg(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The tensor itself: what is negative has been computed.";
-  static Tensor compose(const Args& a) { return is_late(a.self) ? Tensor() : a.self; }
+  static Tensor compose(const Args& a) { return computed(a.self); }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
 ARGAND_OP(ResolveNeg)

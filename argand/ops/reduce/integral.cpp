@@ -34,6 +34,11 @@ Tensor pairs(const Tensor& y, int64_t dim) {
   return y.slice(dim, 1) + y.slice(dim, 0, std::max<int64_t>(y.sizes()[dim] - 1, 0));
 }
 
+double half_step(const char* op, const Scalar& dx) {
+  ARGAND_CHECK(ValueError, !dx.isComplex() && !dx.isBoolean(), op, ": Currently, we only support dx as a real number.");
+  return dx.toDouble() / 2;
+}
+
 int64_t dim_of(const char* op, const Tensor& y, int64_t dim) {
   check_not_bool(op, y);
   ARGAND_CHECK(ShapeError, y.dim() > 0, op, ": expected y of at least 1 dimension, got a 0-dim one");
@@ -69,10 +74,9 @@ struct TrapezoidDx : Composite<TrapezoidDxArgs> {
   static constexpr auto doc = "The integral along dim by the trapezoidal rule, of values y that are dx apart.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.dx.isComplex() && !a.dx.isBoolean(),
-                 "trapezoid: Currently, we only support dx as a real number.");
+    const double half = half_step("trapezoid", a.dx);
     const int64_t dim = dim_of("trapezoid", a.y, a.dim);
-    return pairs(a.y, dim).sum(dim) * (a.dx.toDouble() / 2);
+    return pairs(a.y, dim).sum(dim) * half;
   }
   static void samples(S& s) {
     s.add({s->real({2, 4})});
@@ -104,10 +108,9 @@ struct CumulativeTrapezoidDx : Composite<CumulativeTrapezoidDxArgs> {
   static constexpr auto doc = "The integral along dim up to each value, which are dx apart, by the trapezoidal rule.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.dx.isComplex() && !a.dx.isBoolean(),
-                 "cumulative_trapezoid: Currently, we only support dx as a real number.");
+    const double half = half_step("cumulative_trapezoid", a.dx);
     const int64_t dim = dim_of("cumulative_trapezoid", a.y, a.dim);
-    return pairs(a.y, dim).cumsum(dim) * (a.dx.toDouble() / 2);
+    return pairs(a.y, dim).cumsum(dim) * half;
   }
   static void samples(S& s) {
     s.add({s->real({2, 4}), 0.5});
@@ -134,8 +137,8 @@ struct Diff : Composite<DiffArgs> {
                    a.self.dim());
       parts.push_back(*t);
     }
-    Tensor t = parts.size() > 1 ? cat(parts, dim) : a.self;
     if (a.n == 0) return a.self.clone();
+    Tensor t = parts.size() > 1 ? cat(parts, dim) : a.self;
     for (int64_t i = 0; i < a.n; ++i) {
       const Tensor after = t.slice(dim, 1), before = t.slice(dim, 0, std::max<int64_t>(t.sizes()[dim] - 1, 0));
       t = t.dtype() == kBool ? after.logical_xor(before) : after - before;

@@ -11,17 +11,24 @@ int64_t dim_to_split(const char* op, const Tensor& t, int64_t least, int64_t dim
   return dim;
 }
 
+std::vector<Tensor> equal_pieces(const char* op, const Tensor& t, int64_t sections, int64_t dim) {
+  const int64_t size = t.sizes()[dim];
+  ARGAND_CHECK(ValueError, sections != 0 && size % sections == 0, op, ": torch.", op,
+               " attempted to split along dimension ", dim, ", but the size of the dimension ", size,
+               " is not divisible by the split_size ", sections, "!");
+  return t.tensor_split(sections, dim);
+}
+
+// Of hsplit: of columns, or of a vector's elements.
+int64_t dim_of_columns(const char* op, const Tensor& t) { return dim_to_split(op, t, 1, t.dim() == 1 ? 0 : 1); }
+
 }  // namespace
 
 struct Hsplit : Composite<HsplitArgs> {
   static constexpr auto schema = "hsplit.int(Tensor(a) self, int sections) -> Tensor[]";
   static constexpr auto doc = "As many equal pieces, of columns (of elements, of a vector).";
   static std::vector<Tensor> compose(const Args& a) {
-    const int64_t dim = dim_to_split(Args::kName, a.self, 1, a.self.dim() == 1 ? 0 : 1), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.sections != 0 && size % a.sections == 0,
-                 "hsplit: torch.hsplit attempted to split along dimension ", dim, ", but the size of the dimension ",
-                 size, " is not divisible by the split_size ", a.sections, "!");
-    return a.self.tensor_split(a.sections, dim);
+    return equal_pieces(Args::kName, a.self, a.sections, dim_of_columns(Args::kName, a.self));
   }
   static void samples(S& s) {
     s.add({s->real({2, 6}), 3});
@@ -36,7 +43,7 @@ struct HsplitIndices : Composite<HsplitIndicesArgs> {
   static constexpr auto schema = "hsplit.array(Tensor(a) self, int[] indices) -> Tensor[]";
   static constexpr auto doc = "Pieces between positions, of columns (of elements, of a vector).";
   static std::vector<Tensor> compose(const Args& a) {
-    return a.self.tensor_split(a.indices, dim_to_split(Args::kName, a.self, 1, a.self.dim() == 1 ? 0 : 1));
+    return a.self.tensor_split(a.indices, dim_of_columns(Args::kName, a.self));
   }
   static void samples(S& s) {
     s.add({s->real({2, 6}), {1, 4}});
@@ -50,11 +57,7 @@ struct Vsplit : Composite<VsplitArgs> {
   static constexpr auto schema = "vsplit.int(Tensor(a) self, int sections) -> Tensor[]";
   static constexpr auto doc = "As many equal pieces, of rows.";
   static std::vector<Tensor> compose(const Args& a) {
-    const int64_t dim = dim_to_split(Args::kName, a.self, 2, 0), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.sections != 0 && size % a.sections == 0,
-                 "vsplit: torch.vsplit attempted to split along dimension ", dim, ", but the size of the dimension ",
-                 size, " is not divisible by the split_size ", a.sections, "!");
-    return a.self.tensor_split(a.sections, dim);
+    return equal_pieces(Args::kName, a.self, a.sections, dim_to_split(Args::kName, a.self, 2, 0));
   }
   static void samples(S& s) {
     s.add({s->real({6, 2}), 3});
@@ -83,11 +86,7 @@ struct Dsplit : Composite<DsplitArgs> {
   static constexpr auto schema = "dsplit.int(Tensor(a) self, int sections) -> Tensor[]";
   static constexpr auto doc = "As many equal pieces, of the third dimension.";
   static std::vector<Tensor> compose(const Args& a) {
-    const int64_t dim = dim_to_split(Args::kName, a.self, 3, 2), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.sections != 0 && size % a.sections == 0,
-                 "dsplit: torch.dsplit attempted to split along dimension ", dim, ", but the size of the dimension ",
-                 size, " is not divisible by the split_size ", a.sections, "!");
-    return a.self.tensor_split(a.sections, dim);
+    return equal_pieces(Args::kName, a.self, a.sections, dim_to_split(Args::kName, a.self, 3, 2));
   }
   static void samples(S& s) {
     s.add({s->real({2, 1, 6}), 3});
