@@ -134,9 +134,13 @@ void attention_backward(const Attention& a, const AttentionBackward& b) {
   const AttentionShape shape = shape_of(
       a, all_in_vectors(a, a.query, a.key, a.value, b.grad_out, b.grad_query, b.grad_key, b.grad_value), random);
   const int64_t planes = a.batch * a.heads, each = planes * a.queries;
-  constexpr unsigned kThreads = 256;
-  launch(kernel_instance(kHeader, "attention_numbers", a.type), {blocks_for(each, kThreads / kWarp), kThreads}, shape,
-         rows(b.grad_out), rows(b.out), b.logsumexp, b.numbers, each);
+  constexpr unsigned kThreads = 256, kLanes = 8;
+  const int64_t chunk = 16 / element_size(a.type);
+  const bool vectors = a.value_width % chunk == 0 && in_vectors(b.grad_out, chunk) && in_vectors(b.out, chunk);
+  launch(kernel_instance(kHeader, "attention_numbers", a.type, static_cast<int>(vectors ? chunk : 1),
+                         static_cast<int>(kLanes)),
+         {blocks_for(each, kThreads / kLanes), kThreads}, shape, rows(b.grad_out), rows(b.out), b.logsumexp, b.numbers,
+         each);
   const Form form = backward_form(a);
   const size_t bytes = backward_bytes(a, form);
   launch_tiles("attention_key_gradients", a, form, a.batch * a.kv_heads, a.keys, bytes, shape, rows(a.query),

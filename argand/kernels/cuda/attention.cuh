@@ -278,19 +278,25 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
 }
 
 // What the gradients need of each query, of `rows`: numbers[row] is subtracted from its scores' exponents of 2, and
-// numbers[rows + row], the sum of grad * out over the columns, from its weights' slopes.  A warp has a row.
-template <class T>
+// numbers[rows + row], the sum of grad * out over the columns, from its weights' slopes.  kLanes lanes have a row.
+template <class T, int W, int kLanes>
 __global__ void attention_numbers(AttentionShape a, AttentionRows grad, AttentionRows out, const float* logsumexp,
                                   float* numbers, int64_t rows) {
   await_earlier_work();
-  const int64_t at = int64_t{blockIdx.x} * (blockDim.x / 32) + threadIdx.x / 32;
-  if (at >= rows) return;
+  const int lane = int(threadIdx.x) % kLanes;
+  const int64_t own = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kLanes, at = own < rows ? own : rows - 1;
   const int plane = int(at / a.queries), row = int(at % a.queries), batch = plane / a.heads, head = plane % a.heads;
   const T *g = rows_of<T>(grad, batch, head) + row * grad.row, *o = rows_of<T>(out, batch, head) + row * out.row;
   float dot = 0;
-  for (int c = threadIdx.x % 32; c < a.value_width; c += 32) dot += convert<float>(g[c]) * convert<float>(o[c]);
-  dot = warp_reduce(dot, Add{});
-  if (threadIdx.x % 32 != 0) return;
+#pragma unroll 1
+  for (int c = lane * W; c < a.value_width; c += kLanes * W) {
+    const auto gs = *reinterpret_cast<const Vec<T, W>*>(g + c), os = *reinterpret_cast<const Vec<T, W>*>(o + c);
+#pragma unroll
+    for (int k = 0; k < W; ++k) dot += convert<float>(gs[k]) * convert<float>(os[k]);
+  }
+#pragma unroll
+  for (int step = kLanes / 2; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
+  if (lane != 0 || own >= rows) return;
   const float sum = logsumexp[at];
   numbers[at] = sum == kNever ? -kNever : sum * kLog2OfE;  // a query without keys has no weights
   numbers[rows + at] = dot;

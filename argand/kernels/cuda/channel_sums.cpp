@@ -1,6 +1,7 @@
 #include "argand/kernels/cuda/channel_sums.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/row_form.h"
@@ -12,14 +13,16 @@ namespace {
 constexpr const char *kParts = "argand/kernels/cuda/channel_sums.cuh", *kJoin = "argand/kernels/cuda/column_sums.cuh";
 constexpr int64_t kWarp = 32, kThreads = 256, kColumnThreads = 128, kWarpRun = 1024;
 
-// How [n, width] columns are cut into parts of rows: enough blocks for a large GPU, at least 16 rows each.
+// How [n, width] columns, of which a thread has `each`, are cut into parts of rows: enough blocks for a large GPU, at
+// least 16 rows each.
 struct ColumnParts {
   int64_t rows, count;
   Grid grid;
-  ColumnParts(int64_t n, int64_t width) {
-    const int64_t threads = std::min(kColumnThreads, (width + kWarp - 1) / kWarp * kWarp);
-    grid.threads = static_cast<unsigned>(threads);
-    grid.blocks = blocks_for(width, threads);
+  ColumnParts(int64_t n, int64_t width, int64_t each = 1) {
+    // As few blocks as there can be, all of the same number of warps.
+    const int64_t wide = (width + each - 1) / each;
+    grid.blocks = blocks_for(wide, kColumnThreads);
+    grid.threads = static_cast<unsigned>((wide + grid.blocks * kWarp - 1) / (grid.blocks * kWarp) * kWarp);
     const int64_t wanted = std::clamp<int64_t>(2048 / grid.blocks, 1, (n + 15) / 16);
     rows = (n + wanted - 1) / wanted;
     count = (n + rows - 1) / rows;
@@ -79,14 +82,15 @@ void channel_products(const cpu::ChannelPass& c, const void* g, const void* x, c
                       void* product) {
   if (c.channels == 0) return;
   const ScalarType sums = op_math_type(c.type);
-  const bool columns = c.inner == 1;
-  const ColumnParts parts(std::max<int64_t>(c.n, 1), c.channels);
+  const bool columns = c.inner == 1, of_rows = centers.count * centers.step != c.channels;
+  const int vector = vector_width(c.type, of_rows ? std::gcd(c.channels, centers.step) : c.channels, g, x);
+  const ColumnParts parts(std::max<int64_t>(c.n, 1), c.channels, vector);
   const int64_t count = c.n == 0 ? 0 : columns ? parts.count : c.n, size = count * c.channels * element_size(sums);
   const Scratch memory(2 * size);
   char *of_sum = memory.as<char>(), *of_product = of_sum + size;
   if (columns && count > 0) {
-    launch(kernel_instance(kParts, "column_products", c.type), parts.grid, g, x, centers, c.n, c.channels, parts.rows,
-           of_sum, of_product);
+    launch(kernel_instance(kParts, "column_products", c.type, vector, of_rows), parts.grid, g, x, centers, c.n,
+           c.channels, parts.rows, of_sum, of_product);
   } else if (count > 0) {
     const PlaneGrid planes(c.n * c.channels, c.inner);
     launch(kernel_instance(kParts, "plane_products", c.type, vector_width(c.type, c.inner, g, x), planes.one_warp),

@@ -82,27 +82,53 @@ __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math
   squares[plane] = square;
 }
 
-// ---- inner == 1: a thread per column, over the rows of a part (blockIdx.y) of [n, width]
+// ---- inner == 1: a thread for W columns, over the rows of a part (blockIdx.y) of [n, width]
 
-// The place of element (i, j) is i * width + j, so that both per-row and per-column terms can be told (CenterTerms).
-template <class T>
-__global__ void column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width,
-                                int64_t rows, op_math_t<T>* sums, op_math_t<T>* products) {
+// The place of element (i, j) is i * width + j, so that terms of rows can be told (kOfRows: they are the same for the W
+// columns, and each row has others) as well as terms of columns, which are the same for all rows.
+template <class T, int W, bool kOfRows>
+__global__ void __launch_bounds__(128)
+    column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width, int64_t rows,
+                    op_math_t<T>* sums, op_math_t<T>* products) {
   await_earlier_work();
   using A = op_math_t<T>;
-  const int64_t j = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  const int64_t j = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
   if (j >= width) return;
   const int64_t begin = int64_t{blockIdx.y} * rows, end = begin + rows < n ? begin + rows : n;
-  A sum = 0, product = 0;
+  A center[W], scale[W];
+  int64_t first = 0, each = 0;  // the terms of row i are those at first + i * each
+  if constexpr (kOfRows) {
+    first = terms.at(j);
+    each = width / terms.step;
+  } else {
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      center[k] = terms.center_at(j + k);
+      scale[k] = terms.scale_at(j + k);
+    }
+  }
+  Vec<A, W> sum{}, product{};
 #pragma unroll 4
   for (int64_t i = begin; i < end; ++i) {
-    const int64_t at = i * width + j;
-    const A v = convert<A>(g[at]);
-    sum += v;
-    product += v * ((convert<A>(x[at]) - terms.center_at(at)) * terms.scale_at(at));
+    const auto gs = *reinterpret_cast<const Vec<T, W>*>(g + i * width + j);
+    const auto xs = *reinterpret_cast<const Vec<T, W>*>(x + i * width + j);
+    if constexpr (kOfRows) {
+      center[0] = terms.center ? terms.center[first + i * each] : A(0);
+      scale[0] = terms.scale ? terms.scale[first + i * each] : A(1);
+    }
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      const int of = kOfRows ? 0 : k;
+      const A v = convert<A>(gs[k]);
+      sum[k] += v;
+      product[k] += v * ((convert<A>(xs[k]) - center[of]) * scale[of]);
+    }
   }
-  sums[int64_t{blockIdx.y} * width + j] = sum;
-  products[int64_t{blockIdx.y} * width + j] = product;
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    sums[int64_t{blockIdx.y} * width + j + k] = sum[k];
+    products[int64_t{blockIdx.y} * width + j + k] = product[k];
+  }
 }
 
 // Distances are taken from the part's first element, so that nothing cancels where the mean is far from 0.

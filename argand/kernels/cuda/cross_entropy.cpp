@@ -95,15 +95,15 @@ bool cross_entropy_and_gradient(const cpu::CrossEntropy& c, bool mean, const voi
 
 int ceil_log2(int64_t n) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(n - 1))); }
 
-void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, void* log_sums,
-                         void* total_weight, void* gradient) {
+void small_cross_entropy(const char* op, const cpu::CrossEntropy& c, bool mean, void* loss, ScalarType loss_type,
+                         void* log_sums, void* total_weight, void* gradient) {
   static_assert(!is_small_cross_entropy(kSmallCrossEntropyRows + 1, 1));
   // So many logits a lane as it loads at once, where the warp is wide enough.
   const int at_once = c.classes > 4 * kWarp ? 8 : 4;
   const int log_lanes = std::min(ceil_log2((c.classes + at_once - 1) / at_once), 5);
   const int log_threads = std::clamp(ceil_log2(c.rows) + log_lanes, 5, 10);
-  launch(kernel_instance(kHeader, "small_cross_entropy", c.type, at_once, c.smoothing != 0), {1, 1u << log_threads},
-         rows_of(c), log_lanes, mean, error_slot(), op, loss, log_sums, total_weight, gradient);
+  launch(kernel_instance(kHeader, "small_cross_entropy", c.type, loss_type, at_once, c.smoothing != 0),
+         {1, 1u << log_threads}, rows_of(c), log_lanes, mean, error_slot(), op, loss, log_sums, total_weight, gradient);
 }
 
 void cross_entropy_softmax_factors(const cpu::CrossEntropy& c, void* factors) {

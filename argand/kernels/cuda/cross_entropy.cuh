@@ -98,9 +98,9 @@ struct SoftmaxTerm<float> {
 // All rows by one block, neighbouring lanes of a warp for each, and what they come to.  Rows that do not count are read
 // like the others: a load that waits for its row's target would cost more.  `gradient`, if any, becomes that of the
 // loss, with the bits of cross_entropy_backward(), for a call without weights and smoothing.
-template <class T, int U, bool kSmooth>
+template <class T, class Loss, int U, bool kSmooth>
 __global__ void __launch_bounds__(1024)
-    small_cross_entropy(CrossEntropyRows c, int log_lanes, bool mean, ErrorSlot* slot, const char* op, T* loss_out,
+    small_cross_entropy(CrossEntropyRows c, int log_lanes, bool mean, ErrorSlot* slot, const char* op, Loss* loss_out,
                         op_math_t<T>* log_sums, op_math_t<T>* total_weight, T* gradient) {
   await_earlier_work();
   using A = op_math_t<T>;
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(1024)
     weight += __shfl_xor_sync(0xffffffffu, weight, step);
   }
   if (thread == 0) {
-    *loss_out = convert<T>(mean ? loss / weight : loss);
+    *loss_out = convert<Loss>(mean ? loss / weight : loss);
     *total_weight = weight;
   }
   if (!gradient) return;

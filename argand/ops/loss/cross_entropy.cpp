@@ -1,4 +1,5 @@
 // Cross entropy of logits, with class indices (one fused op) or class probabilities as targets.
+#include "argand/exec/autocast.h"
 #include "argand/kernels/cross_entropy_forms.h"
 #include "argand/ops/define.h"
 #include "argand/ops/loss/args.h"
@@ -21,16 +22,20 @@ void check_rows(const Tensor& self, const Tensor& target, const Tensor& weight, 
   check_class_targets("cross_entropy", self, target, weight);
 }
 
+bool under_autocast(const Tensor& t) {
+  return (t.is_cpu() || t.is_cuda()) && autocast::is_autocast_enabled(t.device().type());
+}
+
 }  // namespace
 
 struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   static constexpr auto schema =
       "_cross_entropy(Tensor self, Tensor target, Tensor? weight, int reduction, int ignore_index, float "
-      "label_smoothing) -> (Tensor loss, "
+      "label_smoothing, bool wide=False) -> (Tensor loss, "
       "Tensor log_sum, Tensor total_weight)";
   static constexpr auto doc =
       "cross_entropy of [N, C] logits and N class indices; also log(sum(exp(self))) of each row and the sum of the "
-      "targets' weights.";
+      "targets' weights. wide: the loss of float16 and bfloat16 logits is float32.";
   static constexpr uint32_t constant_arguments = bits(kWeight), constant_results = bits(1, 2);
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr int variants = kFunction;
@@ -38,7 +43,8 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
     check_rows(a.self, a.target, a.weight, a.reduction, a.label_smoothing);
     const ScalarType type = op_math_type(a.self.dtype());
     const Dims rows{a.self.sizes()[0]};
-    return {{a.reduction == Reduction::None ? rows : Dims{}, a.self.dtype()}, {rows, type}, {Dims{}, type}};
+    return {
+        {a.reduction == Reduction::None ? rows : Dims{}, a.wide ? type : a.self.dtype()}, {rows, type}, {Dims{}, type}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     if (run_small(a, outs)) return;
@@ -55,7 +61,7 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
     const CrossEntropyCall t("cross_entropy", a.self, a.target, a.weight, a.ignore_index, a.label_smoothing,
                              Targets::kCheckedOnCpu);
     blocks::small_cross_entropy.on(outs[0].device())("cross_entropy", t.call, a.reduction == Reduction::Mean,
-                                                     outs[0].impl().data(), outs[1].impl().data(),
+                                                     outs[0].impl().data(), outs[0].dtype(), outs[1].impl().data(),
                                                      outs[2].impl().data(), nullptr);
     return true;
   }
@@ -66,6 +72,8 @@ struct CrossEntropyRows : Kernel<CrossEntropyRowsArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0});
     s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0, true});
+    s.add({s->real({3, 5}), s->integer({3}, 0, 5), s->positive({5}), Reduction::None, 1, 0.2, true});
     s.fails({s->real({3, 5, 2}), s->integer({3}, 0, 5), {}, Reduction::Mean, -100, 0.0},
             "cross_entropy: expected input of shape [N, C], got [3, 5, 2]");
   }
@@ -103,7 +111,7 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
     const Tensor ones = ones_like(c.grad_output);
     const Tensor d = _cross_entropy_backward(ones, c.self, c.target, optional(c.weight), c.log_sum, c.total_weight,
                                              c.reduction, c.ignore_index, c.label_smoothing);
-    return c.reduction == Reduction::None ? (g * d).sum(1) : (g * d).sum();
+    return (c.reduction == Reduction::None ? (g * d).sum(1) : (g * d).sum()).to(c.grad_output.dtype());
   }
   // Only the softmax in the gradient depends on the logits.
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -111,7 +119,7 @@ struct CrossEntropyRowsBackward : Kernel<CrossEntropyRowsBackwardArgs> {
         _cross_entropy_softmax_factors(c.self, c.target, optional(c.weight), c.ignore_index, c.label_smoothing);
     const Tensor scale = c.reduction == Reduction::Mean ? c.grad_output / c.total_weight : c.grad_output;
     const Tensor p = softmax(c.self, 1);
-    return (scale * factors).unsqueeze(1) * (p * (g - (g * p).sum(1, true)));
+    return ((scale * factors).unsqueeze(1) * (p * (g - (g * p).sum(1, true)))).to(c.self.dtype());
   }
   static void samples(S& s) {
     s.fails({s->real({2}),
@@ -157,13 +165,20 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
       "probabilities (self's shape, floating point). weight is one factor per class. A target of ignore_index counts "
       "nothing; the mean "
       "is over the weights of the other targets. IndexError for a target outside [0, C).";
-  static constexpr auto autocast = Autocast::kFloat32;
+  // Logits are read as they are under autocast, where the loss is float32: a copy of so many would take longer than all
+  // else.
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     if (!is_floating_point(a.self.dtype())) throw_unsupported_dtype("cross_entropy", a.self.dtype());
     check_smoothing(a.label_smoothing);
     check_reduction("cross_entropy", a.reduction);
-    if (a.self.sizes() == a.target.sizes() && is_floating_point(a.target.dtype())) return with_probabilities(a);
+    if (a.self.sizes() == a.target.sizes() && is_floating_point(a.target.dtype())) {
+      if (!under_autocast(a.self)) return with_probabilities(a);
+      Args in_float32 = a;
+      for (Tensor* t : {&in_float32.self, &in_float32.target, &in_float32.weight})
+        if (t->defined() && is_floating_point(t->dtype())) *t = t->to(op_math_type(t->dtype()));
+      return with_probabilities(in_float32);
+    }
     check_class_targets("cross_entropy", a.self, a.target, a.weight);
     if (a.self.dim() == 2) return rows(a.self, a.target, a);
     if (a.self.dim() == 1) {
@@ -177,10 +192,12 @@ struct CrossEntropyLoss : Composite<CrossEntropyLossArgs> {
     return a.reduction == Reduction::None ? loss.view(a.target.sizes()) : loss;
   }
   static Tensor rows(const Tensor& logits, const Tensor& target, const Args& a) {
+    const bool wide = under_autocast(logits);
     if (!a.weight.defined() && a.label_smoothing == 0)
-      if (Tensor loss = cross_entropy_ahead(logits, target, a.reduction, a.ignore_index); loss.defined()) return loss;
+      if (Tensor loss = cross_entropy_ahead(logits, target, a.reduction, a.ignore_index, wide); loss.defined())
+        return loss;
     return std::get<0>(
-        _cross_entropy(logits, target, optional(a.weight), a.reduction, a.ignore_index, a.label_smoothing));
+        _cross_entropy(logits, target, optional(a.weight), a.reduction, a.ignore_index, a.label_smoothing, wide));
   }
   static Tensor with_probabilities(const Args& a) {
     ARGAND_CHECK(ValueError, a.ignore_index < 0,

@@ -115,13 +115,14 @@ void run_small(const Tensor& logits, const Tensor& target, int64_t reduction, in
                const Tensor& ready) {
   const CrossEntropyCall t("cross_entropy", logits, target, {}, ignore_index, 0, Targets::kCheckedOnCpu);
   blocks::small_cross_entropy.on(logits.device())("cross_entropy", t.call, reduction == Reduction::Mean,
-                                                  outs[0].impl().data(), outs[1].impl().data(), outs[2].impl().data(),
-                                                  ready.impl().data());
+                                                  outs[0].impl().data(), outs[0].dtype(), outs[1].impl().data(),
+                                                  outs[2].impl().data(), ready.impl().data());
 }
 
 }  // namespace
 
-Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index) {
+Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t reduction, int64_t ignore_index,
+                           bool wide) {
   if (!logits.is_cuda() || !logits.requires_grad() || !GradMode::is_enabled() || logits.dim() != 2 ||
       !(target.device() == logits.device()) || (reduction != Reduction::Mean && reduction != Reduction::Sum))
     return {};
@@ -133,7 +134,7 @@ Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t r
   const DeviceScope on_device(device);
   const Tensor expected = small ? Tensor() : expectation().get(device, type);
   const Tensor ready = exec::new_tensor({Dims(logits.sizes()), logits.dtype()}, device);
-  Outs outs = {exec::new_tensor({Dims{}, logits.dtype()}, device),
+  Outs outs = {exec::new_tensor({Dims{}, wide ? type : logits.dtype()}, device),
                exec::new_tensor({Dims{logits.size(0)}, type}, device), exec::new_tensor({Dims{}, type}, device)};
   try {
     if (small)
@@ -148,6 +149,7 @@ Tensor cross_entropy_ahead(const Tensor& logits, const Tensor& target, int64_t r
   args.target = target;
   args.reduction = reduction;
   args.ignore_index = ignore_index;
+  args.wide = wide;
   const intrusive_ptr<AheadNode> node(new AheadNode(std::move(args), expected, ready));
   node->record(CrossEntropyRows_info, outs, nullptr);
   return outs[0];
