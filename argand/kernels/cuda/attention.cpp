@@ -78,6 +78,9 @@ AttentionShape shape_of(const Attention& a, bool vectors, const PhiloxNumbers& r
   };
   number(a.batch * a.heads);
   const auto& s = a.mask.strides;
+  // Of so many random numbers, so that the mean of what is kept, times what is made up for it, is exact.
+  constexpr double kNumbers = 0x1p16;
+  const double dropped = a.dropout < 1 ? std::min(std::round(a.dropout * kNumbers), kNumbers - 1) : kNumbers;
   return {number(a.heads),
           number(a.kv_heads),
           number(a.queries),
@@ -88,8 +91,8 @@ AttentionShape shape_of(const Attention& a, bool vectors, const PhiloxNumbers& r
           a.causal,
           vectors,
           {a.mask.data, s[0], s[1], s[2], s[3]},
-          static_cast<unsigned>(std::min(std::floor(a.dropout * 0x1p32), 0x1p32 - 1)),
-          a.dropout < 1 ? static_cast<float>(1 / (1 - a.dropout)) : 0.0f,
+          static_cast<unsigned>(dropped),
+          dropped < kNumbers ? static_cast<float>(kNumbers / (kNumbers - dropped)) : 0.0f,
           random};
 }
 
@@ -120,8 +123,9 @@ bool takes_attention(ScalarType type, int64_t width, int64_t value_width) {
 void attention(const Attention& a, const AttentionForward& f) {
   if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice();
   PhiloxNumbers random{};
-  if (a.dropout > 0)  // a round for two queries and two keys
-    random = take_numbers(dynamic_cast<CudaGeneratorImpl&>(*f.generator), static_cast<uint64_t>((a.keys + 1) / 2 * 4));
+  if (a.dropout > 0)  // a round for two queries and four keys
+    random =
+        take_numbers(dynamic_cast<CudaGeneratorImpl&>(*f.generator), static_cast<uint64_t>((a.keys + 15) / 16 * 16));
   const AttentionShape shape = shape_of(a, all_in_vectors(a, a.query, a.key, a.value, f.out), random);
   const Form form = forward_form(a);
   launch_tiles("attention", a, form, a.batch * a.heads, a.queries, forward_bytes(a, form), shape, rows(a.query),

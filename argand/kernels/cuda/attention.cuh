@@ -34,10 +34,12 @@ template <class T, int kMask, bool kDropout>
 class Scores {
  public:
   __device__ __forceinline__ Scores(const AttentionShape& a, int batch, int head)
-      : a_(a), unit_(kMask == kNoMask ? a.scale * kLog2OfE : 1), plane_(batch * a.heads + head) {
+      : a_(a), random_(a.random), unit_(kMask == kNoMask ? a.scale * kLog2OfE : 1), plane_(batch * a.heads + head) {
     const int64_t first = batch * a.mask.batch + head * a.mask.head;
     if constexpr (kMask == kBoolMask) mask_ = static_cast<const bool*>(a.mask.data) + first;
     if constexpr (kMask == kAddedMask) mask_ = static_cast<const T*>(a.mask.data) + first;
+    if constexpr (kDropout)
+      if (const uint64_t* state = a.random.state) random_ = {state[0], a.random.offset + state[1], nullptr};
   }
 
   // Times this, which is above 0, scores are exponents of 2.
@@ -66,14 +68,20 @@ class Scores {
     int query, key;
   };
 
-  // Of queries (q, q + 1) and keys (k, k + 1), both even: bits 0 and 1 of the first query, 2 and 3 of the second.
+  // Bit 4 h + 2 j + i is that of query + 8 h and key + 8 j + i, where `key` is even and neither number has its bit of
+  // 8: what a thread has in two tiles that are neighbours.  A weight takes half a random number.
   __device__ __forceinline__ unsigned kept(int query, int key) const {
-    if constexpr (!kDropout) return 0xf;
-    Philox philox({a_.random.seed, a_.random.offset + uint64_t(key) * 2, a_.random.state},
-                  uint64_t(plane_) << 32 | unsigned(query / 2));
+    if constexpr (!kDropout) return 0xff;
+    Philox philox({random_.seed, random_.offset + uint64_t(key / 16 * 4 + key % 8 / 2) * 4, nullptr},
+                  uint64_t(plane_) << 32 | unsigned(query / 16 * 8 + query % 8));
     const uint4 r = philox.next();
-    return unsigned(r.x >= a_.drop_below) | unsigned(r.y >= a_.drop_below) << 1 | unsigned(r.z >= a_.drop_below) << 2 |
-           unsigned(r.w >= a_.drop_below) << 3;
+    const unsigned numbers[4] = {r.x, r.y, r.z, r.w};
+    unsigned bits = 0;
+#pragma unroll
+    for (int n = 0; n < 4; ++n)
+      bits |= unsigned((numbers[n] & 0xffff) >= a_.drop_below) << 2 * n | unsigned(numbers[n] >> 16 >= a_.drop_below)
+                                                                              << (2 * n + 1);
+    return bits;
   }
 
  private:
@@ -91,6 +99,7 @@ class Scores {
   }
 
   const AttentionShape& a_;
+  PhiloxNumbers random_;
   float unit_;
   int plane_;
   const void* mask_ = nullptr;
@@ -201,14 +210,14 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     }
     if constexpr (kDropout) {
 #pragma unroll
-      for (int n = 0; n < kScoreTiles; ++n)
+      for (int n = 0; n < kScoreTiles; n += 2) {
+        const unsigned kept = scores.kept(first + row + tile_row(), begin + n * 8 + tile_column());
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int at_query = first + row + tile_row() + half * 8;
-          const unsigned kept = scores.kept(at_query & ~1, begin + n * 8 + tile_column()) >> at_query % 2 * 2;
-          if (!(kept & 1)) s[n].x[half * 2] = 0;
-          if (!(kept & 2)) s[n].x[half * 2 + 1] = 0;
-        }
+        for (int j = 0; j < 2; ++j)
+#pragma unroll
+          for (int i = 0; i < 4; ++i)
+            if (!(kept >> (i / 2 * 4 + j * 2 + i % 2) & 1)) s[n + j].x[i] = 0;
+      }
     }
   };
 
@@ -377,13 +386,18 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
         const int column = n * 8 + tile_column() + i % 2;
         float& x = weights[n].x[i];
         x = exp2_of(::__fmaf_rn(x, scores.unit(), -n_of[column]));
-        if constexpr (kDropout)
-          if (i % 2 == 0) {
-            const int at_key = first + row + tile_row() + i / 2 * 8;
-            const unsigned both = scores.kept(begin + column, at_key & ~1) >> at_key % 2;
-            kept[n] |= (both & 1 | both >> 1 & 2) << i;
-          }
       }
+    }
+    if constexpr (kDropout) {
+      const int at_key = first + row + tile_row();
+#pragma unroll
+      for (int n = 0; n < kScoreTiles; n += 2)
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {  // queries that are neighbours have different numbers
+          const unsigned bits = scores.kept(begin + n * 8 + tile_column() + k, at_key & ~1) >> at_key % 2;
+#pragma unroll
+          for (int j = 0; j < 2; ++j) kept[n + j] |= (bits >> j * 4 & 1) << k | (bits >> (j * 4 + 2) & 1) << (k + 2);
+        }
     }
     typename P::Left operand[kColumns / P::Core::kDepth];
     if constexpr (kDropout) {
@@ -493,18 +507,17 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
       for (int i = 0; i < 4; ++i) weights[n].x[i] = exp2_of(::__fmaf_rn(weights[n].x[i], scores.unit(), -top[i / 2]));
     P::template await<0>(slopes);
 #pragma unroll
-    for (int n = 0; n < kScoreTiles; ++n)
+    for (int n = 0; n < kScoreTiles; n += 2) {
+      const unsigned kept = scores.kept(first + row + tile_row(), begin + n * 8 + tile_column());
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const int at_query = first + row + tile_row() + half * 8;
-        const unsigned kept = scores.kept(at_query & ~1, begin + n * 8 + tile_column()) >> at_query % 2 * 2;
+      for (int j = 0; j < 2; ++j)
 #pragma unroll
-        for (int i = 0; i < 2; ++i) {
-          float& x = slopes[n].x[half * 2 + i];
-          if constexpr (kDropout) x = kept >> i & 1 ? x * a.kept : 0;
-          x = weights[n].x[half * 2 + i] * (x - dot[half]);
+        for (int i = 0; i < 4; ++i) {
+          float& x = slopes[n + j].x[i];
+          if constexpr (kDropout) x = kept >> (i / 2 * 4 + j * 2 + i % 2) & 1 ? x * a.kept : 0;
+          x = weights[n + j].x[i] * (x - dot[i / 2]);
         }
-      }
+    }
     typename P::Left operand[kColumns / P::Core::kDepth];
     pack<T>(slopes, operand);
     P::template start_by_columns<kWidth, kColumns>(sums, operand, k);

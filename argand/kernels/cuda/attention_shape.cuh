@@ -29,7 +29,7 @@ struct AttentionShape {
   bool causal;
   bool vectors;  // whether all rows but the mask's are multiples of 16 bytes
   AttentionMask mask;
-  unsigned drop_below;  // a weight whose random number is smaller becomes 0,
+  unsigned drop_below;  // a weight whose random number of 16 bits is smaller becomes 0,
   float kept;           // and the others times this
   PhiloxNumbers random;
 };
