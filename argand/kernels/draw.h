@@ -15,6 +15,7 @@ struct Draw {
     kGeometric,    // trials of success probability a until the first success
     kCauchy,       // median a, scale b
     kLogNormal,    // exp of kNormal
+    kKept,         // of bools: false with probability from / 2^16
   };
   Kind kind;
   double a = 0, b = 0;

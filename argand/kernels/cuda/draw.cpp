@@ -12,7 +12,7 @@ namespace argand::cuda {
 namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/draw.cuh";
-constexpr int kThreads = 256, kRound = 4;
+constexpr int kThreads = 256, kRound = 4, kMaskBytes = 16;  // of a thread of draw_mask
 
 // As many blocks as run at a time: the grid decides which number goes where, so it is PyTorch's.
 unsigned grid_for(int64_t n) {
@@ -23,6 +23,12 @@ unsigned grid_for(int64_t n) {
 void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& given) {
   if (n == 0) return;
   auto& generator = dynamic_cast<CudaGeneratorImpl&>(given);
+  if (d.kind == Draw::kKept) {
+    const unsigned blocks = blocks_for(n, kThreads * kMaskBytes);
+    const int64_t rounds = kMaskBytes / 8;
+    return launch(kernel(kHeader, "draw_mask"), {blocks, kThreads}, out, n,
+                  take_numbers(generator, static_cast<uint64_t>(rounds * kRound)), static_cast<unsigned>(d.from));
+  }
   const bool integers = d.kind == Draw::kIntegers;
   const Kernel run = kernel(
       kHeader, integers ? instance("draw_integers", type, d.wide) : instance("draw", type, static_cast<int>(d.kind)));

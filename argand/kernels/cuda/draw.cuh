@@ -110,6 +110,23 @@ __global__ void draw(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d, co
   }
 }
 
+// A thread fills 16 neighbours from two rounds: half a number each.
+__global__ void draw_mask(bool* out, int64_t n, PhiloxNumbers numbers, unsigned drop_below) {
+  await_earlier_work();
+  const int64_t thread = int64_t{blockIdx.x} * blockDim.x + threadIdx.x, first = thread * 16;
+  if (first >= n) return;
+  Philox philox(numbers, uint64_t(thread));
+  Vec<bool, 16> kept;
+#pragma unroll
+  for (int round = 0; round < 2; ++round) {
+    const uint4 r = philox.next();
+    const unsigned bits[4] = {r.x, r.y, r.z, r.w};
+#pragma unroll
+    for (int i = 0; i < 8; ++i) kept[round * 8 + i] = (bits[i / 2] >> i % 2 * 16 & 0xffff) >= drop_below;
+  }
+  store(out, first, n, kept);
+}
+
 template <class T, bool kWide>
 __global__ void draw_integers(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d) {
   await_earlier_work();

@@ -1,8 +1,10 @@
 // Dropout: elements, or whole channels, become zero at random and the others grow in return.
+#include <algorithm>
 #include <cmath>
 
 #include "argand/ops/define.h"
 #include "argand/ops/random/args.h"
+#include "argand/ops/random/draw.h"
 
 namespace argand::ops {
 namespace {
@@ -44,8 +46,31 @@ bool is_identity(const DropoutKind& d, const Tensor& input, double p, bool train
   return input.numel() == 0 || p == 0 || !train;
 }
 
+// Draws of a GPU need not be those of bernoulli_(): a byte instead of a factor for each element, and the factor is
+// exact for the share that is dropped, a multiple of 2^-16.
+bool takes_mask(const DropoutKind& d, const Tensor& input, double p) {
+  return input.is_cuda() && !d.channels && !d.alpha && p < 1 && is_floating_point(input.dtype());
+}
+struct Kept {
+  Tensor mask;
+  double scale;
+};
+Kept draw_kept(const Tensor& input, double p) {
+  constexpr double kAll = 0x1p16;
+  const double dropped = std::min(std::round(p * kAll), kAll - 1);
+  Kept kept{empty_like(input, input.options().dtype(kBool)), kAll / (kAll - dropped)};
+  Draw draw{Draw::kKept};
+  draw.from = static_cast<int64_t>(dropped);
+  fill_in_memory_order(kept.mask, [&](const Tensor& t) { draw_on_device(t, draw, std::nullopt); });
+  return kept;
+}
+
 Tensor drop(const DropoutKind& d, const Tensor& input, double p, bool train) {
   if (is_identity(d, input, p, train)) return input;
+  if (takes_mask(d, input, p)) {
+    const Kept kept = draw_kept(input, p);
+    return _masked_scale(input, kept.mask, kept.scale);
+  }
   const Factors f = factors(d, input, p);
   const Tensor out = input * f.scale;
   return f.shift.defined() ? out + f.shift : out;
@@ -53,6 +78,10 @@ Tensor drop(const DropoutKind& d, const Tensor& input, double p, bool train) {
 
 Tensor drop_inplace(const DropoutKind& d, Tensor self, double p, bool train) {
   if (is_identity(d, self, p, train)) return self;
+  if (takes_mask(d, self, p)) {
+    const Kept kept = draw_kept(self, p);
+    return _masked_scale_(self, kept.mask, kept.scale);
+  }
   const Factors f = factors(d, self, p);
   self.mul_(f.scale);
   if (f.shift.defined()) self.add_(f.shift);
@@ -60,6 +89,18 @@ Tensor drop_inplace(const DropoutKind& d, Tensor self, double p, bool train) {
 }
 
 }  // namespace
+
+struct MaskedScale : Pointwise<MaskedScaleArgs> {
+  static constexpr auto schema = "_masked_scale(Tensor self, Tensor mask, Scalar scale) -> Tensor";
+  static constexpr auto doc = "self * scale where mask is not 0, elsewhere 0.";
+  static constexpr int variants = kFunction | kInplace;
+  static constexpr uint32_t constant_arguments = bits(kMask);
+  static constexpr auto compute = kFloatComplexBody;
+  ARGAND_BODY((x, kept, scale), kept != T(0) ? x * scale : T(0))
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return _masked_scale(g, c.mask, c.scale); }
+  static void samples(S& s) { s.add({s->real({2, 3}), s->boolean({2, 3}), 1.25}); }
+};
+ARGAND_OP(MaskedScale)
 
 // Draws follow the memory of the input, as PyTorch's do: samples of one dimension are the same in every layout.
 struct Dropout : Composite<DropoutArgs> {
