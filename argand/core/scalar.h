@@ -1,6 +1,7 @@
 // A number without a shape: bool, int64, float64 or complex128, as Python's numbers are to PyTorch.
 #pragma once
 #include <complex>
+#include <concepts>
 #include <string>
 
 #include "argand/core/dtype.h"
@@ -10,7 +11,11 @@ namespace argand {
 class Scalar {
  public:
   Scalar() : Scalar(int64_t{0}) {}
-  Scalar(bool v) : type_(kBool) { value_.i = v; }
+  // Exactly bool: a pointer converts to bool too, and "fro" must not become a number.
+  template <std::same_as<bool> B>
+  Scalar(B v) : type_(kBool) {
+    value_.i = v;
+  }
   Scalar(int v) : Scalar(static_cast<int64_t>(v)) {}
   Scalar(unsigned v) : Scalar(static_cast<int64_t>(v)) {}
   Scalar(long v) : type_(kLong) { value_.i = v; }
