@@ -38,6 +38,8 @@ ARGAND_LIST_OP(BlackmanWindow)
 ARGAND_LIST_OP(BartlettWindow)
 ARGAND_LIST_OP(KaiserWindow)
 ARGAND_LIST_OP(Range)
+ARGAND_LIST_OP(FftFftfreq)
+ARGAND_LIST_OP(FftRfftfreq)
 
 // copy/
 ARGAND_LIST_OP(CopyInplace)
@@ -525,6 +527,7 @@ ARGAND_LIST_OP(LinalgMultiDot)
 ARGAND_LIST_OP(ChainMatmul)
 ARGAND_LIST_OP(LinalgVecdot)
 
+#include "argand/ops/fft/list.h"
 #include "argand/ops/linalg/list.h"
 
 // conv/

@@ -268,6 +268,21 @@ TEST(Frontend, SpecialAndLinalg) {
   EXPECT_TRUE(torch::allclose(a.matmul(torch::linalg::solve(a, x)), x));
   EXPECT_TRUE(torch::allclose(torch::linalg::det(a), torch::det(a)));
   EXPECT_NEAR(torch::linalg::norm(a).item<double>(), std::sqrt(15.0), 1e-6);
+  EXPECT_NEAR(torch::linalg::norm(a, "fro").item<double>(), std::sqrt(15.0), 1e-6);  // a name, not the number true
+  EXPECT_NEAR(torch::linalg::norm(a, 1).item<double>(), 4, 1e-6);
+  static_assert(!std::is_convertible_v<const char*, torch::Scalar> && std::is_convertible_v<bool, torch::Scalar>);
+}
+
+TEST(Frontend, Fourier) {
+  const torch::Tensor x = torch::tensor({1.0, 2.0, 3.0, 5.0}, torch::kDouble);
+  const torch::Tensor expected =
+      torch::view_as_complex(torch::tensor({11., 0., -2., 3., -3., 0.}, torch::kDouble).view({3, 2}));
+  EXPECT_TRUE(torch::allclose(torch::fft::rfft(x), expected));
+  EXPECT_TRUE(torch::allclose(torch::fft::fft(x, {}, -1, "ortho").slice(0, 0, 3) * 2, expected));
+  EXPECT_TRUE(
+      torch::allclose(torch::fft::irfftn(torch::fft::rfftn(x.view({2, 2}), {}, {{0, 1}}), {{2, 2}}), x.view({2, 2})));
+  EXPECT_TRUE(torch::fft::fftshift(torch::fft::fftfreq(4, 1.0)).equal(torch::tensor({-0.5, -0.25, 0.0, 0.25})));
+  EXPECT_THROW(torch::fft::fft(x, 0), c10::Error);
 }
 
 TEST(Frontend, FlatTensors) {

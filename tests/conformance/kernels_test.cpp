@@ -10,9 +10,17 @@ namespace argand::conformance {
 namespace {
 
 // Ops that have no kernel for GPUs yet.
-constexpr std::string_view kOnCpu[] = {
-    "linalg_qr",        "linalg_cholesky_ex", "_linalg_solve_square", "_linalg_solve_triangle",
-    "_linalg_adjugate", "linalg_det",         "linalg_slogdet",       "scatter_reduce"};
+constexpr std::string_view kOnCpu[] = {"linalg_qr",
+                                       "linalg_cholesky_ex",
+                                       "_linalg_solve_square",
+                                       "_linalg_solve_triangle",
+                                       "_linalg_adjugate",
+                                       "linalg_det",
+                                       "linalg_slogdet",
+                                       "scatter_reduce",
+                                       "_fft_c2c",
+                                       "_fft_r2c",
+                                       "_fft_c2r"};
 
 // The names of the ops that ran on the CPU meanwhile for want of a kernel; each is told once in a process.
 class FallbackWatch {

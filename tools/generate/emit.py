@@ -211,13 +211,20 @@ def functions_header(apis):
             + "\n".join(lines) + "\n\n}  // namespace argand\n")
 
 
+def in_namespaces(ops):
+    """(schema, declaration, definition) of functions of torch.linalg and the like under their names there."""
+    for s in (s for op in ops if "function" in op.forms for schema in op.schemas for s in with_numbers(schema) if s.in_namespace):
+        result, name = cpp_types.result_type(s), s.in_namespace[1]
+        yield s, f"{result} {name}({parameters(s.args, True)});", (
+            f"{result} {s.in_namespace[0]}::{name}({parameters(s.args, False)}) {{\n"
+            f"  return {s.name}({', '.join(a.name for a in s.args)});\n}}")
+
+
 def namespaces_header(ops):
-    """Functions of torch.linalg and the like under their names there."""
     out = [NOTE + '#pragma once\n#include "argand/ops/functions.h"\n']
-    schemas = [s for op in ops if "function" in op.forms for schema in op.schemas for s in with_numbers(schema) if s.in_namespace]
-    for namespace, group in itertools.groupby(sorted(schemas, key=lambda s: s.in_namespace[0]), key=lambda s: s.in_namespace[0]):
-        lines = [f"inline {cpp_types.result_type(s)} {s.in_namespace[1]}({parameters(s.args, True)}) {{\n"
-                 f"  return argand::{s.name}({', '.join(a.name for a in s.args)});\n}}" for s in group]
+    functions = sorted(in_namespaces(ops), key=lambda f: f[0].in_namespace[0])
+    for namespace, group in itertools.groupby(functions, key=lambda f: f[0].in_namespace[0]):
+        lines = [declaration for _, declaration, _ in group]
         out.append(f"namespace argand::{namespace} {{\n\n" + "\n".join(lines) + f"\n\n}}  // namespace argand::{namespace}\n")
     return "\n".join(out)
 
@@ -228,8 +235,8 @@ def methods_include(apis):
 
 def definitions(family, ops, apis):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
-    bodies = [text for api in apis for _, text in api.functions + api.methods]
-    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/ops/functions.h"\n#include "argand/ops/{family}/args.h"\n\n'
+    bodies = [text for api in apis for _, text in api.functions + api.methods] + [text for _, _, text in in_namespaces(ops)]
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/ops/namespaces.h"\n#include "argand/ops/{family}/args.h"\n\n'
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 

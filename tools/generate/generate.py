@@ -5,7 +5,7 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/functions.h            declarations of functions
-  argand/ops/namespaces.h           those that PyTorch has in namespaces: argand::linalg, argand::special
+  argand/ops/namespaces.h           those that PyTorch has in namespaces: argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page

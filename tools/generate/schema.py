@@ -6,7 +6,7 @@ Two additions: `Tensor|Scalar x` accepts a tensor or a number (as two C++ overlo
 import re
 from dataclasses import dataclass, field
 
-NAMESPACES = ("linalg", "special")
+NAMESPACES = ("fft", "linalg", "special")
 OPTION_NAMES = ["dtype", "layout", "device", "pin_memory"]
 
 

@@ -1,0 +1,37 @@
+// What the functions of torch.fft share: how their arguments become those of the three transforms.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "argand/core/dispatch.h"
+#include "argand/core/tensor.h"
+
+namespace argand::ops {
+
+// What the functions take: integers become floating point.  Half precision is PyTorch's on GPUs alone.
+inline constexpr DtypeSet kSpectralTypes = kFloatTypes | kIntTypes | kBoolType | kComplexTypes;
+inline constexpr DtypeSet kRealSpectralTypes = kFloatTypes | kIntTypes | kBoolType;
+
+// `normalization` of the three transforms.
+inline constexpr int64_t kUnscaled = 0, kByRootN = 1, kByN = 2;
+// "backward" (or none) divides the inverse by n, "forward" the forward transform, "ortho" both by its root.
+int64_t normalization_of(const char* op, const std::optional<std::string>& norm, bool forward);
+
+// In the dtype that is transformed.
+Tensor spectral(const Tensor& self, bool needs_complex);
+// Cut or filled with zeros to sizes[i] points along dims[i].
+Tensor resized(const Tensor& self, const Dims& dims, const Dims& sizes);
+
+// Along one dimension.
+struct LineTransform {
+  const char* op;
+  std::optional<int64_t> n;
+  int64_t dim;
+  std::optional<std::string> norm;
+  bool forward;
+  Tensor from_complex(const Tensor& self) const;
+  Tensor from_real(const Tensor& self, bool onesided) const;  // any tensor that is not complex
+  Tensor to_real(const Tensor& self) const;
+};
+
+}  // namespace argand::ops
