@@ -7,8 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "argand/exec/autocast_scope.h"
-#include "argand/exec/cuda.h"
+#include "argand/autograd/caller_state.h"
 #include "argand/exec/window.h"
 
 namespace argand::autograd {
@@ -72,48 +71,6 @@ class EngineThread {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::function<void()> work_;
-};
-
-// What gradients see of the thread that called backward.
-class CallerState {
- public:
-  explicit CallerState(const Pass& pass)
-      : grad_(pass.creates_graph()),
-        inference_(InferenceMode::is_enabled()),
-        mode_(exec::window_mode()),
-        device_(default_device()),
-        streams_(pass.caller_streams()) {}
-
-  // Makes it the calling thread's for a scope.
-  class Scope {
-   public:
-    Scope(const CallerState& caller, DeviceIndex gpu) : inference_(caller.inference_), grad_(caller.grad_), gpu_(gpu) {
-      exec::set_window_mode(caller.mode_);
-      set_default_device(caller.device_);
-      for (const StreamRef& s : caller.streams_) {
-        before_.push_back(backend().current_stream(s.device));
-        backend().set_current_stream(s);
-      }
-    }
-    ~Scope() {
-      for (const StreamRef& s : before_) backend().set_current_stream(s);
-    }
-
-   private:
-    static Backend& backend() { return backend_of(kCUDA); }
-    const InferenceMode inference_;
-    const AutoGradMode grad_;
-    const exec::AutocastScope no_autocast_;
-    const cuda::DeviceGuard gpu_;
-    std::vector<StreamRef> before_;
-  };
-
- private:
-  friend class Scope;
-  bool grad_, inference_;
-  exec::WindowMode mode_;
-  Device device_;
-  std::vector<StreamRef> streams_;
 };
 
 // ---- the pass
@@ -200,7 +157,8 @@ class ThreadedPass {
 
   void work_in_thread_of(DeviceIndex gpu) {
     try {
-      const CallerState::Scope as_caller(caller_, gpu);
+      const CallerState::Scope as_caller(caller_);
+      const cuda::DeviceGuard here(gpu);
       work_through(queues_.at(gpu));
       exec::joint();
     } catch (...) {

@@ -1,10 +1,14 @@
 #include "argand/autograd/engine.h"
 
+#include <exception>
+#include <thread>
 #include <utility>
 
 #include "argand/autograd/accumulate.h"
+#include "argand/autograd/caller_state.h"
 #include "argand/autograd/device_threads.h"
 #include "argand/autograd/pass.h"
+#include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/window.h"
@@ -34,15 +38,56 @@ void run_here(Pass& pass, Grads& captured) {
   }
 }
 
+// Note [Backward within backward]
+// A gradient may call backward, whose gradients may call it again: each level takes stack, as any call does. After so
+// many the pass goes on in a new thread, with a stack of its own, while this one waits; so the depth has no limit but
+// memory.
+constexpr int kMostNested = 60;
+thread_local int nested = 0;
+
+class Nesting {
+ public:
+  Nesting() { ++nested; }
+  ~Nesting() { --nested; }
+  Nesting(const Nesting&) = delete;
+  Nesting& operator=(const Nesting&) = delete;
+};
+
+void run_nodes(Pass& pass, Grads& captured) {
+  const Nesting level;
+  if (pass.gpus().size() > 1)
+    run_on_device_threads(pass, captured);
+  else
+    run_here(pass, captured);
+}
+
+void run_in_new_thread(Pass& pass, Grads& captured) {
+  const CallerState caller(pass);
+  Backend* gpu = loaded_backend(kCUDA);
+  const Device device = gpu ? Device(kCUDA, gpu->current_device()) : Device(kCPU);
+  std::exception_ptr error;
+  std::thread([&] {
+    try {
+      const DeviceScope here(device);
+      const CallerState::Scope as_caller(caller);
+      run_nodes(pass, captured);
+      exec::joint();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }).join();
+  if (error) std::rethrow_exception(error);
+}
+
 // Everything runs in the grad mode of this backward: gradients, hooks and the sums between them.
 void run(Pass& pass, Grads& captured) {
   const AutoGradMode mode(pass.creates_graph());
   const exec::AutocastScope no_autocast;  // a gradient is computed in the dtypes of its forward op
   pass.prepare();
-  if (pass.gpus().size() > 1)
-    run_on_device_threads(pass, captured);
+  if (nested < kMostNested)
+    run_nodes(pass, captured);
   else
-    run_here(pass, captured);
+    run_in_new_thread(pass, captured);
   pass.join_streams();
   exec::joint();
 }
@@ -75,6 +120,10 @@ void add_roots(Pass& pass, TensorList roots, TensorList gradients) {
 
 void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
               TensorList inputs) {
+  if (create_graph)
+    ARGAND_WARN_ONCE(
+        "Using backward() with create_graph=True makes a cycle of a parameter and its gradient, whose graph holds the "
+        "parameter: neither is freed. Use autograd.grad, or set the .grad of the parameters to None after use.");
   exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, roots, gradients);

@@ -3,7 +3,8 @@
 // The engine is iterative: the depth of a graph costs memory, not stack.  Nodes run latest recorded first, each when
 // all gradients that flow into it have arrived; sums are formed in that order, so results do not depend on timing.  All
 // run in the calling thread, unless there are nodes of several GPUs: then each GPU's run in a thread of its own, hooks
-// included.  Which streams they use: Note [Streams in backward].
+// included; or the call comes from deep within other backwards: Note [Backward within backward].  Which streams they
+// use: Note [Streams in backward].
 #pragma once
 #include "argand/exec/graph.h"
 

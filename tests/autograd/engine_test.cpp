@@ -1,5 +1,7 @@
 // backward() and grad(): what flows where, what is kept, what is an error.
+#include <functional>
 #include <stdexcept>
+#include <thread>
 
 #include "tests/autograd/helpers.h"
 
@@ -195,6 +197,34 @@ TEST(Engine, AnExceptionLeavesTheGraphUsable) {
   EXPECT_FALSE(x.grad().defined());
   EXPECT_TRUE(all_equal(grad({y}, {x}, {}, true)[0], 48));
   EXPECT_TRUE(GradMode::is_enabled());
+}
+
+// Each level's gradient calls backward.
+void descend(int levels, const std::function<void()>& at_the_bottom) {
+  const AutoGradMode records(true);
+  const Tensor x = leaf({1}, 2);
+  const Tensor y = x * 3;
+  y.register_hook([&](const Tensor& g) {
+    levels == 0 ? at_the_bottom() : descend(levels - 1, at_the_bottom);
+    return g;
+  });
+  y.backward();
+  EXPECT_EQ(x.grad().item<double>(), 3);
+}
+
+TEST(BackwardInBackward, AnyDepth) {
+  const std::thread::id here = std::this_thread::get_id();
+  std::thread::id there;
+  bool records = true;
+  descend(10000, [&] { there = std::this_thread::get_id(), records = GradMode::is_enabled(); });
+  EXPECT_NE(there, std::thread::id());
+  EXPECT_NE(there, here) << "more than this thread's stack can hold";
+  EXPECT_FALSE(records) << "a pass that creates no graph records nothing, in whatever thread";
+}
+
+TEST(BackwardInBackward, AnErrorAtTheBottomArrivesAtTheTop) {
+  EXPECT_THROW(descend(200, [] { ARGAND_THROW(ValueError, "from below"); }), ValueError);
+  descend(0, [] {});
 }
 
 }  // namespace
