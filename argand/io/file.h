@@ -53,6 +53,7 @@ class InputFile final : public ByteSource {
   explicit InputFile(std::string path);
   ~InputFile() override;
   void read(int64_t offset, void* out, size_t count) const override;
+  int descriptor() const { return fd_; }
 
  private:
   int fd_ = -1;

@@ -6,6 +6,7 @@
 #pragma once
 #include <utility>
 
+#include "argand/io/load.h"
 #include "argand/serialize/archive.h"
 
 namespace argand {
@@ -16,10 +17,12 @@ void save(const Value& value, Where&&... where) {
   archive << value;
   archive.save_to(std::forward<Where>(where)...);
 }
-template <class Value, class... Where>
-void load(Value& value, Where&&... where) {
+// With a path alone, load() is another function: what the file holds, argand/io/load.h.
+template <class Value, class First, class... Where,
+          std::enable_if_t<!std::is_same_v<std::decay_t<First>, io::LoadOptions>, int> = 0>
+void load(Value& value, First&& first, Where&&... where) {
   serialize::InputArchive archive;
-  archive.load_from(std::forward<Where>(where)...);
+  archive.load_from(std::forward<First>(first), std::forward<Where>(where)...);
   archive >> value;
 }
 

@@ -1,0 +1,41 @@
+// PyTorch's checkpoint files (.pt, .pth), read as data: nothing in a file is ever run, and what would have to be is an
+// error that names it.
+//
+//   FOLDER/data.pkl       the values (io/pickle.h); tensors name their storages by number
+//   FOLDER/data/0 ...     the bytes of each storage, once for all tensors that share it
+//   FOLDER/byteorder      "little" or "big"         FOLDER/version  a number
+//
+// Three more are read: the format from before PyTorch 1.6, which has no zip archive; archives of LibTorch's torch::save
+// and of TorchScript, whose objects are given as their named data: parameters, buffers and attributes.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "argand/io/file.h"
+#include "argand/io/pickle.h"
+#include "argand/io/value.h"
+
+namespace argand::io {
+
+struct LoadOptions {
+  // Where a storage goes that was saved on `location` ("cpu", "cuda:0"); there, if not given.
+  std::function<Device(const std::string& location)> map_location;
+  // Storages are pages of the file, read when they are first used: for load(path) alone (Note [Mapped files]).
+  bool mmap = false;
+  // Checksums are compared; of mapped storages, too, which reads the file once.
+  bool verify = true;
+  size_t max_tensors = size_t{1} << 20;
+  PickleLimits pickle;  // its tree_bytes beyond the size of the file
+};
+
+// FormatError with the part of the file and the byte for what is not as it must be; DeviceError for a device that is
+// not there.  Memory: the storages, and limits for the rest; time is linear in the file.
+Value load_torch(const ByteSource& source, const LoadOptions& options = {});
+
+// Tensors that share memory share it again when they are loaded.  ValueError for what cannot be loaded again; then
+// nothing is written.
+void save_torch(const std::string& path, const Value& value);
+// The same bytes, given to `write` piece by piece; `folder` is what the archive calls its only folder.
+void write_torch(const Value& value, const std::string& folder, const std::function<void(const void*, size_t)>& write);
+
+}  // namespace argand::io

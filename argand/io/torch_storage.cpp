@@ -1,0 +1,50 @@
+#include "argand/io/torch_storage.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+
+namespace argand::io {
+
+static_assert(std::endian::native == std::endian::little, "elements are stored least significant byte first");
+
+namespace {
+
+// Any byte but 0 is true.
+void normalize_bools(uint8_t* data, size_t count) {
+  for (size_t i = 0; i < count; ++i)
+    if (data[i] > 1) data[i] = 1;
+}
+
+}  // namespace
+
+Device place_of(const StorageRequest& request, const LoadOptions& options) {
+  return options.map_location ? options.map_location(request.location) : Device(request.location);
+}
+
+Tensor read_storage(const StorageRequest& request, const Device& device, bool big,
+                    const std::function<void(void*, size_t)>& read) {
+  if (device.is_meta()) return exec::new_tensor({{request.numel}, request.dtype}, kMeta);
+  const int64_t itemsize = element_size(request.dtype);
+  const Tensor t = exec::new_tensor({{request.numel}, request.dtype}, kCPU);
+  const size_t bytes = t.nbytes();
+  auto* data = bytes > 0 ? raw<uint8_t>(t) : nullptr;
+  if (bytes > 0) read(data, bytes);
+  ARGAND_CHECK(ValueError, !big || !request.untyped, "a storage of bytes whose byte order is big");
+  const auto number = static_cast<size_t>(is_complex(request.dtype) ? itemsize / 2 : itemsize);
+  for (size_t i = 0; big && number > 1 && i < bytes; i += number) std::reverse(data + i, data + i + number);
+  if (request.dtype == kBool) normalize_bools(data, bytes);
+  return device.is_cpu() ? t : t.to(device);
+}
+
+Tensor map_storage(const StorageRequest& request, const std::shared_ptr<MappedFile>& file, int64_t begin) {
+  auto* data = file->data() + begin;
+  const size_t bytes = static_cast<size_t>(request.numel * element_size(request.dtype));
+  if (bytes == 0 || reinterpret_cast<uintptr_t>(data) % 64 != 0 || request.dtype == kBool) return {};
+  auto storage = make_intrusive<StorageImpl>(data, bytes, kCPU, [file](void*) {});
+  return Tensor(make_intrusive<TensorImpl>(std::move(storage), Dims{request.numel}, Dims{1}, 0, request.dtype));
+}
+
+}  // namespace argand::io

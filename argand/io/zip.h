@@ -1,0 +1,85 @@
+// Zip archives as PyTorch writes them: members that are stored, not compressed (APPNOTE.TXT of PKWARE, 6.3).
+//
+//   member 0 | member 1 | ... | central directory | [zip64 end record | its locator] | end record
+//   member:   local header, name, extra field, bytes, [data descriptor]
+//
+// Reading is strict: members fill the file from byte 0 to the central directory without holes or overlaps, both headers
+// of a member say the same, no name occurs twice, nothing follows the end record.  Nothing is allocated from a number
+// in the file before it was compared with the bytes that are there.  Failures are FormatErrors.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "argand/io/file.h"
+
+namespace argand::io {
+
+struct ZipMember {
+  std::string name;                         // without the folder that all members are in
+  int64_t header = 0, begin = 0, size = 0;  // where its local header and its bytes are; as many bytes as the file holds
+  uint32_t crc = 0;
+  bool stored = true;  // else compressed, and cannot be read
+};
+
+class ZipDirectory {
+ public:
+  // `allowed` says whether there may be a member of this name (without the folder), and whether it may be compressed.
+  enum class Allow { kNo, kStored, kUnread };
+  ZipDirectory(const ByteSource& source, size_t max_members, const std::function<Allow(std::string_view)>& allowed);
+  ZipDirectory(const ZipDirectory&) = delete;
+  ZipDirectory& operator=(const ZipDirectory&) = delete;
+
+  // Whether the bytes begin as a zip archive does.
+  static bool begins(const ByteSource& source);
+
+  const std::string& folder() const { return folder_; }
+  const std::vector<ZipMember>& members() const { return members_; }  // as they follow each other in the file
+  const ZipMember* find(std::string_view name) const;
+  // All bytes; their checksum is compared unless `verify` is false.
+  void read(const ZipMember& member, void* out, bool verify = true) const;
+  std::string read(const ZipMember& member, int64_t max_bytes) const;
+  // The checksum alone: reads the bytes piece by piece.
+  void verify(const ZipMember& member) const;
+  [[noreturn]] void fail(const ZipMember& member, int64_t offset, const std::string& what) const;
+  const ByteSource& source() const { return source_; }
+
+ private:
+  struct End;
+  End find_end() const;
+  void read_directory(const End& end, size_t max_members, const std::function<Allow(std::string_view)>& allowed);
+  void add(ZipMember member, const std::function<Allow(std::string_view)>& allowed);
+  void check_local(ZipMember& member, int64_t next, uint16_t flags, uint16_t method) const;
+
+  const ByteSource& source_;
+  std::string folder_;
+  std::vector<ZipMember> members_;
+  std::vector<std::pair<uint16_t, uint16_t>> flags_;  // and method, of each member, while the archive is opened
+  std::unordered_map<std::string_view, size_t> index_;
+};
+
+// Gives the archive to `write` piece by piece, members one after the other.
+class ZipWriter {
+ public:
+  using Write = std::function<void(const void*, size_t)>;
+  ZipWriter(std::string folder, Write write) : folder_(std::move(folder)), write_(std::move(write)) {}
+  // The bytes begin at a multiple of 64, as PyTorch has it, so that they can be mapped.
+  void add(std::string_view name, const void* data, size_t size);
+  void add(std::string_view name, std::string_view text) { add(name, text.data(), text.size()); }
+  void finish();
+
+ private:
+  void put(const std::string& bytes) { put(bytes.data(), bytes.size()); }
+  void put(const void* data, size_t size);
+  std::string folder_;
+  Write write_;
+  std::string directory_;
+  int64_t at_ = 0, members_ = 0;
+};
+
+// The checksum of zip archives.
+uint32_t crc32_of(const void* data, size_t size, uint32_t before = 0);
+
+}  // namespace argand::io
