@@ -17,6 +17,7 @@ NB_MODULE(_C, module) {
   add_tensor_methods(module);
   add_literals(module);
   add_storages(module);
+  add_checkpoints(module);
   add_dlpack(module);
   add_operators(module);
   add_graph(module);

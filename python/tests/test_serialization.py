@@ -95,3 +95,197 @@ def test_with_pytorch(tmp_path):
     subprocess.run([TORCH, "-c", code, tmp_path / "ours.pt", tmp_path / "theirs.pt"], check=True, env=environment)
     out = torch.load(tmp_path / "theirs.pt")
     assert out["x"].tolist() == [[0, 3], [1, 4], [2, 5]] and out["m"]["weight"].shape == (1, 2)
+
+
+# Run by both libraries under the name torch: every kind of value, and what must be true of it when it comes back.
+SAVED = """
+import collections, torch
+base = torch.arange(12.).reshape(3, 4)
+model = torch.nn.Sequential(torch.nn.Linear(4, 2), torch.nn.BatchNorm1d(2))
+optimizer = torch.optim.Adam(model.parameters(), lr=0.25, amsgrad=True)
+model(base).sum().backward()
+optimizer.step()
+shared = (1, [2])
+value = {
+    "dtypes": {str(t): torch.tensor([0, 1, 1]).to(t) for t in (torch.uint8, torch.int8, torch.int16, torch.int32,
+        torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128,
+        torch.bool)},
+    "transposed": base.t(), "row": base[1], "expanded": base[:1].expand(5, 4), "empty": torch.empty(0, 3),
+    "scalar": torch.tensor(2.5), "parameter": torch.nn.Parameter(base.clone()), "frozen": torch.nn.Parameter(base[0].clone(), False),
+    "model": model.state_dict(), "optimizer": optimizer.state_dict(), "list": [shared, shared, []],
+    "plain": (None, True, False, 0, 255, 256, 65536, -1, 2**31, -2**63, 2**63, -2**200, 1.5, float("inf"), 1 - 2j, "", "\\u00e9",
+              b"", b"\\x00\\xff", bytearray(b"ab"), {1, 2}, frozenset({3}), slice(1, None, 2), range(0, 9, 2)),
+    "keys": {1: "int", 2.5: "float", None: "none", (1, "a"): "tuple", b"k": "bytes", torch.float16: "dtype"},
+    "ordered": collections.OrderedDict(b=1, a=2), "counter": collections.Counter("aab"),
+    "default": collections.defaultdict(list, {1: [2]}), "size": torch.Size([2, 3]), "dtype": torch.bfloat16,
+    "device": torch.device("cuda:1"), "meta": torch.empty(2, 3, device="meta"), "nested": {"a": [{"b": ({"c": base},)}]},
+}
+"""
+CHECKED = """
+def same(a, b, path):
+    assert type(a).__name__ == type(b).__name__, (path, type(a), type(b))
+    if isinstance(a, torch.Tensor):
+        assert (a.dtype, a.shape, a.stride(), a.storage_offset(), a.requires_grad, a.device) == (
+            b.dtype, b.shape, b.stride(), b.storage_offset(), b.requires_grad, b.device), (path, a, b)
+        assert a.device.type == "meta" or torch.equal(a, b), path
+    elif isinstance(a, dict):
+        assert list(a) == list(b), (path, list(a), list(b))
+        for k in a:
+            same(a[k], b[k], f"{path}.{k}")
+        same(getattr(a, "_metadata", None), getattr(b, "_metadata", None), path + "._metadata")
+    elif isinstance(a, (list, tuple)):
+        assert len(a) == len(b), path
+        for i, (x, y) in enumerate(zip(a, b)):
+            same(x, y, f"{path}[{i}]")
+    else:
+        assert a == b, (path, a, b)
+def check(out):
+    same(value, out, "")
+    assert out["list"][0] is out["list"][1] and out["default"].default_factory is list
+    assert out["row"].data_ptr() == out["transposed"].data_ptr() + 16 and out["nested"]["a"][0]["b"][0]["c"].data_ptr() == out["transposed"].data_ptr()
+    optimizer.load_state_dict(out["optimizer"])
+    model.load_state_dict(out["model"])
+"""
+
+
+def run_in_pytorch(code, *arguments):
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
+    subprocess.run([TORCH, "-W", "ignore", "-c", SAVED + CHECKED + "import sys\n" + code, *arguments], check=True, env=environment)
+
+
+def test_every_kind_of_value_comes_back(tmp_path):
+    names = {"torch": torch}
+    exec(SAVED.replace("import collections, torch", "import collections") + CHECKED, names)
+    names["check"](round_trip(names["value"]))
+    torch.save(names["value"], tmp_path / "f.pt")
+    names["check"](torch.load(tmp_path / "f.pt", mmap=True))
+    names["check"](torch.load(str(tmp_path / "f.pt")))
+
+
+@pytest.mark.skipif(not TORCH, reason="no Python with PyTorch (ARGAND_TORCH_PYTHON names one)")
+@pytest.mark.parametrize("options", ["", ", _use_new_zipfile_serialization=False"])
+def test_files_of_pytorch_load_here(tmp_path, options):
+    path = str(tmp_path / "theirs.pt")
+    run_in_pytorch(f"torch.save(value, sys.argv[1]{options})", path)
+    names = {"torch": torch}
+    torch.manual_seed(0)
+    exec(SAVED.replace("import collections, torch", "import collections") + CHECKED, names)
+    out = torch.load(path)
+    # Their random parameters are not ours.
+    for key in ("model", "optimizer"):
+        del out[key], names["value"][key]
+    names["same"](names["value"], out, "")
+    assert out["row"].data_ptr() == out["transposed"].data_ptr() + 16 and out["list"][0] is out["list"][1]
+
+
+@pytest.mark.skipif(not TORCH, reason="no Python with PyTorch (ARGAND_TORCH_PYTHON names one)")
+def test_states_of_pytorch_load_here_and_ours_there(tmp_path):
+    theirs, ours = str(tmp_path / "theirs.pt"), str(tmp_path / "ours.pt")
+    run_in_pytorch("torch.save(value, sys.argv[1])", theirs)
+    names = {"torch": torch}
+    exec(SAVED.replace("import collections, torch", "import collections") + CHECKED, names)
+    out = torch.load(theirs)
+    names["model"].load_state_dict(out["model"])
+    names["optimizer"].load_state_dict(out["optimizer"])
+    assert names["optimizer"].param_groups[0]["lr"] == 0.25
+    torch.save(out, ours)
+    for key in ("plain", "default"):  # what PyTorch itself does not take for safe
+        del out[key]
+    torch.save(out, str(tmp_path / "safe.pt"))
+    # All that PyTorch wrote, read and written here, is the same there.
+    run_in_pytorch("""
+value = torch.load(sys.argv[1], weights_only=False)
+check(torch.load(sys.argv[2], weights_only=False))
+check(torch.load(sys.argv[2], weights_only=False, mmap=True))
+safe = torch.load(sys.argv[3])
+same({k: v for k, v in value.items() if k in safe}, safe, "")
+import zipfile
+assert zipfile.ZipFile(sys.argv[2]).testzip() is None
+""", theirs, ours, str(tmp_path / "safe.pt"))
+
+
+def test_what_cannot_be_loaded_is_not_saved(tmp_path):
+    class Config:
+        pass
+    for value, name in ((Config(), "Config"), ([torch.nn.Linear(1, 1)], "Linear"), ({"f": len}, "builtin_function_or_method"),
+                        (collections.defaultdict(lambda: 0), "lambda"), (type("Text", (str,), {})("x"), "Text")):
+        with pytest.raises(RuntimeError, match=name):
+            torch.save(value, tmp_path / "f.pt")
+    with pytest.raises(RuntimeError, match=r"state_dict\(\)"):
+        torch.save(torch.nn.Linear(1, 1), tmp_path / "f.pt")
+    ring = []
+    ring.append(ring)
+    with pytest.raises(RuntimeError, match="nested deeper"):
+        torch.save(ring, tmp_path / "f.pt")
+    assert os.listdir(tmp_path) == []
+
+
+def test_attributes_and_shared_objects_are_kept():
+    p = torch.nn.Parameter(torch.ones(2))
+    p.note = {"a": 1}
+    out = round_trip([p, p, p.data])
+    assert out[0] is out[1] and out[0].note == {"a": 1} and out[2].data_ptr() == out[0].data_ptr()
+    assert type(out[2]) is torch.Tensor and out[0].is_leaf and out[0].requires_grad
+
+
+def test_map_location_is_asked_for_each_storage():
+    asked = []
+
+    def place(storage, location):
+        asked.append(location)
+        return storage
+    round_trip([torch.ones(2), torch.zeros(3)], map_location=place)
+    assert asked == ["cpu", "cpu"]
+    assert round_trip(torch.ones(2), map_location="meta").device.type == "meta"
+
+    def fails(storage, location):
+        raise KeyError("mine")
+    with pytest.raises(KeyError, match="mine"):
+        round_trip(torch.ones(2), map_location=fails)
+
+
+def test_damage_is_named(tmp_path):
+    path = tmp_path / "f.pt"
+    torch.save({"w": torch.arange(1000.0)}, path)
+    content = bytearray(path.read_bytes())
+    at = content.index(torch.arange(1000.0).numpy().tobytes())
+    content[at + 17] ^= 1
+    path.write_bytes(content)
+    for mmap in (False, True):
+        with pytest.raises(pickle.UnpicklingError, match="data/0.*checksum"):
+            torch.load(path, mmap=mmap)
+    assert torch.load(path, verify=False)["w"].shape == (1000,)
+    with pytest.raises(pickle.UnpicklingError, match="end record"):
+        torch.load(io.BytesIO(bytes(content[:-1])))
+    with pytest.raises(IsADirectoryError):
+        open(tmp_path)
+    with pytest.raises(RuntimeError, match="folder"):
+        torch.load(tmp_path)
+
+
+def test_bytes_begin_at_multiples_of_64(tmp_path):
+    torch.save([torch.ones(3), torch.ones(5)], tmp_path / "f.pt")
+    with zipfile.ZipFile(tmp_path / "f.pt") as archive:
+        assert archive.testzip() is None
+        data = (tmp_path / "f.pt").read_bytes()
+        for info in archive.infolist():
+            name, extra = (int.from_bytes(data[info.header_offset + k:info.header_offset + k + 2], "little") for k in (26, 28))
+            assert (info.header_offset + 30 + name + extra) % 64 == 0, info.filename
+
+
+def test_memory_and_time_of_a_hostile_file():
+    # A tree of small lists is refused before it takes much.
+    pickled = b"\x80\x02(" + b"]" * 4_000_000 + b"t."
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("a/data.pkl", pickled)
+        archive.writestr("a/version", "3")
+    code = ("import resource, sys, pickle, argand; before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+            "try: argand.load(sys.argv[1])\nexcept pickle.UnpicklingError as e: assert 'more than' in str(e), e\nelse: raise SystemExit('loaded')\n"
+            "after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; assert (after - before) * 1024 < 2 * 4_000_000 + (64 << 20), after - before")
+    import sys
+    import tempfile
+    with tempfile.NamedTemporaryFile(suffix=".pt") as file:
+        file.write(buffer.getvalue())
+        file.flush()
+        subprocess.run([sys.executable, "-c", code, file.name], check=True)
