@@ -25,8 +25,8 @@ Device place(const Device& device, const LoadOptions& options) {
 }
 
 void collect(const Value& value, const std::string& prefix, StateDict& out, size_t& visits) {
-  ARGAND_CHECK(ValueError, visits-- > 0, "load_state_dict: more than ", kMaxVisits, " values");
   for (size_t i = 0; i < value.size(); ++i) {
+    ARGAND_CHECK(ValueError, visits-- > 0, "load_state_dict: more than ", kMaxVisits, " values");
     const Value &key = value.key(i), &item = value.value(i);
     if (!item.is_tensor() && !item.is_dict()) continue;
     ARGAND_CHECK(ValueError, key.is_string(), "load_state_dict: expected names as keys, got a ",

@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "argand/core/grad_mode.h"
+#include "argand/io/file.h"
 #include "argand/ops/functions.h"
 #include "argand/serialize/stored.h"
 
@@ -45,13 +46,13 @@ InputArchive::InputArchive() : entries_(std::make_shared<Entries>("Entry")) {}
 
 void InputArchive::load_from(const std::string& filename, std::optional<Device> device) {
   device_ = device;
-  entries_ = std::make_shared<Entries>(restored(io::load_safetensors(filename), filename, device));
+  entries_ = std::make_shared<Entries>(restored(io::InputFile(filename), device));
 }
 
 void InputArchive::load_from(const char* data, size_t size, std::optional<Device> device) {
   const io::MemorySource source("archive in memory", {data, size});
   device_ = device;
-  entries_ = std::make_shared<Entries>(restored(io::load_safetensors(source), source.path(), device));
+  entries_ = std::make_shared<Entries>(restored(source, device));
 }
 
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {

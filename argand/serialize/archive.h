@@ -11,6 +11,9 @@
 //   "undefined NAME"      an undefined tensor              "complex128 NAME"  a tensor stored as pairs of float64
 //
 // Elements are stored row-major: a tensor comes back contiguous, and two that shared memory do not any more.
+//
+// load_from() also reads archives of LibTorch's torch::save and of TorchScript (io/torch_file.h): their tensors,
+// numbers, texts and lists of them.
 #pragma once
 #include <functional>
 #include <iosfwd>

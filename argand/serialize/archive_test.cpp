@@ -165,5 +165,29 @@ TEST(Archive, DamageIsAnError) {
   EXPECT_THROW(out.save_to(full_stream), IoError);
 }
 
+// tests/data/checkpoints/make.py says how LibTorch wrote it.
+TEST(Archive, ArchivesOfLibTorchLoad) {
+  InputArchive in, inner;
+  in.load_from("tests/data/checkpoints/libtorch.pt");
+  EXPECT_EQ(in.keys(), (std::vector<std::string>{"i", "s", "l", "t", "inner"}));
+  IValue value;
+  in.read("i", value);
+  EXPECT_EQ(value.toInt(), 5);
+  in.read("s", value);
+  EXPECT_EQ(value.toStringRef(), "text");
+  in.read("l", value);
+  EXPECT_EQ(value.toIntVector(), (std::vector<int64_t>{1, 2}));
+  Tensor t, x;
+  in.read("t", t);
+  EXPECT_TRUE(equal(t, arange(6).view({2, 3}).t()));
+  in.read("inner", inner);
+  inner.read("x", x);
+  EXPECT_TRUE(equal(x, ones({2})));
+  EXPECT_TRUE(x.requires_grad());
+  EXPECT_NE(
+      message_of([&] { in.load_from("tests/data/checkpoints/values.pt"); }).find("expected an archive of torch::save"),
+      std::string::npos);
+}
+
 }  // namespace
 }  // namespace argand::serialize

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "argand/io/torch_file.h"
+#include "argand/io/zip.h"
 #include "argand/ops/functions.h"
 
 namespace argand::serialize {
@@ -73,6 +75,65 @@ std::optional<IValue> value_of(const std::string& text) {
   return std::nullopt;
 }
 
+// ---- LibTorch's archives
+
+// A list of numbers or tensors; nothing for one of anything else.
+std::optional<IValue> sequence(const io::Value& v) {
+  std::vector<int64_t> ints;
+  std::vector<double> doubles;
+  std::vector<Tensor> tensors;
+  for (size_t i = 0; i < v.size(); ++i) {
+    if (v[i].is_int()) ints.push_back(v[i].to_int());
+    if (v[i].kind() == io::Value::Kind::kDouble) doubles.push_back(v[i].to_double());
+    if (v[i].is_tensor()) tensors.push_back(v[i].tensor());
+  }
+  if (ints.size() == v.size()) return IValue(std::move(ints));
+  if (doubles.size() == v.size()) return IValue(std::move(doubles));
+  if (tensors.size() == v.size()) return IValue(std::move(tensors));
+  return std::nullopt;
+}
+
+std::optional<IValue> value_of(const io::Value& v) {
+  using Kind = io::Value::Kind;
+  switch (v.kind()) {
+    case Kind::kNone:
+      return IValue();
+    case Kind::kBool:
+      return IValue(v.to_bool());
+    case Kind::kInt:
+      return IValue(v.to_int());
+    case Kind::kDouble:
+      return IValue(v.to_double());
+    case Kind::kString:
+      return IValue(v.text());
+    case Kind::kTensor:
+      return IValue(v.tensor());
+    case Kind::kList:
+    case Kind::kTuple:
+      return sequence(v);
+    default:
+      return std::nullopt;
+  }
+}
+
+// A module that is reached by many paths has as many names.
+constexpr size_t kMaxVisits = size_t{1} << 21;
+
+// What an archive cannot hold (dicts with other keys than texts, say) is left out: it was not written by one.
+void collect(const io::Value& object, const std::string& prefix, Entries& out, size_t& visits) {
+  for (size_t i = 0; i < object.size(); ++i) {
+    ARGAND_CHECK(IoError, visits-- > 0, "InputArchive::load_from: more than ", kMaxVisits, " entries");
+    if (!object.key(i).is_string()) continue;
+    const io::Value& value = object.value(i);
+    const std::string name = prefix + object.key(i).text();
+    if (value.kind() == io::Value::Kind::kObject) {
+      collect(value, name + ".", out, visits);
+    } else if (std::optional<IValue> found = value_of(value)) {
+      out.insert(name, *found);
+    }
+  }
+}
+
 }  // namespace
 
 io::TensorFile stored(const Entries& entries) {
@@ -133,6 +194,21 @@ Entries restored(const io::TensorFile& file, const std::string& path, const std:
       entry->toTensor().set_requires_grad(true);
     }
   }
+  return entries;
+}
+
+Entries restored(const io::ByteSource& source, const std::optional<Device>& device) {
+  if (!io::ZipDirectory::begins(source)) return restored(io::load_safetensors(source), source.path(), device);
+  io::LoadOptions options;
+  if (device) options.map_location = [&](const std::string&) { return *device; };
+  const io::Value root = io::load_torch(source, options);
+  if (root.kind() != io::Value::Kind::kObject)
+    throw io::FileError(str(source.path(), ": expected an archive of torch::save, got a ",
+                            io::Value::kind_name(root.kind()), " saved by Python; io::load() reads it"),
+                        source.path(), 0);
+  Entries entries;
+  size_t visits = kMaxVisits;
+  collect(root, "", entries, visits);
   return entries;
 }
 
