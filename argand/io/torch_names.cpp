@@ -493,8 +493,9 @@ bool TorchForms::form_of(const Value& v, Form& form) {
     case Kind::kTensor:
     case Kind::kParameter: {
       form = tensor_form(v.tensor());
-      const Value attributes = v.attributes(), hooks = Value::with_items(Kind::kOrderedDict);
-      const Tensor t = v.tensor();
+      const Value& attributes = v.attributes();
+      const Value hooks = Value::with_items(Kind::kOrderedDict);
+      const Tensor& t = v.tensor();
       if (v.kind() == Kind::kParameter) {
         if (attributes.is_none())
           return call("torch._utils", "_rebuild_parameter", {t.detach(), t.requires_grad(), hooks});

@@ -22,18 +22,6 @@ nb::bytes to_bytes(const Tensor& t) {
   return copy_out(data, t.nbytes());
 }
 
-// All bytes of the storage behind a tensor.
-nb::bytes storage_bytes(const Tensor& t) {
-  Tensor whole;
-  {
-    const NoGil no_gil;
-    const int64_t count = static_cast<int64_t>(t.storage()->nbytes()) / t.itemsize();
-    whole = argand::as_strided(t.detach(), {count}, {1}, 0).cpu();
-    (void)whole.impl().data();
-  }
-  return copy_out(whole.impl().data(), whole.nbytes());
-}
-
 Tensor from_bytes(nb::bytes bytes, nb::handle dtype) {
   const auto type = as_dtype(dtype.ptr());
   if (!type) throw nb::type_error("_from_bytes: expected a dtype");
@@ -47,7 +35,6 @@ Tensor from_bytes(nb::bytes bytes, nb::handle dtype) {
 
 void add_storages(nb::module_& module) {
   module.def("_to_bytes", to_bytes);
-  module.def("_storage_bytes", storage_bytes);
   module.def("_from_bytes", from_bytes);
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
   module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });

@@ -289,3 +289,22 @@ def test_memory_and_time_of_a_hostile_file():
         file.write(buffer.getvalue())
         file.flush()
         subprocess.run([sys.executable, "-c", code, file.name], check=True)
+
+
+def test_a_state_that_does_not_fit_changes_nothing():
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 1))
+    before = {k: v.clone() for k, v in model.state_dict().items()}
+    state = {k: torch.full_like(v, 9) for k, v in before.items()}
+    del state["0.bias"]
+    state["2.weight"] = torch.ones(4, 4)
+    state["surplus"] = torch.ones(1)
+    with pytest.raises(RuntimeError) as caught:
+        model.load_state_dict(state)
+    assert all(text in str(caught.value) for text in ('"0.bias"', '"surplus"', "size mismatch for 2.weight"))
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+    with pytest.raises(RuntimeError, match="size mismatch"):
+        model.load_state_dict(state, strict=False)
+    assert all(torch.equal(v, before[k]) for k, v in model.state_dict().items())
+    state["2.weight"] = torch.ones(1, 3)
+    assert model.load_state_dict(state, strict=False).missing_keys == ["0.bias"]
+    assert model[0].weight.tolist() == [[9, 9]] * 3 and torch.equal(model[0].bias, before["0.bias"])
