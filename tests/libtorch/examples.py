@@ -19,7 +19,7 @@ EXAMPLES = HERE.parents[1] / "examples/cpp"
 # The programs and their arguments; DATA is a folder in MNIST's format.
 PROGRAMS = {"custom_dataset": [], "custom_function": [], "dcgan": ["DATA", "20"], "indexing": [],
             "lstm_language_model": [], "mnist": ["DATA", "2", "12"], "regression": [], "serialization": [],
-            "transformer_language_model": []}
+            "transformer_language_model": [], "devices": [], "mlp": [], "char_rnn": [], "transformer": []}
 
 
 def output_of(program, name, data):
@@ -51,12 +51,12 @@ def build_with_argand(build, cxx, work):
 
 
 def build_with_libtorch(names, cxx, work):
-    from torch.utils.cpp_extension import include_paths, library_paths
+    from torch.utils.cpp_extension import CUDA_HOME, include_paths, library_paths
     programs = {}
     for name in names:
         programs[name] = work / name
         flags = [f"-I{path}" for path in include_paths()] + [f"-L{path}" for path in library_paths()]
-        flags += [f"-Wl,-rpath,{path}" for path in library_paths()] + ["-ltorch", "-ltorch_cpu", "-lc10"]
+        flags += [f"-Wl,-rpath,{path}" for path in library_paths()] + ["-ltorch", "-ltorch_cpu", "-lc10", "-lc10_cuda", f"-L{CUDA_HOME}/lib64", "-lcudart"]
         subprocess.run([cxx, "-std=c++20", "-w", EXAMPLES / name / "main.cpp", "-o", work / name, *flags], check=True)
     return programs
 
