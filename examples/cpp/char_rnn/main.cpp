@@ -54,7 +54,7 @@ int main() {
   torch::manual_seed(0);
   const auto symbols = static_cast<int64_t>(kLetters.size());
   RNN rnn(symbols, 64, symbols);
-  std::cout << rnn << '\n' << std::fixed << std::setprecision(4);
+  std::cout << rnn << '\n' << std::fixed << std::setprecision(2);
   torch::nn::NLLLoss criterion;
   torch::optim::Adam optimizer(rnn->parameters(), torch::optim::AdamOptions(0.01));
   constexpr int64_t kLength = 24;

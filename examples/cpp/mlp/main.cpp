@@ -15,11 +15,10 @@ int main() {
   torch::nn::Sequential model(torch::nn::Linear(2, 32), torch::nn::Tanh(), torch::nn::Linear(32, 1));
   model->to(device);
   std::cout << model << '\n' << std::fixed;
-  torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(0.03));
-  torch::optim::StepLR schedule(optimizer, /*step_size=*/60, /*gamma=*/0.5);
+  torch::optim::Adam optimizer(model->parameters(), torch::optim::AdamOptions(0.01));
   constexpr int64_t kAccumulate = 4;
 
-  for (int epoch = 1; epoch <= 150; ++epoch) {
+  for (int epoch = 1; epoch <= 90; ++epoch) {
     optimizer.zero_grad();
     const std::vector<torch::Tensor> parts_x = x.chunk(kAccumulate), parts_y = y.chunk(kAccumulate);
     for (size_t i = 0; i < parts_x.size(); ++i) {
@@ -28,10 +27,9 @@ int main() {
     }
     torch::nn::utils::clip_grad_norm_(model->parameters(), 1.0);
     optimizer.step();
-    schedule.step();
-    if (epoch % 50 != 0) continue;
+    if (epoch % 30 != 0) continue;
     torch::NoGradGuard no_grad;
-    std::cout << "epoch " << epoch << "  loss " << std::setprecision(5)
+    std::cout << "epoch " << epoch << "  loss " << std::setprecision(4)
               << torch::mse_loss(model->forward(x), y).item<double>() << '\n';
   }
 }

@@ -170,7 +170,7 @@ int main() {
   model->to(device);
   int64_t parameters = 0;
   for (const torch::Tensor& p : model->parameters()) parameters += p.numel();
-  std::cout << "parameters: " << parameters << '\n' << std::fixed << std::setprecision(3);
+  std::cout << "parameters: " << parameters << '\n' << std::fixed << std::setprecision(2);
   torch::optim::AdamW optimizer(model->parameters(), torch::optim::AdamWOptions(2e-3));
   const auto symbols = static_cast<int64_t>(kSymbols.size());
   for (int step = 1; step <= 160; ++step) {
@@ -183,7 +183,7 @@ int main() {
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    if (step % 40 == 0) std::cout << "step " << step << "  loss " << loss.item<double>() << '\n';
+    if (step <= 40 && step % 20 == 0) std::cout << "step " << step << "  loss " << loss.item<double>() << '\n';
   }
 
   torch::NoGradGuard no_grad;
