@@ -14,7 +14,7 @@ namespace {
 
 std::string number(uint64_t value, size_t bytes) {
   std::string out;
-  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(static_cast<uint8_t>(value >> (8 * i)));
+  for (size_t i = 0; i < bytes; ++i) out += static_cast<char>(static_cast<uint8_t>(i < 8 ? value >> (8 * i) : 0));
   return out;
 }
 
