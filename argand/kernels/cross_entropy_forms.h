@@ -20,8 +20,8 @@ constexpr bool is_small_cross_entropy(int64_t rows, int64_t classes) {
   return rows > 0 && rows <= 1024 && classes > 0 && classes <= 32768 / rows;
 }
 // As cpu::cross_entropy and cpu::total_loss after it; not on the CPU.  log_sums [rows] and *total_weight have the
-// arithmetic type.  Bad targets are reported as those of `op`.  If `gradient` is not null,
-// there are no weights and no smoothing, and it becomes what cpu::cross_entropy_backward makes of a scale of 1.
+// arithmetic type.  Bad targets are reported as those of `op`.  If `gradient` is not null, there are no weights and no
+// smoothing, and it becomes what cpu::cross_entropy_backward makes of a scale of 1.
 using SmallCrossEntropy = void(const char* op, const cpu::CrossEntropy& call, bool mean, void* loss,
                                ScalarType loss_type, void* log_sums, void* total_weight, void* gradient);
 

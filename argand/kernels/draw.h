@@ -1,5 +1,8 @@
 // Random numbers in a device's memory.  On the CPU the ops call kernels/cpu/random.h.
 #pragma once
+#include <algorithm>
+#include <cmath>
+
 #include "argand/core/dtype.h"
 #include "argand/core/generator.h"
 
@@ -15,7 +18,7 @@ struct Draw {
     kGeometric,    // trials of success probability a until the first success
     kCauchy,       // median a, scale b
     kLogNormal,    // exp of kNormal
-    kKept,         // of bools: false with probability from / 2^16
+    kKept,         // of bools: false where 16 random bits are below `from`
   };
   Kind kind;
   double a = 0, b = 0;
@@ -23,6 +26,16 @@ struct Draw {
   uint64_t range = 0;
   bool wide = false;              // integers from 64 bits instead of 32
   const void* chances = nullptr;  // of double beside elements of double, else of float
+};
+
+// Dropout with probability p by halves of random numbers: an element is dropped whose 16 bits are below `below`, and
+// the others are multiplied with `scale`, which makes up for exactly that share.
+struct DropShare {
+  static constexpr double kNumbers = 0x1p16;
+  double below, scale;
+  explicit DropShare(double p)
+      : below(p < 1 ? std::min(std::round(p * kNumbers), kNumbers - 1) : kNumbers),
+        scale(p < 1 ? kNumbers / (kNumbers - below) : 0) {}
 };
 
 // Fills `n` elements; locks the generator.

@@ -1,12 +1,12 @@
 #include "argand/kernels/attention.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/attention_shape.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/draw.h"
 
 namespace argand::cuda {
 namespace {
@@ -78,9 +78,7 @@ AttentionShape shape_of(const Attention& a, bool vectors, const PhiloxNumbers& r
   };
   number(a.batch * a.heads);
   const auto& s = a.mask.strides;
-  // Of so many random numbers, so that the mean of what is kept, times what is made up for it, is exact.
-  constexpr double kNumbers = 0x1p16;
-  const double dropped = a.dropout < 1 ? std::min(std::round(a.dropout * kNumbers), kNumbers - 1) : kNumbers;
+  const DropShare share(a.dropout);
   return {number(a.heads),
           number(a.kv_heads),
           number(a.queries),
@@ -91,8 +89,8 @@ AttentionShape shape_of(const Attention& a, bool vectors, const PhiloxNumbers& r
           a.causal,
           vectors,
           {a.mask.data, s[0], s[1], s[2], s[3]},
-          static_cast<unsigned>(dropped),
-          dropped < kNumbers ? static_cast<float>(kNumbers / (kNumbers - dropped)) : 0.0f,
+          static_cast<unsigned>(share.below),
+          static_cast<float>(share.scale),
           random};
 }
 
@@ -138,13 +136,11 @@ void attention_backward(const Attention& a, const AttentionBackward& b) {
   const AttentionShape shape = shape_of(
       a, all_in_vectors(a, a.query, a.key, a.value, b.grad_out, b.grad_query, b.grad_key, b.grad_value), random);
   const int64_t planes = a.batch * a.heads, each = planes * a.queries;
-  constexpr unsigned kThreads = 256, kLanes = 8;
-  const int64_t chunk = 16 / element_size(a.type);
-  const bool vectors = a.value_width % chunk == 0 && in_vectors(b.grad_out, chunk) && in_vectors(b.out, chunk);
-  launch(kernel_instance(kHeader, "attention_numbers", a.type, static_cast<int>(vectors ? chunk : 1),
-                         static_cast<int>(kLanes)),
-         {blocks_for(each, kThreads / kLanes), kThreads}, shape, rows(b.grad_out), rows(b.out), b.logsumexp, b.numbers,
-         each);
+  constexpr unsigned kThreads = 256;
+  const int at_once = all_in_vectors(a, b.grad_out, b.out) ? static_cast<int>(16 / element_size(a.type)) : 1;
+  launch(kernel_instance(kHeader, "attention_numbers", a.type, at_once),
+         {blocks_for(each, kThreads / kNumberLanes), kThreads}, shape, rows(b.grad_out), rows(b.out), b.logsumexp,
+         b.numbers, each);
   const Form form = backward_form(a);
   const size_t bytes = backward_bytes(a, form);
   launch_tiles("attention_key_gradients", a, form, a.batch * a.kv_heads, a.keys, bytes, shape, rows(a.query),

@@ -287,24 +287,24 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
 }
 
 // What the gradients need of each query, of `rows`: numbers[row] is subtracted from its scores' exponents of 2, and
-// numbers[rows + row], the sum of grad * out over the columns, from its weights' slopes.  kLanes lanes have a row.
-template <class T, int W, int kLanes>
+// numbers[rows + row], the sum of grad * out over the columns, from its weights' slopes.
+template <class T, int W>
 __global__ void attention_numbers(AttentionShape a, AttentionRows grad, AttentionRows out, const float* logsumexp,
                                   float* numbers, int64_t rows) {
   await_earlier_work();
-  const int lane = int(threadIdx.x) % kLanes;
-  const int64_t own = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kLanes, at = own < rows ? own : rows - 1;
+  const int lane = int(threadIdx.x) % kNumberLanes;
+  const int64_t own = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) / kNumberLanes, at = own < rows ? own : rows - 1;
   const int plane = int(at / a.queries), row = int(at % a.queries), batch = plane / a.heads, head = plane % a.heads;
   const T *g = rows_of<T>(grad, batch, head) + row * grad.row, *o = rows_of<T>(out, batch, head) + row * out.row;
   float dot = 0;
 #pragma unroll 1
-  for (int c = lane * W; c < a.value_width; c += kLanes * W) {
+  for (int c = lane * W; c < a.value_width; c += kNumberLanes * W) {
     const auto gs = *reinterpret_cast<const Vec<T, W>*>(g + c), os = *reinterpret_cast<const Vec<T, W>*>(o + c);
 #pragma unroll
     for (int k = 0; k < W; ++k) dot += convert<float>(gs[k]) * convert<float>(os[k]);
   }
 #pragma unroll
-  for (int step = kLanes / 2; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
+  for (int step = kNumberLanes / 2; step > 0; step /= 2) dot += __shfl_xor_sync(0xffffffffu, dot, step);
   if (lane != 0 || own >= rows) return;
   const float sum = logsumexp[at];
   numbers[at] = sum == kNever ? -kNever : sum * kLog2OfE;  // a query without keys has no weights

@@ -23,6 +23,8 @@ struct AttentionMask {
   int64_t batch, head, row, column;
 };
 
+inline constexpr int kNumberLanes = 8;  // of attention_numbers, for a row
+
 struct AttentionShape {
   int heads, kv_heads, queries, keys, width, value_width;
   float scale;

@@ -32,17 +32,11 @@ DimsAndSizes dims_and_sizes(const char* op, const Tensor& self, const std::optio
   }
   for (size_t i = 0; i < r.dims.size(); ++i) {
     const int64_t there = self.sizes()[r.dims[i]], n = s && (*s)[i] != -1 ? (*s)[i] : there;
-    ARGAND_CHECK(ValueError, n > 0, op, ": Invalid number of data points (", n, ") specified");
+    check_points(op, n);
     r.sizes.push_back(n);
   }
   return r;
 }
-
-void check_any(const char* op, const DimsAndSizes& r) {
-  ARGAND_CHECK(ValueError, !r.dims.empty(), op, ": must transform at least one axis");
-}
-
-Dims without_last(const Dims& dims) { return Dims(dims.begin(), dims.end() - 1); }
 
 struct DimsTransform {
   const char* op;
@@ -57,7 +51,7 @@ struct DimsTransform {
   }
   Tensor from_real(const Tensor& self) const {
     const DimsAndSizes r = dims_and_sizes(op, self, s, dim);
-    check_any(op, r);
+    check_any(op, r.dims);
     const Tensor x = resized(spectral(self, false), r.dims, r.sizes);
     const int64_t normalization = normalization_of(op, norm, forward);
     if (forward) return _fft_r2c(x, r.dims, normalization, true);
@@ -66,10 +60,10 @@ struct DimsTransform {
   }
   Tensor to_real(const Tensor& self) const {
     DimsAndSizes r = dims_and_sizes(op, self, s, dim);
-    check_any(op, r);
+    check_any(op, r.dims);
     const bool given = s && s->back() != -1;
     const int64_t last = given ? r.sizes.back() : 2 * (r.sizes.back() - 1);
-    ARGAND_CHECK(ValueError, last >= 1, op, ": Invalid number of data points (", last, ") specified");
+    check_points(op, last);
     r.sizes.back() = last / 2 + 1;
     const Tensor x = resized(spectral(self, true), r.dims, r.sizes);
     const int64_t normalization = normalization_of(op, norm, forward);

@@ -33,11 +33,17 @@ Tensor resized(const Tensor& self, const Dims& dims, const Dims& sizes) {
   return longer ? constant_pad_nd(t, pad) : t;
 }
 
-namespace {
-
 void check_points(const char* op, int64_t n) {
   ARGAND_CHECK(ValueError, n >= 1, op, ": Invalid number of data points (", n, ") specified");
 }
+
+void check_any(const char* op, const Dims& dims) {
+  ARGAND_CHECK(ValueError, !dims.empty(), op, ": must transform at least one axis");
+}
+
+Dims without_last(const Dims& dims) { return Dims(dims.begin(), dims.end() - 1); }
+
+namespace {
 
 int64_t dim_of(const LineTransform& f, const Tensor& self) {
   ARGAND_CHECK(IndexError, self.dim() > 0, f.op, ": Dimension specified as ", f.dim, " but tensor has no dimensions");

@@ -15,9 +15,13 @@ namespace {
 // The dimensions, each once; `sizes`, those of the result that is real or whole, must have points there.
 Dims checked_dims(const char* op, const Dims& dim, IntArrayRef sizes) {
   Dims dims = wrap_dims(dim, static_cast<int64_t>(sizes.size()), op, false);
-  for (const int64_t d : dims)
-    ARGAND_CHECK(ValueError, !sizes.empty() && sizes[d] > 0, op, ": Invalid number of data points (",
-                 sizes.empty() ? 0 : sizes[d], ") specified");
+  for (const int64_t d : dims) check_points(op, sizes.empty() ? 0 : sizes[d]);
+  return dims;
+}
+// The same, at least one.
+Dims some_dims(const char* op, const Dims& dim, IntArrayRef sizes) {
+  const Dims dims = checked_dims(op, dim, sizes);
+  check_any(op, dims);
   return dims;
 }
 
@@ -40,8 +44,6 @@ void transform_dims(const Tensor& from, const Tensor& to, const Dims& dims, bool
   if (dims.empty() && source != target && to.numel() > 0)
     std::memcpy(target, source, static_cast<size_t>(to.numel() * to.itemsize()));
 }
-
-Dims without_last(const Dims& dims) { return Dims(dims.begin(), dims.end() - 1); }
 
 // Times `factor`, but for the results along `dim` that are their own mirror images: of n points the first and, of an
 // even number, the last.
@@ -93,11 +95,7 @@ struct FftR2c : Kernel<FftR2cArgs> {
       "others are mirror images.";
   static constexpr DtypeSet dtypes = kFloatTypes;
   static constexpr int variants = kFunction | kOut;
-  static Dims dims_of(const Args& a) {
-    const Dims dims = checked_dims("_fft_r2c", a.dim, a.self.sizes());
-    ARGAND_CHECK(ValueError, !dims.empty(), "_fft_r2c: must transform at least one axis");
-    return dims;
-  }
+  static Dims dims_of(const Args& a) { return some_dims("_fft_r2c", a.dim, a.self.sizes()); }
   static TensorMeta infer(const Args& a) {
     const int64_t last = dims_of(a).back();
     Dims sizes = a.self.impl().sizes;
@@ -138,15 +136,10 @@ struct FftC2r : Kernel<FftC2rArgs> {
       "last_dim_size of them.";
   static constexpr DtypeSet dtypes = kComplexTypes;
   static constexpr int variants = kFunction | kOut;
-  static Dims dims_of(const Args& a) {
-    const Dims dims = checked_dims("_fft_c2r", a.dim, a.self.sizes());
-    ARGAND_CHECK(ValueError, !dims.empty(), "_fft_c2r: must transform at least one axis");
-    return dims;
-  }
+  static Dims dims_of(const Args& a) { return some_dims("_fft_c2r", a.dim, a.self.sizes()); }
   static TensorMeta infer(const Args& a) {
     const int64_t last = dims_of(a).back();
-    ARGAND_CHECK(ValueError, a.last_dim_size >= 1, "_fft_c2r: Invalid number of data points (", a.last_dim_size,
-                 ") specified");
+    check_points("_fft_c2r", a.last_dim_size);
     Dims sizes = a.self.impl().sizes;
     ARGAND_CHECK(ShapeError, sizes[last] == a.last_dim_size / 2 + 1, "_fft_c2r: expected self of size ",
                  a.last_dim_size / 2 + 1, " at dimension ", last, " for last_dim_size ", a.last_dim_size, ", got ",

@@ -17,6 +17,10 @@ inline constexpr int64_t kUnscaled = 0, kByRootN = 1, kByN = 2;
 // "backward" (or none) divides the inverse by n, "forward" the forward transform, "ortho" both by its root.
 int64_t normalization_of(const char* op, const std::optional<std::string>& norm, bool forward);
 
+// ValueError unless there is a point to transform, or a dimension.
+void check_points(const char* op, int64_t n);
+void check_any(const char* op, const Dims& dims);
+Dims without_last(const Dims& dims);
 // In the dtype that is transformed.
 Tensor spectral(const Tensor& self, bool needs_complex);
 // Cut or filled with zeros to sizes[i] points along dims[i].

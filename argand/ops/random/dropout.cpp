@@ -1,5 +1,4 @@
 // Dropout: elements, or whole channels, become zero at random and the others grow in return.
-#include <algorithm>
 #include <cmath>
 
 #include "argand/ops/define.h"
@@ -46,8 +45,7 @@ bool is_identity(const DropoutKind& d, const Tensor& input, double p, bool train
   return input.numel() == 0 || p == 0 || !train;
 }
 
-// Draws of a GPU need not be those of bernoulli_(): a byte instead of a factor for each element, and the factor is
-// exact for the share that is dropped, a multiple of 2^-16.
+// Draws of a GPU need not be those of bernoulli_(): a byte instead of a factor for each element.
 bool takes_mask(const DropoutKind& d, const Tensor& input, double p) {
   return input.is_cuda() && !d.channels && !d.alpha && p < 1 && is_floating_point(input.dtype());
 }
@@ -56,11 +54,10 @@ struct Kept {
   double scale;
 };
 Kept draw_kept(const Tensor& input, double p) {
-  constexpr double kAll = 0x1p16;
-  const double dropped = std::min(std::round(p * kAll), kAll - 1);
-  Kept kept{empty_like(input, input.options().dtype(kBool)), kAll / (kAll - dropped)};
+  const DropShare share(p);
+  Kept kept{empty_like(input, input.options().dtype(kBool)), share.scale};
   Draw draw{Draw::kKept};
-  draw.from = static_cast<int64_t>(dropped);
+  draw.from = static_cast<int64_t>(share.below);
   fill_in_memory_order(kept.mask, [&](const Tensor& t) { draw_on_device(t, draw, std::nullopt); });
   return kept;
 }
