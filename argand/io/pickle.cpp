@@ -79,7 +79,7 @@ class Machine {
   // ---- the stack
 
   void push(Value v) {
-    need(stack_.size() < limits_.memo, "more than ", limits_.memo, " values wait on the stack");
+    need(stack_.size() < limits_.stack, "more than ", limits_.stack, " values wait on the stack");
     stack_.push_back(std::move(v));
   }
   void push_container(Value v) {
@@ -205,9 +205,13 @@ class Machine {
       case 'J':
         push(static_cast<int64_t>(static_cast<int32_t>(number(4))));
         break;
-      case '\x8a':
-        push(integer_of_bytes(take(number(1))));
+      case '\x8a': {
+        const std::string_view digits = take(number(1));
+        // Where it does not fit in 64 bits it is kept as digits, which are made in quadratic time.
+        if (digits.size() > 8) charge(kTextBytes + 3 * digits.size() + digits.size() * digits.size() / 8);
+        push(integer_of_bytes(digits));
         break;
+      }
       case 'G': {  // most significant byte first
         uint64_t bits = 0;
         for (const char c : take(8)) bits = bits << 8 | static_cast<uint8_t>(c);

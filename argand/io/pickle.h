@@ -12,8 +12,9 @@
 namespace argand::io {
 
 struct PickleLimits {
-  size_t nesting = 128;           // of values within values
-  size_t memo = size_t{1} << 20;  // entries
+  size_t nesting = 128;            // of values within values
+  size_t memo = size_t{1} << 20;   // entries
+  size_t stack = size_t{1} << 19;  // values that wait: the elements of the largest tuple
   size_t opcodes = size_t{1} << 25;
   size_t tree_bytes = size_t{48} << 20;  // of memory for all values but the elements of tensors
   size_t text_bytes = size_t{1} << 30;   // of one text

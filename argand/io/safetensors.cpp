@@ -51,7 +51,7 @@ TensorHeader read_header(const ByteSource& file, int64_t& header_bytes) {
   file.read(8, text.data(), text.size());
   header_bytes = 8 + static_cast<int64_t>(length);
   try {
-    return parse_tensor_header(text);
+    return parse_tensor_header(text, kTreeBytes + static_cast<size_t>(file.size()));
   } catch (const ValueError& e) {
     throw FileError(str(path, ": not a valid safetensors file: ", e.what()), path, 0);
   }
@@ -123,7 +123,10 @@ void write_safetensors(const StateDict& tensors, const Metadata& metadata, const
     dense.push_back(t);
   }
   const std::string json = write_tensor_header(header);
-  parse_tensor_header(json);  // what could not be read back (a name that is no UTF-8, ...) is not written either
+  parse_tensor_header(
+      json,
+      kTreeBytes + json.size() +
+          static_cast<size_t>(at));  // what could not be read back (a name that is no UTF-8, ...) is not written either
   const uint64_t length = json.size();
   reserve(8 + static_cast<int64_t>(length) + at);
   write(&length, 8);

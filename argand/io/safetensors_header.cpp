@@ -8,9 +8,13 @@
 namespace argand::io {
 namespace {
 
+// What a tensor and a text cost with all that knows them, from the entry of the header to the handle in the dict: above
+// what memory_limit_test.cpp can tell.
+constexpr size_t kTensorBytes = 1600, kMetadataBytes = 320;
+
 class Parser {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, size_t max_bytes) : text_(text), left_(max_bytes), limit_(max_bytes) {}
 
   TensorHeader header() {
     TensorHeader out;
@@ -37,6 +41,10 @@ class Parser {
   template <class... Parts>
   void require(bool condition, size_t at, const Parts&... parts) const {
     ARGAND_CHECK(ValueError, condition, "header byte ", at, ": ", parts...);
+  }
+  void charge(size_t bytes) {
+    require(bytes <= left_, at_, "what the header names takes more than ", limit_, " bytes");
+    left_ -= bytes;
   }
   void space() {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t' || text_[at_] == '\r'))
@@ -143,13 +151,16 @@ class Parser {
       const std::string key = string();
       require(!out.metadata.contains(key), at, "a metadata key that was there before: '", key, "'");
       expect(':');
-      out.metadata.insert(key, string());
+      const std::string value = string();
+      charge(kMetadataBytes + 3 * key.size() + value.size());
+      out.metadata.insert(key, value);
     } while (accept(','));
     expect('}');
   }
 
   void tensor(const std::string& name, TensorHeader& out) {
     require(out.tensors.size() < kMaxTensors, at_, "more than ", kMaxTensors, " tensors");
+    charge(kTensorBytes + 6 * name.size());
     std::optional<std::string> dtype;
     std::optional<std::vector<int64_t>> shape, offsets;
     expect('{');
@@ -175,7 +186,7 @@ class Parser {
   }
 
   std::string_view text_;
-  size_t at_ = 0;
+  size_t at_ = 0, left_, limit_;
   std::unordered_set<std::string> names_;
 };
 
@@ -195,9 +206,9 @@ void append_quoted(std::string& out, std::string_view text) {
 
 }  // namespace
 
-TensorHeader parse_tensor_header(std::string_view json) {
+TensorHeader parse_tensor_header(std::string_view json, size_t max_bytes) {
   ARGAND_CHECK(ValueError, !json.empty() && json[0] == '{', "header byte 0: expected '{'");
-  return Parser(json).header();
+  return Parser(json, max_bytes).header();
 }
 
 std::string write_tensor_header(const TensorHeader& header) {

@@ -63,7 +63,7 @@ Value load_archive(const ByteSource& source, const LoadOptions& options) {
     if (!script && is_script_file(m.name)) zip.fail(m, 0, "not a name that is read");
   const ZipMember* pickle = zip.find("data.pkl");
   if (!pickle) throw FormatError(source.path(), "data.pkl", 0, "there is no such record");
-  if (zip.find("version")) check_version(zip);
+  check_version(zip);
   const bool big = is_big_endian(zip);
   std::shared_ptr<MappedFile> map;
   if (const auto* file = dynamic_cast<const InputFile*>(&source); file && options.mmap && !big)
@@ -89,7 +89,6 @@ Value load_archive(const ByteSource& source, const LoadOptions& options) {
   PickleLimits limits = options.pickle;
   limits.tree_bytes += static_cast<size_t>(source.size());  // the pickle and the storages together are as large again
   Value out = read_pickle(bytes, names, {source.path(), "data.pkl"}, limits);
-  if (!zip.find("version")) check_version(zip);
   if (map && map->damaged()) throw FormatError(source.path(), "", 0, "the file was shortened while it was loaded");
   return out;
 }

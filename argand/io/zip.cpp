@@ -123,9 +123,8 @@ ZipDirectory::End ZipDirectory::find_end() const {
                 u32(zip64 + 20) == 0 && u64(zip64 + 24) == u64(zip64 + 32),
             zip64_at, "the zip64 end record is damaged");
     const uint64_t count = u64(zip64 + 32), bytes = u64(zip64 + 40), first = u64(zip64 + 48);
-    const auto same = [](uint64_t wide, uint64_t narrow, uint64_t limit) {
-      return narrow == std::min(wide, limit) || narrow == limit;
-    };
+    // A placeholder only where the number does not fit: else readers without zip64 would see another archive.
+    const auto same = [](uint64_t wide, uint64_t narrow, uint64_t limit) { return narrow == std::min(wide, limit); };
     require(same(count, out.members, 0xFFFF) && same(bytes, u32(end + 12), kInZip64) &&
                 same(first, u32(end + 16), kInZip64),
             zip64_at, "the end record and the zip64 end record differ");

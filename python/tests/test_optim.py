@@ -357,3 +357,27 @@ def test_duplicate_parameters_warn():
         p = Parameter(torch.ones(1))
         torch.optim.Optimizer([p, p], {})
     assert "duplicate parameters" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("damage, says", [
+    (lambda s: s["state"][0].update(step=torch.tensor(float("nan"))), "step of parameter 0"),
+    (lambda s: s["state"][1].update(step=float("inf")), "step of parameter 1"),
+    (lambda s: s["state"][1].update(step=torch.tensor(-1.0)), "step of parameter 1"),
+    (lambda s: s["state"][0].update(step=torch.ones(2)), "step of parameter 0"),
+    (lambda s: s["state"].update({7: s["state"][0]}), "parameter 7, which is in no group"),
+    (lambda s: s["param_groups"][0].update(params=[0, 0]), "different parameters"),
+    (lambda s: s["param_groups"][0].update(params=[0, 9]), "parameter 1, which is in no group"),
+    (lambda s: s["param_groups"][0].update(params=[0]), "doesn't match the size"),
+])
+def test_a_damaged_state_changes_nothing(damage, says):
+    params = [torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)]
+    adam = torch.optim.Adam(params, lr=0.1)
+    (params[0].sum() + params[1].sum()).backward()
+    adam.step()
+    state = copy.deepcopy(adam.state_dict())
+    state["param_groups"][0]["lr"] = 0.7
+    damage(state)
+    before = repr(adam.state_dict())
+    with pytest.raises(ValueError, match=says):
+        adam.load_state_dict(state)
+    assert repr(adam.state_dict()) == before

@@ -64,6 +64,7 @@ def test_no_code_is_run(tmp_path):
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("archive/data.pkl", pickle.dumps(Evil(), protocol=2))
+        archive.writestr("archive/version", "3")
     for weights_only in (True, False):
         buffer.seek(0)
         with pytest.raises(pickle.UnpicklingError, match="system"):

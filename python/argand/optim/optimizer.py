@@ -229,6 +229,7 @@ class Optimizer:
             raise ValueError("loaded state dict contains a parameter group that doesn't match the size of optimizer's group")
         params = dict(zip(itertools.chain.from_iterable(s["params"] for s in saved),
                           itertools.chain.from_iterable(g["params"] for g in groups)))
+        _check_saved(saved, state_dict["state"], params)
         state = collections.defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in params:
@@ -242,6 +243,23 @@ class Optimizer:
         self.__setstate__({"state": state, "param_groups": saved})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+
+def _check_saved(groups, states, params):
+    """What a damaged file may hold and a step could not use: an error before anything is changed."""
+    count = sum(len(g["params"]) for g in groups)
+    if count != len(params):
+        raise ValueError(f"load_state_dict: the groups name {len(params)} different parameters; expected {count}")
+    for key, state in states.items():
+        if isinstance(key, int) and key not in params:
+            raise ValueError(f"load_state_dict: state of parameter {key}, which is in no group")
+        step = state.get("step") if isinstance(state, dict) else None
+        if isinstance(step, _C.Tensor):
+            if step.numel() != 1:
+                raise ValueError(f"load_state_dict: step of parameter {key}: expected one number, got shape {tuple(step.shape)}")
+            step = step.item()
+        if isinstance(step, (int, float)) and not 0 <= step < 2**63:  # NaN is neither
+            raise ValueError(f"load_state_dict: step of parameter {key}: expected a number of steps, got {step}")
 
 
 def _placed_like(param, value, key=None):
