@@ -10,16 +10,6 @@ namespace {
 // A dict that is reached by many paths has as many names: no more than this are given.
 constexpr size_t kMaxVisits = size_t{1} << 21;
 
-// The length of the header, and the brace it begins with.
-bool is_safetensors(const ByteSource& source) {
-  unsigned char head[9] = {};
-  if (source.size() < 10) return false;
-  source.read(0, head, sizeof head);
-  uint64_t length = 0;
-  for (int i = 7; i >= 0; --i) length = length << 8 | head[i];
-  return head[8] == '{' && length <= static_cast<uint64_t>(source.size() - 8);
-}
-
 Device place(const Device& device, const LoadOptions& options) {
   return options.map_location ? options.map_location(device.str()) : device;
 }
@@ -41,8 +31,10 @@ void collect(const Value& value, const std::string& prefix, StateDict& out, size
 }  // namespace
 
 Value load(const ByteSource& source, const LoadOptions& options) {
-  if (!is_safetensors(source)) return load_torch(source, options);
-  const TensorFile file = load_safetensors(source);
+  const auto* input = dynamic_cast<const InputFile*>(&source);
+  const bool shards = input && is_shard_index(source);
+  if (!shards && !is_safetensors(source)) return load_torch(source, options);
+  const TensorFile file = shards ? load_shards(*input, options.mmap) : load_safetensors(source, options.mmap);
   const Device device = place(kCPU, options);
   Value out = Value::dict();
   for (const auto& item : file.tensors) out.set(item.key(), device.is_cpu() ? item.value() : item.value().to(device));

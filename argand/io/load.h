@@ -1,5 +1,5 @@
-// load(path): what a checkpoint holds, whatever its format: PyTorch's (io/torch_file.h) or safetensors.  The content
-// tells the format, not the name.
+// load(path): what a checkpoint holds, whatever its format: PyTorch's (io/torch_file.h), safetensors or
+// the index of several such files.  The content tells the format, not the name.
 #pragma once
 #include "argand/core/state_dict.h"
 #include "argand/io/torch_file.h"

@@ -7,6 +7,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/file.h"
+#include "argand/io/mapped_file.h"
 #include "argand/io/safetensors_header.h"
 #include "argand/ops/functions.h"
 
@@ -74,7 +75,8 @@ void check_layout(const std::string& path, const TensorHeader& header, int64_t d
   require(at == data_bytes, path, "its tensors take ", at, " bytes and it holds ", data_bytes);
 }
 
-Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry) {
+Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry,
+                   const std::shared_ptr<MappedFile>& map) {
   const auto dtype = dtype_named(entry.dtype);
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
@@ -87,8 +89,15 @@ Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEnt
   require(!overflow && bytes == entry.end - entry.begin, file.path(), "tensor '", entry.name, "' of shape ",
           IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin,
           " bytes it is given");
+  const int64_t begin = header_bytes + entry.begin;
+  if (map && bytes > 0 && *dtype != kBool && begin % element_size(*dtype) == 0) {
+    auto storage = make_intrusive<StorageImpl>(map->data() + begin, static_cast<size_t>(bytes), kCPU, [map](void*) {});
+    const Tensor all(
+        make_intrusive<TensorImpl>(std::move(storage), Dims{bytes / element_size(*dtype)}, Dims{1}, 0, *dtype));
+    return all.view(entry.shape);
+  }
   const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
-  if (bytes > 0) file.read(header_bytes + entry.begin, raw<char>(t), static_cast<size_t>(bytes));
+  if (bytes > 0) file.read(begin, raw<char>(t), static_cast<size_t>(bytes));
   if (*dtype == kBool) {  // any byte but 0 is true
     uint8_t* p = raw<uint8_t>(t);
     for (int64_t i = 0; i < bytes; ++i) p[i] = p[i] != 0;
@@ -98,14 +107,66 @@ Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEnt
 
 }  // namespace
 
-TensorFile load_safetensors(const ByteSource& file) {
+bool is_safetensors(const ByteSource& source) {
+  unsigned char head[9] = {};
+  if (source.size() < 10) return false;
+  source.read(0, head, sizeof head);
+  uint64_t length = 0;
+  for (int i = 7; i >= 0; --i) length = length << 8 | head[i];
+  return head[8] == '{' && length <= static_cast<uint64_t>(source.size() - 8);
+}
+
+bool is_shard_index(const ByteSource& source) {
+  char first = 0;
+  if (source.size() < 2) return false;
+  source.read(0, &first, 1);
+  return first == '{';
+}
+
+TensorFile load_shards(const InputFile& index, bool mmap) {
+  const std::string& path = index.path();
+  const auto check = [&](bool condition, const auto&... parts) {
+    if (!condition) throw FileError(str(path, ": not a valid index of safetensors files: ", parts...), path, 0);
+  };
+  check(index.size() <= static_cast<int64_t>(kMaxHeaderBytes), "it has ", index.size(), " bytes");
+  std::string text(static_cast<size_t>(index.size()), '\0');
+  index.read(0, text.data(), text.size());
+  OrderedDict<std::string, std::string> map;
+  try {
+    map = parse_shard_index(text, kTreeBytes + text.size());
+  } catch (const ValueError& e) {
+    check(false, e.what());
+  }
+  OrderedDict<std::string, TensorFile> files;
+  for (const auto& item : map) {
+    if (files.contains(item.value())) continue;
+    TensorFile file = load_safetensors(path.substr(0, path.rfind('/') + 1) + item.value(), mmap);
+    for (const auto& tensor : file.tensors) {
+      const std::string* in = map.find(tensor.key());
+      check(in && *in == item.value(), "'", item.value(), "' holds '", tensor.key(), "', which the index ",
+            in ? "has in '" + *in + "'" : std::string("does not name"));
+    }
+    files.insert(item.value(), std::move(file));
+  }
+  TensorFile out;
+  for (const auto& item : map) {
+    const Tensor* tensor = files.find(item.value())->tensors.find(item.key());
+    check(tensor, "'", item.value(), "' lacks '", item.key(), "'");
+    out.tensors.insert(item.key(), *tensor);
+  }
+  return out;
+}
+
+TensorFile load_safetensors(const ByteSource& file, bool mmap) {
   int64_t header_bytes = 0;
   const TensorHeader header = read_header(file, header_bytes);
   check_layout(file.path(), header, file.size() - header_bytes);
+  std::shared_ptr<MappedFile> map;
+  if (const auto* input = dynamic_cast<const InputFile*>(&file); input && mmap) map = MappedFile::map(*input);
   TensorFile out;
   out.metadata = header.metadata;
   for (const TensorEntry& entry : header.tensors)
-    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry));
+    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry, map));
   return out;
 }
 

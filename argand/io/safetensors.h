@@ -22,8 +22,21 @@ struct TensorFile {
   Metadata metadata;
 };
 
-TensorFile load_safetensors(const ByteSource& source);
-inline TensorFile load_safetensors(const std::string& path) { return load_safetensors(InputFile(path)); }
+// `mmap`: tensors of a file are its pages, read when they are first used, where their bytes are aligned to their dtype
+// (Note [Mapped files]); bools are read.
+TensorFile load_safetensors(const ByteSource& source, bool mmap = false);
+inline TensorFile load_safetensors(const std::string& path, bool mmap = false) {
+  return load_safetensors(InputFile(path), mmap);
+}
+// Whether the bytes begin as such a file does.
+bool is_safetensors(const ByteSource& source);
+
+// A model in several files, by its index (model.safetensors.index.json).  The files lie beside the index; each holds
+// the tensors that the index says, and no others.
+TensorFile load_shards(const InputFile& index, bool mmap = false);
+// Whether the bytes begin as JSON.
+bool is_shard_index(const ByteSource& source);
+
 // ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing is written.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata());
 

@@ -1,5 +1,6 @@
 #include "argand/io/safetensors_header.h"
 
+#include <cctype>
 #include <optional>
 #include <unordered_set>
 
@@ -34,6 +35,41 @@ class Parser {
     }
     space();
     require(at_ == text_.size(), at_, "text after the end of the object");
+    return out;
+  }
+
+  OrderedDict<std::string, std::string> shard_index() {
+    OrderedDict<std::string, std::string> out;
+    bool found = false;
+    expect('{');
+    do {
+      const size_t at = at_;
+      const std::string field = string();
+      require(names_.insert(field).second, at, "a field that was there before: '", field, "'");
+      expect(':');
+      if (field == "weight_map") {
+        found = true;
+        texts(out, "tensor");
+        continue;
+      }
+      require(field == "metadata", at, "an unknown field '", field, "'");
+      expect('{');
+      if (accept('}')) continue;
+      do {
+        string();
+        expect(':');
+        plain();
+      } while (accept(','));
+      expect('}');
+    } while (accept(','));
+    expect('}');
+    space();
+    require(found && at_ == text_.size(), at_, found ? "text after the end of the object" : "there is no weight_map");
+    for (const auto& item : out) {
+      const std::string& file = item.value();
+      require(!file.empty() && file[0] != '.' && file.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos,
+              0, "expected the plain name of a file beside the index, got '", file, "' for tensor '", item.key(), "'");
+    }
     return out;
   }
 
@@ -143,19 +179,33 @@ class Parser {
     return out;
   }
 
-  void metadata(TensorHeader& out) {
+  void metadata(TensorHeader& out) { texts(out.metadata, "metadata key"); }
+  void texts(OrderedDict<std::string, std::string>& out, const char* what) {
     expect('{');
     if (accept('}')) return;
     do {
       const size_t at = at_;
       const std::string key = string();
-      require(!out.metadata.contains(key), at, "a metadata key that was there before: '", key, "'");
+      require(!out.contains(key), at, "a ", what, " that was there before: '", key, "'");
       expect(':');
       const std::string value = string();
       charge(kMetadataBytes + 3 * key.size() + value.size());
-      out.metadata.insert(key, value);
+      out.insert(key, value);
     } while (accept(','));
     expect('}');
+  }
+  // A text, or a number or word, of which nobody asks the value.
+  void plain() {
+    space();
+    if (at_ < text_.size() && text_[at_] == '"') {
+      string();
+      return;
+    }
+    const size_t first = at_;
+    while (at_ < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '.' ||
+                                  text_[at_] == '-' || text_[at_] == '+'))
+      ++at_;
+    require(at_ > first, first, "expected a text or a number");
   }
 
   void tensor(const std::string& name, TensorHeader& out) {
@@ -209,6 +259,10 @@ void append_quoted(std::string& out, std::string_view text) {
 TensorHeader parse_tensor_header(std::string_view json, size_t max_bytes) {
   ARGAND_CHECK(ValueError, !json.empty() && json[0] == '{', "header byte 0: expected '{'");
   return Parser(json, max_bytes).header();
+}
+
+OrderedDict<std::string, std::string> parse_shard_index(std::string_view json, size_t max_bytes) {
+  return Parser(json, max_bytes).shard_index();
 }
 
 std::string write_tensor_header(const TensorHeader& header) {

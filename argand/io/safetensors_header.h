@@ -29,6 +29,10 @@ inline constexpr size_t kMaxDims = 64;
 // fields, numbers that are no plain non-negative integers, bad UTF-8.  Time and memory are linear in the text.
 // `max_bytes`: of memory for all that the header names but the elements of tensors.
 TensorHeader parse_tensor_header(std::string_view json, size_t max_bytes);
+
+// The index of a model in several files: {"metadata": {...}, "weight_map": {"tensor": "file", ...}}; tensors and their
+// files, in its order.  ValueError as above, and for files that are not plain names.
+OrderedDict<std::string, std::string> parse_shard_index(std::string_view json, size_t max_bytes);
 std::string write_tensor_header(const TensorHeader& header);
 
 }  // namespace argand::io

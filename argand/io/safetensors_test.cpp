@@ -265,6 +265,73 @@ TEST_F(Safetensors, WhatCouldNotBeReadBackIsNotWritten) {
   EXPECT_EQ(folder_.files(), 1u);
 }
 
+TEST_F(Safetensors, MappedTensorsAreTheSameAndDoNotWriteToTheFile) {
+  StateDict saved;
+  saved.insert("a", arange(1000, kFloat).view({10, 100}));
+  saved.insert("odd", ones({3}, kByte));
+  saved.insert("unaligned", arange(7, kDouble));
+  saved.insert("bool", ones({2}, kBool));
+  saved.insert("none", ones({0, 2}));
+  save_safetensors(folder_ / "f", saved);
+  const std::string before = content_of(folder_ / "f");
+  const StateDict mapped = load_safetensors(folder_ / "f", true).tensors;
+  for (const auto& item : saved) EXPECT_EQ(bytes_of(*mapped.find(item.key())), bytes_of(item.value())) << item.key();
+  EXPECT_EQ(mapped.find("a")->sizes(), IntArrayRef({10, 100}));
+  EXPECT_TRUE(mapped.find("a")->storage()->has_release()) << "it is mapped";
+  EXPECT_FALSE(mapped.find("unaligned")->storage()->has_release());
+  Tensor a = *mapped.find("a");
+  a.add_(1);
+  EXPECT_TRUE(equal(a, arange(1000, kFloat).view({10, 100}).add(1)));
+  EXPECT_EQ(content_of(folder_ / "f"), before);
+  for (size_t n = 0; n < before.size(); n += 7)
+    EXPECT_THROW(load_safetensors(folder_.put("cut", before.substr(0, n)), true), FileError) << n;
+}
+
+TEST_F(Safetensors, ModelsInSeveralFiles) {
+  StateDict one, two;
+  one.insert("a", ones({2}));
+  one.insert("b", zeros({3}));
+  two.insert("c", full({1}, 7));
+  save_safetensors(folder_ / "1.safetensors", one);
+  save_safetensors(folder_ / "2.safetensors", two);
+  const auto error = [&](const std::string& json) {
+    try {
+      load_shards(InputFile(folder_.put("index.json", json)));
+    } catch (const FileError& e) {
+      return e.msg();
+    }
+    return std::string();
+  };
+  const auto index = [](const std::string& map) {
+    return R"({"metadata":{"total_size":24},"weight_map":{)" + map + "}}";
+  };
+  const std::string good = index(R"("c":"2.safetensors","a":"1.safetensors","b":"1.safetensors")");
+  EXPECT_EQ(error(good), "");
+  for (const bool mmap : {false, true}) {
+    const StateDict loaded = load_shards(InputFile(folder_ / "index.json"), mmap).tensors;
+    EXPECT_EQ(loaded.keys(), (std::vector<std::string>{"c", "a", "b"}));
+    EXPECT_EQ(bytes_of(*loaded.find("a")), bytes_of(ones({2})));
+  }
+  for (size_t n = 0; n < good.size(); ++n) EXPECT_NE(error(good.substr(0, n)), "") << n;
+  const auto expect = [&](const std::string& map, const std::string& says) {
+    EXPECT_NE(error(index(map)).find(says), std::string::npos) << map << " says: " << error(index(map));
+  };
+  for (const char* name :
+       {"/etc/passwd", "..", "../1.safetensors", ".hidden", "", "x/1.safetensors", "x\\\\y", "a\\u0000b"})
+    expect(str(R"("a":")", name, R"(")"), "expected the plain name of a file");
+  expect(R"("a":"missing.safetensors")", "missing.safetensors");
+  expect(R"("a":"1.safetensors","c":"2.safetensors")", "holds 'b', which the index does not name");
+  expect(R"("a":"1.safetensors","b":"2.safetensors","c":"2.safetensors")", "holds 'b', which the index has in");
+  expect(R"("a":"1.safetensors","b":"1.safetensors","c":"2.safetensors","d":"2.safetensors")", "lacks 'd'");
+  expect(R"("a":"1.safetensors","a":"1.safetensors")", "a tensor that was there before");
+  two.insert("a", ones({2}));
+  save_safetensors(folder_ / "2.safetensors", two);
+  expect(R"("a":"1.safetensors","b":"1.safetensors","c":"2.safetensors")", "holds 'a', which the index has in");
+  EXPECT_NE(error(R"({"weight_map":{},"metadata":[1]})"), "");
+  EXPECT_NE(error(R"({"metadata":{}})").find("no weight_map"), std::string::npos);
+  EXPECT_NE(error(R"({"weight_map":{},"other":1})").find("unknown field"), std::string::npos);
+}
+
 TEST_F(Safetensors, OnlyRegularFiles) {
   EXPECT_THROW(load_safetensors(folder_ / "missing"), FileError);
   EXPECT_THROW(load_safetensors(folder_.path()), FileError);

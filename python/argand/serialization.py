@@ -61,7 +61,8 @@ def _placed(map_location):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, verify=True, **pickle_load_args):
-    """What save() here or torch.save wrote to a path or a binary file; a safetensors file is a dict of its tensors.
+    """What save() here or torch.save wrote to a path or a binary file; a safetensors file, or the path of
+    an index of several (model.safetensors.index.json), is a dict of its tensors.
 
     Data alone is read, whatever weights_only says.  `map_location`: the device, or a dict or function that tells it.
     `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify=False` leaves

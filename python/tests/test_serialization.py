@@ -1,9 +1,11 @@
 """torch.save and torch.load: round trips, what is refused, and the real PyTorch's files where it is installed."""
 import collections
 import io
+import json
 import os
 import pickle
 import shutil
+import struct
 import subprocess
 import zipfile
 
@@ -309,3 +311,26 @@ def test_a_state_that_does_not_fit_changes_nothing():
     state["2.weight"] = torch.ones(1, 3)
     assert model.load_state_dict(state, strict=False).missing_keys == ["0.bias"]
     assert model[0].weight.tolist() == [[9, 9]] * 3 and torch.equal(model[0].bias, before["0.bias"])
+
+
+def test_safetensors_in_one_file_and_in_several(tmp_path):
+    def shard(name, **tensors):
+        header, data = {}, b""
+        for key, values in tensors.items():
+            header[key] = {"dtype": "F32", "shape": [len(values)], "data_offsets": [len(data), len(data) + 4 * len(values)]}
+            data += struct.pack(f"<{len(values)}f", *values)
+        text = json.dumps(header).encode()
+        text += b" " * (-len(text) % 8)
+        (tmp_path / name).write_bytes(struct.pack("<Q", len(text)) + text + data)
+    shard("1.safetensors", a=[1, 2], b=[3])
+    shard("2.safetensors", c=[4, 5, 6])
+    index = tmp_path / "model.safetensors.index.json"
+    names = {"c": "2.safetensors", "a": "1.safetensors", "b": "1.safetensors"}
+    index.write_text(json.dumps({"metadata": {"total_size": 24}, "weight_map": names}, indent=2))
+    for mmap in (False, True):
+        loaded = torch.load(index, mmap=mmap)
+        assert {k: v.tolist() for k, v in loaded.items()} == {"a": [1, 2], "b": [3], "c": [4, 5, 6]}
+        assert list(torch.load(tmp_path / "1.safetensors", mmap=mmap)) == ["a", "b"]
+    index.write_text(json.dumps({"weight_map": {**names, "c": "../2.safetensors"}}))
+    with pytest.raises(RuntimeError, match="plain name"):
+        torch.load(index)
