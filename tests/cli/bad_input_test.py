@@ -8,9 +8,9 @@ from harness import FILES, CliTest, idx, main, make_set
 
 class Options(CliTest):
     def test_unknown_and_missing_words(self):
-        self.assert_refused(self.run_cli("frobnicate"), "frobnicate", "train, eval, predict, mem, info or ops")
+        self.assert_refused(self.run_cli("frobnicate"), "frobnicate", "train, eval, predict, ckpt, mem, info or ops")
         self.assert_refused(self.run_cli("train", "--frobnicate"), "--frobnicate")
-        self.assert_refused(self.run_cli(), "train, eval, predict, mem, info or ops")
+        self.assert_refused(self.run_cli(), "train, eval, predict, ckpt, mem, info or ops")
         self.assert_refused(self.run_cli("predict"), "images")
         self.assert_refused(self.run_cli("train", "--epochs"), "--epochs")
 

@@ -9,6 +9,7 @@
 
 #include "argand/base/str.h"
 #include "argand/runtime/cpu/thread_pool.h"
+#include "tools/argand/ckpt.h"
 #include "tools/argand/info.h"
 #include "tools/argand/mem.h"
 #include "tools/argand/models.h"
@@ -37,7 +38,7 @@ std::string whole_number(const std::string& text) {
   return good ? "" : argand::str("expected a whole number from 0 to ", std::numeric_limits<T>::max(), ", got ", text);
 }
 
-constexpr const char* kCommands = "a command (train, eval, predict, mem, info or ops)";
+constexpr const char* kCommands = "a command (train, eval, predict, ckpt, mem, info or ops)";
 
 void add_train(CLI::App& app, TrainOptions& o, int& status) {
   CLI::App* c = app.add_subcommand("train", "Train an image classifier");
@@ -95,6 +96,29 @@ void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
   predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert, o.predict_device); });
 }
 
+struct CkptOptions {
+  std::string first, second;
+};
+
+void add_ckpt(CLI::App& app, CkptOptions& o, int& status) {
+  CLI::App* c = app.add_subcommand("ckpt", "Look into checkpoints: .pt, .pth, .safetensors");
+  c->require_subcommand(1);
+  const auto add = [&](const char* name, const char* text, const char* second, auto run) {
+    CLI::App* sub = c->add_subcommand(name, text);
+    sub->add_option("file", o.first, "A checkpoint")->required();
+    if (second) sub->add_option(second, o.second, "Another")->required();
+    sub->callback([&status, run] { status = run(); });
+  };
+  add("show", "What it holds: dtypes, shapes, sizes, checksums, shared memory", nullptr,
+      [&o] { return argand::cli::show_checkpoint(o.first); });
+  add("diff", "What two differ in; exit status 1 if in anything", "other",
+      [&o] { return argand::cli::diff_checkpoints(o.first, o.second); });
+  add("convert", "To the format that the name of the new file ends with: .pt, .pth or .safetensors", "to",
+      [&o] { return argand::cli::convert_checkpoint(o.first, o.second); });
+  add("verify", "Read all of it and compare checksums", nullptr,
+      [&o] { return argand::cli::verify_checkpoint(o.first); });
+}
+
 void add_mem(CLI::App& app, argand::cli::MemOptions& o, int& status) {
   CLI::App* c = app.add_subcommand("mem", "Memory of a GPU in a few training steps on random images");
   c->add_option("--arch", o.arch, "The network")
@@ -127,6 +151,8 @@ int main(int argc, char** argv) {
   argand::cli::MemOptions mem_options;
   add_train(app, train_options, status);
   add_model_commands(app, predict_options, status);
+  CkptOptions ckpt_options;
+  add_ckpt(app, ckpt_options, status);
   add_mem(app, mem_options, status);
   app.add_subcommand("info", "Version, devices and features")->callback([&] { status = argand::cli::print_info(); });
   app.add_subcommand("ops", "The operators there are")->callback([&] { status = argand::cli::print_ops(); });
