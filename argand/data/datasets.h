@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/data/datasets/base.h"
 #include "argand/data/datasets/chunk.h"
+#include "argand/data/datasets/cifar.h"
 #include "argand/data/datasets/map.h"
 #include "argand/data/datasets/mnist.h"
 #include "argand/data/datasets/shared.h"
