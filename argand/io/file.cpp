@@ -28,12 +28,6 @@ const char* kind_of(mode_t mode) {
   return "a device";
 }
 
-std::string folder_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
-}
-
 template <class Call>
 auto retry(Call call) {
   for (;;) {
@@ -43,6 +37,12 @@ auto retry(Call call) {
 }
 
 }  // namespace
+
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
 
 void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {
   throw FileError(str("'", path_, "' ends at byte ", at, ": expected ", count, " bytes from byte ", offset, ", got ",
@@ -127,14 +127,14 @@ void AtomicFile::abandon() noexcept {
 void AtomicFile::fail(const char* what, int code, int64_t pending) {
   abandon();
   std::string message = str(what, " '", path_, "': ", reason(code));
+  std::optional<DiskSpace> space;
   struct statvfs disk {};
   if ((code == ENOSPC || code == EDQUOT) && ::statvfs(folder_.c_str(), &disk) == 0) {
-    const auto free_bytes = static_cast<uint64_t>(disk.f_bavail) * disk.f_frsize;
-    const int64_t needed = std::max(expected_, written_ + pending);
-    message +=
-        needed > 0 ? str(" (", needed, " bytes needed, ", free_bytes, " free)") : str(" (", free_bytes, " free)");
+    space = {std::max(expected_, written_ + pending), static_cast<int64_t>(disk.f_bavail * disk.f_frsize)};
+    message += space->needed > 0 ? str(" (", space->needed, " bytes needed, ", space->free, " free)")
+                                 : str(" (", space->free, " free)");
   }
-  throw FileError(message, path_, code);
+  throw FileError(message, path_, code, space);
 }
 
 void AtomicFile::reserve(int64_t total_bytes) {

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,17 +16,24 @@
 
 namespace argand::io {
 
+// Of a file that found no room: the bytes it needs (at least) and those that its file system had left.
+struct DiskSpace {
+  int64_t needed, free;
+};
+
 // An IoError that knows its file and the errno (0 where the file system is not to blame).
 class FileError : public IoError {
  public:
-  FileError(const std::string& message, std::string path, int code)
-      : IoError(message), path_(std::move(path)), code_(code) {}
+  FileError(const std::string& message, std::string path, int code, std::optional<DiskSpace> space = std::nullopt)
+      : IoError(message), path_(std::move(path)), code_(code), space_(space) {}
   const std::string& path() const noexcept { return path_; }
   int code() const noexcept { return code_; }
+  const std::optional<DiskSpace>& space() const noexcept { return space_; }  // of a full disk (ENOSPC, EDQUOT)
 
  private:
   std::string path_;
   int code_;
+  std::optional<DiskSpace> space_;
 };
 
 // Bytes that can be read at any offset.
@@ -78,8 +86,8 @@ inline std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes
   return read_file(InputFile(path), max_bytes);
 }
 
-// The system calls that AtomicFile makes, so that tests can let each of them fail.  Each returns what the call of its
-// name returns: a value >= 0, or -1 with errno set.
+// The system calls that write, so that tests can let each of them fail.  Each returns what the call of its name
+// returns: a value >= 0, or -1 with errno set.
 class Vfs {
  public:
   virtual ~Vfs() = default;
@@ -94,9 +102,14 @@ class Vfs {
   virtual int fsync_dir(const char* folder) = 0;
   virtual int close(int fd) = 0;
   virtual int unlink(const char* path) = 0;
+  virtual int make_folder(const char* path) = 0;  // EEXIST where there is anything of that name
+  // The names in a folder, but "." and "..", are put behind `names`.
+  virtual int list(const char* folder, std::vector<std::string>& names) = 0;
 };
 
 Vfs& posix_vfs();
+
+std::string folder_of(const std::string& path);  // "." for a name alone
 
 // Replaces the content of `path`, whole or not at all:
 //

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <filesystem>
 
+#include "argand/io/faulty_vfs_test.h"
 #include "argand/io/folder_test.h"
 
 namespace argand::io {
@@ -17,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using testing::content_of;
+using testing::FaultyVfs;
 
 class FileTest : public ::testing::Test {
  protected:
@@ -24,46 +26,6 @@ class FileTest : public ::testing::Test {
 
   testing::TestFolder folder_;
   const std::string path_ = folder_ / "target";
-};
-
-// Passes calls on to the real system, keeps their names, and lets call number `fail_at` fail with `code`.
-// With EINTR the call fails once; every write is cut short to `max_write` bytes.
-class FaultyVfs final : public Vfs {
- public:
-  int fail_at = -1;
-  int code = EIO;
-  size_t max_write = SIZE_MAX;
-  int calls = 0;
-  std::string log;
-
-  int create(const char* p) override { return faulty("create") ? -1 : real_.create(p); }
-  int copy_mode(int fd, const char* p) override { return faulty("mode") ? -1 : real_.copy_mode(fd, p); }
-  int allocate(int fd, int64_t n) override { return faulty("allocate") ? -1 : real_.allocate(fd, n); }
-  ssize_t pwrite(int fd, const void* data, size_t n, int64_t at) override {
-    return faulty("write") ? -1 : real_.pwrite(fd, data, std::min(n, max_write), at);
-  }
-  int fsync(int fd) override { return faulty("fsync") ? -1 : real_.fsync(fd); }
-  int rename(const char* a, const char* b) override { return faulty("rename") ? -1 : real_.rename(a, b); }
-  int fsync_dir(const char* p) override { return faulty("fsync_dir") ? -1 : real_.fsync_dir(p); }
-  int close(int fd) override {
-    const int result = real_.close(fd);  // a failed close has closed
-    return faulty("close") ? -1 : result;
-  }
-  int unlink(const char* p) override { return faulty("unlink") ? -1 : real_.unlink(p); }
-
- private:
-  bool faulty(const char* name) {
-    log += name;
-    log += ' ';
-    if (calls++ != fail_at) return false;
-    failed = name;
-    errno = code;
-    return true;
-  }
-  Vfs& real_ = posix_vfs();
-
- public:
-  std::string failed;
 };
 
 void save(const std::string& path, const std::string& text, Vfs& vfs) {
@@ -123,6 +85,9 @@ TEST_F(FileTest, EveryCallMayFail) {
         EXPECT_EQ(files(), 1u) << "temporary left: " << vfs.log;
         if (code == ENOSPC && !renamed && vfs.failed != "create" && vfs.failed != "mode") {
           EXPECT_NE(error.msg().find("600000 bytes needed, "), std::string::npos) << vfs.failed << error.msg();
+          ASSERT_TRUE(error.space());
+          EXPECT_EQ(error.space()->needed, 600000);
+          EXPECT_GT(error.space()->free, 0);
         }
       }
     }

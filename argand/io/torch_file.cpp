@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "argand/core/grad_mode.h"
+#include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/format_error.h"
 #include "argand/io/torch_names.h"
@@ -101,36 +103,60 @@ Value load_torch(const ByteSource& source, const LoadOptions& options) {
   throw FormatError(source.path(), "", 0, "this is no file of torch.save");
 }
 
-void write_torch(const Value& value, const std::string& folder, const std::function<void(const void*, size_t)>& write) {
+TorchImage::TorchImage(const Value& value, bool copied) {
   TorchForms forms;
-  const std::string pickle = write_pickle(value, forms);
+  pickle_ = write_pickle(value, forms);
+  bool waits = false;
+  for (const Tensor& t : forms.storages()) {
+    const auto size = static_cast<int64_t>(t.storage()->nbytes());
+    Tensor bytes = exec::alias(t, {size}, {1}, 0, kByte);
+    if (copied) {
+      const bool from_gpu = bytes.device().is_cuda();
+      const NoGradGuard no_grad;
+      const Tensor copy = empty({size}, TensorOptions(kByte).pinned_memory(from_gpu));
+      copy.copy_(bytes, /*non_blocking=*/from_gpu);
+      waits |= from_gpu;
+      bytes = copy;
+    }
+    storages_.push_back(std::move(bytes));
+  }
+  if (!copied) return;
+  if (waits)
+    for (const Tensor& t : forms.storages())
+      if (t.device().is_cuda()) cuda::current_stream(t.device().index()).synchronize();
+  // What is still to be computed is computed by this thread.
+  for (const Tensor& t : storages_) t.impl().data();
+}
+
+int64_t TorchImage::bytes() const {
+  auto sum = static_cast<int64_t>(pickle_.size());
+  for (const Tensor& t : storages_) sum += t.numel();
+  return sum;
+}
+
+void TorchImage::write(const std::string& folder, const std::function<void(const void*, size_t)>& write) const {
   std::string name = folder.empty() || folder == "." || folder == ".." ? "archive" : folder;
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; }, '_');
   ZipWriter zip(name, write);
-  zip.add("data.pkl", pickle);
+  zip.add("data.pkl", pickle_);
   zip.add(".format_version", "1");
   zip.add(".storage_alignment", "64");
   zip.add("byteorder", "little");
-  for (size_t i = 0; i < forms.storages().size(); ++i) {
-    const Tensor& t = forms.storages()[i];
-    const auto bytes = static_cast<int64_t>(t.storage()->nbytes());
-    const Tensor all = exec::alias(t, {bytes}, {1}, 0, kByte).cpu();
-    zip.add(str("data/", i), bytes > 0 ? raw<char>(all) : nullptr, static_cast<size_t>(bytes));
+  for (size_t i = 0; i < storages_.size(); ++i) {
+    const Tensor all = storages_[i].cpu();
+    zip.add(str("data/", i), all.numel() > 0 ? raw<char>(all) : nullptr, static_cast<size_t>(all.numel()));
   }
   zip.add("version", "3\n");
   zip.finish();
 }
 
-void save_torch(const std::string& path, const Value& value) {
-  std::string name = path.substr(path.rfind('/') + 1);
-  name = name.substr(0, name.rfind('.'));
-  std::optional<AtomicFile> file;  // opened only when the values are known to be good
-  write_torch(value, name, [&](const void* data, size_t count) {
-    if (!file) file.emplace(path);
-    file->write(data, count);
-  });
-  file->commit();
+void TorchImage::write_to(const std::string& path, Vfs& vfs) const {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  AtomicFile file(path, vfs);
+  file.reserve(bytes());
+  write(name.substr(0, name.rfind('.')), [&](const void* data, size_t count) { file.write(data, count); });
+  file.commit();
 }
 
 }  // namespace argand::io

@@ -32,10 +32,30 @@ struct LoadOptions {
 // not there.  Memory: the storages, and limits for the rest; time is linear in the file.
 Value load_torch(const ByteSource& source, const LoadOptions& options = {});
 
-// Tensors that share memory share it again when they are loaded.  ValueError for what cannot be loaded again; then
-// nothing is written.
-void save_torch(const std::string& path, const Value& value);
-// The same bytes, given to `write` piece by piece; `folder` is what the archive calls its only folder.
-void write_torch(const Value& value, const std::string& folder, const std::function<void(const void*, size_t)>& write);
+// What a file of torch.save holds, made before any of it is written.  Tensors that share memory share it again when
+// they are loaded.
+class TorchImage {
+ public:
+  // ValueError for what cannot be loaded again.  With `copied`, the elements are copies in memory of the host
+  // (page-locked where they come from a GPU), so that the program may change its tensors; else they are those of
+  // `value`.
+  explicit TorchImage(const Value& value, bool copied = false);
+  int64_t bytes() const;  // of the values: the file is a little larger
+  // `folder` is what the archive calls its only folder.  Gives the file to `write` piece by piece.
+  void write(const std::string& folder, const std::function<void(const void*, size_t)>& write) const;
+  // Replaces the content of the file, whole or not at all.
+  void write_to(const std::string& path, Vfs& vfs = posix_vfs()) const;
+
+ private:
+  std::string pickle_;
+  std::vector<Tensor> storages_;  // each as its bytes
+};
+
+// As TorchImage; what cannot be saved is known before anything is written.
+inline void save_torch(const std::string& path, const Value& value) { TorchImage(value).write_to(path); }
+inline void write_torch(const Value& value, const std::string& folder,
+                        const std::function<void(const void*, size_t)>& write) {
+  TorchImage(value).write(folder, write);
+}
 
 }  // namespace argand::io

@@ -1,10 +1,12 @@
 // The system calls behind AtomicFile on POSIX.
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <memory>
 
 #include "argand/io/file.h"
 
@@ -79,6 +81,21 @@ class PosixVfs final : public Vfs {
 
   int close(int fd) override { return ::close(fd); }
   int unlink(const char* path) override { return ::unlink(path); }
+  int make_folder(const char* path) override { return ::mkdir(path, 0777); }
+
+  int list(const char* folder, std::vector<std::string>& names) override {
+    DIR* const entries = ::opendir(folder);
+    if (!entries) return -1;
+    const auto close = [](DIR* d) { ::closedir(d); };
+    const std::unique_ptr<DIR, decltype(close)> closed(entries, close);
+    for (;;) {
+      errno = 0;
+      const dirent* const entry = ::readdir(entries);
+      if (!entry) return errno == 0 ? 0 : -1;
+      const std::string name = entry->d_name;
+      if (name != "." && name != "..") names.push_back(name);
+    }
+  }
 };
 
 }  // namespace

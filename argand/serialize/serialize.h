@@ -6,6 +6,7 @@
 #pragma once
 #include <utility>
 
+#include "argand/io/checkpoint_folder.h"
 #include "argand/io/load.h"
 #include "argand/serialize/archive.h"
 
