@@ -30,7 +30,7 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         set_default_device, set_default_tensor_type, get_deterministic_debug_mode, set_deterministic_debug_mode,
                         set_flush_denormal, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
-from . import (amp, autograd, backends, compiler, cuda, distributed, fft, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
+from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, torch_version, types, utils, version)
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401

@@ -1,8 +1,13 @@
-// torch.load and torch.save over the reader and writer of io/.
+// torch.load, torch.save and folders of checkpoints over the reader and writer of io/.
 #include "bindings/checkpoints.h"
 
-#include <cerrno>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
+#include <memory>
+#include <system_error>
+
+#include "argand/io/checkpoint_folder.h"
 #include "argand/io/format_error.h"
 #include "argand/io/load.h"
 #include "bindings/errors.h"
@@ -18,6 +23,18 @@ std::string text_of(nb::handle text) {
   return {data, static_cast<size_t>(size)};
 }
 
+// OSError picks the class that belongs to its errno.
+void raise_os_error(const io::FileError& e) {
+  const nb::object type = nb::borrow(PyExc_OSError);
+  const bool none = dynamic_cast<const io::NoCheckpoint*>(&e) != nullptr;
+  const nb::object error = type(e.code(), none ? e.msg() : std::generic_category().message(e.code()), e.path());
+  if (e.space()) {
+    error.attr("bytes_needed") = e.space()->needed;
+    error.attr("bytes_free") = e.space()->free;
+  }
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+}
+
 // Failures as Python knows them: what is wrong in a file, and what the system says.
 template <class F>
 auto translated(F&& f) {
@@ -27,8 +44,7 @@ auto translated(F&& f) {
     PyErr_SetString(nb::module_::import_("pickle").attr("UnpicklingError").ptr(), e.what());
   } catch (const io::FileError& e) {
     if (e.code() == 0) throw;
-    errno = e.code();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, e.path().c_str());
+    raise_os_error(e);
   }
   throw nb::python_error();
 }
@@ -44,15 +60,21 @@ auto with_lock(F&& f) {
   }
 }
 
-// `source`: a path, or bytes.  `place`: a function from where a storage was to where it goes, or None.
-nb::object load(nb::handle source, nb::handle place, bool mmap, bool verify) {
+// `place`: a function from where a storage was to where it goes, or None.
+io::LoadOptions options_of(nb::handle place) {
   io::LoadOptions options;
-  options.mmap = mmap;
-  options.verify = verify;
   if (!place.is_none())
     options.map_location = [place](const std::string& location) {
       return with_lock([&] { return Device(text_of(nb::str(place(location.c_str())))); });
     };
+  return options;
+}
+
+// `source`: a path, or bytes.
+nb::object load(nb::handle source, nb::handle place, bool mmap, bool verify) {
+  io::LoadOptions options = options_of(place);
+  options.mmap = mmap;
+  options.verify = verify;
   return translated([&] {
     const io::Value value = [&] {
       if (nb::isinstance<nb::str>(source)) {
@@ -99,9 +121,65 @@ void save_to_file(nb::handle object, nb::handle write) {
   });
 }
 
+// Without Python's lock: the thread that writes behind takes it for its warnings.
+template <class F>
+auto unlocked(F&& f) {
+  return translated([&] {
+    const NoGil no_gil;
+    return f();
+  });
+}
+
+struct Folder {
+  Folder(nb::str path, int64_t keep) : folder(std::make_unique<io::CheckpointFolder>(text_of(path), keep)) {}
+  Folder(Folder&&) = default;
+  ~Folder() {
+    const NoGil no_gil;
+    folder.reset();
+  }
+  std::unique_ptr<io::CheckpointFolder> folder;
+};
+
+void add_checkpoint_folder(nb::module_& module) {
+  using Pending = io::CheckpointFolder::Pending;
+  nb::class_<Pending>(module, "_PendingSave")
+      .def("wait", [](const Pending& p) { unlocked([&] { return p.wait(), 0; }); })
+      .def("done", &Pending::done);
+  nb::class_<Folder>(module, "_CheckpointFolder")
+      .def(nb::init<nb::str, int64_t>())
+      .def(
+          "save",
+          [](Folder& f, int64_t step, nb::handle object) {
+            const io::Value value = from_python(object);
+            return unlocked([&] { return f.folder->save(step, value); });
+          },
+          nb::arg("step"), nb::arg("object").none())
+      .def(
+          "save_async",
+          [](Folder& f, int64_t step, nb::handle object) {
+            const io::Value value = from_python(object);
+            return unlocked([&] { return f.folder->save_async(step, value); });
+          },
+          nb::arg("step"), nb::arg("object").none())
+      .def("close", [](Folder& f) { unlocked([&] { return f.folder->close(), 0; }); })
+      .def("steps", [](Folder& f) { return unlocked([&] { return f.folder->steps(); }); })
+      .def("path_of", [](Folder& f, int64_t step) { return f.folder->path_of(step); })
+      .def(
+          "load_latest",
+          [](Folder& f, nb::handle place) {
+            const io::LoadOptions options = options_of(place);
+            const auto loaded = unlocked([&] { return f.folder->load_latest(options); });
+            nb::list skipped;
+            for (const io::SkippedFile& file : loaded.skipped) skipped.append(nb::make_tuple(file.path, file.reason));
+            return nb::make_tuple(to_python(loaded.value), loaded.step, loaded.path, nb::tuple(skipped));
+          },
+          nb::arg("place").none());
+}
+
 }  // namespace
 
 void add_checkpoints(nb::module_& module) {
+  add_checkpoint_folder(module);
   module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify"));
   module.def("_save_to_path", save_to_path, nb::arg("object").none(), nb::arg("path"));
   module.def("_save_to_file", save_to_file, nb::arg("object").none(), nb::arg("write"));

@@ -1,4 +1,6 @@
 """DataLoader: batches of a data set, made in this process or by worker processes."""
+import collections
+import copy
 import itertools
 import math
 import multiprocessing
@@ -10,6 +12,7 @@ from multiprocessing.connection import wait
 from typing import Generic, TypeVar
 
 from ... import _C
+from ...random import get_rng_state, set_rng_state
 from . import worker
 from .channel import Channel
 from .collate import default_collate, default_convert
@@ -99,6 +102,8 @@ class DataLoader(Generic[T_co]):
         self.persistent_workers = persistent_workers
         self.__initialized = True
         self._iterator = None
+        self._position = None  # in the pass that was begun last, until it ends: batches given out, generators before it
+        self._resumed = None   # where the next pass begins
         if pin_memory and not _C.cuda.is_available():
             warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
                           "used.", stacklevel=2)
@@ -151,6 +156,35 @@ class DataLoader(Generic[T_co]):
             self._iterator.begin()
         return self._iterator
 
+    def state_dict(self):
+        """Where the pass that was begun last is: what load_state_dict() takes, here or in another process."""
+        at = self._resumed or self._position or {"batches": 0, "generators": self._generator_states()}
+        return copy.deepcopy(at)
+
+    def load_state_dict(self, state_dict):
+        """Lets the next pass go on where the one of state_dict() was: the same order, behind the last batch given out.
+
+        The data set of one process is not asked for the batches before.  Workers, and streams, make them again, so that
+        random numbers they draw are the same.  A sampler may draw from the default generator when it begins, and not later.
+        """
+        generators = self._generators()
+        if not {"batches", "generators"} <= state_dict.keys() or state_dict["generators"].keys() != generators.keys():
+            raise ValueError(f"load_state_dict: this is no state of this DataLoader: {state_dict!r:.200}")
+        self._resumed, self._position = None, None
+        if "default" in state_dict:
+            self._resumed = copy.deepcopy(dict(state_dict))
+        else:  # between two passes
+            for name, generator in generators.items():
+                generator.set_state(state_dict["generators"][name])
+
+    def _generators(self):
+        """Generators that a pass draws from, by name, without those that are the default one."""
+        found = {"loader": self.generator, "sampler": getattr(self.sampler, "generator", None)}
+        return {name: g for name, g in found.items() if isinstance(g, _C.Generator)}
+
+    def _generator_states(self):
+        return {name: g.get_state() for name, g in self._generators().items()}
+
     def __len__(self):
         if self._is_stream:
             length = len(self.dataset)
@@ -170,9 +204,29 @@ class _Iter:
         self._fetcher_arguments = (loader._is_stream, loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _begin(self):
-        self._indices = iter(self._loader._index_sampler)
-        self._base_seed = random_seed(self._loader.generator)
+        loader = self._loader
+        resumed, loader._resumed = loader._resumed, None
+        now = get_rng_state()
+        if resumed is not None:
+            set_rng_state(resumed["default"])
+            for name, generator in loader._generators().items():
+                generator.set_state(resumed["generators"][name])
+        self._position = {"batches": 0, "default": get_rng_state(), "generators": loader._generator_states()}
+        loader._position = self._position
+        self._indices = iter(loader._index_sampler)
+        self._base_seed = random_seed(loader.generator)
         self._yielded = 0
+        self._to_skip = 0
+        if resumed is not None:
+            if loader.num_workers or loader._is_stream:
+                self._to_skip = resumed["batches"]
+            else:
+                self._yielded = self._position["batches"] = resumed["batches"]
+                collections.deque(itertools.islice(self._indices, resumed["batches"]), maxlen=0)
+            # A sampler draws its order when it is asked first, which may be later than this.
+            first = next(self._indices, None)
+            self._indices = itertools.chain([] if first is None else [first], self._indices)
+            set_rng_state(now)
 
     def __iter__(self):
         return self
@@ -181,8 +235,16 @@ class _Iter:
         return len(self._loader._index_sampler)
 
     def __next__(self):
-        data = self._next()
+        try:
+            while self._to_skip:
+                self._skip()
+            data = self._next()
+        except StopIteration:
+            if self._loader._position is self._position:
+                self._loader._position = None  # the next pass is a new one
+            raise
         self._yielded += 1
+        self._position["batches"] += 1
         loader = self._loader
         if loader._is_stream and self._yielded == self._expected() + 1:
             warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._expected()} (when accessing "
@@ -192,6 +254,15 @@ class _Iter:
                               "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
                               if loader.num_workers else ""), stacklevel=2)
         return pinned(data) if self._pins else data
+
+    def _skip(self):
+        """Makes a batch that was given out before the run was resumed; the program's generators do not move."""
+        self._to_skip -= 1
+        now = get_rng_state()
+        self._next()
+        set_rng_state(now)
+        self._yielded += 1
+        self._position["batches"] += 1
 
     def _expected(self):
         try:
