@@ -1,7 +1,10 @@
 #include "argand/data/data_loader.h"
 
 #include "argand/base/log.h"
+#include "argand/core/cpu_generator.h"
+#include "argand/ops/functions.h"
 #include "argand/runtime/backend.h"
+#include "argand/serialize/training_state.h"
 
 namespace argand::data {
 
@@ -36,14 +39,19 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
   if (options.timeout().count() > 0) timeout = options.timeout();
 }
 
-DataLoader::Iterator::Iterator(std::shared_ptr<detail::Pipeline> pass) : pass_(std::move(pass)) { ++*this; }
+DataLoader::Iterator::Iterator(std::shared_ptr<detail::Pipeline> pass, std::shared_ptr<int64_t> given)
+    : pass_(std::move(pass)), given_(std::move(given)) {
+  ++*this;
+}
 
 DataLoader::Iterator& DataLoader::Iterator::operator++() {
   if (!pass_) return *this;
   if (const auto batch = std::static_pointer_cast<Example<>>(pass_->next())) {
     batch_ = std::move(*batch);
+    ++*given_;
   } else {
     pass_ = nullptr;
+    *given_ = -1;
     batch_ = {};
   }
   return *this;
@@ -66,9 +74,51 @@ int64_t DataLoader::batches_of(int64_t samples) const {
   return samples / b + (!options_.drop_last() && samples % b != 0);
 }
 
-DataLoader::Iterator DataLoader::begin() { return begin_at(0); }
+Generator DataLoader::generator() const {
+  return options_.generator().defined() ? options_.generator() : default_cpu_generator();
+}
+
+DataLoader::Iterator DataLoader::begin() {
+  if (!resume_at_) return begin_at(0);
+  const int64_t first = *std::exchange(resume_at_, std::nullopt);
+  Generator shared = generator();
+  const std::vector<uint8_t> now = shared.state();
+  shared.set_state(before_);
+  Iterator out = begin_at(first);
+  // One of the loader's own goes on from the order that was drawn, as it did when the pass began.
+  if (!options_.generator().defined()) shared.set_state(now);
+  return out;
+}
+
+StateDict DataLoader::state_dict() const {
+  const int64_t batches = resume_at_ ? *resume_at_ : given_ ? *given_ : -1;
+  const std::vector<uint8_t> state = batches < 0 ? generator().state() : before_;
+  StateDict out;
+  out.insert("batches", full({}, static_cast<double>(batches), kLong));
+  out.insert("generator", serialize::tensor_of(state));
+  return out;
+}
+
+void DataLoader::load_state_dict(const StateDict& state) {
+  const Tensor *batches = state.find("batches"), *generator = state.find("generator");
+  ARGAND_CHECK(ValueError,
+               state.size() == 2 && batches && generator && batches->numel() == 1 && batches->dtype() == kLong,
+               "load_state_dict: this is no state of a DataLoader");
+  std::vector<uint8_t> before = serialize::bytes_of(*generator);
+  Generator own = this->generator();
+  own.clone().set_state(before);  // throws for what is no state
+  const auto at = batches->item<int64_t>();
+  ARGAND_CHECK(ValueError, at <= num_batches(), "load_state_dict: batch ", at, " of ", num_batches());
+  // Between two passes the generator of the loader's own is as it is now, and the default one is not the loader's.
+  if (at < 0 && options_.generator().defined()) own.set_state(before);
+  given_ = nullptr;
+  before_ = std::move(before);
+  resume_at_ = at < 0 ? std::nullopt : std::optional(at);
+}
 
 DataLoader::Iterator DataLoader::begin_at(int64_t first) {
+  resume_at_ = std::nullopt;
+  before_ = generator().state();
   std::vector<int64_t> order = sampler_->next_order(dataset_->size());
   for (const int64_t i : order)
     ARGAND_CHECK(IndexError, i >= 0 && i < dataset_->size(), "DataLoader: the sampler gave index ", i,
@@ -89,7 +139,8 @@ DataLoader::Iterator DataLoader::begin_at(int64_t first) {
         },
         (*order)[begin]};
   };
-  return Iterator(std::make_shared<detail::Pipeline>(std::move(source), options_.settings(), first));
+  given_ = std::make_shared<int64_t>(first);
+  return {std::make_shared<detail::Pipeline>(std::move(source), options_.settings(), first), given_};
 }
 
 }  // namespace argand::data

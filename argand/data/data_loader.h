@@ -9,7 +9,10 @@
 // timeout, never waited for without end.
 #pragma once
 #include <memory>
+#include <optional>
+#include <vector>
 
+#include "argand/core/state_dict.h"
 #include "argand/data/dataloader_options.h"
 #include "argand/data/dataset.h"
 #include "argand/data/sampler.h"
@@ -23,7 +26,8 @@ class DataLoader {
     using value_type = Example<>;
     using difference_type = std::ptrdiff_t;
     Iterator() = default;
-    explicit Iterator(std::shared_ptr<detail::Pipeline> pass);
+    // `given` counts the batches, and is -1 after the last one.
+    Iterator(std::shared_ptr<detail::Pipeline> pass, std::shared_ptr<int64_t> given);
     const Example<>& operator*() const { return batch_; }
     const Example<>* operator->() const { return &batch_; }
     Iterator& operator++();
@@ -31,6 +35,7 @@ class DataLoader {
 
    private:
     std::shared_ptr<detail::Pipeline> pass_;
+    std::shared_ptr<int64_t> given_;
     Example<> batch_;
   };
 
@@ -42,16 +47,27 @@ class DataLoader {
   Iterator end() { return {}; }
   // Starts a pass at its batch number `first`, for a run that is resumed in the middle of one.
   Iterator begin_at(int64_t first);
+
+  // Where the pass that was begun last is: "batches", which were given out, and the state that the generator of the
+  // shuffle had before it.  After load_state_dict(), here or in another process, begin() goes on behind those batches,
+  // in the same order, and leaves the default generator as it is.  A program that takes batches ahead (Prefetcher)
+  // counts for itself and uses begin_at(), as must one with a sampler that draws from a generator of its own.
+  StateDict state_dict() const;
+  void load_state_dict(const StateDict& state);  // ValueError for what is no such state
   // Of a pass that visits every example once, as the samplers of this library do.
   int64_t num_batches() const { return batches_of(dataset_->size()); }
   const DataLoaderOptions& options() const { return options_; }
 
  private:
   int64_t batches_of(int64_t samples) const;
+  Generator generator() const;  // of the shuffle
 
   std::shared_ptr<const Dataset> dataset_;
   DataLoaderOptions options_;
   std::unique_ptr<Sampler> sampler_;
+  std::shared_ptr<int64_t> given_;    // of the pass that was begun last; null: none was
+  std::vector<uint8_t> before_;       // the generator's state then
+  std::optional<int64_t> resume_at_;  // begin() goes on from here, and from before_
 };
 
 }  // namespace argand::data

@@ -9,6 +9,7 @@
 #include "argand/io/checkpoint_folder.h"
 #include "argand/io/load.h"
 #include "argand/serialize/archive.h"
+#include "argand/serialize/training_state.h"
 
 namespace argand {
 

@@ -1,12 +1,10 @@
 #include "tests/train/trainer.h"
 
-#include <cstring>
-
 #include "argand/autograd/engine.h"
 #include "argand/base/sha256.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/invoke.h"
-#include "argand/io/safetensors.h"
+#include "argand/io/load.h"
 #include "argand/nn/modules/conv.h"
 #include "argand/nn/modules/dropout.h"
 #include "argand/nn/modules/linear.h"
@@ -85,26 +83,6 @@ data::DataLoaderOptions loader_options(int64_t workers) {
   return data::DataLoaderOptions(kBatch).shuffle(true).workers(workers);
 }
 
-Tensor bytes_tensor(const std::vector<uint8_t>& bytes) {
-  const Tensor t = empty({static_cast<int64_t>(bytes.size())}, kByte);
-  std::memcpy(raw<uint8_t>(t), bytes.data(), bytes.size());
-  return t;
-}
-std::vector<uint8_t> bytes_of(const Tensor& t) {
-  const uint8_t* p = raw<uint8_t>(t);
-  return {p, p + t.numel()};
-}
-
-void insert_all(StateDict& into, const std::string& prefix, const StateDict& from) {
-  for (const auto& item : from) into.insert(prefix + item.key(), item.value());
-}
-StateDict part(const StateDict& all, const std::string& prefix) {
-  StateDict out;
-  for (const auto& item : all)
-    if (item.key().compare(0, prefix.size(), prefix) == 0) out.insert(item.key().substr(prefix.size()), item.value());
-  return out;
-}
-
 }  // namespace
 
 Trainer::Trainer(const Setting& s) : loader_(make_data(), loader_options(s.workers)) {
@@ -121,16 +99,11 @@ Trainer::Trainer(const Setting& s) : loader_(make_data(), loader_options(s.worke
 
 int64_t Trainer::run_until(int64_t steps) {
   while (steps_ < steps) {
-    Generator g = default_cpu_generator();
-    const int64_t first = steps_ % kBatches;
-    const std::vector<uint8_t> now = g.state();
-    if (first == 0)
-      rng_at_epoch_ = now;
-    else
-      g.set_state(rng_at_epoch_);  // the order of the epoch that was left is drawn again
-    auto batch = loader_.begin_at(first);
-    if (first != 0) g.set_state(now);
-    for (; batch != loader_.end() && steps_ < steps; ++batch) step(*batch);
+    loader_.load_state_dict(loader_.state_dict());  // goes on with the epoch that was left
+    for (const data::Example<>& batch : loader_) {
+      step(batch);
+      if (steps_ == steps && steps_ % kBatches != 0) break;  // the last batch ends the pass
+    }
     if (steps_ % kBatches == 0) end_epoch();
   }
   return steps_;
@@ -151,30 +124,26 @@ void Trainer::end_epoch() {
   epoch_loss_ = 0;
 }
 
-void Trainer::save(const std::string& path) const {
-  StateDict all;
-  insert_all(all, "network.", network_->state_dict());
-  insert_all(all, "optimizer.", optimizer_->state_dict());
-  insert_all(all, "scheduler.", scheduler_ ? scheduler_->state_dict() : plateau_->state_dict());
-  all.insert("steps", full({}, steps_, kLong));
-  all.insert("epoch_loss", full({}, epoch_loss_, kDouble));
-  all.insert("rng", bytes_tensor(default_cpu_generator().state()));
-  all.insert("rng_at_epoch", bytes_tensor(rng_at_epoch_));
-  io::save_safetensors(path, all);
+void Trainer::save(const std::string& path) {
+  io::Value state = everything().state(steps_ / kBatches, steps_);
+  state.set("epoch_loss", epoch_loss_);
+  io::save_torch(path, state);
 }
 
 void Trainer::load(const std::string& path) {
-  const StateDict all = io::load_safetensors(path).tensors;
-  network_->load_state_dict(part(all, "network."));
-  optimizer_->load_state_dict(part(all, "optimizer."));
+  const io::Value state = io::load(path);
+  steps_ = everything().restore(state).step;
+  epoch_loss_ = state["epoch_loss"].to_double();
+}
+
+serialize::TrainingState Trainer::everything() {
+  serialize::TrainingState out;
+  out.add("network", *network_).add("optimizer", *optimizer_).add("loader", loader_);
   if (scheduler_)
-    scheduler_->load_state_dict(part(all, "scheduler."));
+    out.add("scheduler", *scheduler_);
   else
-    plateau_->load_state_dict(part(all, "scheduler."));
-  steps_ = all.find("steps")->item<int64_t>();
-  epoch_loss_ = all.find("epoch_loss")->item<double>();
-  rng_at_epoch_ = bytes_of(*all.find("rng_at_epoch"));
-  default_cpu_generator().set_state(bytes_of(*all.find("rng")));
+    out.add("scheduler", *plateau_);
+  return out;
 }
 
 std::string Trainer::digest() const {

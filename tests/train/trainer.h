@@ -6,6 +6,7 @@
 #include "argand/data/data_loader.h"
 #include "argand/nn/module.h"
 #include "argand/optim/lr_scheduler.h"
+#include "argand/serialize/training_state.h"
 
 namespace argand::train_test {
 
@@ -28,7 +29,7 @@ class Trainer {
   explicit Trainer(const Setting& setting);
   // Goes on until `steps` steps are done in all; returns the number of steps that were.
   int64_t run_until(int64_t steps);
-  void save(const std::string& path) const;
+  void save(const std::string& path);
   void load(const std::string& path);
   // SHA-256 over the bytes of all parameters and buffers.
   std::string digest() const;
@@ -36,6 +37,7 @@ class Trainer {
  private:
   void step(const data::Example<>& batch);
   void end_epoch();
+  serialize::TrainingState everything();
 
   std::shared_ptr<Network> network_;
   std::unique_ptr<optim::Optimizer> optimizer_;
@@ -44,7 +46,6 @@ class Trainer {
   data::DataLoader loader_;
   int64_t steps_ = 0;
   double epoch_loss_ = 0;
-  std::vector<uint8_t> rng_at_epoch_;  // before the order of the current epoch was drawn
 };
 
 }  // namespace argand::train_test
