@@ -1,7 +1,10 @@
 #include "argand/nn/module.h"
 
+#include <cstring>
+
 #include "argand/autograd/engine.h"
 #include "argand/base/log.h"
+#include "argand/exec/invoke.h"
 #include "argand/nn/type_name.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -261,8 +264,22 @@ void Module::load_state_dict(const StateDict& state, bool strict) {
   ARGAND_CHECK(ValueError, missing.empty() && unexpected.empty() && misshaped.empty(),
                "load_state_dict: the state does not fit ", name(), "; nothing was changed", missing, unexpected,
                misshaped);
+  // All that can run out of memory comes first, so that an error leaves every tensor as it was: values as they will
+  // stand, and nothing that waits to be computed from or into what is there.  (Copies on a GPU fail with the device.)
   const NoGradGuard no_grad;
-  for (auto& [to, from] : copies) to.copy_(from);
+  for (auto& [to, from] : copies) {
+    from = from.detach().to(to.device(), to.scalar_type()).contiguous();
+    from.impl().data();
+    to.impl().data();
+  }
+  for (auto& [to, from] : copies) {
+    if (to.is_cpu() && to.is_contiguous()) {
+      to.impl().bump_version();
+      if (to.numel() > 0) std::memmove(raw<char>(to), raw<char>(from), to.nbytes());
+    } else {
+      to.copy_(from);
+    }
+  }
 }
 
 // ---- archives

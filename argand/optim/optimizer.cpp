@@ -127,9 +127,9 @@ std::unique_ptr<OptimizerParamState> Optimizer::make_state() const {
 }
 
 OptimizerParamState& Optimizer::state_of(const Tensor& param) {
-  auto& state = state_[param.unsafeGetTensorImpl()];
-  if (!state) state = make_state();
-  return *state;
+  const auto it = state_.find(param.unsafeGetTensorImpl());
+  if (it != state_.end()) return *it->second;
+  return *state_.emplace(param.unsafeGetTensorImpl(), make_state()).first->second;
 }
 
 Tensor Optimizer::run_closure(const LossClosure& closure) {
