@@ -120,6 +120,64 @@ TEST(DataLoader, GoesOnInTheMiddleOfAPass) {
 
 // Sample 4 fails at once and sample 1 late: they are reported in the order of the batches, the others come all the
 // same.
+TEST(DataLoader, ItsStateGoesOnWithThePass) {
+  for (const bool own : {true, false}) {
+    for (const int64_t workers : {0, 2}) {
+      const auto make = [&] {
+        DataLoaderOptions options = DataLoaderOptions(6).shuffle(true).workers(workers);
+        if (own) options.generator(make_cpu_generator(5));
+        return loader_of(20, options);
+      };
+      // The batches of two passes, with a draw of the program's own behind each batch.
+      const auto draw = [] { return randint(1'000'000, {1}).item<int64_t>(); };
+      manual_seed(3);
+      auto whole = make();
+      std::vector<std::pair<Tensor, int64_t>> expected;
+      for (int pass = 0; pass < 2; ++pass)
+        for (const Example<>& batch : whole) expected.emplace_back(batch.data, draw());
+      ASSERT_EQ(expected.size(), 8u);
+      for (size_t stop = 0; stop <= expected.size(); ++stop) {
+        manual_seed(3);
+        auto first = make();
+        size_t given = 0;
+        for (int pass = 0; pass < 2 && given < stop; ++pass) {
+          for (const Example<>& batch : first) {
+            EXPECT_TRUE(equal(batch.data, expected[given].first));
+            EXPECT_EQ(draw(), expected[given++].second);
+            if (given == stop) break;
+          }
+        }
+        const StateDict state = first.state_dict();
+        const std::vector<uint8_t> now = default_cpu_generator().state();
+        manual_seed(99);
+        auto second = make();
+        second.load_state_dict(state);
+        EXPECT_TRUE(equal(second.state_dict()["batches"], state["batches"]));
+        default_cpu_generator().set_state(now);
+        while (given < expected.size()) {
+          for (const Example<>& batch : second) {
+            EXPECT_TRUE(equal(batch.data, expected[given].first)) << stop << " " << given;
+            EXPECT_EQ(draw(), expected[given++].second);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(DataLoader, WhatIsNoStateOfItIsRefused) {
+  auto loader = loader_of(20, DataLoaderOptions(6).shuffle(true));
+  EXPECT_THROW(loader.load_state_dict(StateDict()), ValueError);
+  StateDict state = loader.state_dict();
+  state["batches"] = full({}, 5, kLong);
+  EXPECT_THROW(loader.load_state_dict(state), ValueError);
+  state["batches"] = full({}, 4, kLong);
+  loader.load_state_dict(state);
+  EXPECT_EQ(loader.begin(), loader.end());
+  state["generator"] = zeros({3}, kByte);
+  EXPECT_THROW(loader.load_state_dict(state), ValueError);
+}
+
 TEST(DataLoader, ExceptionsComeWhereTheirBatchWouldHave) {
   for (const int64_t workers : kWorkerCounts) {
     std::atomic<bool> four_failed = workers < 2;  // with one worker or none there is nobody to wait for

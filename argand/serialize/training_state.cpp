@@ -15,7 +15,6 @@ namespace {
 
 using io::Value;
 
-// A context on a GPU that the run has not used would be made by asking for its generator.
 std::vector<Generator> generators_of_gpus() {
   std::vector<Generator> out;
   if (!cuda::is_available()) return out;

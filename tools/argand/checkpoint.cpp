@@ -8,26 +8,18 @@
 #include "argand/exec/invoke.h"
 #include "argand/io/safetensors.h"
 #include "argand/ops/functions.h"
+#include "argand/serialize/training_state.h"
 
 namespace argand::cli {
 namespace {
+
+using serialize::bytes_of;
+using serialize::tensor_of;
 
 constexpr const char* kModel = "model.";
 constexpr const char* kOptimizer = "optimizer.";
 constexpr const char* kScaler = "scaler.";
 constexpr const char* kDigest = "sha256";
-
-Tensor bytes_tensor(const std::vector<uint8_t>& bytes) {
-  const Tensor t = exec::new_tensor({Dims{static_cast<int64_t>(bytes.size())}, kByte}, kCPU);
-  if (!bytes.empty()) std::memcpy(raw<uint8_t>(t), bytes.data(), bytes.size());
-  return t;
-}
-std::vector<uint8_t> bytes_of(const Tensor& t) {
-  ARGAND_CHECK(ValueError, t.dtype() == kByte, "checkpoint: a random state must be bytes, got ", t.dtype());
-  if (t.numel() == 0) return {};
-  const uint8_t* p = raw<uint8_t>(t);
-  return {p, p + t.numel()};
-}
 
 // One row per step: epoch, loss.
 Tensor curve_tensor(const std::vector<StepLoss>& curve) {
@@ -103,8 +95,8 @@ void save_checkpoint(const std::string& path, const nn::Module& model, const opt
   for (const auto& item : model.state_dict()) all.insert(kModel + item.key(), item.value());
   for (const auto& item : optimizer.state_dict()) all.insert(kOptimizer + item.key(), item.value());
   for (const auto& item : scaler.state_dict()) all.insert(kScaler + item.key(), item.value());
-  all.insert("rng_at_epoch", bytes_tensor(s.rng_at_epoch));
-  all.insert("rng_now", bytes_tensor(s.rng_now));
+  all.insert("rng_at_epoch", tensor_of(s.rng_at_epoch));
+  all.insert("rng_now", tensor_of(s.rng_now));
   all.insert("curve", curve_tensor(s.curve));
   io::Metadata metadata;
   metadata.insert("format", "argand-checkpoint-1");
