@@ -92,7 +92,8 @@ TEST(Kill, AtAnyMomentNothingThatWasSavedIsLost) {
       static_cast<long>(unacknowledged));
   EXPECT_GT(temporaries, 0);
   CheckpointFolder run(folder.path(), 2);
-  run.save(*saved + 2, state(*saved + 2));
+  const int64_t next = run.steps().back() + 1;
+  run.save(next, state(next));
   EXPECT_EQ(folder.files(), 2u);  // what killed processes left is gone
   ::munmap(saved, sizeof(*saved));
 }
