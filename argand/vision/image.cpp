@@ -86,8 +86,9 @@ Image resize(const Image& image, int width, int height) {
   const Filter across(image.width, width), down(image.height, height);
   const auto channels = static_cast<size_t>(image.channels);
   const size_t row = size_t(width) * channels;
-  // Rows first: `narrow` holds all source rows at the new width.
-  std::vector<float> narrow(row * size_t(image.height));
+  const auto rounded = [](float sum) { return static_cast<uint8_t>(std::clamp(sum + 0.5f, 0.0f, 255.0f)); };
+  // Rows first: `narrow` holds all source rows at the new width, rounded as Pillow rounds them.
+  std::vector<uint8_t> narrow(row * size_t(image.height));
   for (int y = 0; y < image.height; ++y)
     for (size_t x = 0; x < size_t(width); ++x)
       for (size_t c = 0; c < channels; ++c) {
@@ -95,14 +96,14 @@ Image resize(const Image& image, int width, int height) {
         const uint8_t* from = image.at(tap.first, y) + c;
         float sum = 0;
         for (size_t k = 0; k < tap.weights.size(); ++k) sum += tap.weights[k] * from[k * channels];
-        narrow[size_t(y) * row + x * channels + c] = sum;
+        narrow[size_t(y) * row + x * channels + c] = rounded(sum);
       }
   for (int y = 0; y < height; ++y) {
     const Filter::Tap& tap = down.taps[size_t(y)];
     for (size_t i = 0; i < row; ++i) {
       float sum = 0;
       for (size_t k = 0; k < tap.weights.size(); ++k) sum += tap.weights[k] * narrow[(size_t(tap.first) + k) * row + i];
-      out.pixels[size_t(y) * row + i] = static_cast<uint8_t>(std::clamp(sum + 0.5f, 0.0f, 255.0f));
+      out.pixels[size_t(y) * row + i] = rounded(sum);
     }
   }
   return out;

@@ -41,7 +41,7 @@ Image decode_image(ArrayRef<uint8_t> bytes, const std::string& name, const Decod
 std::vector<uint8_t> encode_png(const Image& image);
 
 // Bilinear, in the convention that pixel centres lie at +0.5; where it shrinks, the filter widens with the scale, so
-// that every source pixel counts (as Pillow's BILINEAR, and PyTorch's interpolate with antialias=True).
+// that every source pixel counts.  Rows are scaled first and rounded, then columns, as Pillow's BILINEAR does.
 Image resize(const Image& image, int width, int height);
 
 Image to_gray(const Image& image);  // luma of ITU-R BT.601, rounded
