@@ -20,6 +20,7 @@
 #include "argand/io/mnist.h"
 #include "argand/io/safetensors.h"
 #include "argand/io/text.h"
+#include "argand/models/models.h"
 #include "argand/nn/nn.h"
 #include "argand/ops/create/blob.h"
 #include "argand/ops/create/literal.h"

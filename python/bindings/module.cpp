@@ -24,4 +24,5 @@ NB_MODULE(_C, module) {
   add_switches(module);
   add_cuda(module);
   add_optimizers(module);
+  add_models(module);
 }

@@ -12,5 +12,6 @@ void add_operators(nb::module_& module);  // generated from the op definitions
 void add_switches(nb::module_& module);   // threads, determinism, autocast
 void add_cuda(nb::module_& module);
 void add_optimizers(nb::module_& module);
+void add_models(nb::module_& module);  // the tables of argand.models
 
 }  // namespace argand::python

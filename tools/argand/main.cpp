@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "argand/base/str.h"
+#include "argand/models/tables.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/ckpt.h"
 #include "tools/argand/info.h"
@@ -72,28 +73,34 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
   c->callback([&] { status = argand::cli::train(o); });
 }
 
-struct PredictOptions {
+struct EvalOptions {
   std::string model = "out/model.safetensors", data, device = "auto";
-  std::string predict_device = "cpu";  // a few images are done before a GPU has started
-  std::vector<std::string> images;
-  int top = 3;
-  bool invert = false;
 };
 
-void add_model_commands(CLI::App& app, PredictOptions& o, int& status) {
+void add_eval(CLI::App& app, EvalOptions& o, int& status) {
   CLI::App* eval = app.add_subcommand("eval", "Measure a saved model on test images");
   eval->add_option("--model", o.model, "A model.safetensors of `argand train`")->capture_default_str();
   eval->add_option("--data", o.data, "Data set; that of the training if not given");
   eval->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
   eval->callback([&] { status = argand::cli::evaluate_model(o.model, o.data, o.device); });
+}
 
-  CLI::App* predict = app.add_subcommand("predict", "Classify image files");
-  predict->add_option("--model", o.model, "A model.safetensors of `argand train`")->capture_default_str();
-  predict->add_option("--top", o.top, "Classes to print")->check(CLI::Range(1, 1000))->capture_default_str();
-  predict->add_flag("--invert", o.invert, "For dark drawings on white, where the training images are light on black");
-  predict->add_option("--device", o.predict_device, "auto, cpu, cuda or cuda:N")->capture_default_str();
-  predict->add_option("images", o.images, "PNG or JPEG files")->required();
-  predict->callback([&] { status = argand::cli::predict(o.model, o.images, o.top, o.invert, o.predict_device); });
+void add_predict(CLI::App& app, argand::cli::PredictOptions& o, int& status) {
+  CLI::App* c = app.add_subcommand("predict", "Classify image files");
+  std::string names;
+  for (const auto& a : argand::models::architectures()) names += ", " + a.name;
+  c->add_option("--model", o.model, "A model.safetensors of `argand train`, or one of" + names.substr(1))
+      ->capture_default_str();
+  c->add_option(
+      "--weights", o.weights,
+      "Of such a network: a file of torchvision's, or a name (IMAGENET1K_V1, DEFAULT) that is looked up in the "
+      "cache");
+  c->add_option("--classes", o.classes, "A text file with the name of a class on each line; numbers if not given");
+  c->add_option("--top", o.top, "Classes to print")->check(CLI::Range(1, 1000))->capture_default_str();
+  c->add_flag("--invert", o.invert, "For dark drawings on white, where the training images are light on black");
+  c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  c->add_option("images", o.images, "PNG or JPEG files")->required();
+  c->callback([&] { status = argand::cli::predict(o); });
 }
 
 struct CkptOptions {
@@ -147,10 +154,12 @@ int main(int argc, char** argv) {
     if (threads > 0) argand::set_num_threads(threads);
   });
   TrainOptions train_options;
-  PredictOptions predict_options;
+  EvalOptions eval_options;
+  argand::cli::PredictOptions predict_options;
   argand::cli::MemOptions mem_options;
   add_train(app, train_options, status);
-  add_model_commands(app, predict_options, status);
+  add_eval(app, eval_options, status);
+  add_predict(app, predict_options, status);
   CkptOptions ckpt_options;
   add_ckpt(app, ckpt_options, status);
   add_mem(app, mem_options, status);

@@ -1,0 +1,66 @@
+// Published networks for images, with torchvision's names of parameters, so that its files of weights load as they are.
+//
+//   auto net = argand::models::resnet18("resnet18-f37072fd.pth");
+//   net->eval();
+//   net->fuse();
+//   argand::Tensor p = net->forward(argand::models::imagenet_input(image)).softmax(1);
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "argand/nn/modules/batchnorm.h"
+#include "argand/nn/modules/conv.h"
+#include "argand/vision/image.h"
+
+namespace argand::models {
+
+// A network, or a part of one, whose convolutions have batch norms behind them.
+class ConvNet : public nn::Module {
+ public:
+  using nn::Module::Module;
+  // Of a whole network: [N, 3, H, W] -> [N, num_classes], before softmax.
+  virtual Tensor forward(const Tensor& x) = 0;
+  // Folds every batch norm into the convolution before it: the same results in fewer passes, and no training any more.
+  // Names of parameters change.  ValueError unless the network is in evaluation mode.
+  void fuse();
+
+ protected:
+  // A convolution and its batch norm as two submodules; the number by which run() knows them.
+  size_t add(const std::string& conv, const std::string& norm, const nn::Conv2dOptions& options,
+             const nn::BatchNormOptions& norm_options);
+  Tensor run(size_t pair, const Tensor& x);
+
+ private:
+  struct Pair {
+    std::string conv_name, norm_name;
+    nn::Conv2d conv;
+    nn::BatchNorm2d norm;  // empty when it is folded
+  };
+  std::vector<Pair> pairs_;
+};
+
+// The network called `name` (tables.h) with torchvision's initial weights, drawn from the default generator, or those
+// of `weights`: a file of any format that load() reads, or a published name (weights.h).  As many classes as the
+// weights have, else 1000, if not given.  ValueError lists all that is missing, unexpected or misshaped.
+std::shared_ptr<ConvNet> make_model(const std::string& name, const std::string& weights = {},
+                                    std::optional<int64_t> num_classes = std::nullopt);
+
+#define ARGAND_MODEL(name)                                                                  \
+  inline std::shared_ptr<ConvNet> name(const std::string& weights = {},                     \
+                                       std::optional<int64_t> num_classes = std::nullopt) { \
+    return make_model(#name, weights, num_classes);                                         \
+  }
+ARGAND_MODEL(resnet18)
+ARGAND_MODEL(resnet34)
+ARGAND_MODEL(resnet50)
+ARGAND_MODEL(mobilenet_v3_small)
+ARGAND_MODEL(mobilenet_v3_large)
+#undef ARGAND_MODEL
+
+// An image as these networks were trained on: the shorter side scaled to `resize`, the middle `crop` x `crop` cut out,
+// each channel normalised by ImageNet's mean and deviation: float32 [1, 3, crop, crop].
+Tensor imagenet_input(const vision::Image& image, int64_t resize = 256, int64_t crop = 224);
+
+}  // namespace argand::models
