@@ -12,9 +12,11 @@ PROGRAMS = HERE.parents[1] / "examples" / "python"
 NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
 
 
-@pytest.mark.parametrize("name", sorted(p.stem for p in PROGRAMS.glob("*.py")))
+@pytest.mark.parametrize("name", sorted(p.stem for p in PROGRAMS.glob("*.py") if p.stem != "packaged"))
 def test_example(name):
     out = subprocess.run([sys.executable, "-m", "argand", PROGRAMS / f"{name}.py"], capture_output=True, text=True, timeout=300)
+    if out.returncode == 77:
+        pytest.skip(out.stdout.strip())  # the weights or the data of a package are not here
     assert out.returncode == 0, out.stderr
     expected = (HERE / "recorded" / f"{name}.txt").read_text()
     if argand.cuda.is_available():
