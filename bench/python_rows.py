@@ -184,6 +184,35 @@ def models(lib):
     yield Row(f"model/gpt2_124M_b{texts}_t{context}{mixed}", gpt2, texts * context, "tokens/s")
 
 
+def inference(lib):
+    """Published networks as each library runs them best: batch norms folded, channels last; nothing is compiled."""
+    torch = lib.torch
+
+    def network(name, dtype, batch):
+        ours = lib.torch.__name__ == "argand"
+        models = torch.models if ours else importlib.import_module("torchvision.models")
+        model = getattr(models, name)().eval()
+        if ours:
+            models.fuse(model)
+        else:
+            model = importlib.import_module("torch.fx.experimental.optimization").fuse(model)
+        model = model.to(lib.device, dtype).to(memory_format=torch.channels_last)
+        x = lib.randn(batch, 3, 224, 224, dtype=dtype).to(memory_format=torch.channels_last)
+
+        def step():
+            with torch.inference_mode():
+                return model(x)
+        return step
+    large = 256 if lib.large else 16
+    cases = [("resnet18", "float32", 1), ("resnet18", "float32", large), ("mobilenet_v3_large", "float32", 1)]
+    if lib.large:
+        cases += [("resnet18", "float16", 1), ("resnet18", "float16", large), ("mobilenet_v3_large", "float16", large)]
+    else:
+        cases += [("mobilenet_v3_large", "float32", large)]
+    for name, dtype, batch in cases:
+        yield Row(f"infer/{name}_b{batch}_{dtype}", lambda case=(name, getattr(torch, dtype), batch): network(*case), batch, "img/s")
+
+
 def attention(lib):
     attend = lib.torch.nn.functional.scaled_dot_product_attention
 
@@ -236,7 +265,7 @@ def main():
     lib = Library(args.library, args.device)
     if args.threads:
         lib.torch.set_num_threads(args.threads)
-    rows = [row for part in (calls, small_nets, models, attention) for row in part(lib) if re.search(args.rows, row.name)]
+    rows = [row for part in (calls, small_nets, models, inference, attention) for row in part(lib) if re.search(args.rows, row.name)]
     names = [row.name for row in rows]
     for row in rows[names.index(args.after) + 1 if args.after else 0:]:
         print(json.dumps({"begun": row.name}), flush=True)
