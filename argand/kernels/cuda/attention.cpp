@@ -7,6 +7,7 @@
 #include "argand/kernels/cuda/attention_shape.cuh"
 #include "argand/kernels/cuda/kernel_source.h"
 #include "argand/kernels/draw.h"
+#include "argand/runtime/cuda/cudnn.h"
 
 namespace argand::cuda {
 namespace {
@@ -118,8 +119,25 @@ bool takes_attention(ScalarType type, int64_t width, int64_t value_width) {
          has_tensor_cores();
 }
 
+// By cuDNN where there is much to do: it is 1.3 to 1.9 times as fast there (bench/RESULTS.md), but a plan costs 50 ms
+// for each new shape.  Its gradient is not taken, because the deterministic one needs room for all weights.
+bool run_cudnn(const Attention& a, const AttentionForward& f) {
+  constexpr double kMuch = 0x1p29;  // multiplications in the scores
+  const double work = static_cast<double>(a.batch * a.heads * a.queries) * static_cast<double>(a.keys * a.width);
+  if (work < kMuch || a.type == kFloat || a.mask.data || a.dropout > 0 || !(a.scale > 0) ||
+      (a.causal && a.queries > a.keys) || !all_in_vectors(a, a.query, a.key, a.value, f.out))
+    return false;
+  const auto operand = [](const auto& array) {
+    return AttentionProblem::Operand{array.data, {array.strides[0], array.strides[1], array.strides[2]}};
+  };
+  return cudnn_attention({a.type, a.batch, a.heads, a.kv_heads, a.queries, a.keys, a.width, a.value_width, a.causal,
+                          static_cast<float>(a.scale), operand(a.query), operand(a.key), operand(a.value),
+                          operand(f.out), f.logsumexp});
+}
+
 void attention(const Attention& a, const AttentionForward& f) {
   if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice();
+  if (run_cudnn(a, f)) return;
   PhiloxNumbers random{};
   if (a.dropout > 0)  // a round for two queries and four keys
     random =

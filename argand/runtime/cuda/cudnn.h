@@ -1,4 +1,4 @@
-// Convolution by cuDNN's graph API on the current stream of the current device.
+// Convolution and attention by cuDNN's graph API on the current stream of the current device.
 //
 // The engine is the first one that cuDNN's heuristics offer for the problem and that is deterministic and computes in
 // the precision asked for: float32 products are not rounded to TF32 unless that is allowed (core/float32_precision.h).
@@ -29,11 +29,27 @@ struct ConvProblem {
   const void* bias = nullptr;  // [o], of kForward
 };
 
+// softmax(scale * query key^T) value and the logarithms of the sums of exponentials [batch, heads, queries], which are
+// packed.  Operands are [batch, heads, rows, columns] with a stride of 1 in the last dimension.
+struct AttentionProblem {
+  struct Operand {
+    const void* data;
+    std::array<int64_t, 3> strides;
+  };
+  ScalarType dtype;
+  int64_t batch, heads, kv_heads, queries, keys, width, value_width;
+  bool causal;
+  float scale;
+  Operand query, key, value, out;
+  const void* logsumexp;
+};
+
 int loaded_cudnn_version();  // 91900 is 9.19; 0 without cuDNN
 
-// Whether it is there and convolutions are run, not only their kernels compiled.
+// Whether it is there and work is run, not only its kernels compiled.
 bool has_cudnn();
 // False, and nothing is done, if there is no engine for it.
 bool cudnn_convolution(const ConvProblem& p);
+bool cudnn_attention(const AttentionProblem& p);
 
 }  // namespace argand::cuda

@@ -1,15 +1,14 @@
-// What cuDNN does for a convolution: its graph, and the engine that is chosen for it.
+// What cuDNN does for a problem: a graph of operations, and the engine that is chosen for it.
 #pragma once
 
 #if ARGAND_CUDNN
 
-#include "argand/runtime/cuda/cudnn.h"
+#include <optional>
+
+#include "argand/core/dtype.h"
 #include "argand/runtime/cuda/cudnn_descriptor.h"
 
 namespace argand::cuda::cudnn {
-
-// Names of the tensors in a plan.
-inline constexpr int64_t kX = 'x', kW = 'w', kY = 'y', kBias = 'b';
 
 // What a plan refers to lives as long as it.
 struct Plan {
@@ -20,11 +19,31 @@ struct Plan {
 };
 
 int64_t alignment(const void* p);  // up to what matters to engines
+cudnnDataType_t type_of(ScalarType t);
 
-// Without a plan in it if there is no engine for the problem.
-Plan make_plan(cudnnHandle_t handle, const ConvProblem& p);
-// The same engine with the same knobs for the problem with relu; without a plan if it cannot, or not in the workspace.
-Plan add_relu(cudnnHandle_t handle, const ConvProblem& p, const Plan& plan);
+using Sizes = std::vector<int64_t>;
+// Of the caller's memory; without an alignment, one that is only within the engine.
+Descriptor tensor(int64_t id, cudnnDataType_t type, const Sizes& dims, const Sizes& strides,
+                  std::optional<int64_t> alignment = {});
+
+// y = what(x, b), or of x alone; kSelect is t ? x : b.
+struct Pointwise {
+  cudnnPointwiseMode_t mode;
+  cudnnDataType_t compute;
+  const Descriptor &x, &y;
+  const Descriptor *b = nullptr, *t = nullptr;
+  std::optional<int64_t> axis = {};  // of an index
+};
+Descriptor pointwise(const Pointwise& p, std::vector<Descriptor>& parts);
+
+Descriptor graph_of(cudnnHandle_t handle, const std::vector<Descriptor>& operations);
+
+// Plans for the graph; without one in it if there is no engine.  `parts` are those that the graph refers to.  The first
+// engine that is offered, is deterministic and computes in the precision asked for; those that are compiled when first
+// used cost a second and come last.
+Plan first_plan(cudnnHandle_t handle, Descriptor graph, ScalarType dtype, std::vector<Descriptor> parts);
+// The same engine with the same knobs as `plan` for another graph, if it needs no more workspace.
+Plan same_plan(cudnnHandle_t handle, Descriptor graph, const Plan& plan, std::vector<Descriptor> parts);
 
 }  // namespace argand::cuda::cudnn
 
