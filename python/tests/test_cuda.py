@@ -228,12 +228,13 @@ def test_attention_with_dropout(dtype):
         assert (x.double() - e).abs().max() <= tolerance * e.abs().max()
 
 
-@pytest.mark.parametrize("hidden", [48, 640])  # in blocks, and with weights so large that each step is a product
+# In blocks; with weights so large that each step is a kernel of its own; and that it is a product and a kernel.
+@pytest.mark.parametrize("hidden", [48, 640, 650])
 @pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
 def test_recurrent_layers(kind, hidden):
     torch.manual_seed(0)
     layer = getattr(torch.nn, kind)(24, hidden, num_layers=2, bidirectional=True)
-    x, g = torch.randn(5, 3, 24), torch.randn(5, 3, 2 * hidden)
+    x, g = torch.randn(5, 37, 24), torch.randn(5, 37, 2 * hidden)
 
     def run(device, dtype):
         own = getattr(torch.nn, kind)(24, hidden, num_layers=2, bidirectional=True).to(device, dtype)

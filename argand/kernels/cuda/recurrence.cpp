@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
+#include "argand/core/float32_precision.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/recurrence_tile.cuh"
 #include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda {
@@ -93,19 +96,59 @@ class Steps {
   int64_t units_, columns_;
 };
 
+// recurrence_whole_step, where its blocks are about as many as multiprocessors.  Not for relu: its states may be
+// infinite, which two numbers of TF32 are not.
+class WholeStep {
+ public:
+  WholeStep(const Recurrence& c, const RecurrenceForward& f)
+      : gates_(static_cast<int>(gates_of(c.kind))),
+        batch_(static_cast<int>(c.batch)),
+        hidden_(static_cast<int>(c.hidden)) {
+    if (c.type != kFloat || c.kind == RnnKind::kRelu || allow_tf32_matmul() || !has_tensor_cores() ||
+        c.hidden % std::max(16, units_of_step(gates_)) != 0)
+      return;
+    for (const void* p : {c.h, f.transposed, static_cast<const void*>(f.output)})
+      if (reinterpret_cast<uintptr_t>(p) % 16 != 0) return;
+    blocks_ = blocks_for(c.batch, kStepRows) * static_cast<unsigned>(hidden_ / units_of_step(gates_));
+    if (blocks_ > 2 * static_cast<unsigned>(multi_processor_count())) return;
+    kernel_ = kernel_instance("argand/kernels/cuda/recurrence_whole_step.cuh", "recurrence_whole_step",
+                              static_cast<int>(c.kind));
+    kernel_->allow_shared_memory(bytes());
+  }
+  explicit operator bool() const { return kernel_.has_value(); }
+  template <class... Args>
+  void run(Args... args) const {
+    launch(*kernel_, {.blocks = blocks_, .threads = kStepWarps * kWarp, .shared_memory = bytes()}, args..., batch_,
+           hidden_);
+  }
+
+ private:
+  size_t bytes() const { return static_cast<size_t>(bytes_of_step(gates_)); }
+
+  int gates_, batch_, hidden_;
+  unsigned blocks_ = 0;
+  std::optional<Kernel> kernel_;
+};
+
 void run_steps(const Recurrence& c, const RecurrenceForward& f) {
   const Steps steps(c);
+  const WholeStep whole(c, f);
   const int64_t gates = gates_of(c.kind), saved = saved_of(c.kind);
   const ScalarType math = op_math_type(c.type);
-  const Scratch sums(steps.units() * gates * element_size(c.type));
+  const Scratch sums(whole ? 0 : steps.units() * gates * element_size(c.type));
   for (int64_t i = 0; i < c.steps; ++i) {
     const int64_t t = steps.at(i), before = i > 0 ? steps.at(i - 1) : 0;
     const void* h = i > 0 ? steps.of(f.output, before, 1, c.type) : c.h;
     const void* earlier = i > 0 && saved > 0 ? steps.of(f.saved, before, saved, math) : nullptr;
-    steps.multiply(h, f.transposed, sums.data(), true);
-    steps.run("recurrence_step", steps.of(f.gates, t, gates, c.type), sums.data(), f.bias, h, c.c, earlier,
-              steps.of(f.output, t, 1, c.type), i + 1 == c.steps ? f.last_c : nullptr,
-              steps.of(f.saved, t, saved, math));
+    const void* x = steps.of(f.gates, t, gates, c.type);
+    void *output = steps.of(f.output, t, 1, c.type), *last_c = i + 1 == c.steps ? f.last_c : nullptr,
+         *keep = steps.of(f.saved, t, saved, math);
+    if (whole) {
+      whole.run(x, f.transposed, f.bias, h, c.c, earlier, output, last_c, keep);
+    } else {
+      steps.multiply(h, f.transposed, sums.data(), true);
+      steps.run("recurrence_step", x, sums.data(), f.bias, h, c.c, earlier, output, last_c, keep);
+    }
   }
 }
 

@@ -1,8 +1,9 @@
 // A recurrent layer in one direction (kernels/recurrence.h).
 //
 // With few weights each block takes kRows sequences through all the steps, so that no block waits for another.  Its
-// states stay in shared memory; the weights are read again in each step, from cache.  With many, each step is a matrix
-// product for all sequences and then a kernel of what is left (recurrence_step).
+// states stay in shared memory; the weights are read again in each step, from cache.  With many, each step is one
+// kernel over the whole device (recurrence_whole_step.cuh), or a matrix product for all sequences and then a kernel of
+// what is left (recurrence_step).
 //
 // A product with the weights is shared out by columns, and each column's sum among `parts` threads, whose sums are
 // added up in order: results do not depend on the number of blocks.
@@ -150,8 +151,29 @@ __global__ void __launch_bounds__(1024)
   }
 }
 
-// What is left of step t after the product: `sums` [batch, gates * hidden] of the state before, which `h` is.  The
-// step before noted its c in `earlier_saved`; the first has none and takes c0.
+// A unit's step of a sequence: e = row * hidden + u.  y: the state's part of its gates, without the bias.  The step
+// before noted its c in `earlier_saved`; the first has none and takes c0.
+template <int kKind, class T, class A>
+__device__ __forceinline__ void finish_step(const T* gates, A* y, const T* bias, const T* h, const T* c0,
+                                            const A* earlier_saved, T* output, T* last_c, A* saved, int e, int hidden) {
+  using Cell = RecurrentCell<kKind>;
+  const int64_t row = e / hidden, u = e % hidden, columns = int64_t{Cell::kGates} * hidden;
+  A x[Cell::kGates], keep[Cell::kSaved + 1], state = convert<A>(h[e]), c = A(0);
+  if constexpr (Cell::kHasCell)
+    c = earlier_saved ? earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(c0[e]);
+#pragma unroll
+  for (int g = 0; g < Cell::kGates; ++g) {
+    x[g] = convert<A>(gates[row * columns + g * hidden + u]);
+    if (bias) y[g] += convert<A>(bias[g * hidden + u]);
+  }
+  Cell::forward(x, y, state, c, keep);
+  output[e] = convert<T>(state);
+#pragma unroll
+  for (int s = 0; s < Cell::kSaved; ++s) saved[(row * Cell::kSaved + s) * hidden + u] = keep[s];
+  if (Cell::kHasCell && last_c) last_c[e] = convert<T>(c);
+}
+
+// What is left of a step after the product: `sums` [batch, gates * hidden] of the state before, which `h` is.
 template <class T, int kKind>
 __global__ void recurrence_step(const T* gates, const T* sums, const T* bias, const T* h, const T* c0,
                                 const op_math_t<T>* earlier_saved, T* output, T* last_c, op_math_t<T>* saved, int n,
@@ -161,22 +183,11 @@ __global__ void recurrence_step(const T* gates, const T* sums, const T* bias, co
   using Cell = RecurrentCell<kKind>;
   const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (e >= n) return;
-  const int64_t row = e / hidden, u = e % hidden, columns = int64_t{Cell::kGates} * hidden;
-  A x[Cell::kGates], y[Cell::kGates], keep[Cell::kSaved + 1], state = convert<A>(h[e]), c = A(0);
-  if constexpr (Cell::kHasCell)
-    c = earlier_saved ? earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(c0[e]);
+  A y[Cell::kGates];
 #pragma unroll
-  for (int g = 0; g < Cell::kGates; ++g) {
-    const int64_t at = row * columns + g * hidden + u;
-    x[g] = convert<A>(gates[at]);
-    y[g] = convert<A>(sums[at]);
-    if (bias) y[g] += convert<A>(bias[g * hidden + u]);
-  }
-  Cell::forward(x, y, state, c, keep);
-  output[e] = convert<T>(state);
-#pragma unroll
-  for (int s = 0; s < Cell::kSaved; ++s) saved[(row * Cell::kSaved + s) * hidden + u] = keep[s];
-  if (Cell::kHasCell && last_c) last_c[e] = convert<T>(c);
+  for (int g = 0; g < Cell::kGates; ++g)
+    y[g] = convert<A>(sums[(int64_t{e / hidden} * Cell::kGates + g) * hidden + e % hidden]);
+  finish_step<kKind>(gates, y, bias, h, c0, earlier_saved, output, last_c, saved, e, hidden);
 }
 
 // The gradient of a step, before the product that takes it to the state before.  `sums`, null at first, `direct` and

@@ -1,0 +1,97 @@
+// A step of a recurrent layer of float32 as one kernel: the product with the state before and what is left after it.
+//
+// A block has 32 sequences and all gates of some units.  Its warps share out the terms of the product and read them
+// from memory as tensor cores want them, each number once; the warps' sums are added up in order, so results do not
+// depend on the number of blocks.  Numbers are split in two of TF32, as in attention: the accuracy is float32's.
+#pragma once
+#include "argand/kernels/cuda/recurrence.cuh"
+#include "argand/kernels/cuda/recurrence_tile.cuh"
+#include "argand/kernels/cuda/tensor_cores.cuh"
+
+namespace argand {
+
+// The product's share of a warp: every kStepWarps-th of the units of 16 terms.  hidden: a multiple of 16; addresses: of
+// 16 bytes.
+template <int kGates>
+__device__ __forceinline__ void multiply_tile(const float* h, const float* transposed, int first_row, int first_unit,
+                                              int batch, int hidden, TileSums (&sums)[2][tiles_of_step(kGates)]) {
+  constexpr int kTiles = tiles_of_step(kGates);
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+#pragma unroll 2
+  for (int first = warp * 16; first < hidden; first += kStepWarps * 16) {
+    // A lane's four terms stand side by side; which the tensor core takes for which does not matter.
+    const int term = first + 4 * t;
+    float x[4][4], w[kTiles][4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = first_row + g + 8 * i;
+      const float4 v = row < batch ? *reinterpret_cast<const float4*>(h + row * hidden + term) : float4{0, 0, 0, 0};
+      x[i][0] = v.x, x[i][1] = v.y, x[i][2] = v.z, x[i][3] = v.w;
+    }
+#pragma unroll
+    for (int j = 0; j < kTiles; ++j)
+#pragma unroll
+      for (int i = 0; i < 4; ++i)
+        w[j][i] = transposed[(term + i) * kGates * hidden + (kGates == 1 ? 8 * j : j * hidden) + first_unit + g];
+#pragma unroll
+    for (int s = 0; s < 4; s += 2) {
+      TensorCore<float>::Left left[2];
+#pragma unroll
+      for (int m = 0; m < 2; ++m)
+        left[m] = TensorCore<float>::left({__float_as_uint(x[2 * m][s]), __float_as_uint(x[2 * m + 1][s]),
+                                           __float_as_uint(x[2 * m][s + 1]), __float_as_uint(x[2 * m + 1][s + 1])});
+#pragma unroll
+      for (int j = 0; j < kTiles; ++j) {
+        const auto right = TensorCore<float>::right(__float_as_uint(w[j][s]), __float_as_uint(w[j][s + 1]));
+#pragma unroll
+        for (int m = 0; m < 2; ++m) TensorCore<float>::add(sums[m][j], left[m], right);
+      }
+    }
+  }
+}
+
+template <int kKind>
+__global__ void __launch_bounds__(kStepWarps * 32, 1)
+    recurrence_whole_step(const float* gates, const float* transposed, const float* bias, const float* h,
+                          const float* c0, const float* earlier_saved, float* output, float* last_c, float* saved,
+                          int batch, int hidden) {
+  await_earlier_work();
+  using Cell = RecurrentCell<kKind>;
+  constexpr int kUnits = units_of_step(Cell::kGates), kTiles = tiles_of_step(Cell::kGates), kColumns = 8 * kTiles,
+                kPitch = kColumns + kStepPitch, kTile = kStepRows * kPitch;
+  extern __shared__ __align__(16) float step_memory[];
+  const int blocks_of_units = hidden / kUnits, first_row = int(blockIdx.x) / blocks_of_units * kStepRows,
+            first_unit = int(blockIdx.x) % blocks_of_units * kUnits;
+  TileSums sums[2][kTiles] = {};
+  multiply_tile<Cell::kGates>(h, transposed, first_row, first_unit, batch, hidden, sums);
+
+  const int warp = int(threadIdx.x) / 32, lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
+#pragma unroll
+  for (int m = 0; m < 2; ++m)
+#pragma unroll
+    for (int j = 0; j < kTiles; ++j)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        *reinterpret_cast<float2*>(step_memory + warp * kTile + (16 * m + 8 * half + g) * kPitch + 8 * j + 2 * t) =
+            float2{sums[m][j].x[2 * half], sums[m][j].x[2 * half + 1]};
+  __syncthreads();
+  for (int e = threadIdx.x; e < kStepRows * kColumns; e += blockDim.x) {
+    float* at = step_memory + e / kColumns * kPitch + e % kColumns;
+    float sum = at[0];
+#pragma unroll
+    for (int w = 1; w < kStepWarps; ++w) sum += at[w * kTile];
+    at[0] = sum;
+  }
+  __syncthreads();
+  for (int e = threadIdx.x; e < kStepRows * kUnits; e += blockDim.x) {
+    const int r = e / kUnits, u = e % kUnits;
+    if (first_row + r >= batch) continue;
+    float y[Cell::kGates];
+#pragma unroll
+    for (int gate = 0; gate < Cell::kGates; ++gate) y[gate] = step_memory[r * kPitch + gate * kUnits + u];
+    finish_step<kKind>(gates, y, bias, h, c0, earlier_saved, output, last_c, saved,
+                       (first_row + r) * hidden + first_unit + u, hidden);
+  }
+}
+
+}  // namespace argand
