@@ -1,4 +1,6 @@
-// Everything: #include <argand/argand.h>
+// Everything that most programs need: #include <argand/argand.h>.  By themselves stand argand/models/models.h,
+// argand/io/checkpoint_folder.h, argand/serialize/training_state.h, argand/io/text.h and the data sets CIFAR and
+// TarShards: each would cost every program time to compile (docs/design/0005-cost-of-the-headers.md).
 #pragma once
 #include "argand/autograd/anomaly_mode.h"
 #include "argand/autograd/engine.h"
@@ -14,13 +16,10 @@
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
 #include "argand/exec/trace.h"
-#include "argand/io/cifar.h"
 #include "argand/io/file.h"
 #include "argand/io/idx.h"
 #include "argand/io/mnist.h"
 #include "argand/io/safetensors.h"
-#include "argand/io/text.h"
-#include "argand/models/models.h"
 #include "argand/nn/nn.h"
 #include "argand/ops/create/blob.h"
 #include "argand/ops/create/literal.h"

@@ -2,7 +2,6 @@
 #pragma once
 #include "argand/data/datasets/base.h"
 #include "argand/data/datasets/chunk.h"
-#include "argand/data/datasets/cifar.h"
 #include "argand/data/datasets/map.h"
 #include "argand/data/datasets/mnist.h"
 #include "argand/data/datasets/shared.h"

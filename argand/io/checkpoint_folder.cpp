@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <system_error>
+#include <thread>
 
 #include "argand/base/log.h"
 
@@ -79,6 +80,11 @@ struct CheckpointFolder::Pending::State {
   std::exception_ptr error;
 };
 
+struct CheckpointFolder::Writer {
+  std::thread thread;
+  int process = ::getpid();  // that `thread` is one of: a fork has none of its parent's threads
+};
+
 void CheckpointFolder::Pending::wait() const {
   std::unique_lock lock(state_->mutex);
   state_->changed.wait(lock, [&] { return state_->done; });
@@ -92,7 +98,7 @@ bool CheckpointFolder::Pending::done() const {
 }
 
 CheckpointFolder::CheckpointFolder(std::string path, int64_t keep, Vfs& vfs)
-    : path_(without_end(std::move(path))), keep_(keep), vfs_(vfs), process_(::getpid()) {
+    : path_(without_end(std::move(path))), keep_(keep), vfs_(vfs), writer_(std::make_unique<Writer>()) {
   ARGAND_CHECK(ValueError, keep > 0, "CheckpointFolder: expected keep > 0, got ", keep);
 }
 
@@ -148,9 +154,9 @@ CheckpointFolder::Pending CheckpointFolder::save_async(int64_t step, const Value
   auto image = std::make_unique<TorchImage>(value, /*copied=*/true);
   const auto state = std::make_shared<Pending::State>();
   pending_ = state;
-  process_ = ::getpid();
+  writer_->process = ::getpid();
   try {
-    writer_ = std::thread([this, step, state, image = std::move(image)]() mutable {
+    writer_->thread = std::thread([this, step, state, image = std::move(image)]() mutable {
       std::exception_ptr error;
       try {
         write(*image, step);
@@ -171,17 +177,18 @@ CheckpointFolder::Pending CheckpointFolder::save_async(int64_t step, const Value
 }
 
 void CheckpointFolder::finish() {
-  if (!writer_.joinable()) return;
-  if (process_ == ::getpid())
-    writer_.join();
+  std::thread& thread = writer_->thread;
+  if (!thread.joinable()) return;
+  if (writer_->process == ::getpid())
+    thread.join();
   else
-    writer_.detach();
+    thread.detach();
 }
 
 void CheckpointFolder::close() {
   finish();
   const auto pending = std::exchange(pending_, nullptr);
-  if (!pending || process_ != ::getpid()) return;
+  if (!pending || writer_->process != ::getpid()) return;
   const std::lock_guard lock(pending->mutex);
   if (pending->error && !pending->told) std::rethrow_exception(pending->error);
 }

@@ -12,7 +12,6 @@
 #pragma once
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "argand/io/load.h"
@@ -87,8 +86,8 @@ class CheckpointFolder {
   Vfs& vfs_;
   std::vector<int64_t> damaged_;  // steps whose files load_latest() skipped
   std::shared_ptr<Pending::State> pending_;
-  std::thread writer_;
-  int process_;  // that writer_ is a thread of: a fork has none of its parent's threads
+  struct Writer;
+  const std::unique_ptr<Writer> writer_;
 };
 
 // There is none; the message says what the folder holds.  Its code is ENOENT.

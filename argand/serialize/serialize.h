@@ -6,10 +6,8 @@
 #pragma once
 #include <utility>
 
-#include "argand/io/checkpoint_folder.h"
 #include "argand/io/load.h"
 #include "argand/serialize/archive.h"
-#include "argand/serialize/training_state.h"
 
 namespace argand {
 

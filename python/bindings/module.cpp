@@ -25,4 +25,5 @@ NB_MODULE(_C, module) {
   add_cuda(module);
   add_optimizers(module);
   add_models(module);
+  add_datasets(module);
 }

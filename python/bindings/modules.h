@@ -13,5 +13,6 @@ void add_switches(nb::module_& module);   // threads, determinism, autocast
 void add_cuda(nb::module_& module);
 void add_optimizers(nb::module_& module);
 void add_models(nb::module_& module);  // the tables of argand.models
+void add_datasets(nb::module_& module);
 
 }  // namespace argand::python

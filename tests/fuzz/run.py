@@ -8,6 +8,7 @@ built.  Exits with 77 and a sentence where clang's libFuzzer is not installed.
 import argparse
 import glob
 import gzip
+import io
 import json
 import os
 import pathlib
@@ -15,6 +16,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 import zlib
@@ -26,7 +28,7 @@ SOURCES = {
     "torch_file": COMMON + ["io/decimal", "io/pickle", "io/pickle_writer", "io/torch_file", "io/torch_legacy", "io/torch_names",
                             "io/torch_storage", "io/value", "io/zip"],
     "safetensors": COMMON + ["io/safetensors", "io/safetensors_header"],
-    "data_files": COMMON + ["io/cifar", "io/gzip", "io/idx", "io/text", "vision/image", "vision/jpeg", "vision/png"],
+    "data_files": COMMON + ["io/cifar", "io/gzip", "io/idx", "io/tar", "io/text", "vision/image", "vision/jpeg", "vision/png"],
 }
 FLAGS = ["-std=c++20", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-sanitize=vptr,function"]
 
@@ -64,6 +66,14 @@ def data_files_seeds():
     sys.path.insert(0, str(ROOT / "tests/cli"))
     from harness import jpeg
     yield b"\3" + jpeg([10, 200, 90])
+    for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w", format=form) as archive:
+            for name in ("a/" * 60 + "b" * 80 + ".txt", "c.txt"):
+                info = tarfile.TarInfo(name)
+                info.size = 3
+                archive.addfile(info, io.BytesIO(b"abc"))
+        yield b"\4" + buffer.getvalue()
 
 
 def main():

@@ -6,4 +6,5 @@ from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, Sta
 from .distributed import DistributedSampler  # noqa: F401
 from .sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,  # noqa: F401
                       WeightedRandomSampler)
+from .shards import TarShards  # noqa: F401
 from .worker import get_worker_info  # noqa: F401
