@@ -2,6 +2,10 @@
 #pragma once
 #include "argand/core/tensor.h"
 
+namespace argand {
+struct PointwiseBody;
+}
+
 namespace argand::exec {
 
 // to[i] = from[i], where `from` broadcasts to the shape of `to` and is converted to its dtype.  May wait in the window.
@@ -10,6 +14,8 @@ namespace argand::exec {
 // Records nothing.
 void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking = false);
 
+// What such an instruction computes: its operand.
+const PointwiseBody& copy_body();
 // A contiguous (or `strides`) copy in the given dtype, without history.
 Tensor dense_clone(const Tensor& t, ScalarType dtype, Dims strides = {});
 inline Tensor dense_clone(const Tensor& t) { return dense_clone(t, t.dtype()); }

@@ -5,6 +5,7 @@
 
 #include "argand/core/shape.h"
 #include "argand/exec/cuda/epilogue.h"
+#include "argand/exec/cuda/one_order.h"
 #include "argand/exec/cuda/program_text.h"
 #include "argand/exec/steps.h"
 #include "argand/kernels/cuda/transposed_copy.h"
@@ -60,7 +61,7 @@ void run_on_gpu(PointwiseProgram& p) {
   collapse(p);
   if (becomes_epilogue(p)) return;
   const CurrentOp current(name_of(p));
-  if (n >= kSpecialElements && cuda::transposed_copy(p)) return;
+  if (n >= kSpecialElements && (cuda::transposed_copy(p) || run_in_one_order(p))) return;
   const KernelForm form = form_of(p);
   const KernelKey key = kernel_key(p, form);
   std::optional<cuda::Kernel> kernel = known_kernels().find(bytes_of(key));

@@ -1,5 +1,5 @@
 // Convolution on raw memory, contiguous [N, C, spatial...] with one to three spatial dimensions (leading ones have size
-// 1).  A GPU's can be asked for operands with their channels last (kernels/conv_layout.h).
+// 1).  A GPU's can be asked for operands with their channels last (kernels/channels_last.h).
 //
 // As in the field, "convolution" is cross-correlation: y[n,o,p] = sum over c, k of x[n,c,p * stride - padding + k *
 // dilation] * w[o,c,k]. Determinism: results depend on the shape only, never on the number of threads.

@@ -14,6 +14,8 @@ struct PoolShape {
   int64_t planes = 0;
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0},
       dilation{1, 1, 1};
+  int64_t channels =
+      0;  // not 0: a GPU's planes lie [planes / channels, spatial..., channels] (kernels/channels_last.h)
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };

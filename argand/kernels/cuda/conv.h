@@ -17,6 +17,13 @@ bool few_channels_input_grad(const cpu::ConvShape& s, ScalarType dtype, const vo
 // `gb`, if not null, becomes the gradient of the bias.
 bool few_channels_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw,
                               void* gb);
+// Groups of one channel, windows of 3, 5 or 7 in both dimensions, and channels that can be last.
+bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype);
+// With the channels last; of such a shape.
+void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
+                       void* y);
+// out [rows, to] = x [rows, c] with zeros behind each row.
+void pad_channels(ScalarType dtype, int64_t rows, int64_t c, int64_t to, const void* x, void* out);
 // What lies side by side in each part: `size` elements of `out`, then `more_size` of `more`.
 struct SummedParts {
   void* out;

@@ -6,7 +6,7 @@
 
 #include "argand/core/float32_precision.h"
 #include "argand/kernels/blocks.h"
-#include "argand/kernels/conv_layout.h"
+#include "argand/kernels/channels_last.h"
 #include "argand/kernels/conv_parameter_grads.h"
 #include "argand/kernels/cuda/conv.h"
 #include "argand/kernels/cuda/kernel_source.h"
@@ -43,7 +43,25 @@ bool is_much(const cpu::ConvShape& s) {
   return static_cast<double>(s.n * s.o * s.out_size()) * static_cast<double>(s.c * s.kernel_size()) >= kMuch;
 }
 
+// With fewer channels than an engine for channels last reads at once it takes five times as long as with zeros for the
+// others (bench/RESULTS.md).
+constexpr int64_t kChannelsAtOnce = 8;
+bool forward_with_more_channels(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w,
+                                const void* bias, void* y) {
+  if (!s.channels_last || s.groups != 1 || s.c >= kChannelsAtOnce || element_size(dtype) != 2 || !is_much(s))
+    return false;
+  cpu::ConvShape padded = s;
+  padded.c = kChannelsAtOnce;
+  const int64_t pixels = s.n * s.in_size(), taps = s.o * s.kernel_size();
+  const Scratch more_x(pixels * padded.c * element_size(dtype)), more_w(taps * padded.c * element_size(dtype));
+  own::pad_channels(dtype, pixels, s.c, padded.c, x, more_x.data());
+  own::pad_channels(dtype, taps, s.c, padded.c, w, more_w.data());
+  return by_library(ConvKind::kForward, padded, dtype, more_x.data(), more_w.data(), y, bias);
+}
+
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
+  if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_forward(s, dtype, x, w, bias, y);
+  if (forward_with_more_channels(s, dtype, x, w, bias, y)) return;
   if (is_much(s) && own::few_channels_forward(s, dtype, x, w, bias, y)) return;
   if (bias && adds_bias(s, dtype) && by_library(ConvKind::kForward, s, dtype, x, w, y, bias)) return;
   if (!by_library(ConvKind::kForward, s, dtype, x, w, y)) return own::conv_forward(s, dtype, x, w, bias, y);
@@ -90,9 +108,10 @@ bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void*
 }
 
 // The tensor cores' engines work with channels last, and bring operands to that layout more slowly than we do; but a
-// product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, and so has
-// float32 in its own precision (bench/RESULTS.md).
-bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, bool given) {
+// product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, but for our
+// own of one channel each, and so has float32 in its own precision (bench/RESULTS.md).
+bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, ConvPass pass, bool given) {
+  if (given && pass == ConvPass::kForward && own::is_depthwise(s, dtype)) return true;
   const bool by_tensor_cores =
       dtype == kHalf || dtype == kBFloat16 ||
       (dtype == kFloat && allow_tf32_cudnn() && !(is_much(s) && own::has_few_channels(s, dtype)));

@@ -1,5 +1,6 @@
-#include "argand/kernels/blocks.h"
+#include "argand/kernels/channels_last.h"
 #include "argand/kernels/cuda/kernel_source.h"
+#include "argand/kernels/cuda/pool_channels_last.h"
 
 namespace argand::cuda {
 namespace {
@@ -33,6 +34,7 @@ void max_pool_with(const char* windows, const cpu::PoolShape& s, ScalarType dtyp
          y, at.data, s);
 }
 void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+  if (s.channels) return channels_last::max_pool(s, dtype, false, x, y, at);
   const int64_t outputs = s.planes * s.out_size();
   if (are_tiles(s, dtype, x))
     return launch(kernel_instance(kHeader, "max_pool_tiles", dtype, at.dtype),
@@ -41,6 +43,7 @@ void max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y,
   max_pool_with(kFixed, s, dtype, x, y, at);
 }
 void adaptive_max_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y, const cpu::Positions& at) {
+  if (s.channels) return channels_last::max_pool(s, dtype, true, x, y, at);
   max_pool_with(kAdaptive, s, dtype, x, y, at);
 }
 bool overlap(const cpu::PoolShape& s) {
@@ -67,6 +70,7 @@ void max_pool_tiles_backward(const cpu::PoolShape& s, ScalarType dtype, const vo
 
 void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, const cpu::ConstPositions& at,
                        void* grad_x) {
+  if (s.channels) return channels_last::max_pool_backward(s, dtype, s.kernel[0] == 0, grad_y, at, grad_x);
   if (are_tiles(s, dtype, grad_x)) return max_pool_tiles_backward(s, dtype, grad_y, at, grad_x);
   if (!overlap(s)) {
     const int64_t outputs = s.planes * s.out_size();
@@ -81,10 +85,12 @@ void max_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* gr
 }
 
 void avg_pool(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor, const void* x, void* y) {
+  if (s.channels) return channels_last::avg_pool(s, dtype, false, divisor, x, y);
   launch_pool("avg_pool", dtype, kFixed, s.planes * s.out_size(), x, y, s, divisor);
 }
 void avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const cpu::AverageDivisor& divisor,
                        const void* grad_y, void* grad_x) {
+  if (s.channels) return channels_last::avg_pool_backward(s, dtype, false, divisor, grad_y, grad_x);
   launch_pool("avg_pool_backward", dtype, kFixed, s.planes * s.in_size(), grad_y, grad_x, s, divisor);
 }
 
@@ -92,16 +98,21 @@ void avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const cpu::Ave
 constexpr cpu::AverageDivisor kCovered{.count_padding = false, .fixed = 0};
 
 void adaptive_avg_pool(const cpu::PoolShape& s, ScalarType dtype, const void* x, void* y) {
+  if (s.channels) return channels_last::avg_pool(s, dtype, true, kCovered, x, y);
   if (s.out_size() == 1)
     return launch(kernel_instance(kHeader, "average_planes", dtype), {blocks_for(s.planes, kThreads / kWarp), kThreads},
                   x, y, s.planes, s.in_size());
   launch_pool("avg_pool", dtype, kAdaptive, s.planes * s.out_size(), x, y, s, kCovered);
 }
 void adaptive_avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
+  if (s.channels) return channels_last::avg_pool_backward(s, dtype, true, kCovered, grad_y, grad_x);
   launch_pool("avg_pool_backward", dtype, kAdaptive, s.planes * s.in_size(), grad_y, grad_x, s, kCovered);
 }
 
+bool pools_take_channels_last() { return true; }
+
 const bool registered = [] {
+  blocks::pools_take_channels_last.set(kCUDA, pools_take_channels_last);
   blocks::max_pool.set(kCUDA, max_pool);
   blocks::max_pool_backward.set(kCUDA, max_pool_backward);
   blocks::adaptive_max_pool.set(kCUDA, adaptive_max_pool);

@@ -31,14 +31,17 @@ struct AvgPoolNd : Kernel<AvgPoolNdArgs> {
   }
   static TensorMeta infer(const Args& a) {
     divisor(a.count_include_pad, a.divisor_override);
-    return {pooled_sizes(a.self, shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode), a.kernel_size.size()),
-            a.self.dtype()};
+    const Dims sizes =
+        pooled_sizes(a.self, shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode), a.kernel_size.size());
+    return {sizes, a.self.dtype(), pooled_strides(sizes, a.self, a.kernel_size.size())};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor x = exec::dense(a.self);
-    blocks::avg_pool.on(out.device())(shape(x, a.kernel_size, a.stride, a.padding, a.ceil_mode), x.dtype(),
-                                      divisor(a.count_include_pad, a.divisor_override), x.impl().data(),
-                                      out.impl().data());
+    cpu::PoolShape s = shape(a.self, a.kernel_size, a.stride, a.padding, a.ceil_mode);
+    const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
+    const Tensor x = layout.of(a.self), y = layout.to_write(out);
+    blocks::avg_pool.on(out.device())(s, x.dtype(), divisor(a.count_include_pad, a.divisor_override), x.impl().data(),
+                                      y.impl().data());
+    layout.put(out, y);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _avg_pool_nd_backward(g, c.sizes(kSelf), c.kernel_size, c.stride, c.padding, c.ceil_mode,
@@ -67,11 +70,16 @@ struct AvgPoolNdBackward : Kernel<AvgPoolNdBackwardArgs> {
   static cpu::PoolShape shape(const Args& a) {
     return AvgPoolNd::shape(input_like(a.grad_output, a.input_size), a.kernel_size, a.stride, a.padding, a.ceil_mode);
   }
-  static TensorMeta infer(const Args& a) { return {a.input_size, a.grad_output.dtype()}; }
+  static TensorMeta infer(const Args& a) {
+    return {a.input_size, a.grad_output.dtype(), pooled_strides(a.input_size, a.grad_output, a.kernel_size.size())};
+  }
   static void run(const Args& a, Tensor& out) {
-    const Tensor g = exec::dense(a.grad_output);
-    blocks::avg_pool_backward.on(out.device())(shape(a), out.dtype(), divisor(a.count_include_pad, a.divisor_override),
-                                               g.impl().data(), out.impl().data());
+    cpu::PoolShape s = shape(a);
+    const ChannelLayout layout = pool_layout(s, a.grad_output, a.kernel_size.size());
+    const Tensor g = layout.of(a.grad_output), x = layout.to_write(out);
+    blocks::avg_pool_backward.on(out.device())(s, out.dtype(), divisor(a.count_include_pad, a.divisor_override),
+                                               g.impl().data(), x.impl().data());
+    layout.put(out, x);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     return _avg_pool_nd(g, c.kernel_size, c.stride, c.padding, c.ceil_mode, c.count_include_pad, c.divisor_override);
@@ -85,13 +93,16 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
-    return {pooled_sizes(a.self, adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size), a.output_size.size()),
-            a.self.dtype()};
+    const Dims sizes =
+        pooled_sizes(a.self, adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size), a.output_size.size());
+    return {sizes, a.self.dtype(), pooled_strides(sizes, a.self, a.output_size.size())};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor x = exec::dense(a.self);
-    blocks::adaptive_avg_pool.on(out.device())(adaptive_pool_shape("adaptive_avg_pool", x, a.output_size), x.dtype(),
-                                               x.impl().data(), out.impl().data());
+    cpu::PoolShape s = adaptive_pool_shape("adaptive_avg_pool", a.self, a.output_size);
+    const ChannelLayout layout = pool_layout(s, a.self, a.output_size.size());
+    const Tensor x = layout.of(a.self), y = layout.to_write(out);
+    blocks::adaptive_avg_pool.on(out.device())(s, x.dtype(), x.impl().data(), y.impl().data());
+    layout.put(out, y);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return _adaptive_avg_pool_nd_backward(g, c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
@@ -114,13 +125,17 @@ struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   static constexpr auto doc = "Spreads each gradient over the window it averaged.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static TensorMeta infer(const Args& a) { return {a.input_size, a.grad_output.dtype()}; }
+  static TensorMeta infer(const Args& a) {
+    return {a.input_size, a.grad_output.dtype(),
+            pooled_strides(a.input_size, a.grad_output, static_cast<size_t>(a.spatial))};
+  }
   static void run(const Args& a, Tensor& out) {
-    const Tensor g = exec::dense(a.grad_output);
-    const auto output_size = g.sizes().slice(g.sizes().size() - static_cast<size_t>(a.spatial));
-    blocks::adaptive_avg_pool_backward.on(out.device())(
-        adaptive_pool_shape("adaptive_avg_pool", input_like(g, a.input_size), output_size), out.dtype(),
-        g.impl().data(), out.impl().data());
+    const auto output_size = a.grad_output.sizes().slice(a.grad_output.sizes().size() - static_cast<size_t>(a.spatial));
+    cpu::PoolShape s = adaptive_pool_shape("adaptive_avg_pool", input_like(a.grad_output, a.input_size), output_size);
+    const ChannelLayout layout = pool_layout(s, a.grad_output, static_cast<size_t>(a.spatial));
+    const Tensor g = layout.of(a.grad_output), x = layout.to_write(out);
+    blocks::adaptive_avg_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), x.impl().data());
+    layout.put(out, x);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
     const Dims& sizes = c.sizes(kGradOutput);

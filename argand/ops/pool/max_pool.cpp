@@ -39,11 +39,16 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
     const cpu::PoolShape s = shape(a);
     const Dims sizes = pooled_sizes(a.self, s, a.kernel_size.size());
     const bool fit = s.in_size() - 1 <= std::numeric_limits<int16_t>::max();
-    return {{sizes, a.self.dtype()}, {sizes, a.narrow && fit ? kShort : kLong}};
+    const Dims strides = pooled_strides(sizes, a.self, a.kernel_size.size());
+    return {{sizes, a.self.dtype(), strides}, {sizes, a.narrow && fit ? kShort : kLong, strides}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    const Tensor x = exec::dense(a.self);
-    blocks::max_pool.on(x.device())(shape(a), x.dtype(), x.impl().data(), outs[0].impl().data(), positions(outs[1]));
+    cpu::PoolShape s = shape(a);
+    const ChannelLayout layout = pool_layout(s, a.self, a.kernel_size.size());
+    const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
+    blocks::max_pool.on(x.device())(s, x.dtype(), x.impl().data(), y.impl().data(), positions(at));
+    layout.put(outs[0], y);
+    layout.put(outs[1], at);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.kernel_size.size()),
@@ -82,12 +87,15 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
                                 (a.stride.empty() || a.stride.size() == spatial)),
                  "_max_pool_backward: expected windows of ", a.spatial, " dimensions, got kernel_size ", a.kernel_size,
                  ", stride ", a.stride, ", padding ", a.padding, ", dilation ", a.dilation);
-    return {a.input_size, a.grad_output.dtype()};
+    return {a.input_size, a.grad_output.dtype(),
+            pooled_strides(a.input_size, a.indices, static_cast<size_t>(a.spatial))};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor g = exec::dense(a.grad_output), at = exec::dense(a.indices);
     cpu::PoolShape s;
-    const auto spatial = static_cast<size_t>(a.spatial), lead = a.input_size.size() - spatial;
+    const auto spatial = static_cast<size_t>(a.spatial);
+    const ChannelLayout layout = pool_layout(s, a.indices, spatial);
+    const Tensor g = layout.of(a.grad_output), at = layout.of(a.indices), x = layout.to_write(out);
+    const size_t lead = a.input_size.size() - spatial;
     s.planes = numel_of(IntArrayRef(a.input_size).slice(0, lead));
     s.kernel[0] = a.kernel_size.empty() ? 0 : 1;
     for (size_t i = 0; i < spatial; ++i) {
@@ -101,7 +109,8 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
       s.dilation[d] = a.dilation[i];
     }
     blocks::max_pool_backward.on(out.device())(s, out.dtype(), g.impl().data(), {at.impl().data(), at.dtype()},
-                                               out.impl().data());
+                                               x.impl().data());
+    layout.put(out, x);
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return take_at(g, c.indices, c.spatial); }
 };
@@ -115,12 +124,16 @@ struct AdaptiveMaxPoolNd : Kernel<AdaptiveMaxPoolNdArgs> {
   static TensorMetas infer(const Args& a) {
     const Dims sizes =
         pooled_sizes(a.self, adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size), a.output_size.size());
-    return {{sizes, a.self.dtype()}, {sizes, kLong}};
+    const Dims strides = pooled_strides(sizes, a.self, a.output_size.size());
+    return {{sizes, a.self.dtype(), strides}, {sizes, kLong, strides}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    const Tensor x = exec::dense(a.self);
-    blocks::adaptive_max_pool.on(x.device())(adaptive_pool_shape("adaptive_max_pool", x, a.output_size), x.dtype(),
-                                             x.impl().data(), outs[0].impl().data(), positions(outs[1]));
+    cpu::PoolShape s = adaptive_pool_shape("adaptive_max_pool", a.self, a.output_size);
+    const ChannelLayout layout = pool_layout(s, a.self, a.output_size.size());
+    const Tensor x = layout.of(a.self), y = layout.to_write(outs[0]), at = layout.to_write(outs[1]);
+    blocks::adaptive_max_pool.on(x.device())(s, x.dtype(), x.impl().data(), y.impl().data(), positions(at));
+    layout.put(outs[0], y);
+    layout.put(outs[1], at);
   }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
     return _max_pool_backward(g[0], c.result(1), c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()), {}, {}, {},

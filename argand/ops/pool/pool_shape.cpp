@@ -1,5 +1,7 @@
 #include "argand/ops/pool/pool_shape.h"
 
+#include "argand/kernels/channels_last.h"
+
 namespace argand::ops {
 namespace {
 
@@ -25,6 +27,11 @@ int64_t output_size(int64_t in, int64_t kernel, int64_t stride, int64_t padding,
   // The last window must start inside the input or its left padding.
   if (ceil_mode && (out - 1) * stride >= in + padding) --out;
   return out;
+}
+
+// A tensor without a batch has its channels first.
+bool channels_are_last(const Tensor& t, size_t spatial) {
+  return t.sizes().size() == spatial + 2 && has_channels_last(t);
 }
 
 // Whether each window covers an element: a dilated one may step from the left padding over the whole input.
@@ -84,6 +91,16 @@ Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial) 
   Dims out(input.sizes());
   for (size_t i = 0; i < spatial; ++i) out[out.size() - spatial + i] = s.out[3 - spatial + i];
   return out;
+}
+
+Dims pooled_strides(IntArrayRef sizes, const Tensor& t, size_t spatial) {
+  return channel_strides(sizes, channels_are_last(t, spatial));
+}
+
+ChannelLayout pool_layout(cpu::PoolShape& shape, const Tensor& t, size_t spatial) {
+  const bool last = channels_are_last(t, spatial) && blocks::pools_take_channels_last.on(t.device())();
+  shape.channels = last ? t.sizes()[1] : 0;
+  return {t.sizes().size(), last};
 }
 
 }  // namespace argand::ops

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/core/tensor.h"
 #include "argand/kernels/cpu/pool.h"
+#include "argand/ops/channel_layout.h"
 
 namespace argand::ops {
 
@@ -15,5 +16,10 @@ cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArray
 
 // The result's sizes: the input's with its last `spatial` ones replaced.
 Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial);
+
+// Strides of a result of `sizes`: its channels are last if those of `t`, an operand, are; empty: contiguous.
+Dims pooled_strides(IntArrayRef sizes, const Tensor& t, size_t spatial);
+// The layout in which the device of `t` does the pooling, of which `shape` is told.
+ChannelLayout pool_layout(cpu::PoolShape& shape, const Tensor& t, size_t spatial);
 
 }  // namespace argand::ops
