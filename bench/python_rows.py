@@ -184,15 +184,34 @@ def models(lib):
     yield Row(f"model/gpt2_124M_b{texts}_t{context}{mixed}", gpt2, texts * context, "tokens/s")
 
 
+def published(lib):
+    return lib.torch.models if lib.torch.__name__ == "argand" else importlib.import_module("torchvision.models")
+
+
+def training(lib):
+    """Published networks with channels last; on the CPU the smallest of them."""
+    torch = lib.torch
+
+    def step(name, batch):
+        torch.backends.cudnn.benchmark = True
+        net = getattr(published(lib), name)().to(lib.device).to(memory_format=torch.channels_last)
+        x = lib.randn(batch, 3, 224, 224).to(memory_format=torch.channels_last)
+        y = lib.randint(1000, batch)
+        loss = lib.autocast(lambda: torch.nn.functional.cross_entropy(net(x), y))
+        return lib.trainer(None, loss, torch.optim.SGD(net.parameters(), lr=0.01, momentum=0.9))
+    cases = [("resnet50", 256), ("resnet18", 256), ("mobilenet_v3_large", 256)] if lib.large else [("resnet18", 8)]
+    for name, batch in cases:
+        yield Row(f"train/{name}_b{batch}{'_bf16' if lib.large else ''}", lambda case=(name, batch): step(*case), batch, "img/s")
+
+
 def inference(lib):
     """Published networks as each library runs them best: batch norms folded, channels last; nothing is compiled."""
     torch = lib.torch
 
     def network(name, dtype, batch):
-        ours = lib.torch.__name__ == "argand"
-        models = torch.models if ours else importlib.import_module("torchvision.models")
+        models = published(lib)
         model = getattr(models, name)().eval()
-        if ours:
+        if torch.__name__ == "argand":
             models.fuse(model)
         else:
             model = importlib.import_module("torch.fx.experimental.optimization").fuse(model)
@@ -265,7 +284,7 @@ def main():
     lib = Library(args.library, args.device)
     if args.threads:
         lib.torch.set_num_threads(args.threads)
-    rows = [row for part in (calls, small_nets, models, inference, attention) for row in part(lib) if re.search(args.rows, row.name)]
+    rows = [row for part in (calls, small_nets, models, training, inference, attention) for row in part(lib) if re.search(args.rows, row.name)]
     names = [row.name for row in rows]
     for row in rows[names.index(args.after) + 1 if args.after else 0:]:
         print(json.dumps({"begun": row.name}), flush=True)

@@ -10,7 +10,7 @@ enum class ConvPass { kForward, kInputGrad, kWeightGrad };
 // brought; `given`: they are in that layout.  Depends on nothing else.
 using ConvTakesChannelsLast = bool(const cpu::ConvShape& s, ScalarType dtype, ConvPass pass, bool given);
 // Whether poolings of such a tensor are done as it lies.
-using PoolsTakeChannelsLast = bool();
+using PoolsTakeChannelsLast = bool(const cpu::PoolShape& s);
 
 namespace blocks {
 extern Block<ConvTakesChannelsLast> conv_takes_channels_last;

@@ -21,7 +21,8 @@ class CudaChannelsLast : public CudaTest {
 
   using Network = std::function<Tensor(const std::vector<Tensor>&)>;
   // Output and gradients.  In a dry run the kernels are compiled and nothing is compared.
-  static void expect_same(const Network& network, const std::vector<Tensor>& inputs, const std::string& what) {
+  static void expect_same(const Network& network, const std::vector<Tensor>& inputs, const std::string& what,
+                          double tolerance = 0) {
     const auto run = [&](const Device& device) {
       std::vector<Tensor> leaves;
       for (const Tensor& t : inputs) leaves.push_back(t.to(device).requires_grad_());
@@ -37,7 +38,7 @@ class CudaChannelsLast : public CudaTest {
       EXPECT_EQ(expected[i].strides(), got[i].strides()) << what << ", result " << i;
       const Tensor there = got[i].cpu();
       if (kernels_run()) {
-        EXPECT_TRUE(equal(expected[i], there)) << what << ", result " << i;
+        EXPECT_TRUE(allclose(expected[i], there, tolerance, tolerance)) << what << ", result " << i;
       }
     }
   }
@@ -73,6 +74,20 @@ TEST_F(CudaChannelsLast, PositionsOfMaxima) {
   EXPECT_EQ(at.strides(), at_there.strides());
 }
 
+TEST_F(CudaChannelsLast, BatchNorm) {
+  manual_seed(8);
+  for (const ScalarType dtype : {kHalf, kFloat})
+    for (const int64_t channels : {6, 64}) {
+      const Tensor x = last(integers({4, channels, 8, 4}, dtype));
+      const Tensor w = integers({channels}, kFloat), b = integers({channels}, kFloat);
+      expect_same(
+          [](const auto& t) {
+            return std::get<0>(native_batch_norm(t[0], t[1], t[2], Tensor(), Tensor(), true, 0.1, 1e-5));
+          },
+          {x, w, b}, str(dtype, ", ", channels, " channels"), dtype == kHalf ? 2e-2 : 1e-4);
+    }
+}
+
 // A volume without a batch lies like an image with its channels last.
 TEST_F(CudaChannelsLast, VolumeWithoutBatch) {
   manual_seed(4);
@@ -104,17 +119,30 @@ TEST_F(CudaChannelsLast, GroupsOfOneChannel) {
     }
 }
 
-// So many products that few channels are padded.
-TEST_F(CudaChannelsLast, FewChannels) {
+// So many products that pixels are regrouped: few channels with and without a stride, single taps with one.
+TEST_F(CudaChannelsLast, RegroupedPixels) {
+  if (!kernels_run()) GTEST_SKIP() << "the dry run has no library that would gain by it";
   manual_seed(6);
-  for (const int64_t channels : {1, 3, 7}) {
-    const Tensor x = last((randint(2, {16, channels, 40, 40}) * 2 - 1).to(kHalf));
-    const Tensor w = last((randint(3, {24, channels, 7, 7}) - 1).to(kHalf)), b = integers({24}, kHalf);
-    if (!kernels_run()) continue;
+  struct Shape {
+    int64_t c, h, w;
+    Dims kernel, padding;
+    int64_t stride;
+  };
+  for (const Shape& s : {Shape{3, 40, 40, {7, 7}, {3, 3}, 2},
+                         {3, 41, 38, {3, 3}, {1, 1}, 2},
+                         {1, 40, 43, {5, 4}, {2, 0}, 2},
+                         {4, 40, 40, {3, 6}, {0, 3}, 2},
+                         {3, 30, 31, {3, 3}, {1, 1}, 1},
+                         {2, 30, 30, {2, 2}, {0, 0}, 1},
+                         {64, 41, 40, {1, 1}, {0, 0}, 2},
+                         {64, 41, 43, {1, 1}, {0, 0}, 3}}) {
+    const Tensor x = last((randint(2, {16, s.c, s.h, s.w}) * 2 - 1).to(kHalf));
+    const Tensor w = last((randint(3, {80, s.c, s.kernel[0], s.kernel[1]}) - 1).to(kHalf)), b = integers({80}, kHalf);
     const auto output = [&](const Device& device) {
-      return relu(conv2d(x.to(device), w.to(device), b.to(device), {2, 2}, {3, 3})).cpu();
+      return relu(conv2d(x.to(device), w.to(device), b.to(device), {s.stride, s.stride}, s.padding)).cpu();
     };
-    EXPECT_TRUE(equal(output(Device(kCPU)), output(Device(kCUDA)))) << channels;
+    EXPECT_TRUE(equal(output(Device(kCPU)), output(Device(kCUDA))))
+        << str(s.c, " channels, kernel ", s.kernel, ", stride ", s.stride);
   }
 }
 

@@ -92,11 +92,6 @@ void turn_weight(const cpu::ConvShape& s, ScalarType dtype, const void* w, void*
          s.o, s.c, taps);
 }
 
-void pad_channels(ScalarType dtype, int64_t rows, int64_t c, int64_t to, const void* x, void* out) {
-  launch(kernel_instance(kHeader, "pad_channels", dtype, static_cast<int>(to)), {blocks_for(rows, kThreads), kThreads},
-         x, out, rows, c);
-}
-
 void add_channel_bias(const cpu::ConvShape& s, ScalarType dtype, const void* bias, void* y) {
   const int64_t total = s.n * s.o * s.out_size();
   const auto bytes = [&](int64_t n) { return static_cast<size_t>(n * element_size(dtype)); };

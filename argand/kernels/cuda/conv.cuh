@@ -247,18 +247,6 @@ __global__ void turn_weight(const T* w, T* out, int64_t o, int64_t c, int64_t ta
   out[(column * o + row) * taps + taps - 1 - tap] = w[i];
 }
 
-// out [rows, kTo] = x [rows, c] with zeros behind each row.
-template <class T, int kTo>
-__global__ void pad_channels(const T* x, Vec<T, kTo>* out, int64_t rows, int64_t c) {
-  await_earlier_work();
-  const int64_t row = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (row >= rows) return;
-  Vec<T, kTo> all;
-#pragma unroll
-  for (int k = 0; k < kTo; ++k) all[k] = k < c ? x[row * c + k] : convert<T>(0.0f);
-  out[row] = all;
-}
-
 // y[n, o, i] += bias[o]: for kernels that have no bias of their own.
 template <class T>
 __global__ void add_channel_bias(const T* bias, T* y, int64_t channels, int64_t plane, int64_t total,

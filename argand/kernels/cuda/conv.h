@@ -1,7 +1,10 @@
 // Own kernels for convolution: for every shape and every floating-point and complex type, where cuDNN has none or is
 // not there. Arguments as in kernels/cpu/conv.h.
 #pragma once
+#include <optional>
+
 #include "argand/kernels/cpu/conv.h"
+#include "argand/runtime/cuda/scratch.h"
 
 namespace argand::cuda::own {
 
@@ -22,8 +25,18 @@ bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype);
 // With the channels last; of such a shape.
 void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                        void* y);
-// out [rows, to] = x [rows, c] with zeros behind each row.
-void pad_channels(ScalarType dtype, int64_t rows, int64_t c, int64_t to, const void* x, void* out);
+// A problem in two dimensions with channels last, of two-byte types, whose engines are several times faster if its
+// operands are regrouped: few channels are joined by those of neighbours, which takes a stride away, and single taps
+// with a stride read what they need side by side.
+bool gains_by_regrouping(const cpu::ConvShape& s, ScalarType dtype);
+// Of such a problem: the one without a stride, and its operands.
+struct Regrouped {
+  Regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w);
+  cpu::ConvShape shape;
+  Scratch x;
+  std::optional<Scratch> own_w;
+  const void* w;
+};
 // What lies side by side in each part: `size` elements of `out`, then `more_size` of `more`.
 struct SummedParts {
   void* out;

@@ -43,25 +43,16 @@ bool is_much(const cpu::ConvShape& s) {
   return static_cast<double>(s.n * s.o * s.out_size()) * static_cast<double>(s.c * s.kernel_size()) >= kMuch;
 }
 
-// With fewer channels than an engine for channels last reads at once it takes five times as long as with zeros for the
-// others (bench/RESULTS.md).
-constexpr int64_t kChannelsAtOnce = 8;
-bool forward_with_more_channels(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w,
-                                const void* bias, void* y) {
-  if (!s.channels_last || s.groups != 1 || s.c >= kChannelsAtOnce || element_size(dtype) != 2 || !is_much(s))
-    return false;
-  cpu::ConvShape padded = s;
-  padded.c = kChannelsAtOnce;
-  const int64_t pixels = s.n * s.in_size(), taps = s.o * s.kernel_size();
-  const Scratch more_x(pixels * padded.c * element_size(dtype)), more_w(taps * padded.c * element_size(dtype));
-  own::pad_channels(dtype, pixels, s.c, padded.c, x, more_x.data());
-  own::pad_channels(dtype, taps, s.c, padded.c, w, more_w.data());
-  return by_library(ConvKind::kForward, padded, dtype, more_x.data(), more_w.data(), y, bias);
+bool forward_regrouped(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
+                       void* y) {
+  if (!is_much(s) || !own::gains_by_regrouping(s, dtype)) return false;
+  const own::Regrouped r(s, dtype, x, w);
+  return by_library(ConvKind::kForward, r.shape, dtype, r.x.data(), r.w, y, bias);
 }
 
 void conv_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_forward(s, dtype, x, w, bias, y);
-  if (forward_with_more_channels(s, dtype, x, w, bias, y)) return;
+  if (forward_regrouped(s, dtype, x, w, bias, y)) return;
   if (is_much(s) && own::few_channels_forward(s, dtype, x, w, bias, y)) return;
   if (bias && adds_bias(s, dtype) && by_library(ConvKind::kForward, s, dtype, x, w, y, bias)) return;
   if (!by_library(ConvKind::kForward, s, dtype, x, w, y)) return own::conv_forward(s, dtype, x, w, bias, y);

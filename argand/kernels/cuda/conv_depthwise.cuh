@@ -15,6 +15,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads)
   await_earlier_work();
   using A = op_math_t<T>;
   using Channels = Vec<T, V>;
+  constexpr int kColumns = (P - 1) * S + K;
   __shared__ Vec<A, V> weights[K * K][kDepthwiseVectors];
   const int first = static_cast<int>(blockIdx.y) * s.vectors * V;
   for (int i = static_cast<int>(threadIdx.x); i < s.vectors * V * K * K; i += kDepthwiseThreads) {
@@ -42,20 +43,22 @@ __global__ void __launch_bounds__(kDepthwiseThreads)
     for (int i = 0; i < K; ++i) {
       if (static_cast<unsigned>(in_y + i) >= static_cast<unsigned>(s.in_h)) continue;
       const T* from = x + (static_cast<long long>(image) * s.in_h + in_y + i) * s.in_w * s.c + channel;
-      Vec<A, V> taps[K];
+      // All of a row's loads are on their way before the first is waited for: none hangs on a branch.
+      Channels in[kColumns];
 #pragma unroll
-      for (int j = 0; j < K; ++j) taps[j] = weights[i * K + j][lane];
+      for (int j = 0; j < kColumns; ++j) {
+        const int at = in_x + j;
+        const bool inside = static_cast<unsigned>(at) < static_cast<unsigned>(s.in_w);
+        in[j] = *reinterpret_cast<const Channels*>(from + static_cast<long long>(inside ? at : 0) * s.c);
+        if (!inside) in[j] = Channels{};
+      }
 #pragma unroll
-      for (int j = 0; j < (P - 1) * S + K; ++j) {
-        if (static_cast<unsigned>(in_x + j) >= static_cast<unsigned>(s.in_w)) continue;
-        const Channels in = *reinterpret_cast<const Channels*>(from + static_cast<long long>(in_x + j) * s.c);
+      for (int j = 0; j < K; ++j) {
+        const Vec<A, V> tap = weights[i * K + j][lane];
 #pragma unroll
-        for (int p = 0; p < P; ++p) {
-          const int tap = j - p * S;
-          if (tap < 0 || tap >= K) continue;
+        for (int p = 0; p < P; ++p)
 #pragma unroll
-          for (int v = 0; v < V; ++v) sums[p][v] += convert<A>(in[v]) * taps[tap][v];
-        }
+          for (int v = 0; v < V; ++v) sums[p][v] += convert<A>(in[p * S + j][v]) * tap[v];
       }
     }
 #pragma unroll

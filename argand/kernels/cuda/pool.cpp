@@ -109,7 +109,8 @@ void adaptive_avg_pool_backward(const cpu::PoolShape& s, ScalarType dtype, const
   launch_pool("avg_pool_backward", dtype, kAdaptive, s.planes * s.in_size(), grad_y, grad_x, s, kCovered);
 }
 
-bool pools_take_channels_last() { return true; }
+// Positions in planes are 32-bit numbers there.
+bool pools_take_channels_last(const cpu::PoolShape& s) { return s.in_size() < int64_t{1} << 31; }
 
 const bool registered = [] {
   blocks::pools_take_channels_last.set(kCUDA, pools_take_channels_last);

@@ -31,29 +31,47 @@ __device__ __forceinline__ void put_channels(T* y, int64_t at, const Vec<T, V>& 
   }
 }
 
-// As in max_pool().
+// As in max_pool().  Planes have less than 2^31 elements.
 template <class T, class I, class Windows, int V>
 __global__ void max_pool_channels(const T* x, T* y, I* positions, PoolShape s) {
   await_earlier_work();
   using A = op_math_t<T>;
+  constexpr int kTogether = 3;
   const ChannelsOf<V> place(s, s.out_size());
   if (!place.inside) return;
   const PlanePosition p(place.pixel, s.out);
   x += p.plane * s.in_size() * s.channels + place.channel;
   Vec<A, V> value{};
-  Vec<int64_t, V> best;
+  Vec<int, V> best;
 #pragma unroll
   for (int k = 0; k < V; ++k) best[k] = -1;
-  for_each_covered<Windows>(s, p.at, [&](int64_t at) {
-    const Vec<T, V> in = channels_at<T, V>(x, at * s.channels);
+  const Range rz = Windows::covered(s, 0, p.at[0]), ry = Windows::covered(s, 1, p.at[1]),
+              rx = Windows::covered(s, 2, p.at[2]);
+  const int step = static_cast<int>(rx.step);
+  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
+    for (int64_t y_in = ry.begin; y_in < ry.end; y_in += ry.step) {
+      const int row = static_cast<int>((z * s.in[1] + y_in) * s.in[2]);
+      const int last = row + static_cast<int>(rx.begin + quotient(rx.end - 1 - rx.begin, rx.step) * rx.step);
+      // Several loads are on their way at once; those past the end see the last element again, which changes nothing.
+      for (int at = row + static_cast<int>(rx.begin); at <= last; at += kTogether * step) {
+        Vec<T, V> in[kTogether];
+        int from[kTogether];
 #pragma unroll
-    for (int k = 0; k < V; ++k) {
-      const A c = convert<A>(in[k]);
-      if (best[k] >= 0 && !(c > value[k]) && c == c) continue;
-      value[k] = c;
-      best[k] = at;
+        for (int j = 0; j < kTogether; ++j) {
+          from[j] = at + j * step < last ? at + j * step : last;
+          in[j] = channels_at<T, V>(x, from[j] * s.channels);
+        }
+#pragma unroll
+        for (int j = 0; j < kTogether; ++j)
+#pragma unroll
+          for (int k = 0; k < V; ++k) {
+            const A c = convert<A>(in[j][k]);
+            const bool stays = best[k] >= 0 && !(c > value[k]) && c == c;
+            value[k] = stays ? value[k] : c;
+            best[k] = stays ? best[k] : from[j];
+          }
+      }
     }
-  });
   Vec<T, V> out;
   Vec<I, V> at;
 #pragma unroll

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -17,7 +18,10 @@ struct Channels {
   }
   int64_t count() const { return n * inner; }  // elements of a channel
   NormShape shape() const { return {{n, c, inner}, {1, c, 1}, {1, c, 1}, {0, 2}, {0, 2}}; }
-  cpu::ChannelPass pass(ScalarType type) const { return {type, n, c, inner}; }
+  // Of elements as they lie: with the channels last, a sample for each place.
+  cpu::ChannelPass pass(ScalarType type, bool last) const {
+    return last ? cpu::ChannelPass{type, n * inner, c, 1} : cpu::ChannelPass{type, n, c, inner};
+  }
 };
 
 void check_dim(const char* op, const Tensor& input) {
@@ -90,16 +94,19 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     check_running(op, a.input, a.running_mean, a.running_var, a.training);
     check_weights(op, a.input, a.weight, a.bias);
     const TensorMeta statistic{{a.input.sizes()[1]}, op_math_type(a.input.dtype())};
-    return {{a.input.impl().sizes, a.input.dtype()}, statistic, statistic};
+    return {{a.input.impl().sizes, a.input.dtype(), channel_strides(a.input.sizes(), has_channels_last(a.input))},
+            statistic,
+            statistic};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     if (!outs[0].is_cpu()) return run_on_device(a, outs);
     dispatch<kFloatTypes>(op_math_type(a.input.dtype()), "native_batch_norm", [&](auto tag) {
       using A = typename decltype(tag)::type;
       const Channels channels(a.input.sizes());
-      const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, scalar_type_v<A>),
+      const ChannelLayout first(a.input.sizes().size(), false);
+      const Tensor x = first.of(a.input), y = first.to_write(outs[0]), w = exec::dense(a.weight, scalar_type_v<A>),
                    b = exec::dense(a.bias, scalar_type_v<A>);
-      const cpu::ChannelPass pass = channels.pass(x.dtype());
+      const cpu::ChannelPass pass = channels.pass(x.dtype(), false);
       A *mean = raw<A>(outs[1]), *invstd = raw<A>(outs[2]);
       if (a.training)
         batch_statistics(a, pass, x, mean, invstd);
@@ -109,16 +116,19 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
       const Tensor scale = exec::dense_clone(outs[2]);
       if (w.defined())
         for (int64_t j = 0; j < channels.c; ++j) raw<A>(scale)[j] *= raw<A>(w)[j];
-      cpu::channel_scale(pass, x.impl().data(), mean, scale.impl().data(), data_or_null(b), outs[0].impl().data());
+      cpu::channel_scale(pass, x.impl().data(), mean, scale.impl().data(), data_or_null(b), y.impl().data());
+      first.put(outs[0], y);
     });
   }
   static void run_on_device(const Args& a, std::span<Tensor> outs) {
     const Channels channels(a.input.sizes());
     const Tensor &mean = outs[1], &invstd = outs[2];
     const Device& device = mean.device();
-    const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, mean.dtype()),
+    const bool last = has_channels_last(a.input);
+    const ChannelLayout layout(a.input.sizes().size(), last);
+    const Tensor x = layout.of(a.input), y = layout.to_write(outs[0]), w = exec::dense(a.weight, mean.dtype()),
                  b = exec::dense(a.bias, mean.dtype());
-    const cpu::ChannelPass pass = channels.pass(x.dtype());
+    const cpu::ChannelPass pass = channels.pass(x.dtype(), last);
     const auto n = static_cast<double>(channels.count());
     Tensor variance = a.running_var;
     if (!a.training) {
@@ -135,7 +145,8 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     exec::copy_elements(invstd, inverted(variance, a.eps));
     const Tensor scale = scaled_by(invstd, w);
     blocks::channel_scale.on(device)(pass, x.impl().data(), mean.impl().data(), scale.impl().data(), data_or_null(b),
-                                     outs[0].impl().data());
+                                     y.impl().data());
+    layout.put(outs[0], y);
   }
   // Mean and variance of the batch; they move the running ones, of which the variance is unbiased.
   template <class A>
@@ -217,9 +228,11 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       check_statistic(op, "save_invstd", a.save_invstd, {c});
     }
     const Dims channels{c};
-    return {{a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype()},
-            parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
-            parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
+    const bool last = a.output_mask[0] && has_channels_last(a.input);
+    return {
+        {a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype(), channel_strides(a.input.sizes(), last)},
+        parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
+        parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     if (!outs[0].is_cpu()) return run_on_device(a, outs);
@@ -227,8 +240,9 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       using A = typename decltype(tag)::type;
       constexpr ScalarType kType = scalar_type_v<A>;
       const Channels channels(a.input.sizes());
-      const cpu::ChannelPass pass = channels.pass(a.input.dtype());
-      const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, kType);
+      const cpu::ChannelPass pass = channels.pass(a.input.dtype(), false);
+      const ChannelLayout first(a.input.sizes().size(), false);
+      const Tensor g = first.of(a.grad_out), x = first.of(a.input), w = exec::dense(a.weight, kType);
       Tensor mean = exec::dense(a.save_mean, kType), invstd = exec::dense(a.save_invstd, kType);
       if (uses_running(a)) {
         mean = exec::dense(a.running_mean, kType);
@@ -240,7 +254,11 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       if (a.train || a.output_mask[1] || a.output_mask[2])
         cpu::channel_products(pass, g.impl().data(), x.impl().data(), mean.impl().data(), sum.impl().data(),
                               product.impl().data());
-      if (a.output_mask[0]) input_gradient<A>(a, pass, g, x, w, mean, invstd, sum, product, outs[0]);
+      if (a.output_mask[0]) {
+        const Tensor dx = first.to_write(outs[0]);
+        input_gradient<A>(a, pass, g, x, w, mean, invstd, sum, product, dx);
+        first.put(outs[0], dx);
+      }
       const StagedResult dw(outs[1], a.output_mask[1], kType), db(outs[2], a.output_mask[2], kType);
       for (int64_t j = 0; j < channels.c; ++j) {
         if (a.output_mask[1]) static_cast<A*>(dw.data())[j] = raw<A>(product)[j] * raw<A>(invstd)[j];
@@ -254,8 +272,10 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
     const Device& device = a.input.device();
     const ScalarType type = op_math_type(a.input.dtype());
     const Channels channels(a.input.sizes());
-    const cpu::ChannelPass pass = channels.pass(a.input.dtype());
-    const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type);
+    const bool last = has_channels_last(a.input);
+    const ChannelLayout layout(a.input.sizes().size(), last);
+    const cpu::ChannelPass pass = channels.pass(a.input.dtype(), last);
+    const Tensor g = layout.of(a.grad_out), x = layout.of(a.input), w = exec::dense(a.weight, type);
     const bool running = uses_running(a);
     const Tensor mean = exec::dense(running ? a.running_mean : a.save_mean, type);
     const Tensor invstd = exec::dense(running ? inverted(a.running_var, a.eps) : a.save_invstd, type);
@@ -272,9 +292,11 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
         slope = -scale * invstd * invstd * (product / n);
         shift = -scale * (sum / n);
       }
+      const Tensor dx = layout.to_write(outs[0]);
       blocks::channel_gradient.on(device)(pass, g.impl().data(), x.impl().data(), mean.impl().data(),
                                           scale.impl().data(), data_or_null(slope), data_or_null(shift),
-                                          outs[0].impl().data());
+                                          dx.impl().data());
+      layout.put(outs[0], dx);
     }
     if (a.output_mask[1]) exec::copy_elements(outs[1], product * invstd);
     if (a.output_mask[2]) exec::copy_elements(outs[2], sum);

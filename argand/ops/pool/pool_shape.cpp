@@ -98,7 +98,7 @@ Dims pooled_strides(IntArrayRef sizes, const Tensor& t, size_t spatial) {
 }
 
 ChannelLayout pool_layout(cpu::PoolShape& shape, const Tensor& t, size_t spatial) {
-  const bool last = channels_are_last(t, spatial) && blocks::pools_take_channels_last.on(t.device())();
+  const bool last = channels_are_last(t, spatial) && blocks::pools_take_channels_last.on(t.device())(shape);
   shape.channels = last ? t.sizes()[1] : 0;
   return {t.sizes().size(), last};
 }
