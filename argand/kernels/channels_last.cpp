@@ -3,7 +3,7 @@
 namespace argand::blocks {
 namespace {
 
-bool no_conv(const cpu::ConvShape&, ScalarType, ConvPass, bool) { return false; }
+bool no_conv(const cpu::ConvShape&, ScalarType, bool) { return false; }
 bool no_pools(const cpu::PoolShape&) { return false; }
 
 }  // namespace

@@ -4,11 +4,9 @@
 
 namespace argand {
 
-enum class ConvPass { kForward, kInputGrad, kWeightGrad };
-
 // Whether the convolution, or a gradient of it, is done on operands with their channels last, to which they are then
 // brought; `given`: they are in that layout.  Depends on nothing else.
-using ConvTakesChannelsLast = bool(const cpu::ConvShape& s, ScalarType dtype, ConvPass pass, bool given);
+using ConvTakesChannelsLast = bool(const cpu::ConvShape& s, ScalarType dtype, bool given);
 // Whether poolings of such a tensor are done as it lies.
 using PoolsTakeChannelsLast = bool(const cpu::PoolShape& s);
 

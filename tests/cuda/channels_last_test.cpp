@@ -106,6 +106,8 @@ TEST_F(CudaChannelsLast, GroupsOfOneChannel) {
                            {72, 12, 13, 5, 2, 2},
                            {120, 7, 7, 5, 1, 2},
                            {8, 6, 5, 3, 2, 0},
+                           {24, 9, 10, 3, 2, 1},
+                           {8, 9, 14, 7, 2, 3},
                            {64, 3, 3, 7, 1, 3}}) {
       const Tensor x = last((randint(2, {3, s.c, s.h, s.w}) * 2 - 1).to(dtype)),
                    w = (randint(3, {s.c, 1, s.window, s.window}) - 1).to(dtype);

@@ -25,6 +25,8 @@ bool is_depthwise(const cpu::ConvShape& s, ScalarType dtype);
 // With the channels last; of such a shape.
 void depthwise_forward(const cpu::ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias,
                        void* y);
+void depthwise_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx);
+void depthwise_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw);
 // A problem in two dimensions with channels last, of two-byte types, whose engines are several times faster if its
 // operands are regrouped: few channels are joined by those of neighbours, which takes a stride away, and single taps
 // with a stride read what they need side by side.

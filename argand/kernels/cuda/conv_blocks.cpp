@@ -85,11 +85,13 @@ bool input_grad_as_convolution(const cpu::ConvShape& s, ScalarType dtype, const 
 }
 
 void conv_input_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* w, void* gx) {
+  if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_input_grad(s, dtype, gy, w, gx);
   if (is_much(s) && own::few_channels_input_grad(s, dtype, gy, w, gx)) return;
   if (input_grad_as_convolution(s, dtype, gy, w, gx)) return;
   if (!by_library(ConvKind::kInputGrad, s, dtype, gx, w, gy)) own::conv_input_grad(s, dtype, gy, w, gx);
 }
 void conv_weight_grad(const cpu::ConvShape& s, ScalarType dtype, const void* gy, const void* x, void* gw) {
+  if (s.channels_last && own::is_depthwise(s, dtype)) return own::depthwise_weight_grad(s, dtype, gy, x, gw);
   if (is_much(s) && own::few_channels_weight_grad(s, dtype, gy, x, gw, nullptr)) return;
   if (!by_library(ConvKind::kWeightGrad, s, dtype, x, gw, gy)) own::conv_weight_grad(s, dtype, gy, x, gw);
 }
@@ -101,8 +103,8 @@ bool conv_parameter_grads(const cpu::ConvShape& s, ScalarType dtype, const void*
 // The tensor cores' engines work with channels last, and bring operands to that layout more slowly than we do; but a
 // product of a pixel's channels alone reads either layout.  Groups have faster engines with channels first, but for our
 // own of one channel each, and so has float32 in its own precision (bench/RESULTS.md).
-bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, ConvPass pass, bool given) {
-  if (given && pass == ConvPass::kForward && own::is_depthwise(s, dtype)) return true;
+bool conv_takes_channels_last(const cpu::ConvShape& s, ScalarType dtype, bool given) {
+  if (given && own::is_depthwise(s, dtype)) return true;
   const bool by_tensor_cores =
       dtype == kHalf || dtype == kBFloat16 ||
       (dtype == kFloat && allow_tf32_cudnn() && !(is_much(s) && own::has_few_channels(s, dtype)));

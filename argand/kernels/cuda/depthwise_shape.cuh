@@ -6,10 +6,13 @@ namespace argand {
 
 inline constexpr int kDepthwiseThreads = 256, kDepthwiseVectors = 8;
 
+// Of what is read, [n, in_h, in_w, c], and of what is made, [n, out_h, out_w, c]; for the gradient of the weights, of
+// the convolution.
 struct DepthwiseShape {
   long long strips;  // of all rows of all images
   FastDiv strips_of_row, out_h;
   int c, in_h, in_w, out_w, padding_h, padding_w;
+  int turned;   // whether the taps are taken from the last to the first
   int vectors;  // of V channels, that a block works on: at most kDepthwiseVectors
 };
 

@@ -10,6 +10,6 @@ Dims conv_strides(IntArrayRef sizes, const Tensor& a, const Tensor& b);
 
 // The layout in which the device of `a` does the convolution (kernels/channels_last.h), of which `shape` is told; a and
 // b are the operands.
-ChannelLayout conv_layout(cpu::ConvShape& shape, ConvPass pass, const Tensor& a, const Tensor& b);
+ChannelLayout conv_layout(cpu::ConvShape& shape, const Tensor& a, const Tensor& b);
 
 }  // namespace argand::ops

@@ -49,7 +49,7 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     cpu::ConvShape s = shape(a);
-    const ChannelLayout layout = conv_layout(s, ConvPass::kForward, a.input, a.weight);
+    const ChannelLayout layout = conv_layout(s, a.input, a.weight);
     const Tensor x = layout.of(a.input), w = layout.of(a.weight), b = exec::dense(a.bias), y = layout.to_write(out);
     blocks::conv_forward.on(out.device())(s, out.dtype(), x.impl().data(), w.impl().data(),
                                           b.defined() ? b.impl().data() : nullptr, y.impl().data());
@@ -108,7 +108,7 @@ struct ConvInputGrad : Kernel<ConvInputGradArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     cpu::ConvShape s = shape(a);
-    const ChannelLayout layout = conv_layout(s, ConvPass::kInputGrad, a.grad_output, a.weight);
+    const ChannelLayout layout = conv_layout(s, a.grad_output, a.weight);
     const Tensor g = layout.of(a.grad_output), w = layout.of(a.weight), x = layout.to_write(out);
     blocks::conv_input_grad.on(out.device())(s, out.dtype(), g.impl().data(), w.impl().data(), x.impl().data());
     layout.put(out, x);
@@ -152,7 +152,7 @@ struct ConvWeightGrad : Kernel<ConvWeightGradArgs> {
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     cpu::ConvShape s = shape(a);
-    const ChannelLayout layout = conv_layout(s, ConvPass::kWeightGrad, a.grad_output, a.input);
+    const ChannelLayout layout = conv_layout(s, a.grad_output, a.input);
     const Tensor g = layout.of(a.grad_output), x = layout.of(a.input), w = layout.to_write(outs[0]);
     const void *gy = g.impl().data(), *in = x.impl().data();
     const bool both =

@@ -105,6 +105,13 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
     layout.put(out, y);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    const IntArrayRef in = c.sizes(kSelf);
+    int64_t averaged = 1, made = 1;
+    for (size_t d = in.size() - c.output_size.size(); d < in.size(); ++d) {
+      averaged *= in[d];
+      made *= g.sizes()[d];
+    }
+    if (made == 1) return (g / averaged).expand(in);  // a view, which fits whatever layout it meets
     return _adaptive_avg_pool_nd_backward(g, c.sizes(kSelf), static_cast<int64_t>(c.output_size.size()));
   }
   static void samples(S& s) {
