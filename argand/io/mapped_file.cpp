@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <mutex>
 #include <system_error>
 
 #include "argand/io/file.h"
@@ -23,6 +24,13 @@ struct Slot {
 constexpr int kSlots = 1024;
 Slot slots[kSlots];
 struct sigaction action_before;
+
+// The mappings that are in use; not for the handler.
+std::mutex mappings_mutex;
+std::vector<const MappedFile*>& mappings() {
+  static auto* const all = new std::vector<const MappedFile*>;  // tensors may outlive static objects
+  return *all;
+}
 
 void handle(int signal, siginfo_t* info, void* context) {
   const int code = errno;
@@ -62,6 +70,12 @@ void install_once() {
   (void)installed;
 }
 
+void unmap(uint8_t* data, size_t size, int slot) {
+  slots[slot].end = 0;
+  ::munmap(data, size);
+  slots[slot].taken = false;
+}
+
 }  // namespace
 
 std::shared_ptr<MappedFile> MappedFile::map(const InputFile& file) {
@@ -83,13 +97,36 @@ std::shared_ptr<MappedFile> MappedFile::map(const InputFile& file) {
   slots[slot].damaged = false;
   slots[slot].begin = reinterpret_cast<uintptr_t>(data);
   slots[slot].end = reinterpret_cast<uintptr_t>(data) + size;
-  return std::shared_ptr<MappedFile>(new MappedFile(static_cast<uint8_t*>(data), file.size(), slot));
+  std::shared_ptr<MappedFile> out;
+  try {
+    out.reset(new MappedFile(file.path(), static_cast<uint8_t*>(data), file.size(), slot));
+  } catch (...) {
+    unmap(static_cast<uint8_t*>(data), size, slot);
+    throw;
+  }
+  return out;
+}
+
+MappedFile::MappedFile(std::string path, uint8_t* data, int64_t size, int slot)
+    : path_(std::move(path)), data_(data), size_(size), slot_(slot) {
+  const std::lock_guard lock(mappings_mutex);
+  mappings().push_back(this);
 }
 
 MappedFile::~MappedFile() {
-  slots[slot_].end = 0;
-  ::munmap(data_, static_cast<size_t>(size_));
-  slots[slot_].taken = false;
+  {
+    const std::lock_guard lock(mappings_mutex);
+    std::erase(mappings(), this);
+  }
+  unmap(data_, static_cast<size_t>(size_), slot_);
+}
+
+std::vector<std::string> MappedFile::all_damaged() {
+  const std::lock_guard lock(mappings_mutex);
+  std::vector<std::string> out;
+  for (const MappedFile* file : mappings())
+    if (file->damaged()) out.push_back(file->path_);
+  return out;
 }
 
 bool MappedFile::damaged() const { return slots[slot_].damaged; }

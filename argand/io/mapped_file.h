@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace argand::io {
 
@@ -21,6 +22,8 @@ class MappedFile {
  public:
   // Private pages: writing changes the memory and not the file.  FileError if the system refuses.
   static std::shared_ptr<MappedFile> map(const InputFile& file);
+  // The paths of those that are in use and damaged.  Any thread may ask.
+  static std::vector<std::string> all_damaged();
   ~MappedFile();
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
@@ -31,7 +34,8 @@ class MappedFile {
   bool damaged() const;
 
  private:
-  MappedFile(uint8_t* data, int64_t size, int slot) : data_(data), size_(size), slot_(slot) {}
+  MappedFile(std::string path, uint8_t* data, int64_t size, int slot);
+  const std::string path_;
   uint8_t* data_;
   int64_t size_;
   int slot_;

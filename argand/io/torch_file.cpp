@@ -80,11 +80,12 @@ Value load_archive(const ByteSource& source, const LoadOptions& options) {
     const Device device = place_of(request, options);
     if (map && device.is_cpu()) {
       if (const Tensor t = map_storage(request, map, member->begin); t.defined()) {
-        if (options.verify) zip.verify(*member);
+        if (options.verify.value_or(false)) zip.verify(*member);
         return t;
       }
     }
-    return read_storage(request, device, big, [&](void* out, size_t) { zip.read(*member, out, options.verify); });
+    const bool verify = options.verify.value_or(true);
+    return read_storage(request, device, big, [&](void* out, size_t) { zip.read(*member, out, verify); });
   };
   TorchNames names(storage, script, options.max_tensors);
   const std::string bytes = zip.read(*pickle, source.size());

@@ -9,6 +9,7 @@
 // and of TorchScript, whose objects are given as their named data: parameters, buffers and attributes.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "argand/io/file.h"
@@ -22,8 +23,9 @@ struct LoadOptions {
   std::function<Device(const std::string& location)> map_location;
   // Storages are pages of the file, read when they are first used: for load(path) alone (Note [Mapped files]).
   bool mmap = false;
-  // Checksums are compared; of mapped storages, too, which reads the file once.
-  bool verify = true;
+  // Whether checksums are compared.  If not given: of all that is read, and not of mapped storages, since that would
+  // read them all; the structure's is compared in any case.
+  std::optional<bool> verify;
   size_t max_tensors = size_t{1} << 20;
   PickleLimits pickle;  // its tree_bytes beyond the size of the file
 };

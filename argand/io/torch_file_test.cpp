@@ -217,6 +217,7 @@ TEST(TorchFile, AFileThatIsCutWhileItIsMapped) {
   EXPECT_FALSE(map->damaged());
   EXPECT_EQ(map->data()[map->size() - 1], 0);
   EXPECT_TRUE(map->damaged());
+  EXPECT_EQ(MappedFile::all_damaged(), (std::vector<std::string>{path, path}));  // ours, and that of `x`
   EXPECT_NE(error_of([&] { load(path, options); }), "nothing was thrown");
 }
 

@@ -60,13 +60,13 @@ def _placed(map_location):
     return lambda location: device
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, verify=True, **pickle_load_args):
+def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, verify=None, **pickle_load_args):
     """What save() here or torch.save wrote to a path or a binary file; a safetensors file, or the path of
     an index of several (model.safetensors.index.json), is a dict of its tensors.
 
     Data alone is read, whatever weights_only says.  `map_location`: the device, or a dict or function that tells it.
-    `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify=False` leaves
-    checksums out.
+    `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify`: whether checksums
+    are compared; if not said, of all that is read, and not of mapped elements, since that would read them all.
     """
     if hasattr(f, "read"):
         if mmap:
@@ -76,4 +76,12 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             raise pickle.UnpicklingError(f"load: expected a binary file, got one that reads {type(source).__name__}")
     else:
         source = os.fsdecode(f)
-    return _C._load(source, _placed(map_location), bool(mmap), bool(verify))
+    return _C._load(source, _placed(map_location), bool(mmap), None if verify is None else bool(verify))
+
+
+def damaged_files():
+    """Paths of mapped files in use that were cut meanwhile: elements that are gone read as 0 (load(mmap=True); Argand's own).
+
+    Whoever needs certainty loads without mmap.
+    """
+    return _C._damaged_mappings()

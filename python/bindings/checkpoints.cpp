@@ -1,6 +1,7 @@
 // torch.load, torch.save and folders of checkpoints over the reader and writer of io/.
 #include "bindings/checkpoints.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -10,20 +11,12 @@
 #include "argand/io/checkpoint_folder.h"
 #include "argand/io/format_error.h"
 #include "argand/io/load.h"
+#include "argand/io/mapped_file.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 
 namespace argand::python {
-namespace {
 
-std::string text_of(nb::handle text) {
-  Py_ssize_t size = 0;
-  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
-  if (!data) throw nb::python_error();
-  return {data, static_cast<size_t>(size)};
-}
-
-// OSError picks the class that belongs to its errno.
 void raise_os_error(const io::FileError& e) {
   const nb::object type = nb::borrow(PyExc_OSError);
   const bool none = dynamic_cast<const io::NoCheckpoint*>(&e) != nullptr;
@@ -35,18 +28,17 @@ void raise_os_error(const io::FileError& e) {
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
 }
 
-// Failures as Python knows them: what is wrong in a file, and what the system says.
-template <class F>
-auto translated(F&& f) {
-  try {
-    return f();
-  } catch (const io::FormatError& e) {
-    PyErr_SetString(nb::module_::import_("pickle").attr("UnpicklingError").ptr(), e.what());
-  } catch (const io::FileError& e) {
-    if (e.code() == 0) throw;
-    raise_os_error(e);
-  }
-  throw nb::python_error();
+void raise_unpickling_error(const char* what) {
+  PyErr_SetString(nb::module_::import_("pickle").attr("UnpicklingError").ptr(), what);
+}
+
+namespace {
+
+std::string text_of(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (!data) throw nb::python_error();
+  return {data, static_cast<size_t>(size)};
 }
 
 // Runs `f` of Python's from C++ code that does not hold the lock.
@@ -71,7 +63,7 @@ io::LoadOptions options_of(nb::handle place) {
 }
 
 // `source`: a path, or bytes.
-nb::object load(nb::handle source, nb::handle place, bool mmap, bool verify) {
+nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) {
   io::LoadOptions options = options_of(place);
   options.mmap = mmap;
   options.verify = verify;
@@ -180,7 +172,8 @@ void add_checkpoint_folder(nb::module_& module) {
 
 void add_checkpoints(nb::module_& module) {
   add_checkpoint_folder(module);
-  module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify"));
+  module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify").none());
+  module.def("_damaged_mappings", &io::MappedFile::all_damaged);
   module.def("_save_to_path", save_to_path, nb::arg("object").none(), nb::arg("path"));
   module.def("_save_to_file", save_to_file, nb::arg("object").none(), nb::arg("write"));
 }

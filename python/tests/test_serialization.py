@@ -256,14 +256,34 @@ def test_damage_is_named(tmp_path):
     path.write_bytes(content)
     for mmap in (False, True):
         with pytest.raises(pickle.UnpicklingError, match="data/0.*checksum"):
-            torch.load(path, mmap=mmap)
-    assert torch.load(path, verify=False)["w"].shape == (1000,)
+            torch.load(path, mmap=mmap, verify=True)
+    with pytest.raises(pickle.UnpicklingError, match="data/0.*checksum"):
+        torch.load(path)
+    assert torch.load(path, verify=False)["w"].shape == torch.load(path, mmap=True)["w"].shape == (1000,)
+    structure = content.index(b"_rebuild_tensor_v2")
+    content[structure] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(pickle.UnpicklingError, match="data.pkl.*checksum"):
+        torch.load(path, mmap=True)
     with pytest.raises(pickle.UnpicklingError, match="end record"):
         torch.load(io.BytesIO(bytes(content[:-1])))
     with pytest.raises(IsADirectoryError):
         open(tmp_path)
     with pytest.raises(RuntimeError, match="folder"):
         torch.load(tmp_path)
+
+
+def test_a_mapped_file_that_is_cut_is_named(tmp_path):
+    path = tmp_path / "f.pt"
+    torch.save(torch.ones(1 << 20), path)
+    x = torch.load(path, mmap=True)
+    assert x[-1] == 1 and str(path) not in torch.serialization.damaged_files()
+    del x
+    x = torch.load(path, mmap=True)
+    os.truncate(path, 8192)
+    assert x[-1] == 0 and x[0] == 1 and torch.serialization.damaged_files() == [str(path)]
+    del x
+    assert torch.serialization.damaged_files() == []
 
 
 def test_bytes_begin_at_multiples_of_64(tmp_path):
