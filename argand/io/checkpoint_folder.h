@@ -47,7 +47,7 @@ class CheckpointFolder {
   };
 
   // Makes nothing yet: the folder is made by the first save.  ValueError unless `keep` > 0.
-  explicit CheckpointFolder(std::string path, int64_t keep = 3, Vfs& vfs = posix_vfs());
+  explicit CheckpointFolder(std::string path, int64_t keep = 3, Vfs& vfs = default_vfs());
   // As close(), but what failed is a warning.
   ~CheckpointFolder();
   CheckpointFolder(const CheckpointFolder&) = delete;

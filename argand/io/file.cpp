@@ -50,31 +50,30 @@ void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {
                   path_, 0);
 }
 
-InputFile::InputFile(std::string path) : ByteSource(std::move(path)) {
-  // Without O_NONBLOCK the open of a FIFO would wait for a writer before we could see that it is one.
-  fd_ = retry([&] { return ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY); });
+InputFile::InputFile(std::string path, Vfs& vfs) : ByteSource(std::move(path)), vfs_(vfs) {
+  fd_ = retry([&] { return vfs_.open(path_.c_str()); });
   if (fd_ < 0) {
     const int code = errno;
     throw FileError(str("cannot read '", path_, "': ", reason(code)), path_, code);
   }
   struct stat info {};
-  const int code = ::fstat(fd_, &info) != 0 ? errno : 0;
+  const int code = retry([&] { return vfs_.status(fd_, info); }) != 0 ? errno : 0;
   if (code != 0 || !S_ISREG(info.st_mode)) {
-    ::close(fd_);
+    vfs_.close(fd_);
     throw FileError(str("cannot read '", path_, "': ", code ? reason(code) : str("it is ", kind_of(info.st_mode))),
                     path_, code);
   }
   size_ = info.st_size;
 }
 
-InputFile::~InputFile() { ::close(fd_); }
+InputFile::~InputFile() { vfs_.close(fd_); }
 
 void InputFile::read(int64_t offset, void* out, size_t count) const {
   auto* to = static_cast<uint8_t*>(out);
   size_t done = 0;
   while (done < count) {
     const int64_t at = offset + static_cast<int64_t>(done);
-    const ssize_t n = retry([&] { return ::pread(fd_, to + done, std::min(count - done, kMaxTransfer), at); });
+    const ssize_t n = retry([&] { return vfs_.pread(fd_, to + done, std::min(count - done, kMaxTransfer), at); });
     if (n < 0) {
       const int code = errno;
       throw FileError(str("cannot read '", path_, "' at byte ", at, ": ", reason(code)), path_, code);

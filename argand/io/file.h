@@ -3,6 +3,7 @@
 // limits. Writing:  AtomicFile.  At any moment, a crash included, the path holds the old content or the new one, whole.
 // Every failure throws FileError with the path and the system's reason.  Objects are for one thread each.
 #pragma once
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -36,6 +37,37 @@ class FileError : public IoError {
   std::optional<DiskSpace> space_;
 };
 
+// The system calls behind files, so that tests can let each of them fail.  Each returns what the call of its name
+// returns: a value >= 0, or -1 with errno set.
+class Vfs {
+ public:
+  virtual ~Vfs() = default;
+  // Opens `path` for reading and never waits for anybody, and asks what it is.
+  virtual int open(const char* path) = 0;
+  virtual int status(int fd, struct stat& out) = 0;
+  virtual ssize_t pread(int fd, void* out, size_t count, int64_t offset) = 0;
+  // Opens `path` for writing, empty and locked against other writers (EBUSY where one has it).
+  virtual int create(const char* path) = 0;
+  // Gives `fd` the mode and, where allowed, the owner of `path`; 0 where `path` does not exist.
+  virtual int copy_mode(int fd, const char* path) = 0;
+  virtual int allocate(int fd, int64_t size) = 0;  // reserves disk space; 0 where the file system cannot
+  // Beyond the largest file that is allowed (RLIMIT_FSIZE): EFBIG, and no signal.
+  virtual ssize_t pwrite(int fd, const void* data, size_t count, int64_t offset) = 0;
+  virtual int fsync(int fd) = 0;
+  virtual int rename(const char* from, const char* to) = 0;
+  virtual int fsync_dir(const char* folder) = 0;
+  virtual int close(int fd) = 0;
+  virtual int unlink(const char* path) = 0;
+  virtual int make_folder(const char* path) = 0;  // EEXIST where there is anything of that name
+  // The names in a folder, but "." and "..", are put behind `names`.
+  virtual int list(const char* folder, std::vector<std::string>& names) = 0;
+};
+
+Vfs& posix_vfs();
+// What everything uses that is not told otherwise: posix_vfs(), or what a test has put in its place.
+Vfs& default_vfs();
+void set_default_vfs(Vfs& vfs);
+
 // Bytes that can be read at any offset.
 class ByteSource {
  public:
@@ -58,12 +90,13 @@ class ByteSource {
 // A regular file open for reading, which may be cut while it is read.
 class InputFile final : public ByteSource {
  public:
-  explicit InputFile(std::string path);
+  explicit InputFile(std::string path, Vfs& vfs = default_vfs());
   ~InputFile() override;
   void read(int64_t offset, void* out, size_t count) const override;
   int descriptor() const { return fd_; }
 
  private:
+  Vfs& vfs_;
   int fd_ = -1;
 };
 
@@ -86,29 +119,6 @@ inline std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes
   return read_file(InputFile(path), max_bytes);
 }
 
-// The system calls that write, so that tests can let each of them fail.  Each returns what the call of its name
-// returns: a value >= 0, or -1 with errno set.
-class Vfs {
- public:
-  virtual ~Vfs() = default;
-  // Opens `path` for writing, empty and locked against other writers (EBUSY where one has it).
-  virtual int create(const char* path) = 0;
-  // Gives `fd` the mode and, where allowed, the owner of `path`; 0 where `path` does not exist.
-  virtual int copy_mode(int fd, const char* path) = 0;
-  virtual int allocate(int fd, int64_t size) = 0;  // reserves disk space; 0 where the file system cannot
-  virtual ssize_t pwrite(int fd, const void* data, size_t count, int64_t offset) = 0;
-  virtual int fsync(int fd) = 0;
-  virtual int rename(const char* from, const char* to) = 0;
-  virtual int fsync_dir(const char* folder) = 0;
-  virtual int close(int fd) = 0;
-  virtual int unlink(const char* path) = 0;
-  virtual int make_folder(const char* path) = 0;  // EEXIST where there is anything of that name
-  // The names in a folder, but "." and "..", are put behind `names`.
-  virtual int list(const char* folder, std::vector<std::string>& names) = 0;
-};
-
-Vfs& posix_vfs();
-
 std::string folder_of(const std::string& path);  // "." for a name alone
 
 // Replaces the content of `path`, whole or not at all:
@@ -122,7 +132,7 @@ std::string folder_of(const std::string& path);  // "." for a name alone
 // folders are refused.
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path, Vfs& vfs = posix_vfs());
+  explicit AtomicFile(std::string path, Vfs& vfs = default_vfs());
   ~AtomicFile();
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
@@ -151,6 +161,6 @@ class AtomicFile {
 // A new empty file in $TMPDIR or /tmp, whose name begins with `prefix`; its path.
 std::string make_temporary_file(const std::string& prefix);
 
-void write_file(const std::string& path, std::string_view content, Vfs& vfs = posix_vfs());
+void write_file(const std::string& path, std::string_view content, Vfs& vfs = default_vfs());
 
 }  // namespace argand::io

@@ -46,7 +46,7 @@ class TorchImage {
   // `folder` is what the archive calls its only folder.  Gives the file to `write` piece by piece.
   void write(const std::string& folder, const std::function<void(const void*, size_t)>& write) const;
   // Replaces the content of the file, whole or not at all.
-  void write_to(const std::string& path, Vfs& vfs = posix_vfs()) const;
+  void write_to(const std::string& path, Vfs& vfs = default_vfs()) const;
 
  private:
   std::string pickle_;

@@ -5,7 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
+#include <csignal>
+#include <ctime>
 #include <memory>
 
 #include "argand/io/file.h"
@@ -28,8 +31,44 @@ bool same_file(int fd, const char* path) {
          ours.st_ino == named.st_ino;
 }
 
+// A write beyond RLIMIT_FSIZE sends its thread SIGXFSZ, which ends the program unless somebody looks after it.
+class FileSizeSignal {
+ public:
+  FileSizeSignal() {
+    sigemptyset(&set_);
+    sigaddset(&set_, SIGXFSZ);
+    sigset_t pending;
+    sigpending(&pending);
+    was_pending_ = sigismember(&pending, SIGXFSZ) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &set_, &before_);
+  }
+  ~FileSizeSignal() {
+    const int code = errno;
+    if (code == EFBIG && !was_pending_) {
+      constexpr timespec kNow{};
+      while (::sigtimedwait(&set_, nullptr, &kNow) < 0 && errno == EINTR) {
+      }
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    errno = code;
+  }
+  FileSizeSignal(const FileSizeSignal&) = delete;
+  FileSizeSignal& operator=(const FileSizeSignal&) = delete;
+
+ private:
+  sigset_t set_, before_;
+  bool was_pending_ = false;
+};
+
 class PosixVfs final : public Vfs {
  public:
+  int open(const char* path) override {
+    // Without O_NONBLOCK the open of a FIFO would wait for a writer before we could see that it is one.
+    return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  }
+  int status(int fd, struct stat& out) override { return ::fstat(fd, &out); }
+  ssize_t pread(int fd, void* out, size_t count, int64_t offset) override { return ::pread(fd, out, count, offset); }
+
   int create(const char* path) override {
     for (;;) {
       const int fd = ::open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK, 0666);
@@ -58,6 +97,7 @@ class PosixVfs final : public Vfs {
 
   int allocate(int fd, int64_t size) override {
 #if defined(__linux__)
+    const FileSizeSignal none;
     if (::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, size) == 0) return 0;
     return errno == EOPNOTSUPP || errno == ENOSYS || errno == EINVAL ? 0 : -1;
 #else
@@ -67,6 +107,7 @@ class PosixVfs final : public Vfs {
   }
 
   ssize_t pwrite(int fd, const void* data, size_t count, int64_t offset) override {
+    const FileSizeSignal none;
     return ::pwrite(fd, data, count, offset);
   }
   int fsync(int fd) override { return ::fsync(fd); }
@@ -104,5 +145,16 @@ Vfs& posix_vfs() {
   static PosixVfs vfs;
   return vfs;
 }
+
+namespace {
+std::atomic<Vfs*> chosen{nullptr};
+}
+
+Vfs& default_vfs() {
+  Vfs* const vfs = chosen.load();
+  return vfs ? *vfs : posix_vfs();
+}
+
+void set_default_vfs(Vfs& vfs) { chosen = &vfs; }
 
 }  // namespace argand::io

@@ -3,6 +3,7 @@
 #include <sched.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,6 +133,50 @@ int fill_disks(const std::string& folder) {
     if (::umount(folder.c_str()) != 0) return 6;
   }
   return full > 100 && fits > 10 ? 0 : 7;
+}
+
+// The system would end a program that writes beyond its limit (SIGXFSZ).
+TEST(Disk, LimitOfFileSizes) {
+  const testing::TestFolder folder;
+  CheckpointFolder(folder.path()).save(1, state(1));
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    int errors = 0;
+    try {
+      for (const rlim_t limit : {rlim_t{0}, rlim_t{1000}, rlim_t{100'000}}) {
+        const rlimit value{limit, RLIM_INFINITY};
+        ::setrlimit(RLIMIT_FSIZE, &value);
+        for (const bool async : {false, true}) {
+          try {
+            CheckpointFolder run(folder.path());
+            if (async)
+              run.save_async(2, state(2)).wait();
+            else
+              run.save(2, state(2));
+          } catch (const FileError& e) {
+            errors += e.code() == EFBIG && e.path() == folder / "step-000000002.pt";
+          }
+        }
+      }
+      sigset_t pending;
+      ::sigpending(&pending);
+      if (::sigismember(&pending, SIGXFSZ) == 1) ::_exit(2);
+      if (CheckpointFolder(folder.path()).load_latest().step != 1) ::_exit(3);
+      const rlimit none{RLIM_INFINITY, RLIM_INFINITY};
+      ::setrlimit(RLIMIT_FSIZE, &none);
+      CheckpointFolder(folder.path()).save(2, state(2));
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());
+      ::_exit(4);
+    }
+    ::_exit(errors == 6 ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status)) << "ended by signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_EQ(folder.files(), 2u);
 }
 
 TEST(Disk, FullAtEverySize) {
