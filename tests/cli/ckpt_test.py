@@ -1,6 +1,8 @@
 """`argand ckpt`: what checkpoints hold, how they differ, from one format to another, and damage."""
+import io
 import pathlib
 import struct
+import zipfile
 import zlib
 
 from harness import CliTest, main, read_safetensors, write_safetensors
@@ -85,9 +87,56 @@ class Ckpt(CliTest):
         self.refused("verify", damaged, says="data/0, byte 0: its checksum is wrong")
         self.refused("verify", self.put("g", whole[:-1]), says="the file is cut")
         self.refused("verify", self.folder / "none", says="cannot read")
-        self.refused("verify", self.folder, says="it is a folder")
+        self.refused("verify", self.folder, says="no checkpoint in")
         self.refused("show", damaged, says="checksum")
         self.refused("verify", says="file is required")
+
+
+    def test_folder(self):
+        self.refused("show", self.folder, says="it is empty")
+        for step in (3, 12):
+            self.good("convert", self.put("f.safetensors", floats(x=[step])), self.folder / f"step-{step:09}.pt")
+        said = self.good("show", self.folder)
+        self.assertRegex(said, r"^step 3  \d+ bytes\nstep 12  \d+ bytes  the newest that is whole\n.*step-000000012.pt: PyTorch")
+        self.assertEqual(self.good("verify", self.folder).count("all checksums agree"), 2)
+        newest = self.folder / "step-000000012.pt"
+        newest.write_bytes(newest.read_bytes()[:-1])
+        shown = self.run_cli("ckpt", "show", self.folder)
+        self.assertEqual(shown.returncode, 0)
+        self.assertRegex(shown.stdout, r"^step 3  \d+ bytes  the newest that is whole\nstep 12  \d+ bytes  damaged\n")
+        self.assertIn("passed over", shown.stderr)
+        said = self.good("verify", self.folder, status=1)
+        self.assertRegex(said, r"step-000000003.pt: .* good; .*\n.*step-000000012.pt: damaged: .*the file is cut")
+
+    def test_names_with_dots(self):
+        def pickled(code):  # {"a.b": 1, "a": {"b": 2}} and the like
+            return self.put("p.pt", self.archive(code))
+        text = lambda t: b"X" + struct.pack("<I", len(t)) + t  # noqa: E731
+        one = pickled(b"\x80\x02}(" + text(b"a.b") + b"K\x01" + text(b"a") + b"}(" + text(b"b") + b"K\x02uu.")
+        said = self.good("show", one)
+        self.assertIn("\n  ['a.b']  1\n", said)
+        self.assertIn("\n    ['a']['b']  2\n", said)
+        other = self.put("o.pt", self.archive(b"\x80\x02}(" + text(b"a.b") + b"K\x02" + text(b"a") + b"}(" + text(b"b") + b"K\x01uu."))
+        self.assertEqual(self.good("diff", one, one), "no differences\n")
+        self.assertEqual(self.good("diff", one, other, status=1), "['a.b']: 1 and 2\n['a']['b']: 2 and 1\n")
+        numbers = self.put("n.pt", self.archive(b"\x80\x02}(K\x01K\x05" + text(b"1") + b"K\x06u."))
+        self.assertIn("\n  [int 1]  5\n  ['1']  6\n", self.good("show", numbers))
+
+    @staticmethod
+    def archive(pickle):
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as archive:
+            archive.writestr("archive/data.pkl", pickle)
+            archive.writestr("archive/version", "3")
+        return out.getvalue()
+
+    def test_what_is_left_out_is_said(self):
+        said = self.good("convert", self.module_with_metadata(), self.folder / "m.safetensors")
+        self.assertIn("left out: named data of 1 values besides their elements (_metadata of a state dict)\n", said)
+
+    def module_with_metadata(self):
+        text = lambda t: b"X" + struct.pack("<I", len(t)) + t  # noqa: E731
+        return self.put("m.pt", self.archive(b"\x80\x02ccollections\nOrderedDict\n)R}" + text(b"_metadata") + b"}sb."))
 
 
 if __name__ == "__main__":

@@ -2,10 +2,12 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <unordered_map>
 
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
+#include "argand/io/checkpoint_folder.h"
 #include "argand/io/load.h"
 #include "argand/io/safetensors.h"
 #include "argand/io/zip.h"
@@ -17,9 +19,10 @@ namespace {
 using io::Value;
 using Kind = Value::Kind;
 
-// A value with all names on the way to it: layers.0.weight.  Lists and dicts stand before what they hold.
+// A value with all names on the way to it: layers.0.weight.  Lists and dicts stand before what they hold.  Where two
+// have one name, as {"a.b": 1, "a": {"b": 2}} has, it is their exact one.
 struct Entry {
-  std::string name;
+  std::string name, exact;  // exact: ['layers'][0]['weight']
   size_t depth;
   Value value;
 };
@@ -65,21 +68,36 @@ std::string text_of(const Value& v) {
 // A tree may reach one list by so many ways that nobody could read the lines.
 constexpr size_t kMaxEntries = size_t{1} << 20;
 
-void flatten(const Value& v, const std::string& name, size_t depth, std::vector<Entry>& out) {
+std::string exact_key(const Value& key) {
+  if (!key.is_string()) return str("[", Value::kind_name(key.kind()), " ", text_of(key), "]");
+  std::string out = "['";
+  for (const char c : key.text()) {
+    if (c == '\'' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "']";
+}
+
+void flatten(const Value& v, const std::string& name, const std::string& exact, size_t depth, std::vector<Entry>& out) {
   ARGAND_CHECK(ValueError, out.size() < kMaxEntries, "ckpt: more than ", kMaxEntries, " values");
-  out.push_back({name, depth, v});
-  const std::string prefix = name.empty() ? "" : name + ".";
+  out.push_back({name, exact, depth, v});
+  const std::string prefix = depth == 0 ? "" : name + ".";
   for (size_t i = 0; i < v.size(); ++i) {
     if (v.is_dict())
-      flatten(v.value(i), prefix + (v.key(i).is_string() ? v.key(i).text() : text_of(v.key(i))), depth + 1, out);
+      flatten(v.value(i), prefix + (v.key(i).is_string() ? v.key(i).text() : text_of(v.key(i))),
+              exact + exact_key(v.key(i)), depth + 1, out);
     else
-      flatten(v[i], prefix + str(i), depth + 1, out);
+      flatten(v[i], prefix + str(i), exact + str("[", i, "]"), depth + 1, out);
   }
 }
 
 std::vector<Entry> entries_of(const Value& root) {
   std::vector<Entry> out;
-  flatten(root, "", 0, out);
+  flatten(root, "", "", 0, out);
+  std::unordered_map<std::string, size_t> count;
+  for (const Entry& e : out) ++count[e.name];
+  for (Entry& e : out)
+    if (count[e.name] > 1 && e.depth > 0) e.name = e.exact;
   return out;
 }
 
@@ -150,9 +168,7 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return gap.masked_fill(same, 0).max().item<double>();
 }
 
-}  // namespace
-
-int show_checkpoint(const std::string& path) {
+void show_file(const std::string& path) {
   const io::InputFile file(path);
   const std::vector<Entry> entries = entries_of(io::load(file, to_cpu()));
   std::printf("%s: %s, %lld bytes\n", path.c_str(), format_of(file), static_cast<long long>(file.size()));
@@ -180,13 +196,30 @@ int show_checkpoint(const std::string& path) {
   }
   const Totals totals = totals_of(entries);
   std::printf("%zu tensors, %lld bytes of elements\n", totals.tensors, static_cast<long long>(totals.bytes));
+}
+
+}  // namespace
+
+int show_checkpoint(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return show_file(path), 0;
+  io::CheckpointFolder folder(path);
+  const std::string newest = folder.load_latest(to_cpu()).path;
+  for (const int64_t step : folder.steps()) {
+    const std::string file = folder.path_of(step);
+    std::printf("step %lld  %lld bytes%s\n", static_cast<long long>(step),
+                static_cast<long long>(io::InputFile(file).size()),
+                file == newest  ? "  the newest that is whole"
+                : file > newest ? "  damaged"
+                                : "");
+  }
+  show_file(newest);
   return 0;
 }
 
 int diff_checkpoints(const std::string& first, const std::string& second) {
   const std::vector<Entry> a = entries_of(io::load(first, to_cpu())), b = entries_of(io::load(second, to_cpu()));
   std::unordered_map<std::string, const Value*> others;
-  for (const Entry& e : b) others.emplace(e.name, &e.value);
+  for (const Entry& e : b) others.emplace(e.exact, &e.value);
   size_t differences = 0;
   const auto say = [&](const std::string& name, const std::string& what) {
     ++differences;
@@ -196,7 +229,7 @@ int diff_checkpoints(const std::string& first, const std::string& second) {
     return v.is_tensor() ? str(v.tensor().dtype(), " ", v.tensor().sizes()) : printable(text_of(v));
   };
   for (const Entry& e : a) {
-    const auto it = others.find(e.name);
+    const auto it = others.find(e.exact);
     if (it == others.end()) {
       say(e.name, str("only in ", first, ": ", shown(e.value)));
       continue;
@@ -218,7 +251,7 @@ int diff_checkpoints(const std::string& first, const std::string& second) {
         say(e.name, str("values differ, by ", gap, " at most"));
   }
   for (const Entry& e : b)
-    if (others.count(e.name)) say(e.name, str("only in ", second, ": ", shown(e.value)));
+    if (others.count(e.exact)) say(e.name, str("only in ", second, ": ", shown(e.value)));
   if (differences == 0) std::printf("no differences\n");
   return differences == 0 ? 0 : 1;
 }
@@ -260,17 +293,46 @@ int convert_checkpoint(const std::string& from, const std::string& to) {
       if (const std::string first = sharing.first(e); !first.empty())
         std::printf("%s shares memory with %s: written once for each\n", printable(e.name, 200).c_str(),
                     printable(first, 200).c_str());
-  io::save_safetensors(to, io::tensors_of(root));
+  size_t gradients = 0, attributes = 0;
+  for (const Entry& e : entries) {
+    if (!e.value.attributes().is_none()) ++attributes;
+    if (e.value.is_tensor() && e.value.tensor().requires_grad()) ++gradients;
+  }
+  const StateDict tensors = io::tensors_of(root);
+  io::save_safetensors(to, tensors);
+  if (attributes > 0)
+    std::printf("left out: named data of %zu values besides their elements (_metadata of a state dict)\n", attributes);
+  if (gradients > 0) std::printf("left out: requires_grad of %zu tensors\n", gradients);
   return 0;
 }
 
-int verify_checkpoint(const std::string& path) {
+namespace {
+
+void verify_file(const std::string& path) {
   const io::InputFile file(path);
   const Totals totals = totals_of(entries_of(io::load(file, to_cpu())));
   std::printf("%s: %s, %zu tensors, %lld bytes of elements: good; %s\n", path.c_str(), format_of(file), totals.tensors,
               static_cast<long long>(totals.bytes),
               io::ZipDirectory::begins(file) ? "all checksums agree" : "the format has no checksums of elements");
-  return 0;
+}
+
+}  // namespace
+
+int verify_checkpoint(const std::string& path) {
+  if (!std::filesystem::is_directory(path)) return verify_file(path), 0;
+  io::CheckpointFolder folder(path);
+  const std::vector<int64_t> steps = folder.steps();
+  if (steps.empty()) (void)folder.load_latest(to_cpu());  // throws what the folder holds
+  int status = 0;
+  for (const int64_t step : steps) {
+    try {
+      verify_file(folder.path_of(step));
+    } catch (const io::FileError& e) {
+      std::printf("%s: damaged: %s\n", folder.path_of(step).c_str(), e.msg().c_str());
+      status = 1;
+    }
+  }
+  return status;
 }
 
 }  // namespace argand::cli
