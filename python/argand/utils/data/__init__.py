@@ -6,5 +6,6 @@ from .dataset import (ChainDataset, ConcatDataset, Dataset, IterableDataset, Sta
 from .distributed import DistributedSampler  # noqa: F401
 from .sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler,  # noqa: F401
                       WeightedRandomSampler)
+from .files import CIFAR, read_csv, read_text  # noqa: F401
 from .shards import TarShards  # noqa: F401
 from .worker import get_worker_info  # noqa: F401
