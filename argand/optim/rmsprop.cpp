@@ -26,13 +26,14 @@ Tensor RMSprop::step(LossClosure closure) {
   for (OptimizerParamGroup& group : param_groups()) {
     const auto& o = static_cast<const RMSpropOptions&>(group.options());
     std::vector<Tensor> params, grads, squares, means, buffers;
+    std::vector<RMSpropParamState*> states;
     for (const Tensor& p : group.params()) {
       if (!p.grad().defined()) continue;
       auto& state = static_cast<RMSpropParamState&>(state_of(p));
       if (!state.square_avg().defined()) state.square_avg(zeros_like(p));
       if (o.momentum() > 0 && !state.momentum_buffer().defined()) state.momentum_buffer(zeros_like(p));
       if (o.centered() && !state.grad_avg().defined()) state.grad_avg(zeros_like(p));
-      state.step(state.step() + 1);
+      states.push_back(&state);
       params.push_back(p);
       grads.push_back(p.grad());
       squares.push_back(state.square_avg());
@@ -42,6 +43,7 @@ Tensor RMSprop::step(LossClosure closure) {
     if (!params.empty())
       _fused_rmsprop_(params, grads, squares, means, buffers, o.lr(), o.alpha(), o.eps(), o.weight_decay(),
                       o.momentum(), o.centered(), o.maximize());
+    for (RMSpropParamState* state : states) state->step(state->step() + 1);  // a step that failed is not counted
   }
   return loss;
 }

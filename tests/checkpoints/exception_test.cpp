@@ -1,6 +1,9 @@
-// The strong guarantee: memory runs out at every allocation of an operation in turn, and the state is as it was.
+// The strong guarantee: memory runs out at every allocation of an operation in turn, that of C++ objects and that of
+// tensors' elements, and the state is as it was.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <new>
 
@@ -13,12 +16,16 @@
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "argand/optim/adam.h"
+#include "argand/optim/rmsprop.h"
 #include "argand/optim/sgd.h"
+#include "argand/runtime/cpu/aligned_allocator.h"
 #include "argand/serialize/training_state.h"
 
 namespace {
 
 thread_local int64_t allocations_left = -1;  // of this thread until one fails; -1: none does
+thread_local int retries = 0;                // of the tensors' allocator, that fail too
+thread_local int64_t element_blocks = 0;     // that the tensors' allocator asked for
 
 void* allocate(size_t size, size_t alignment) {
   if (allocations_left >= 0 && allocations_left-- == 0) throw std::bad_alloc();
@@ -35,6 +42,14 @@ void* operator new(size_t size) { return allocate(size, 0); }
 void* operator new[](size_t size) { return allocate(size, 0); }
 void* operator new(size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
 void* operator new[](size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
+// What the tensors' allocator asks for elements, and asks again when it has given back what it keeps.
+extern "C" int posix_memalign(void** out, size_t alignment, size_t size) {
+  ++element_blocks;
+  if (retries > 0) return --retries, ENOMEM;
+  if (allocations_left >= 0 && allocations_left-- == 0) return retries = 1, ENOMEM;
+  *out = std::aligned_alloc(alignment, (size + alignment - 1) / alignment * alignment);
+  return *out ? 0 : ENOMEM;
+}
 void operator delete(void* p) noexcept { std::free(p); }
 void operator delete[](void* p) noexcept { std::free(p); }
 void operator delete(void* p, size_t) noexcept { std::free(p); }
@@ -89,7 +104,9 @@ template <class Operation, class Check>
 int64_t at_every_allocation(Operation f, Check is_unchanged) {
   for (int64_t n = 0;; ++n) {
     bool failed = false;
+    release_cached_memory();  // else most blocks of elements would be old ones
     allocations_left = n;
+    retries = 0;
     try {
       f();
     } catch (const std::bad_alloc&) {
@@ -143,6 +160,27 @@ TEST(Exceptions, Restore) {
   EXPECT_NE(to.bytes(), before);
 }
 
+// Nothing to leave unchanged but what is in use: no file stays open, and the next one loads.
+TEST(Exceptions, Load) {
+  const Training training(1, 1);
+  const io::testing::TestFolder folder;
+  io::save_torch(folder / "f.pt", training.parts.state(0, 1));
+  const auto open_files = [] { return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}); };
+  for (const bool mapped : {false, true}) {
+    io::LoadOptions options;
+    options.mmap = mapped;
+    const auto before = open_files();
+    const int64_t blocks = element_blocks;
+    std::string loaded;
+    EXPECT_GT(at_every_allocation([&] { io::load(folder / "f.pt", options); }, [&] { return open_files() == before; }),
+              100);
+    EXPECT_EQ(element_blocks > blocks, !mapped) << "mapped elements alone need no memory";
+    io::write_torch(io::load(folder / "f.pt", options), "f",
+                    [&](const void* p, size_t n) { loaded.append(static_cast<const char*>(p), n); });
+    EXPECT_EQ(loaded, io::testing::content_of(folder / "f.pt"));
+  }
+}
+
 TEST(Exceptions, Save) {
   const Training training(1, 1);
   const io::testing::TestFolder folder;
@@ -186,6 +224,52 @@ TEST(Exceptions, OptimizerStep) {
     EXPECT_GT(at_every_allocation([&] { training.optimizer->step(); }, unchanged), 10);
     EXPECT_EQ(training.bytes(), undisturbed.bytes());
   }
+}
+
+// The parameters of one group change together, with what was remembered of them, or not at all.  Of several groups,
+// those before the one that failed have made their step: to take it back, each step would have to copy all that it
+// changes.
+template <class O, class Options>
+void expect_whole_steps(const char* name, const Options& options) {
+  for (const int warm : {0, 2}) {
+    manual_seed(1);
+    const auto net = std::make_shared<Net>();
+    O optimizer(net->parameters(), options);
+    const auto gradients = [&] {
+      optimizer.zero_grad();
+      net->forward(randn({5, 4})).square().sum().backward();
+    };
+    for (int i = 0; i < warm; ++i) {
+      gradients();
+      optimizer.step();
+    }
+    gradients();
+    const auto copies = [](const StateDict& state) {
+      StateDict out;
+      for (const auto& item : state) out.insert(item.key(), item.value().detach().clone());
+      return out;
+    };
+    const StateDict parameters = copies(net->state_dict()), remembered = copies(optimizer.state_dict());
+    const auto same = [](const StateDict& before, const StateDict& now) {
+      return std::all_of(before.begin(), before.end(), [&](const auto& item) {
+        const Tensor* const t = now.find(item.key());
+        return t && equal(*t, item.value());
+      });
+    };
+    const int64_t failures = at_every_allocation(
+        [&] { optimizer.step(); },
+        [&] { return same(parameters, net->state_dict()) && same(remembered, optimizer.state_dict()); });
+    EXPECT_GT(failures, 5) << name;
+    EXPECT_FALSE(same(parameters, net->state_dict())) << name;
+  }
+}
+
+TEST(Exceptions, StepsOfOptimizersAreWhole) {
+  expect_whole_steps<optim::SGD>("SGD", optim::SGDOptions(0.1));
+  expect_whole_steps<optim::SGD>("SGD with momentum", optim::SGDOptions(0.1).momentum(0.9));
+  expect_whole_steps<optim::Adam>("Adam", optim::AdamOptions(0.1).amsgrad(true));
+  expect_whole_steps<optim::AdamW>("AdamW", optim::AdamWOptions(0.1));
+  expect_whole_steps<optim::RMSprop>("RMSprop", optim::RMSpropOptions(0.1));
 }
 
 }  // namespace
