@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import time
 
 import numpy
 import pytest
@@ -304,3 +305,62 @@ def test_resumes_from_random_kills(tmp_path):
             at_steps += 0 < run.step < 3 * 7
             assert bits(run.go().state()) == expected
     print(f"{kills} kills in {rounds} runs, {at_steps} of them in the middle")
+
+
+SIGNALS = int(os.environ.get("ARGAND_SIGNALS", "20"))
+
+
+def train_until_stopped(path, started):
+    """In a process of its own: goes on from `path`, finishes the step it is in when a signal comes, saves and exits."""
+    run, folder = Run("noisy"), CheckpointFolder(path)
+    if folder.steps():
+        run.resume(folder.load_latest().state)
+
+    def after_step():
+        if stop.requested:
+            folder.save_async(run.step, run.state())
+            folder.close()
+            os._exit(128 + stop.signal)
+    with StopSignal() as stop:
+        os.write(started, b"s")
+        while run.epoch < EPOCHS:
+            run.train_epoch(after_step=after_step)
+        folder.save(run.step, run.state())
+        os._exit(0)
+
+
+def test_finishes_the_step_and_saves_when_it_is_asked_to_stop(tmp_path):
+    """SIGINT and SIGTERM at random times: the step is whole, saved, and the bits are those of a run that was let alone.
+    ARGAND_SIGNALS: how often."""
+    expected = bits(Run("noisy").go().state())
+    rng = random.Random(3)
+    signals = rounds = middle = 0
+    while signals < SIGNALS:
+        rounds += 1
+        path, done, before = tmp_path / str(rounds), False, 0
+        while not done and signals < SIGNALS:
+            reads, writes = os.pipe()
+            child = os.fork()
+            if child == 0:
+                try:
+                    train_until_stopped(path, writes)
+                finally:
+                    os._exit(1)
+            os.close(writes)
+            assert os.read(reads, 1) == b"s"
+            os.close(reads)
+            time.sleep(rng.uniform(0, 0.02))
+            number = rng.choice((signal.SIGINT, signal.SIGTERM))
+            os.kill(child, number)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            done = code == 0
+            assert done or code == 128 + number, code
+            signals += not done
+            loaded = CheckpointFolder(path).load_latest()
+            assert not loaded.skipped and loaded.step >= before
+            assert done or loaded.step > before or loaded.step == 3 * 7, "at least the step that was begun"
+            middle += 0 < loaded.step < 3 * 7
+            before = loaded.step
+            assert bits(Run("noisy").resume(loaded.state).go().state()) == expected
+    print(f"{signals} signals in {rounds} runs, {middle} of them in the middle")
+    assert middle > 0
