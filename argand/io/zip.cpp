@@ -1,7 +1,5 @@
 #include "argand/io/zip.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -82,10 +80,6 @@ std::string shown(std::string_view name) {
 }
 
 }  // namespace
-
-uint32_t crc32_of(const void* data, size_t size, uint32_t before) {
-  return static_cast<uint32_t>(::crc32_z(before, static_cast<const Bytef*>(data), size));
-}
 
 struct ZipDirectory::End {
   int64_t directory = 0, directory_bytes = 0, at = 0;  // `at`: the end of the directory

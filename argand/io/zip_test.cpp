@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <cstring>
 
@@ -165,6 +166,20 @@ TEST(SpecialFiles, ThatAreCutWhileTheyAreRead) {
     ASSERT_EQ(::truncate(path.c_str(), 50), 0);
     EXPECT_NE(thrown([&] { load(other, options); }), "") << mmap;
   }
+}
+
+TEST(Crc32, IsZlibs) {
+  std::string bytes;
+  uint32_t state = 1;
+  for (int i = 0; i < 5000; ++i) bytes += static_cast<char>((state = state * 1664525 + 1013904223) >> 24);
+  for (size_t size = 0; size < 400; ++size)
+    for (const size_t at : {0, 1, 7, 13})
+      for (const uint32_t before : {0U, 1U, 0xFFFFFFFFU, 0x12345678U}) {
+        const auto expected = ::crc32_z(before, reinterpret_cast<const Bytef*>(bytes.data() + at), size);
+        ASSERT_EQ(crc32_of(bytes.data() + at, size, before), expected) << size << " at " << at;
+      }
+  EXPECT_EQ(crc32_of(bytes.data(), 5000), ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), 5000));
+  EXPECT_EQ(crc32_of("123456789", 9), 0xCBF43926);  // the check value of its catalogues
 }
 
 }  // namespace
