@@ -15,10 +15,12 @@ struct ARGAND_SHARED AnomalyMode {
   static inline std::atomic<bool> enabled{false};
 };
 
-// On for a scope.
+// On for a scope.  Looking for NaNs is all that it does, so without that it is off.
 class DetectAnomalyGuard {
  public:
-  DetectAnomalyGuard() : before_(AnomalyMode::is_enabled()) { AnomalyMode::set_enabled(true); }
+  explicit DetectAnomalyGuard(bool check_nan = true) : before_(AnomalyMode::is_enabled()) {
+    AnomalyMode::set_enabled(check_nan);
+  }
   ~DetectAnomalyGuard() { AnomalyMode::set_enabled(before_); }
   DetectAnomalyGuard(const DetectAnomalyGuard&) = delete;
   DetectAnomalyGuard& operator=(const DetectAnomalyGuard&) = delete;

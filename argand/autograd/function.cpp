@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argand/autograd/pass.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 
@@ -56,7 +57,15 @@ variable_list AutogradContext::get_saved_variables() const {
 bool AutogradContext::needs_input_grad(size_t tensor_argument) const {
   ARGAND_CHECK(IndexError, tensor_argument < node_->next_edges().size(), "needs_input_grad: there are ",
                node_->next_edges().size(), " tensor arguments, got index ", tensor_argument);
-  return node_->next_edges()[tensor_argument].is_valid();
+  const Edge& edge = node_->next_edges()[tensor_argument];
+  return edge.is_valid() && Pass::wants(edge);
+}
+
+bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const {
+  for (const auto& [first, last] : tensor_arguments)
+    for (size_t i = first; i < last; ++i)
+      if (needs_input_grad(i)) return true;
+  return false;
 }
 
 static bool contains(const variable_list& list, const Tensor& t) {

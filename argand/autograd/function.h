@@ -31,6 +31,7 @@ using variable_list = std::vector<Tensor>;
 using tensor_list = std::vector<Tensor>;
 
 class FunctionNode;
+using IndexRange = std::pair<size_t, size_t>;  // from the first to before the second
 
 // What forward tells backward.
 class AutogradContext {
@@ -55,6 +56,7 @@ class AutogradContext {
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   // Whether the gradient of this tensor argument of forward (counting tensors alone) is wanted.
   bool needs_input_grad(size_t tensor_argument) const;
+  bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // of any of them
 
  private:
   friend class FunctionNode;

@@ -1,14 +1,13 @@
-// A value of one of the few types that AutogradContext::saved_data keeps, with LibTorch's accessors.
+// A value of one of the few types that AutogradContext::saved_data keeps and that ops of a program's own take and
+// return, with LibTorch's accessors.
 #pragma once
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "argand/core/tensor.h"
 
 namespace argand {
 
-// What needs the variant stands in the .cpp: its members would cost every user's compiler.
 class IValue {
  public:
   IValue();
@@ -30,6 +29,9 @@ class IValue {
   IValue(std::vector<int64_t> v);
   IValue(std::vector<double> v);
   IValue(std::vector<Tensor> v);
+  IValue(const Device& v);
+  IValue(Generator v);
+  IValue(std::vector<IValue> v);  // a list of anything
   template <class T>
   IValue(std::optional<T> v) {
     if (v) *this = IValue(std::move(*v));
@@ -44,6 +46,10 @@ class IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
+  bool isDevice() const;
+  bool isGenerator() const;
+  bool isList() const;    // of anything
+  bool isScalar() const;  // a number or a bool
 
   // ValueError if it holds another type.
   const Tensor& toTensor() const;
@@ -55,15 +61,24 @@ class IValue {
   const std::vector<int64_t>& toIntVector() const;
   const std::vector<double>& toDoubleVector() const;
   const std::vector<Tensor>& toTensorVector() const;
+  const Device& toDevice() const;
+  const Generator& toGenerator() const;
+  const std::vector<IValue>& toListRef() const;
+  // As the C++ type T of an argument or result of an op (argand/library/boxing.h).
+  template <class T>
+  T to() const;
 
  private:
+  struct Value;
+  template <class T>
+  explicit IValue(std::in_place_type_t<T>, T&& v);
+  Value& value();
+  const Value& value() const;
   template <class T>
   bool is() const;
   template <class T>
   const T& get(const char* name) const;
-  std::variant<std::monostate, Tensor, bool, int64_t, double, Scalar, std::string, std::vector<int64_t>,
-               std::vector<double>, std::vector<Tensor>>
-      value_;
+  alignas(void*) unsigned char bytes_[40];  // a Value; a variant here would cost every user's compiler
 };
 
 }  // namespace argand

@@ -133,6 +133,11 @@ static void refuse_nan(const Node& node, const Grads& grads) {
                  "Function '", node.name(), "' returned nan values in its ", i, "th output.");
 }
 
+// The pass of the step that runs on this thread, if it wants the gradients of some tensors alone.
+static thread_local Pass* limited_pass = nullptr;
+
+bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
+
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
@@ -143,7 +148,16 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   // A node that only captures is where the pass ends, unless something behind it is wanted too.
   const bool wanted = !limited_ || leads_to_needed(*node);
   if (!any || !wanted) return Grads(edges.size());
-  Grads out = node->apply(std::move(grads));
+  struct Limit {
+    explicit Limit(Pass* pass) : before(std::exchange(limited_pass, pass)) {}
+    ~Limit() { limited_pass = before; }
+    Pass* before;
+  };
+  Grads out;
+  {
+    const Limit limit(limited_ ? this : nullptr);
+    out = node->apply(std::move(grads));
+  }
   if (AnomalyMode::is_enabled()) [[unlikely]]
     refuse_nan(*node, out);
   if (!keep_graph_) node->release_variables();

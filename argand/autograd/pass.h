@@ -43,6 +43,8 @@ class Pass {
   // Hooks, captures and the node's own work.  One gradient per edge, in the shape and dtype and on the device of the
   // tensor it belongs to.
   Grads step(Node* node, Grads grads, Grads& captured);
+  // Whether the pass whose step runs on this thread wants what goes along `edge`; true outside of one.
+  static bool wants(const Edge& edge);
 
   // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
   class Order {

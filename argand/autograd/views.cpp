@@ -5,6 +5,7 @@
 // new base.
 #include "argand/autograd/accumulate.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/not_implemented.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -125,8 +126,10 @@ intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
   AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return nullptr;
   if (meta->base.defined() && meta->view_version != _version() && meta->base.grad_fn()) {
-    if (meta->creation != autograd::CreationMeta::DEFAULT)
+    if (meta->creation != autograd::CreationMeta::DEFAULT) {
+      autograd::check_view_has_derivative(*meta);
       throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");
+    }
     const Tensor base = meta->base;
     const std::lock_guard lock(meta->mutex);
     if (meta->view_version != _version()) {

@@ -19,7 +19,12 @@ State& state() {  // never destroyed: static destructors may warn
   return *s;
 }
 
+std::atomic<bool> always{false};
+
 }  // namespace
+
+bool warns_always() { return always.load(std::memory_order_relaxed); }
+bool set_warns_always(bool on) { return always.exchange(on); }
 
 WarningFunction set_warning_handler(WarningFunction handler) {
   auto next = handler ? std::make_shared<const WarningFunction>(std::move(handler)) : nullptr;

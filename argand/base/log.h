@@ -24,12 +24,17 @@ void warn(const Parts&... parts) {
   detail::emit_warning(str(parts...));
 }
 
+// Whether what warns once warns each time; false at first, of the process.
+bool warns_always();
+bool set_warns_always(bool always);  // returns what was
+
 }  // namespace argand
 
 // Warns when this line is reached the first time in the process; its parts are not evaluated again.
-#define ARGAND_WARN_ONCE(...)                                                              \
-  do {                                                                                     \
-    static ::std::atomic<bool> argand_warned{false};                                       \
-    if (!argand_warned.load(::std::memory_order_relaxed) && !argand_warned.exchange(true)) \
-      ::argand::warn(__VA_ARGS__);                                                         \
+#define ARGAND_WARN_ONCE(...)                                                                  \
+  do {                                                                                         \
+    static ::std::atomic<bool> argand_warned{false};                                           \
+    if ((!argand_warned.load(::std::memory_order_relaxed) && !argand_warned.exchange(true)) || \
+        ::argand::warns_always())                                                              \
+      ::argand::warn(__VA_ARGS__);                                                             \
   } while (false)

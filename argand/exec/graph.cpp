@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "argand/exec/invoke.h"
+#include "argand/exec/not_implemented.h"
 
 namespace argand {
 
@@ -63,8 +64,10 @@ void check_inplace(const char* op, const Tensor& self, bool records) {
   ARGAND_CHECK(GradError, !(meta->requires_grad && self.is_leaf()), op,
                ": a leaf Variable that requires grad is being used in an in-place operation.");
   if (!meta->base.defined()) return;
-  if (meta->creation != autograd::CreationMeta::DEFAULT && (records || meta->base.requires_grad()))
+  if (meta->creation != autograd::CreationMeta::DEFAULT && (records || meta->base.requires_grad())) {
+    autograd::check_view_has_derivative(*meta);
     throw_unrecorded_view(op, meta->creation, "is being");
+  }
   ARGAND_CHECK(GradError, !(meta->base.requires_grad() && meta->base.is_leaf()), op,
                ": a view of a leaf Variable that requires grad is being used in an in-place operation.");
 }

@@ -1,41 +1,28 @@
-// What LibTorch says about its modes by the keys of its dispatcher, which Argand does not have: the keys that the modes
-// switch on and off, and the questions.
+// What LibTorch says about its modes by the keys of its dispatcher.
 #pragma once
 #include "argand/base/log.h"
-#include "argand/core/grad_mode.h"
+#include "argand/library/dispatch_key.h"
 #include "c10/namespaces.h"
 
-namespace c10 {
-
-enum class DispatchKey { ADInplaceOrView, Autograd };
-struct DispatchKeySet {
-  DispatchKey key;
-};
-inline constexpr DispatchKeySet autograd_dispatch_keyset{DispatchKey::Autograd};
-
 // InferenceMode excludes autograd's keys, and takes away the one of views and writes that is there otherwise.
-namespace impl {
-inline bool tls_is_dispatch_key_excluded(DispatchKey key) {
-  return key == DispatchKey::Autograd && InferenceMode::is_enabled();
-}
+namespace c10::impl {
+using argand::ExcludeDispatchKeyGuard;
+inline bool tls_is_dispatch_key_excluded(DispatchKey key) { return excluded_dispatch_keys().has(key); }
 inline bool tls_is_dispatch_key_included(DispatchKey key) {
-  return key == DispatchKey::ADInplaceOrView && !InferenceMode::is_enabled();
+  return key == DispatchKey::ADInplaceOrView && !InferenceMode::is_enabled() && !tls_is_dispatch_key_excluded(key);
 }
-inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) { return tls_is_dispatch_key_excluded(keys.key); }
-inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) { return tls_is_dispatch_key_included(keys.key); }
-}  // namespace impl
-
-}  // namespace c10
+inline bool tls_is_dispatch_keyset_excluded(DispatchKeySet keys) { return (excluded_dispatch_keys() & keys) == keys; }
+inline bool tls_is_dispatch_keyset_included(DispatchKeySet keys) {
+  return keys == DispatchKeySet(DispatchKey::ADInplaceOrView) &&
+         tls_is_dispatch_key_included(DispatchKey::ADInplaceOrView);
+}
+}  // namespace c10::impl
 
 namespace at {
-
-// Nothing is recorded.  The first of LibTorch's, which warns; the others take its place.
-struct AutoDispatchBelowAutograd : NoGradGuard {};
-struct AutoDispatchBelowADInplaceOrView : NoGradGuard {};
-struct AutoNonVariableTypeMode : NoGradGuard {
+// The first of LibTorch's guards of kernels, which warns; AutoDispatchBelowAutograd took its place.
+struct AutoNonVariableTypeMode : AutoDispatchBelowAutograd {
   explicit AutoNonVariableTypeMode(bool = true) {
     warn("AutoNonVariableTypeMode is deprecated; use InferenceMode, or AutoDispatchBelowAutograd in kernels");
   }
 };
-
 }  // namespace at

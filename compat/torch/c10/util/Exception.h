@@ -1,6 +1,5 @@
 // TORCH_CHECK and its relatives: Argand's errors and warnings under LibTorch's macros.
 #pragma once
-#include <atomic>
 #include <sstream>
 
 #include "argand/base/error.h"
@@ -66,16 +65,12 @@ inline void set_warning_handler(WarningHandler* handler) {
   }
   argand::set_warning_handler([handler](std::string_view m) { handler->process({}, std::string(m), false); });
 }
-// Whether TORCH_WARN_ONCE warns each time; of the process.
-inline std::atomic<bool>& warn_always() {
-  static std::atomic<bool> always{false};
-  return always;
-}
-inline bool get_warnAlways() { return warn_always(); }
-inline void set_warnAlways(bool always) { warn_always() = always; }
+// Whether TORCH_WARN_ONCE and the library's own warn each time; of the process.
+inline bool get_warnAlways() { return warns_always(); }
+inline void set_warnAlways(bool always) { set_warns_always(always); }
 class WarnAlways {
  public:
-  explicit WarnAlways(bool always = true) : before_(warn_always().exchange(always)) {}
+  explicit WarnAlways(bool always = true) : before_(set_warns_always(always)) {}
   ~WarnAlways() { set_warnAlways(before_); }
   WarnAlways(const WarnAlways&) = delete;
   WarnAlways& operator=(const WarnAlways&) = delete;
@@ -128,10 +123,4 @@ class WarnAlways {
 #define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
 
 #define TORCH_WARN(...) ::argand::warn(::c10::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...)                     \
-  do {                                           \
-    if (::c10::Warning::get_warnAlways())        \
-      TORCH_WARN(__VA_ARGS__);                   \
-    else                                         \
-      ARGAND_WARN_ONCE(::c10::str(__VA_ARGS__)); \
-  } while (false)
+#define TORCH_WARN_ONCE(...) ARGAND_WARN_ONCE(::c10::str(__VA_ARGS__))

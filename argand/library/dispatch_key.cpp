@@ -1,0 +1,69 @@
+#include "argand/library/dispatch_key.h"
+
+#include "argand/exec/autocast.h"
+
+namespace argand {
+
+namespace {
+thread_local DispatchKeySet excluded;
+}
+
+const char* toString(DispatchKey key) {
+  static constexpr const char* kNames[] = {"Undefined",
+                                           "CPU",
+                                           "CUDA",
+                                           "Meta",
+                                           "BackendSelect",
+                                           "ADInplaceOrView",
+                                           "AutogradCPU",
+                                           "AutogradCUDA",
+                                           "AutogradMeta",
+                                           "AutocastCPU",
+                                           "AutocastCUDA",
+                                           "Autograd",
+                                           "CompositeExplicitAutograd",
+                                           "CompositeExplicitAutogradNonFunctional",
+                                           "CompositeImplicitAutograd",
+                                           "AutogradOther",
+                                           "Tracer",
+                                           "Functionalize",
+                                           "Python",
+                                           "FuncTorchBatched",
+                                           "SparseCPU",
+                                           "SparseCUDA",
+                                           "QuantizedCPU",
+                                           "QuantizedCUDA",
+                                           "MkldnnCPU",
+                                           "XLA",
+                                           "MPS",
+                                           "HIP",
+                                           "XPU",
+                                           "HPU",
+                                           "PrivateUse1"};
+  static_assert(std::size(kNames) == static_cast<size_t>(DispatchKey::PrivateUse1) + 1);
+  return kNames[static_cast<size_t>(key)];
+}
+
+DispatchKeySet excluded_dispatch_keys() {
+  return InferenceMode::is_enabled() ? excluded | DispatchKey::Autograd : excluded;
+}
+
+ExcludeDispatchKeyGuard::ExcludeDispatchKeyGuard(DispatchKeySet keys)
+    : before_(excluded),
+      grad_(GradMode::is_enabled()),
+      autocast_cpu_(autocast::is_autocast_enabled(kCPU)),
+      autocast_cuda_(autocast::is_autocast_enabled(kCUDA)) {
+  excluded = excluded | keys;
+  if (keys.has(DispatchKey::Autograd)) GradMode::set_enabled(false);
+  if (autocast_cpu_ && keys.has(DispatchKey::AutocastCPU)) autocast::set_autocast_enabled(kCPU, false);
+  if (autocast_cuda_ && keys.has(DispatchKey::AutocastCUDA)) autocast::set_autocast_enabled(kCUDA, false);
+}
+
+ExcludeDispatchKeyGuard::~ExcludeDispatchKeyGuard() {
+  excluded = before_;
+  GradMode::set_enabled(grad_);
+  if (autocast_cpu_) autocast::set_autocast_enabled(kCPU, true);
+  if (autocast_cuda_) autocast::set_autocast_enabled(kCUDA, true);
+}
+
+}  // namespace argand

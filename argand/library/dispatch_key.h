@@ -1,0 +1,121 @@
+// Where a kernel of an op of a program's own belongs: a device, autograd, autocast, or several at once.  Argand's own
+// ops know no keys; only what argand/library registers is chosen by them.
+#pragma once
+#include <cstdint>
+
+#include "argand/core/grad_mode.h"
+#include "argand/core/tensor.h"
+
+namespace argand {
+
+enum class DispatchKey : uint8_t {
+  Undefined,
+  // What runs on a device; the order is DeviceType's.
+  CPU,
+  CUDA,
+  Meta,
+  BackendSelect,
+  ADInplaceOrView,
+  // In DeviceType's order, too.
+  AutogradCPU,
+  AutogradCUDA,
+  AutogradMeta,
+  AutocastCPU,
+  AutocastCUDA,
+  Autocast = AutocastCUDA,
+  // For all devices.
+  Autograd = AutocastCUDA + 1,
+  CompositeExplicitAutograd,
+  CompositeExplicitAutogradNonFunctional,
+  CompositeImplicitAutograd,
+  CatchAll = CompositeImplicitAutograd,
+  // Kernels for these are kept and never asked for: no tensor has such a key.
+  AutogradOther = CompositeImplicitAutograd + 1,
+  Tracer,
+  Functionalize,
+  Python,
+  FuncTorchBatched,
+  SparseCPU,
+  SparseCUDA,
+  QuantizedCPU,
+  QuantizedCUDA,
+  MkldnnCPU,
+  XLA,
+  MPS,
+  HIP,
+  XPU,
+  HPU,
+  PrivateUse1,
+};
+const char* toString(DispatchKey key);
+
+class DispatchKeySet {
+ public:
+  constexpr DispatchKeySet() = default;
+  constexpr DispatchKeySet(DispatchKey key) : bits_(of(key)) {}
+  constexpr explicit DispatchKeySet(uint64_t raw) : bits_(raw) {}
+  constexpr bool has(DispatchKey key) const { return of(key) != 0 && (bits_ & of(key)) == of(key); }
+  constexpr bool has_any(DispatchKeySet other) const { return (bits_ & other.bits_) != 0; }
+  constexpr bool empty() const { return bits_ == 0; }
+  constexpr uint64_t raw_repr() const { return bits_; }
+  constexpr DispatchKeySet add(DispatchKey key) const { return *this | key; }
+  constexpr DispatchKeySet remove(DispatchKey key) const { return *this - key; }
+  friend constexpr DispatchKeySet operator|(DispatchKeySet a, DispatchKeySet b) {
+    return DispatchKeySet(a.bits_ | b.bits_);
+  }
+  friend constexpr DispatchKeySet operator&(DispatchKeySet a, DispatchKeySet b) {
+    return DispatchKeySet(a.bits_ & b.bits_);
+  }
+  friend constexpr DispatchKeySet operator-(DispatchKeySet a, DispatchKeySet b) {
+    return DispatchKeySet(a.bits_ & ~b.bits_);
+  }
+  friend constexpr bool operator==(DispatchKeySet a, DispatchKeySet b) { return a.bits_ == b.bits_; }
+
+ private:
+  static constexpr uint64_t bit(DispatchKey key) { return uint64_t{1} << static_cast<int>(key); }
+  // Autograd is that of every device.
+  static constexpr uint64_t of(DispatchKey key) {
+    if (key == DispatchKey::Undefined) return 0;
+    if (key != DispatchKey::Autograd) return bit(key);
+    return bit(DispatchKey::AutogradCPU) | bit(DispatchKey::AutogradCUDA) | bit(DispatchKey::AutogradMeta);
+  }
+  uint64_t bits_ = 0;
+};
+
+inline constexpr DispatchKeySet autograd_dispatch_keyset{DispatchKey::Autograd};
+inline constexpr DispatchKeySet autocast_dispatch_keyset =
+    DispatchKeySet(DispatchKey::AutocastCPU) | DispatchKey::AutocastCUDA;
+inline constexpr DispatchKeySet backend_dispatch_keyset =
+    DispatchKeySet(DispatchKey::CPU) | DispatchKey::CUDA | DispatchKey::Meta | DispatchKey::BackendSelect;
+// What is left to ask below a kernel for autograd, and below one for views and writes.
+inline constexpr DispatchKeySet after_ADInplaceOrView_keyset = backend_dispatch_keyset;
+inline constexpr DispatchKeySet after_autograd_keyset = after_ADInplaceOrView_keyset | DispatchKey::ADInplaceOrView;
+
+// The keys that calls of this thread leave out.
+DispatchKeySet excluded_dispatch_keys();
+
+// Calls leave out these keys for a scope.  Without Autograd, Argand's own ops record nothing; without Autocast, they
+// cast nothing.
+class ExcludeDispatchKeyGuard {
+ public:
+  explicit ExcludeDispatchKeyGuard(DispatchKeySet keys);
+  explicit ExcludeDispatchKeyGuard(DispatchKey key) : ExcludeDispatchKeyGuard(DispatchKeySet(key)) {}
+  ~ExcludeDispatchKeyGuard();
+  ExcludeDispatchKeyGuard(const ExcludeDispatchKeyGuard&) = delete;
+  ExcludeDispatchKeyGuard& operator=(const ExcludeDispatchKeyGuard&) = delete;
+
+ private:
+  DispatchKeySet before_;
+  bool grad_, autocast_cpu_, autocast_cuda_;
+};
+
+// What kernels for autograd put around the call of what computes.
+struct AutoDispatchBelowAutograd : ExcludeDispatchKeyGuard {
+  AutoDispatchBelowAutograd() : ExcludeDispatchKeyGuard(DispatchKey::Autograd) {}
+};
+struct AutoDispatchBelowADInplaceOrView : ExcludeDispatchKeyGuard {
+  AutoDispatchBelowADInplaceOrView()
+      : ExcludeDispatchKeyGuard(autograd_dispatch_keyset | DispatchKey::ADInplaceOrView) {}
+};
+
+}  // namespace argand

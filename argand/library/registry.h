@@ -1,0 +1,48 @@
+// What the dispatcher keeps; of argand/library alone.
+#pragma once
+#include <list>
+#include <map>
+#include <mutex>
+
+#include "argand/library/dispatcher.h"
+#include "argand/library/schema.h"
+
+namespace argand::library {
+
+struct Registered {
+  DispatchKey key;
+  KernelFunction kernel;
+};
+
+struct Operator {
+  OperatorName name;
+  std::optional<FunctionSchema> schema;
+  std::string defined_at;
+  std::list<Registered> kernels;  // the newest first: it hides the others until it goes
+  size_t users = 0;               // definitions and kernels
+
+  const KernelFunction* find(DispatchKey key) const;
+};
+
+// Never destroyed: libraries of static storage give back what they registered when the program ends.
+struct Registry {
+  static Registry& get();
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, Operator> operators;
+  std::list<Registered> fallbacks;
+  std::map<std::string, std::string> namespaces;  // of a Library of kind DEF -> where it stands
+
+  Operator& entry(const OperatorName& name) {
+    Operator& op = operators[{name.name, name.overload_name}];
+    op.name = name;
+    return op;
+  }
+  void release(Operator& op) {
+    if (--op.users == 0) operators.erase({op.name.name, op.name.overload_name});
+  }
+};
+
+// What runs for Autograd where an op has a kernel for the device alone.
+const KernelFunction& autograd_not_registered();
+
+}  // namespace argand::library
