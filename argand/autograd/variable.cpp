@@ -21,7 +21,7 @@ bool Tensor::requires_grad() const {
 
 const Tensor& Tensor::set_requires_grad(bool value) const {
   ARGAND_CHECK(GradError, !value || is_differentiable(dtype()),
-               "only Tensors of floating point and complex dtype can require gradients, got ", dtype());
+               "Only Tensors of floating point and complex dtype can require gradients, got ", dtype());
   ARGAND_CHECK(GradError, value || is_leaf(), "you can only change requires_grad flags of leaf variables.");
   ARGAND_CHECK(GradError, !value || !is_inference() || InferenceMode::is_enabled(),
                "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");

@@ -1,6 +1,8 @@
 #include "argand/optim/optimizer.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <set>
 #include <string_view>
 #include <unordered_set>
 
@@ -144,6 +146,73 @@ namespace {
 
 Tensor number(double value) { return full(IntArrayRef(), value, kDouble); }
 
+// LibTorch before 1.5 saved no options, and a list of tensors for each part of the states, by the parameters' numbers.
+struct OldName {
+  const char *list, *part;
+};
+constexpr OldName kOldNames[] = {{"step_buffers", "step"},
+                                 {"momentum_buffers", "momentum_buffer"},
+                                 {"square_average_buffers", "square_avg"},
+                                 {"grad_average_buffers", "grad_avg"},
+                                 {"exp_average_buffers", "exp_avg"},
+                                 {"exp_average_sq_buffers", "exp_avg_sq"},
+                                 {"max_exp_average_sq_buffers", "max_exp_avg_sq"},
+                                 {"sum_buffers", "sum"}};
+// L-BFGS has one state of all parameters; what its lists hold keeps its place.
+constexpr const char* kOldNumbers[] = {"t", "prev_loss"};
+constexpr const char* kOldTensors[] = {"d", "H_diag", "prev_flat_grad"};
+constexpr const char* kOldLists[] = {"old_dirs", "old_stps"};
+
+bool is_before_1_5(const StateDict& state) {
+  const auto any_list = [&state](const auto& names, const auto& name_of) {
+    return std::any_of(std::begin(names), std::end(names),
+                       [&](const auto& n) { return state.contains(std::string(name_of(n)) + "/size"); });
+  };
+  return any_list(kOldNames, [](const OldName& n) { return n.list; }) ||
+         any_list(kOldLists, [](const char* n) { return n; });
+}
+
+StateDict with_names_of_today(const StateDict& old, const StateDict& mine) {
+  warn(
+      "load: the optimizer's file has the old serialization format, of LibTorch before 1.5, without options: those of "
+      "the optimizer stay.  Save it again to have them in the file.");
+  StateDict out;
+  for (const auto& item : mine)
+    if (item.key().starts_with("param_groups.")) out.insert(item.key(), item.value());
+  const auto each = [&old](const std::string& list, const auto& f) {
+    const Tensor* size = old.find(list + "/size");
+    for (int64_t i = 0; size && i < size->item<int64_t>(); ++i) {
+      const Tensor* t = old.find(str(list, "/", i));
+      ARGAND_CHECK(ValueError, t, "load: the optimizer's file has no entry ", list, "/", i);
+      f(i, *t);
+    }
+  };
+  std::set<int64_t> with_state, with_step;
+  for (const OldName& n : kOldNames)
+    each(n.list, [&](int64_t i, const Tensor& t) {
+      const bool step = std::string_view(n.part) == "step";
+      (step ? with_step : with_state).insert(i);
+      out.insert(str("state.", i, ".", n.part), step ? t.to(kLong).reshape({}) : t);
+    });
+  const auto shared = [&](const char* name) { return str("state.0.", name); };
+  for (const char* name : kOldNumbers)
+    if (const Tensor* t = old.find(name)) out.insert(shared(name), t->to(kDouble).reshape({}));
+  for (const char* name : kOldTensors)
+    if (const Tensor* t = old.find(name)) out.insert(shared(name), *t);
+  for (const char* name : kOldLists) {
+    std::vector<Tensor> list;
+    each(name, [&](int64_t, const Tensor& t) { list.push_back(t); });
+    if (!list.empty()) out.insert(shared(name), stack(list, 0));
+  }
+  if (old.contains("prev_flat_grad")) {
+    with_state.insert(0);
+    out.insert(shared("func_evals"), full(IntArrayRef(), 0, kLong));
+  }
+  for (const int64_t i : with_state)
+    if (!with_step.contains(i)) out.insert(str("state.", i, ".step"), full(IntArrayRef(), 0, kLong));
+  return out;
+}
+
 }  // namespace
 
 StateDict Optimizer::state_dict() const {
@@ -225,7 +294,10 @@ void Optimizer::load_state_dict(const StateDict& state) {
 void Optimizer::save(serialize::OutputArchive& archive) const {
   for (const auto& item : state_dict()) archive.write(item.key(), item.value());
 }
-void Optimizer::load(serialize::InputArchive& archive) { load_state_dict(archive.state_dict()); }
+void Optimizer::load(serialize::InputArchive& archive) {
+  const StateDict state = archive.state_dict();
+  load_state_dict(is_before_1_5(state) ? with_names_of_today(state, state_dict()) : state);
+}
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {
   optimizer.save(archive);

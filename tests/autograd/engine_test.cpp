@@ -124,7 +124,7 @@ TEST(Engine, Errors) {
   const Grads g = grad({y.sum()}, {x, unused}, {}, true, false, true);
   EXPECT_TRUE(all_equal(g[0], 4));
   EXPECT_FALSE(g[1].defined());
-  EXPECT_MESSAGE("only Tensors of floating point and complex dtype can require gradients",
+  EXPECT_MESSAGE("Only Tensors of floating point and complex dtype can require gradients",
                  ones({2}, kLong).requires_grad_());
   EXPECT_MESSAGE("you can only change requires_grad flags of leaf variables", y.requires_grad_(false));
   EXPECT_TRUE(all_equal(grad({y.sum()}, {x})[0], 4)) << "errors leave the graph usable";

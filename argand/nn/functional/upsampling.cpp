@@ -39,7 +39,7 @@ Target target_of(const Tensor& input, const InterpolateFuncOptions& o) {
   if (factors.size() == 1) factors.assign(spatial, factors[0]);
   ARGAND_CHECK(ShapeError, factors.size() == spatial,
                "interpolate: scale_factor shape must match input shape. Input is ", spatial, "D, scale_factor size is ",
-               factors.size());
+               ArrayRef<double>(factors));
   for (size_t i = 0; i < spatial; ++i) {
     const double size = std::floor(static_cast<double>(input.sizes()[i + 2]) * factors[i]);
     ARGAND_CHECK(ValueError, size >= 0 && size < 0x1p62, "interpolate: expected finite positive scale factors, got ",

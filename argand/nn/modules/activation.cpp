@@ -23,6 +23,10 @@ ARGAND_ACTIVATION(LeakyReLU, leaky_relu,
 ARGAND_ACTIVATION(ELU, elu, "alpha=" << options.alpha() << inplace_after(options.inplace()))
 ARGAND_ACTIVATION(CELU, celu, "alpha=" << options.alpha() << inplace_after(options.inplace()))
 ARGAND_ACTIVATION(GELU, gelu, ")")
+HardtanhImpl::HardtanhImpl(const HardtanhOptions& options_) : options(options_) {
+  ARGAND_CHECK(ValueError, options.min_val() < options.max_val(), "max_val must be greater than min_val, got ",
+               options.max_val(), " and ", options.min_val());
+}
 ARGAND_ACTIVATION(Hardtanh, hardtanh,
                   "min_val=" << options.min_val() << ", max_val=" << options.max_val()
                              << inplace_after(options.inplace()))

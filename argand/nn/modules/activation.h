@@ -28,12 +28,20 @@ ARGAND_ACTIVATION(ELU);
 ARGAND_ACTIVATION(SELU);
 ARGAND_ACTIVATION(CELU);
 ARGAND_ACTIVATION(GELU);
-ARGAND_ACTIVATION(Hardtanh);
 ARGAND_ACTIVATION(Hardshrink);
 ARGAND_ACTIVATION(Softshrink);
 ARGAND_ACTIVATION(Softplus);
 ARGAND_ACTIVATION(GLU);
 #undef ARGAND_ACTIVATION
+
+// ValueError unless min_val is less than max_val.
+class HardtanhImpl : public Cloneable<HardtanhImpl> {
+ public:
+  explicit HardtanhImpl(const HardtanhOptions& options_ = {});
+  ARGAND_ACTIVATION_COMMON();
+  HardtanhOptions options;
+};
+ARGAND_MODULE(Hardtanh);
 
 // Without options.
 #define ARGAND_ACTIVATION(Name)                     \

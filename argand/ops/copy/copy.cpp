@@ -95,6 +95,8 @@ struct To : Composite<ToArgs> {
       "self in another dtype or on another device; self itself if nothing changes and copy is false.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ValueError, !a.options.requires_grad(),
+                 "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
     const bool same_dtype = a.options.dtype_opt().value_or(a.self.dtype()) == a.self.dtype();
     const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
     const bool same_format =

@@ -31,7 +31,15 @@ Tensor tensor(const TensorLiteral& literal, const TensorOptions& options) {
   dispatch<kAllTypes>(dtype, "tensor", [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* p = raw<T>(t);
-    for (const Scalar& v : literal.values()) *p++ = v.to<T>();
+    for (const Scalar& v : literal.values()) {
+      ARGAND_CHECK(ValueError, is_complex(dtype) || !v.isComplex() || v.to<std::complex<double>>().imag() == 0,
+                   "tensor: value cannot be converted to type ",
+                   dtype == kFloat    ? "float"
+                   : dtype == kDouble ? "double"
+                                      : dtype_name(dtype),
+                   " without overflow: the complex number ", v, " has an imaginary part");
+      *p++ = v.to<T>();
+    }
   });
   if (options.has_device()) t = t.to(options.device());
   return ops::as_leaf(std::move(t), options);

@@ -37,7 +37,7 @@ std::vector<int64_t> positions(int64_t rows, int64_t columns, Keep keep) {
 Tensor as_indices(const std::vector<int64_t>& values, const TensorOptions& options) {
   const Tensor t = exec::new_tensor({{2, static_cast<int64_t>(values.size()) / 2}, kLong}, kCPU);
   std::copy(values.begin(), values.end(), raw<int64_t>(t));
-  return t.to(options.dtype(options.dtype_opt().value_or(kLong)));
+  return t.to(options.dtype(options.dtype_opt().value_or(kLong)).requires_grad(std::nullopt));
 }
 
 }  // namespace

@@ -13,6 +13,9 @@ void check_index_dtype(const char* op, const Tensor& index) {
 }
 
 Tensor checked_index(const char* op, const Tensor& index, int64_t bound, int64_t dim, bool wrap) {
+  // What programs know of indices into nothing.
+  ARGAND_CHECK(IndexError, !wrap || bound != 0 || index.numel() == 0, op,
+               ": index is out of bounds for dimension with size 0");
   if (index.is_cpu()) {
     Tensor t = exec::dense(index, kLong);
     if (cpu::check_range(op, raw<int64_t>(t), t.numel(), bound, dim, wrap)) {
