@@ -5,6 +5,7 @@
 #include "torch/types.h"
 
 namespace torch {
+namespace utils {}  // namespace utils
 using std::make_unique;
 
 // There is one pool of threads, which starts by itself.
