@@ -89,7 +89,8 @@ Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& o) {
                "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ",
                enumtype::get_enum_name(o.mode()), ")");
   const bool picks = is(o.mode(), kNearest) || is(o.mode(), kArea) || is(o.mode(), kNearestExact);
-  ARGAND_CHECK(ValueError, !picks || !o.align_corners(),
+  // LibTorch lets kNearestExact have it.
+  ARGAND_CHECK(ValueError, !picks || is(o.mode(), kNearestExact) || !o.align_corners(),
                "interpolate: align_corners option can only be set with the interpolating modes: linear | bilinear | "
                "bicubic | trilinear");
   const Target t = target_of(input, o);

@@ -23,7 +23,8 @@ ARGAND_ACTIVATION(LeakyReLU, leaky_relu,
 ARGAND_ACTIVATION(ELU, elu, "alpha=" << options.alpha() << inplace_after(options.inplace()))
 ARGAND_ACTIVATION(CELU, celu, "alpha=" << options.alpha() << inplace_after(options.inplace()))
 ARGAND_ACTIVATION(GELU, gelu, ")")
-HardtanhImpl::HardtanhImpl(const HardtanhOptions& options_) : options(options_) {
+HardtanhImpl::HardtanhImpl(const HardtanhOptions& options_) : options(options_) { HardtanhImpl::reset(); }
+void HardtanhImpl::reset() {
   ARGAND_CHECK(ValueError, options.min_val() < options.max_val(), "max_val must be greater than min_val, got ",
                options.max_val(), " and ", options.min_val());
 }

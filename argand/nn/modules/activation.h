@@ -38,7 +38,9 @@ ARGAND_ACTIVATION(GLU);
 class HardtanhImpl : public Cloneable<HardtanhImpl> {
  public:
   explicit HardtanhImpl(const HardtanhOptions& options_ = {});
-  ARGAND_ACTIVATION_COMMON();
+  void reset() override;
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(Tensor input);
   HardtanhOptions options;
 };
 ARGAND_MODULE(Hardtanh);

@@ -37,7 +37,9 @@ Tensor tensor(const TensorLiteral& literal, const TensorOptions& options) {
                    dtype == kFloat    ? "float"
                    : dtype == kDouble ? "double"
                                       : dtype_name(dtype),
-                   " without overflow: the complex number ", v, " has an imaginary part");
+                   " without overflow: can not do torch::tensor(complex, dtype=non-complex) because complex can not be "
+                   "casted to real number without loss of information, got ",
+                   v);
       *p++ = v.to<T>();
     }
   });
