@@ -15,9 +15,9 @@ template <class... Parts>
 
 constexpr const char* kBinary = "the binary version is (cifar-10-binary.tar.gz, cifar-100-binary.tar.gz)";
 
-// Appends what `path` holds.
-void add(CifarSet& out, const std::string& path, CifarKind kind) {
-  const InputFile file(path);
+// Appends what `file` holds.
+void add(CifarSet& out, const ByteSource& file, CifarKind kind) {
+  const std::string& path = file.path();
   const int64_t head = kind == CifarKind::k10 ? 1 : 2, record = head + CifarSet::kPixels;
   char first = 0;
   if (file.size() > 0) file.read(0, &first, 1);
@@ -49,9 +49,9 @@ void add(CifarSet& out, const std::string& path, CifarKind kind) {
 
 }  // namespace
 
-CifarSet read_cifar(const std::string& path, CifarKind kind) {
+CifarSet read_cifar(const ByteSource& file, CifarKind kind) {
   CifarSet out;
-  add(out, path, kind);
+  add(out, file, kind);
   return out;
 }
 
@@ -65,7 +65,7 @@ CifarSet load_cifar(const std::string& folder, CifarKind kind, bool train) {
     std::error_code ignored;
     if (!std::filesystem::exists(binary, ignored) && std::filesystem::exists(path, ignored))
       fail(folder, "holds '", name, "', a pickle of the version for Python, which is not read; ", kBinary);
-    add(out, binary, kind);
+    add(out, InputFile(binary), kind);
   }
   return out;
 }

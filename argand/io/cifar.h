@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "argand/io/file.h"
+
 namespace argand::io {
 
 enum class CifarKind { k10, k100 };
@@ -22,7 +24,8 @@ struct CifarSet {
 };
 
 // One file.
-CifarSet read_cifar(const std::string& path, CifarKind kind);
+CifarSet read_cifar(const ByteSource& file, CifarKind kind);
+inline CifarSet read_cifar(const std::string& path, CifarKind kind) { return read_cifar(InputFile(path), kind); }
 // The training or the test images of a folder: data_batch_1.bin to data_batch_5.bin and test_batch.bin, or train.bin
 // and test.bin.
 CifarSet load_cifar(const std::string& folder, CifarKind kind, bool train);

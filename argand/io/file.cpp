@@ -88,7 +88,7 @@ void MemorySource::read(int64_t offset, void* out, size_t count) const {
   if (count > 0) std::memcpy(out, bytes_.data() + offset, count);
 }
 
-std::vector<uint8_t> read_file(const InputFile& file, int64_t max_bytes) {
+std::vector<uint8_t> read_file(const ByteSource& file, int64_t max_bytes) {
   if (file.size() > max_bytes)
     throw FileError(str("'", file.path(), "' is too large: expected at most ", max_bytes, " bytes, got ", file.size()),
                     file.path(), 0);

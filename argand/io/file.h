@@ -114,7 +114,7 @@ class MemorySource final : public ByteSource {
 constexpr int64_t kMaxWholeFile = int64_t{1} << 32;
 
 // The whole file; refuses one larger than `max_bytes` before it allocates.
-std::vector<uint8_t> read_file(const InputFile& file, int64_t max_bytes = kMaxWholeFile);
+std::vector<uint8_t> read_file(const ByteSource& file, int64_t max_bytes = kMaxWholeFile);
 inline std::vector<uint8_t> read_file(const std::string& path, int64_t max_bytes = kMaxWholeFile) {
   return read_file(InputFile(path), max_bytes);
 }

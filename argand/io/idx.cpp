@@ -78,7 +78,7 @@ void to_host_order(IdxArray& array) {
                  array.bytes.begin() + static_cast<std::ptrdiff_t>(i + width));
 }
 
-IdxArray read_plain(const InputFile& file) {
+IdxArray read_plain(const ByteSource& file) {
   IdxArray array;
   std::array<uint8_t, kMagicBytes> magic{};
   file.read(0, magic.data(), magic.size());
@@ -97,7 +97,7 @@ IdxArray read_plain(const InputFile& file) {
 }
 
 // Offsets in the errors count the bytes of the content, not of the compressed file.
-IdxArray read_compressed(const InputFile& file) {
+IdxArray read_compressed(const ByteSource& file) {
   const std::string& path = file.path();
   const std::vector<uint8_t> compressed = read_file(file);
   GzipReader gzip(compressed, path);
@@ -150,8 +150,7 @@ size_t size_of(IdxType type) {
 
 int64_t IdxArray::numel() const { return static_cast<int64_t>(bytes.size() / size_of(type)); }
 
-IdxArray read_idx(const std::string& path) {
-  const InputFile file(path);
+IdxArray read_idx(const ByteSource& file) {
   std::array<uint8_t, 3> start{};
   const auto known = static_cast<size_t>(std::min<int64_t>(file.size(), start.size()));
   file.read(0, start.data(), known);

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "argand/io/file.h"
+
 namespace argand::io {
 
 enum class IdxType : uint8_t {
@@ -38,6 +40,7 @@ struct IdxArray {
 };
 
 // The whole file; its size must be exactly what its header says.
-IdxArray read_idx(const std::string& path);
+IdxArray read_idx(const ByteSource& file);
+inline IdxArray read_idx(const std::string& path) { return read_idx(InputFile(path)); }
 
 }  // namespace argand::io

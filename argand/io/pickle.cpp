@@ -166,6 +166,7 @@ class Machine {
     charge(kObjectBytes * 2 + (arguments.size() == 1 ? arguments[0].size() * 3 * kItemBytes : 0));
     if (arguments.size() > 0 && arguments[0].kind() == Kind::kString) charge(arguments[0].text().size());
     if (arguments.size() > 0 && arguments[0].kind() == Kind::kBytes) charge(arguments[0].text().size());
+    if (!create) charge(names_.cost(callee, arguments));
     Value made = create ? names_.create(callee, arguments) : names_.call(callee, arguments);
     if (made.is_dict() || made.kind() == Kind::kSet) containers_.push_back(made);
     push(std::move(made));

@@ -27,6 +27,8 @@ class PickleNames {
   // `module.name`: a value (a dtype), or one of kind kGlobal for call() and create().
   virtual Value global(const std::string& module, const std::string& name) = 0;
   virtual Value call(const Value& global, const Value& arguments) = 0;
+  // Bytes that a call would compute, beyond the values in its arguments: charged before it.
+  virtual size_t cost(const Value& /*global*/, const Value& /*arguments*/) { return 0; }
   virtual Value create(const Value& global, const Value& arguments) = 0;
   virtual void set_state(Value& object, const Value& state) = 0;
   virtual Value persistent(const Value& id) = 0;

@@ -154,7 +154,7 @@ void TarReader::read_pax(const Header& h, bool global) {
     }
     int64_t size = -1;
     const auto [size_end, size_error] = std::from_chars(value.data(), value.data() + value.size(), size);
-    if (size_error != std::errc() || size_end != value.data() + value.size() || size < 0 || next_size_)
+    if (size_error != std::errc() || size_end != value.data() + value.size() || value.front() == '-' || next_size_)
       fail("the size in a pax header is no number");
     next_size_ = size;
   }

@@ -15,8 +15,8 @@ constexpr size_t kPiece = size_t{1} << 16;
 constexpr int kEnd = -1;
 }  // namespace
 
-std::string read_text(const std::string& path, int64_t max_bytes) {
-  const InputFile file(path);
+std::string read_text(const ByteSource& file, int64_t max_bytes) {
+  const std::string& path = file.path();
   if (file.size() > max_bytes)
     throw FileError(str("'", path, "' is too large: expected at most ", max_bytes, " bytes, got ", file.size()), path,
                     0);

@@ -10,7 +10,10 @@
 namespace argand::io {
 
 // The whole file.  FileError with the byte of the first thing that is not UTF-8.
-std::string read_text(const std::string& path, int64_t max_bytes = kMaxWholeFile);
+std::string read_text(const ByteSource& file, int64_t max_bytes = kMaxWholeFile);
+inline std::string read_text(const std::string& path, int64_t max_bytes = kMaxWholeFile) {
+  return read_text(InputFile(path), max_bytes);
+}
 
 // Knows the line and the field, both from 1.
 class CsvError : public FileError {

@@ -143,6 +143,7 @@ TEST(TorchBadInput, Pickles) {
   expect(global("torch", "device") + text("nowhere") + "\x85R", "nowhere");
   expect(global("collections", "defaultdict") + global("torch", "Size") + "\x85R",
          "a defaultdict whose values are made by torch.Size");
+  expect(global("_codecs", "encode") + "(U\1\xff" + text("latin1") + "tR", "a bytes where a text must be");
   expect("\x80\x04N", "pickle protocol 4");
   expect_error(file_with("\x80\x04N."), "pickle protocol 4");
 }
@@ -234,6 +235,21 @@ TEST(TorchBadInput, AStrideOfZeroIsAView) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // their allocators end the program instead
   EXPECT_THROW(x.contiguous().item(), Error) << "4 TiB";
 #endif
+}
+
+// A mark that is computed when the file is loaded: elements that the file does not hold must not be made.
+TEST(TorchBadInput, WhatIsComputedWhileLoadingTakesNoMemoryOfItsOwn) {
+  const auto marked = [](const char* mark, int64_t size, int64_t stride, const char* type = "FloatStorage") {
+    return global("torch._utils", "_rebuild_tensor_v2") + "(" + storage("0", 1, type) + std::string("K\0", 2) +
+           tuple_of({size}) + tuple_of({stride}) + "\x89}}" + text(mark) + "\x88stR";
+  };
+  const auto load = [](const std::string& body) {
+    return load_torch(MemorySource("f", file_with(pickle(body)))).tensor();
+  };
+  EXPECT_EQ(load(marked("neg", 1, 1)).item<float>(), -1);
+  EXPECT_EQ(load(marked("conj", 1, 1)).item<float>(), 1);
+  expect_error(file_with(pickle(marked("neg", 1, 1, "BoolStorage")), "\1"), "the mark neg");
+  expect_error(file_with(pickle(marked("neg", int64_t{1} << 40, 0))), "its values take more than");
 }
 
 TEST(TorchBadInput, AnyBitsOfNumbers) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "argand/base/checked.h"
 #include "argand/exec/invoke.h"
@@ -79,6 +80,11 @@ bool is_one_of(const char* const (&names)[N], std::string_view name) {
 template <class... Parts>
 void need(bool condition, const Parts&... parts) {
   ARGAND_CHECK(ValueError, condition, parts...);
+}
+
+const std::string& text_of(const Value& v) {
+  need(v.is_string(), "a ", Value::kind_name(v.kind()), " where a text must be");
+  return v.text();
 }
 
 void need_count(const std::string& name, const Value& arguments, size_t least, size_t most) {
@@ -183,8 +189,8 @@ std::optional<Value> call_builtin(const std::string& name, const Value& a) {
   if (name == "builtins.bytes") return bytes_of(name, Kind::kBytes, a);
   if (name == "_codecs.encode") {
     need_count(name, a, 2, 2);
-    need(a[1].text() == "latin1", name, " of an unknown encoding");
-    return Value::with_text(Kind::kBytes, latin1(a[0].text()));
+    need(text_of(a[1]) == "latin1", name, " of an unknown encoding");
+    return Value::with_text(Kind::kBytes, latin1(text_of(a[0])));
   }
   if (name == "builtins.complex") {
     need_count(name, a, 2, 2);
@@ -251,7 +257,7 @@ Value TorchNames::persistent(const Value& id) {
   need(id.size() == 5 || id[5].is_none(), "a storage that is a part of another");
   need(id[1].kind() == Kind::kGlobal, "a storage of no type");
   const std::string& type = id[1].text();
-  StorageRequest request{.key = id[2].text(), .location = id[3].text(), .numel = id[4].to_int()};
+  StorageRequest request{.key = text_of(id[2]), .location = text_of(id[3]), .numel = id[4].to_int()};
   request.untyped = type == "torch.UntypedStorage" || type == "torch.storage.UntypedStorage";
   bool found = request.untyped;
   for (const StorageName& s : kStorages)
@@ -293,6 +299,28 @@ Value TorchNames::with_state(Value tensor, const Value& state) const {
   return tensor;
 }
 
+// Conjugates and negatives are computed while the file is read: of many tensors over one storage each has its own
+// memory, and elements that a stride of 0 repeats are made.
+size_t TorchNames::cost(const Value& global, const Value& a) {
+  const std::string& name = global.text();
+  if (name == "torch._tensor._rebuild_from_type_v2" && a.size() == 4 && a[0].kind() == Kind::kGlobal &&
+      a[0].text() != name && a[2].kind() == Kind::kTuple)
+    return cost(a[0], a[2]);
+  const bool v3 = name == "torch._utils._rebuild_tensor_v3";
+  if ((!v3 && name != "torch._utils._rebuild_tensor_v2") || a.size() != (v3 ? 8U : 7U) || !a[a.size() - 1].is_dict())
+    return 0;
+  constexpr size_t kLargestElement = 16;
+  const Value& marks = a[a.size() - 1];
+  size_t bytes = 0;
+  for (size_t i = 0; i < marks.size(); ++i)
+    if (marks.value(i).kind() == Kind::kBool && marks.value(i).to_bool()) bytes += kLargestElement;
+  if (bytes == 0) return 0;
+  for (size_t i = 0; i < a[2].size() && a[2].is_sequence(); ++i)
+    if (!a[2][i].is_int() || __builtin_mul_overflow(bytes, a[2][i].to_int(), &bytes))
+      return std::numeric_limits<size_t>::max();
+  return bytes;
+}
+
 Value TorchNames::call(const Value& global, const Value& a) {
   const std::string& name = global.text();
   if (std::optional<Value> out = call_builtin(name, a)) return *out;
@@ -308,8 +336,8 @@ Value TorchNames::call(const Value& global, const Value& a) {
       const Value& bits = a[a.size() - 1];
       need(bits.is_dict(), name, ": marks that are a ", Value::kind_name(bits.kind()));
       for (size_t i = 0; i < bits.size(); ++i) {
-        const std::string& mark = bits.key(i).text();
-        need(mark == "conj" || mark == "neg", name, ": the mark ", mark);
+        const std::string& mark = text_of(bits.key(i));
+        need(mark == "conj" || (mark == "neg" && out.tensor().dtype() != kBool), name, ": the mark ", mark);
         if (bits.value(i).to_bool()) out = mark == "conj" ? out.tensor().conj() : out.tensor().neg();
       }
     }
@@ -353,11 +381,11 @@ Value TorchNames::call(const Value& global, const Value& a) {
   }
   if (name == "torch.device") {
     need_count(name, a, 1, 2);
-    return Device(a.size() == 1 ? a[0].text() : str(a[0].text(), ":", a[1].to_int()));
+    return Device(a.size() == 1 ? text_of(a[0]) : str(text_of(a[0]), ":", a[1].to_int()));
   }
   if (name == "torch.serialization._get_layout") {
     need_count(name, a, 1, 1);
-    need(a[0].text() == "torch.strided", "the layout ", a[0].text());
+    need(text_of(a[0]) == "torch.strided", "the layout ", a[0].text());
     return Value::with_text(Kind::kLayout, a[0].text());
   }
   if (objects_ && is_one_of(kScriptNames, name)) {

@@ -25,6 +25,7 @@ class TorchNames final : public PickleNames {
 
   Value global(const std::string& module, const std::string& name) override;
   Value call(const Value& global, const Value& arguments) override;
+  size_t cost(const Value& global, const Value& arguments) override;
   Value create(const Value& global, const Value& arguments) override;
   void set_state(Value& object, const Value& state) override;
   Value persistent(const Value& id) override;

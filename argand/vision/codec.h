@@ -13,6 +13,9 @@ struct Source {
 // Throws unless the size is within the limits and `max_pixels_per_byte` times the bytes of the source suffice for it.
 void check_size(const Source& source, const char* format, int64_t width, int64_t height, int64_t max_pixels_per_byte);
 
+// Throws unless so many bytes that are no pixels are within the limit.
+void check_ancillary(const Source& source, const char* format, int64_t bytes);
+
 Image decode_png(const Source& source);
 Image decode_jpeg(const Source& source);
 

@@ -74,6 +74,12 @@ void detail::check_size(const Source& source, const char* format, int64_t width,
                "': ", size, " bytes cannot hold ", width, "x", height, " pixels");
 }
 
+void detail::check_ancillary(const Source& source, const char* format, int64_t bytes) {
+  ARGAND_CHECK(IoError, bytes <= source.limits.max_ancillary_bytes, format, " image '", source.name,
+               "' has too much beside its pixels: expected at most ", source.limits.max_ancillary_bytes, " bytes, got ",
+               bytes);
+}
+
 Image decode_image(ArrayRef<uint8_t> bytes, const std::string& name, const DecodeLimits& limits) {
   const detail::Source source{bytes, name, limits};
   if (starts_with(bytes, "\x89PNG\r\n\x1a\n")) return detail::decode_png(source);

@@ -30,6 +30,7 @@ struct Image {
 struct DecodeLimits {
   int max_side = 16384;
   int64_t max_pixels = int64_t{1} << 28;
+  int64_t max_ancillary_bytes = int64_t{64} << 20;  // of texts, profiles and all else that is no pixel, together
 };
 
 // Decodes a PNG or a JPEG; which one is told by the first bytes, `name` is for errors.  Gray stays gray, all else

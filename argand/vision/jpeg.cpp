@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <csetjmp>
 #include <cstdio>
 // jpeglib.h wants FILE and size_t declared before it.
@@ -110,6 +111,24 @@ void run(Reader& reader, detail::Step<Reader> step) {
                reader.message);
 }
 
+// Of comments and segments of applications.  Coded data hold no marker that has a length.
+int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
+  int64_t sum = 0;
+  for (size_t at = 2; bytes.size() - at >= 4;) {
+    const uint8_t marker = bytes[at + 1];
+    const bool has_length = marker >= 0xC0 && marker != 0xFF && (marker < 0xD0 || marker > 0xD9);
+    if (bytes[at] != 0xFF || !has_length) {
+      ++at;
+      continue;
+    }
+    const size_t length = size_t{bytes[at + 2]} << 8 | bytes[at + 3];
+    if (length > bytes.size() - at - 2) break;
+    if (marker == 0xFE || (marker >= 0xE0 && marker <= 0xEF)) sum += static_cast<int64_t>(length);
+    at += 2 + std::max<size_t>(length, 2);
+  }
+  return sum;
+}
+
 // Adobe's programs write CMYK inverted, and all others follow them: 255 means no ink.
 std::vector<uint8_t> cmyk_to_rgb(const std::vector<uint8_t>& cmyk, bool inverted) {
   std::vector<uint8_t> rgb;
@@ -124,6 +143,7 @@ std::vector<uint8_t> cmyk_to_rgb(const std::vector<uint8_t>& cmyk, bool inverted
 }  // namespace
 
 Image detail::decode_jpeg(const Source& source) {
+  check_ancillary(source, "JPEG", ancillary_bytes(source.bytes));
   Reader reader(source);
   jpeg_decompress_struct& jpeg = reader.jpeg;
   jpeg.err = jpeg_std_error(&reader.errors);

@@ -21,6 +21,7 @@ struct Options {
   bool progressive = false;
   bool arithmetic = false;
   bool full_chroma = true;
+  unsigned restart = 0;
   std::vector<jpeg_scan_info> scans = {};
 };
 
@@ -41,6 +42,7 @@ Bytes encode(int width, int height, const Bytes& pixels, const Options& options 
   if (options.full_chroma) jpeg.comp_info[0].h_samp_factor = jpeg.comp_info[0].v_samp_factor = 1;
   if (options.progressive) jpeg_simple_progression(&jpeg);
   jpeg.arith_code = options.arithmetic;
+  jpeg.restart_interval = options.restart;
   if (!options.scans.empty()) {
     jpeg.scan_info = options.scans.data();
     jpeg.num_scans = static_cast<int>(options.scans.size());
@@ -220,6 +222,28 @@ TEST(Jpeg, ExifIsSkipped) {
   tagged.insert(tagged.end(), exif.begin(), exif.end());
   tagged.insert(tagged.end(), good.begin() + 2, good.end());
   EXPECT_EQ(decode(tagged).pixels, decode(good).pixels);
+}
+
+TEST(Jpeg, AncillaryDataAreLimited) {
+  Bytes file = encode(16, 8, smooth(16, 8, 3));
+  const Bytes comment = {0xff, 0xfe, 0, 6, 'a', 'b', 'c', 'd'};
+  const auto before = error(file, {.max_ancillary_bytes = 20});
+  EXPECT_EQ(before, "") << "the segment of JFIF";
+  for (int i = 0; i < 5; ++i) file.insert(file.begin() + 2, comment.begin(), comment.end());
+  EXPECT_NE(error(file, {.max_ancillary_bytes = 20}).find("too much beside its pixels"), std::string::npos);
+  EXPECT_EQ(error(file), "");
+}
+
+TEST(Jpeg, RestartMarkers) {
+  const Bytes good = encode(32, 8, smooth(32, 8, 1), {.colours = JCS_GRAYSCALE, .restart = 1});
+  ASSERT_EQ(error(good), "");
+  const size_t first = find_marker(good, 0xd0);
+  Bytes bad = good;
+  bad.erase(bad.begin() + static_cast<std::ptrdiff_t>(first), bad.begin() + static_cast<std::ptrdiff_t>(first) + 2);
+  EXPECT_NE(error(bad), "") << "missing";
+  bad = good;
+  bad[first + 1] = 0xd3;
+  EXPECT_NE(error(bad), "") << "out of order";
 }
 
 TEST(Jpeg, RandomDamageEndsWell) {

@@ -85,7 +85,11 @@ void choose_layout(Reader& r) {
 
 void read_pixels(Reader& r) {
   png_read_image(r.png, r.rows.data());
-  png_read_end(r.png, nullptr);
+  // The compressed stream has ended, and what follows the chunk it ended in is next.  libpng would pass over more data.
+  const ArrayRef<uint8_t> rest = r.source.bytes.slice(r.position);
+  if (rest.size() >= 8 && std::memcmp(rest.data() + 4, "IDAT", 4) == 0 && png_get_uint_32(rest.data()) > 0)
+    png_error(r.png, "image data behind the end of the image");
+  png_read_end(r.png, r.info);  // without a place for it, libpng takes any chunk behind the pixels
 }
 
 // See Note [setjmp in C++].
@@ -99,6 +103,21 @@ void run(Reader& reader, detail::Step<Reader> step) {
   if (!guarded(reader, step))
     ARGAND_THROW(IoError, "damaged PNG image '", reader.source.name, "', at byte ", reader.position, ": ",
                  reader.message.text);
+}
+
+// Of the chunks that are skipped.  What is no chunk ends the count: the decoder says what is wrong with it.
+int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
+  constexpr size_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
+  int64_t sum = 0;
+  for (size_t at = kSignature; bytes.size() - at >= kFrame;) {
+    const uint8_t* const chunk = bytes.data() + at;
+    const size_t length = size_t{png_get_uint_32(chunk)};
+    if (length > bytes.size() - at - kFrame || std::memcmp(chunk + 4, "IEND", 4) == 0) break;
+    const bool ancillary = (chunk[4] & 0x20) != 0;
+    if (ancillary && std::memcmp(chunk + 4, "tRNS", 4) != 0) sum += static_cast<int64_t>(length);
+    at += kFrame + length;
+  }
+  return sum;
 }
 
 uint8_t over_white(int value, int alpha) {
@@ -183,6 +202,7 @@ bool guarded(Writer& writer, detail::Step<Writer> step) {
 }  // namespace
 
 Image detail::decode_png(const Source& source) {
+  check_ancillary(source, "PNG", ancillary_bytes(source.bytes));
   Reader reader(source);
   run(reader, read_header);
   check_size(source, "PNG", reader.width, reader.height, kMaxPixelsPerByte);

@@ -199,6 +199,20 @@ TEST(Png, OtherChunksAreSkippedUnread) {
   EXPECT_EQ(decode(png(header(1, 1, 8, kGray), {0, 9}, extra)).pixels, Bytes{9});
 }
 
+TEST(Png, WhatFollowsThePixels) {
+  const Bytes ihdr = header(1, 1, 8, kGray), idat = chunk("IDAT", zlib({0, 9})), iend = chunk("IEND", {});
+  EXPECT_EQ(error(join({ihdr, idat, chunk("tEXt", {'a', 0}), iend})), "");
+  EXPECT_NE(error(join({ihdr, idat, idat, iend})), "") << "more image data in a chunk of its own";
+  EXPECT_NE(error(join({ihdr, idat, chunk("ABCD", {}), iend})), "") << "an unknown critical chunk";
+  EXPECT_NE(error(join({ihdr, idat, chunk("tRNS", {0, 9}), iend})), "") << "a transparency that comes too late";
+}
+
+TEST(Png, AncillaryDataAreLimited) {
+  const Bytes file = png(header(1, 1, 8, kGray), {0, 9}, chunk("tEXt", Bytes(100, 'a')));
+  EXPECT_EQ(error(file, {.max_ancillary_bytes = 100}), "");
+  EXPECT_NE(error(file, {.max_ancillary_bytes = 99}).find("too much beside its pixels"), std::string::npos);
+}
+
 TEST(Png, BadZlibStreams) {
   const Bytes ihdr = header(1, 1, 8, kGray), iend = chunk("IEND", {});
   const Bytes good = zlib({0, 9});
