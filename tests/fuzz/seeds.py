@@ -1,0 +1,137 @@
+"""Small good files of each format for the fuzzers.  The first byte of an input is an option of its target."""
+import gzip
+import io
+import json
+import pathlib
+import struct
+import sys
+import tarfile
+import zipfile
+import zlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def torch_file():
+    """Whole files, and their pickles alone."""
+    for path in sorted((ROOT / "tests/data/checkpoints").glob("*.pt")):
+        yield b"\0" + path.read_bytes()
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                pickles = [n for n in archive.namelist() if n.endswith("/data.pkl")]
+                yield b"\1" + archive.read(pickles[0])
+    # Pickles over the storages that the target puts into its archive: 16 bytes each.
+    def number(value):
+        return b"\x8a\x08" + struct.pack("<q", value)
+
+    def text_of(value):
+        return b"X" + struct.pack("<I", len(value)) + value
+
+    def tensor(kind, numel, sizes, strides, name=b"_rebuild_tensor_v2", behind=b""):
+        storage = b"(" + text_of(b"storage") + b"ctorch\n" + kind + b"\n" + text_of(b"0") + text_of(b"cpu") + number(numel) + b"tQ"
+        shape = b"(" + b"".join(map(number, sizes)) + b"t(" + b"".join(map(number, strides)) + b"t"
+        return b"ctorch._utils\n" + name + b"\n(" + storage + number(0) + shape + b"\x89ccollections\nOrderedDict\n)R" + behind + b"tR"
+
+    one = struct.pack(">d", 1)
+    float32 = tensor(b"FloatStorage", 4, (2, 2), (2, 1))
+    for body in (
+            float32, tensor(b"LongStorage", 2, (2,), (1,)), tensor(b"BoolStorage", 16, (4, 3), (3, 1)), tensor(b"HalfStorage", 8, (0, 3), (3, 1)),
+            tensor(b"ComplexFloatStorage", 2, (2,), (1,), behind=b"}" + text_of(b"conj") + b"\x88s"),
+            tensor(b"UntypedStorage", 16, (2,), (1,), b"_rebuild_tensor_v3", b"ctorch\nint16\n"),
+            b"}q\0(" + text_of(b"w") + float32 + b"q\1" + text_of(b"again") + b"h\1u",
+            b"ctorch._utils\n_rebuild_parameter\n(" + float32 + b"\x88ccollections\nOrderedDict\n)RtR",
+            b"ctorch._utils\n_rebuild_meta_tensor_no_storage\n(ctorch\nfloat16\n(K\2K\3t(K\3K\1t\x89tR",
+            b"c__builtin__\nset\n](K\1G" + one + text_of(b"a") + b"e\x85R", b"c__builtin__\ncomplex\nG" + one + b"K\2\x86R",
+            b"ctorch\nSize\n(K\1K\2t\x85R", b"ctorch\ndevice\n" + text_of(b"cuda") + b"K\1\x86R",
+            b"c_codecs\nencode\n" + text_of(b"\xc3\xa9") + text_of(b"latin1") + b"\x86R",
+            b"ccollections\ndefaultdict\nc__builtin__\nint\n\x85R", b"c__builtin__\nslice\n(NK\1NtR",
+            b"c__builtin__\nfrozenset\n](K\1K\2e\x85R", b"\x8a\x0b" + bytes(range(11)),
+            b"ccollections\nOrderedDict\n)R(" + text_of(b"a") + b"K\1u}" + text_of(b"_metadata") + b"}sb"):
+        yield b"\1\x80\2" + body + b"."
+    yield b"\1\x80\2c__torch__.M\nN\n)\x81}" + text_of(b"x") + b"K\1sb.!"
+
+
+def safetensors():
+    """Whole files, and without the length before the header."""
+    header = {"__metadata__": {"k": "v\u00e9"}, "a": {"dtype": "F32", "shape": [1, 2], "data_offsets": [0, 8]},
+              "b": {"dtype": "BOOL", "shape": [3], "data_offsets": [8, 11]}, "c": {"dtype": "I64", "shape": [0, 3], "data_offsets": [11, 11]}}
+    for part in ({}, {"a": header["a"]}, header):
+        text = json.dumps(part).encode()
+        data = bytes(max([entry["data_offsets"][1] for name, entry in part.items() if name != "__metadata__"], default=0))
+        yield b"\0" + struct.pack("<Q", len(text)) + text + data
+        yield b"\1" + text + data
+
+
+def idx():
+    """Of each type, plain and compressed."""
+    for kind, width in ((8, 1), (9, 1), (0xb, 2), (0xc, 4), (0xd, 4), (0xe, 8)):
+        data = bytes((0, 0, kind, 2)) + struct.pack(">II", 2, 3) + bytes(range(6 * width))
+        yield from (b"\0" + data, b"\1" + data, b"\0" + gzip.compress(data, mtime=0))
+
+
+def cifar():
+    """One record of each version, and labels alone."""
+    yield from (b"\0" + bytes(3073), b"\1" + bytes(3074), b"\2\1\2\3", b"\3\1\2\3")
+
+
+def csv():
+    """Tables with quotes, line breaks in fields, and other delimiters."""
+    yield from (b"\0a,\"b\"\"\n\"\r\n1,2\n", b"\1a,b\n1,2", b"\2a;b\r\n1;2\r\n", b"\x04\xef\xbb\xbfa\tb\n\xc3\xa9\t2\n", b"\0a,b\n,\n")
+
+
+def text():
+    """Characters of one to four bytes."""
+    yield b"\0" + "a\u00e9\u20ac\U0001f642".encode()
+
+
+def tar():
+    """Each kind of header, long names and directories."""
+    for form in (tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
+        for names in (("c.txt",), ("a/" * 60 + "b" * 80 + ".txt", "c.txt")):
+            buffer = io.BytesIO()
+            with tarfile.open(fileobj=buffer, mode="w", format=form) as archive:
+                folder = tarfile.TarInfo("d")
+                folder.type = tarfile.DIRTYPE
+                archive.addfile(folder)
+                for name in names:
+                    info = tarfile.TarInfo(name)
+                    info.size = 3
+                    archive.addfile(info, io.BytesIO(b"abc"))
+            yield b"\0" + buffer.getvalue().rstrip(b"\0") + bytes(1536)
+    pax = b"12 path=a/b\n10 size=3\n"
+    blocks = b""
+    for name, kind, data in ((b"p", b"x", pax), (b"f", b"0", b"abc")):
+        head = name.ljust(100, b"\0") + b"0000644\0" * 3 + b"%011o\0" % len(data) + b"0" * 11 + b"\0" + b" " * 8 + kind
+        blocks += (head.ljust(257, b"\0") + b"ustar\00000").ljust(512, b"\0") + data.ljust(512, b"\0")
+    yield b"\0" + blocks + bytes(1024)
+
+
+def png():
+    """Each colour type and depth; whole files, without checksums (1), and without compression (2)."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    for colour, depths, samples in ((0, (1, 2, 4, 8, 16), 1), (2, (8, 16), 3), (3, (1, 2, 4, 8), 1), (4, (8, 16), 2), (6, (8, 16), 4)):
+        for depth in depths:
+            for interlaced in (0, 1):
+                row = (samples * depth * 2 + 7) // 8
+                one = (samples * depth + 7) // 8
+                # Two by two pixels; interlaced they are three passes.
+                raw = bytes(2 * (1 + row)) if not interlaced else bytes(1 + one + 1 + one + 1 + row)
+                head = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 2, 2, depth, colour, 0, 0, interlaced))
+                middle = chunk(b"PLTE", bytes(range(6))) + chunk(b"tRNS", b"\x7f") if colour == 3 else b""
+                if colour == 0:
+                    middle = chunk(b"tEXt", b"a\0b") + chunk(b"tRNS", b"\0\1")
+                end = chunk(b"IEND", b"")
+                yield b"\0" + head + middle + chunk(b"IDAT", zlib.compress(raw)) + end
+                yield b"\1" + head + middle + chunk(b"IDAT", raw) + end
+
+
+def jpeg():
+    """Baseline; images of libjpeg with colours, restarts and progressive scans are in the kept corpus."""
+    sys.path.insert(0, str(ROOT / "tests/cli"))
+    from harness import jpeg as gray
+    whole = gray([10, 200, 90])
+    yield b"\0" + whole
+
+
+SEEDS = {make.__name__: make for make in (torch_file, safetensors, idx, cifar, csv, text, tar, png, jpeg)}
