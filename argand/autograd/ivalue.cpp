@@ -15,7 +15,7 @@ IValue::Value& IValue::value() { return *std::launder(reinterpret_cast<Value*>(b
 const IValue::Value& IValue::value() const { return *std::launder(reinterpret_cast<const Value*>(bytes_)); }
 
 template <class T>
-IValue::IValue(std::in_place_type_t<T>, T&& v) {
+IValue::IValue(std::in_place_type_t<T>, T v) {
   static_assert(sizeof(Value) <= sizeof(bytes_) && alignof(Value) <= alignof(void*));
   new (bytes_) Value(std::in_place_type<T>, std::move(v));
 }
@@ -47,9 +47,9 @@ IValue::~IValue() { value().~Value(); }
 template <class T>
 using Is = std::in_place_type_t<T>;
 IValue::IValue(Tensor v) : IValue(Is<Tensor>(), std::move(v)) {}
-IValue::IValue(bool v) : IValue(Is<bool>(), std::move(v)) {}
-IValue::IValue(double v) : IValue(Is<double>(), std::move(v)) {}
-IValue::IValue(int64_t v) : IValue(Is<int64_t>(), std::move(v)) {}
+IValue::IValue(bool v) : IValue(Is<bool>(), v) {}
+IValue::IValue(double v) : IValue(Is<double>(), v) {}
+IValue::IValue(int64_t v) : IValue(Is<int64_t>(), v) {}
 IValue::IValue(const Scalar& v) : IValue(Is<Scalar>(), Scalar(v)) {}
 IValue::IValue(std::string v) : IValue(Is<std::string>(), std::move(v)) {}
 IValue::IValue(const char* v) : IValue(std::string(v)) {}

@@ -71,7 +71,7 @@ class IValue {
  private:
   struct Value;
   template <class T>
-  explicit IValue(std::in_place_type_t<T>, T&& v);
+  explicit IValue(std::in_place_type_t<T>, T v);
   Value& value();
   const Value& value() const;
   template <class T>

@@ -138,7 +138,7 @@ Library& Library::define(const char* name_or_schema, CppFunction f) {
     schema.set_name(parse_operator_name(name_or_schema));
   }
   const std::string name = schema.operator_name().str();
-  define(std::move(schema));
+  define(schema);
   if (f.key_ == DispatchKey::Undefined) f.key_ = DispatchKey::CompositeImplicitAutograd;
   return implement(name.c_str(), std::move(f));
 }
