@@ -3,6 +3,8 @@ import re
 
 DIFF = re.compile(r"^```diff\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!\w+:|#)([^)#]+)")
+TEST = re.compile(r"`([A-Z]\w+)\.([A-Z]\w+)`")  # on the page of bad inputs, which names the test of each
+PAGE_OF_TESTS = "docs/bad-inputs.md"
 PATH = re.compile(r"`((?:argand|bench|cmake|compat|docs|examples|tests|tools)/[\w./-]*)`")
 
 
@@ -17,10 +19,20 @@ def diff_findings(tree, page, diff):
     return []
 
 
+def named_tests(tree, page):
+    """Tests that the page names and no source has."""
+    sources = "".join(tree.text(path) for path in tree.files("_test.cpp", under=("argand", "tests")))
+    missing = [f"{suite}.{test}" for suite, test in TEST.findall(tree.text(page))
+               if not re.search(rf"^TEST(?:_[FP])?\({suite}, {test}\)", sources, re.MULTILINE)]
+    return [f"{page}: there is no test {name}" for name in missing]
+
+
 def findings(tree):
     found = []
     for page in tree.files(".md"):
         text = tree.text(page)
+        if page == PAGE_OF_TESTS:
+            found += named_tests(tree, page)
         for diff in DIFF.findall(text):
             found += diff_findings(tree, page, diff)
         folder = (tree.root / page).parent

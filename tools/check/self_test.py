@@ -44,6 +44,7 @@ PLANTS = {
     "docs": [
         ("docs/planted.md", "[a](../README.md) `argand/base/str.h`\n", "[a](../absent.md)\n"),
         ("docs/planted.md", None, "`argand/base/absent.h`\n"),
+        ("docs/bad-inputs.md", "`TorchBadInput.Archives`\n", "`TorchBadInput.Absent`\n"),
         ("docs/planted.md", DIFF, DIFF.replace("once", "twice")),
         ("docs/planted.md", None, DIFF.replace("str.h", "absent.h")),
     ],
