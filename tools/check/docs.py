@@ -21,7 +21,7 @@ def diff_findings(tree, page, diff):
 
 def named_tests(tree, page):
     """Tests that the page names and no source has."""
-    sources = "".join(tree.text(path) for path in tree.files("_test.cpp", under=("argand", "tests")))
+    sources = "".join(tree.text(path) for path in tree.all_files("_test.cpp", under=("argand", "tests")))
     missing = [f"{suite}.{test}" for suite, test in TEST.findall(tree.text(page))
                if not re.search(rf"^TEST(?:_[FP])?\({suite}, {test}\)", sources, re.MULTILINE)]
     return [f"{page}: there is no test {name}" for name in missing]

@@ -27,15 +27,17 @@ class Tree:
         self.work = root / "build" / "check"  # caches and generated files
 
     def files(self, *suffixes, under=("",)):
-        """Paths relative to the root, sorted."""
+        """Those to check: paths relative to the root, sorted."""
+        return [path for path in self.all_files(*suffixes, under=under) if self.only is None or path in self.only]
+
+    def all_files(self, *suffixes, under=("",)):
         found = []
         for folder, folders, names in os.walk(self.root):
             folders[:] = sorted(f for f in folders if f not in SKIPPED and not f.startswith("."))
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), self.root)
                 if path.endswith(suffixes) and path.startswith(tuple(under)):
-                    if self.only is None or path in self.only:
-                        found.append(path)
+                    found.append(path)
         return found
 
     def text(self, path):
