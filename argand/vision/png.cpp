@@ -15,6 +15,7 @@ using detail::Source;
 
 // Deflate packs at most 1032 bytes into one, and a byte holds up to eight 1-bit pixels.
 constexpr int64_t kMaxPixelsPerByte = 1032 * 8;
+constexpr size_t kSignature = 8, kFirstType = kSignature + 4;
 
 struct Message {
   char text[256] = "";
@@ -107,7 +108,7 @@ void run(Reader& reader, detail::Step<Reader> step) {
 
 // Of the chunks that are skipped.  What is no chunk ends the count: the decoder says what is wrong with it.
 int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
-  constexpr size_t kSignature = 8, kFrame = 12;  // a chunk's length, type and checksum
+  constexpr size_t kFrame = 12;  // a chunk's length, type and checksum
   int64_t sum = 0;
   for (size_t at = kSignature; bytes.size() - at >= kFrame;) {
     const uint8_t* const chunk = bytes.data() + at;
@@ -118,6 +119,13 @@ int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
     at += kFrame + length;
   }
   return sum;
+}
+
+// libpng passes over chunks that it does not know, in front of the header too.
+void check_first_chunk(const Source& source) {
+  const auto type = source.bytes.slice(std::min<size_t>(source.bytes.size(), kFirstType));
+  ARGAND_CHECK(IoError, type.size() >= 4 && std::memcmp(type.data(), "IHDR", 4) == 0, "damaged PNG image '",
+               source.name, "', at byte ", kFirstType, ": expected the chunk IHDR first");
 }
 
 uint8_t over_white(int value, int alpha) {
@@ -202,6 +210,7 @@ bool guarded(Writer& writer, detail::Step<Writer> step) {
 }  // namespace
 
 Image detail::decode_png(const Source& source) {
+  check_first_chunk(source);
   check_ancillary(source, "PNG", ancillary_bytes(source.bytes));
   Reader reader(source);
   run(reader, read_header);

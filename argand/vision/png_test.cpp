@@ -162,6 +162,8 @@ TEST(Png, ChunksOutOfOrder) {
   EXPECT_EQ(error(join({ihdr, idat, iend})), "");
   EXPECT_NE(error(join({idat, iend})), "") << "no IHDR";
   EXPECT_NE(error(join({idat, ihdr, iend})), "") << "IHDR not first";
+  EXPECT_NE(error(join({chunk("tEXt", {}), ihdr, idat, iend})), "") << "text before IHDR";
+  EXPECT_NE(error(join({chunk("abCd", {}), ihdr, idat, iend})), "") << "an unknown chunk before IHDR";
   EXPECT_NE(error(join({ihdr, ihdr, idat, iend})), "") << "two IHDR";
   EXPECT_NE(error(join({ihdr, iend})), "") << "no IDAT";
   EXPECT_NE(error(join({ihdr, idat})), "") << "no IEND";

@@ -4,7 +4,7 @@
 
 The readers (argand/io, argand/vision) are compiled again with the sanitizers; the rest of the library is taken as it is
 built.  With --keep, what a run found is merged into tests/fuzz/corpus: one archive a target, the fewest inputs that reach all
-code and are small.  Exits with 77 and a sentence where clang's libFuzzer is not installed.
+code and are small.  Exits with 1 where something was found, and with 77 and a sentence where clang's libFuzzer is not installed.
 """
 import argparse
 import concurrent.futures
@@ -28,6 +28,9 @@ READERS = [f"argand/io/{name}" for name in (
 JUDGES = [str(path.relative_to(ROOT).with_suffix("")) for path in sorted((ROOT / "tests/fuzz").glob("*.cpp")) if path.stem != "main"]
 FLAGS = ["-std=c++20", "-O2", "-gline-tables-only", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined",
          "-fno-sanitize=vptr,function"]
+# libFuzzer's own status for a finding is 77, which is that of a skipped test.
+FOUND, SKIPPED = 1, 77
+PLANTED = "planted"
 # Longer inputs find nothing that short ones do not, and are slow.
 LONGEST = {"tar": 8192, "torch_file": 4096, "cifar": 6200}
 # Freed memory is held back, but not so much that the caches are left; stacks of allocations are short.
@@ -35,27 +38,48 @@ ASAN = "detect_leaks=1:allocator_may_return_null=0:detect_odr_violation=0:quaran
 
 
 def main():
-    """Builds and runs; the exit status is libFuzzer's."""
+    """Builds and runs."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--build", required=True, type=pathlib.Path)
     parser.add_argument("--target", choices=sorted(SEEDS), help="all of them, one after the other, if not given")
     parser.add_argument("--seconds", type=int, default=20, help="for each target; 0: only build")
     parser.add_argument("--runs", type=int, default=-1, help="so many executions instead")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--self-test", action="store_true", help="whether a finding is reported")
     parser.add_argument("--built", action="store_true", help="run the programs that are there")
     parser.add_argument("--keep", action="store_true", help="merge what is found into tests/fuzz/corpus")
     options = parser.parse_args()
-    clang = shutil.which("clang++-14") or shutil.which("clang++")
-    if not clang or not glob.glob("/usr/lib/llvm*/lib/clang/*/lib/linux/libclang_rt.fuzzer-*.a"):
-        print("fuzz: skipped, because clang with libFuzzer is not installed (clang-14, libclang-rt-14-dev)")
-        return 77
-    targets = [options.target] if options.target else sorted(SEEDS)
     out = options.build.resolve() / "fuzz"
+    targets = [options.target] if options.target else sorted(SEEDS)
+    clang = clang_with_libfuzzer()
+    if not clang and not (options.built and all((out / target).exists() for target in targets)):
+        print("fuzz: skipped, because no clang with libFuzzer is installed (clang-16, libclang-rt-16-dev)")
+        return SKIPPED
     if not options.built:
         build(clang, options.build.resolve(), out)
+    if options.self_test:
+        return self_test(out, options)
     if options.seconds == 0 and options.runs < 0:
         return 0
-    return max([fuzz(out, options, target) for target in targets], key=abs)
+    return max(fuzz(out, options, target) for target in targets)
+
+
+def clang_with_libfuzzer():
+    """The compiler, or None."""
+    for clang in filter(None, map(shutil.which, ("clang++-16", "clang++-14", "clang++"))):
+        found = subprocess.run([clang, "-print-runtime-dir"], capture_output=True, text=True, check=False).stdout.strip()
+        if glob.glob(f"{glob.escape(found)}/libclang_rt.fuzzer*.a") or glob.glob(f"{pathlib.Path(found).parent}/linux/libclang_rt.fuzzer*.a"):
+            return clang
+    return None
+
+
+def self_test(out, options):
+    """A target with a planted finding must fail, and with no status that means anything else."""
+    status = fuzz(out, options, PLANTED)
+    for artifact in out.glob(f"{PLANTED}-*"):
+        artifact.unlink()
+    print(f"fuzz: the planted finding gave status {status}, expected {FOUND}")
+    return 0 if status == FOUND else 1
 
 
 def build(clang, folder, out):
@@ -67,7 +91,7 @@ def build(clang, folder, out):
     # The judges are not instrumented for coverage: inputs are sought by what the readers do.  Of the library, a program takes
     # only what it needs, as each part that is instrumented costs time in every execution.
     work = [(source, [], out / "objects" / (source.replace("/", "_") + ".o")) for source in READERS + JUDGES]
-    work += [("tests/fuzz/main", [f"-DARGAND_FUZZ_TARGET={target}"], out / "objects" / f"main_{target}.o") for target in SEEDS]
+    work += [("tests/fuzz/main", [f"-DARGAND_FUZZ_TARGET={target}"], out / "objects" / f"main_{target}.o") for target in (*SEEDS, PLANTED)]
 
     def compile_one(item):
         source, extra, to = item
@@ -82,7 +106,7 @@ def build(clang, folder, out):
         list(pool.map(compile_one, work))
         library.unlink(missing_ok=True)
         subprocess.run(["ar", "rcs", library, *[to for source, _, to in work if source != "tests/fuzz/main"]], check=True)
-        list(pool.map(link_one, SEEDS))
+        list(pool.map(link_one, (*SEEDS, PLANTED)))
 
 
 def kept(target):
@@ -109,7 +133,8 @@ def fuzz(out, options, target):
         folder = pathlib.Path(name)
         for part in ("found", "merged"):
             (folder / part).mkdir()
-        for number, data in enumerate([*SEEDS[target](), *kept(target)]):
+        seeds = [*SEEDS[target](), *kept(target)] if target != PLANTED else [b"planted"]
+        for number, data in enumerate(seeds):
             (folder / "found" / str(number)).write_bytes(data)
         limit = f"-runs={options.runs}" if options.runs >= 0 else f"-max_total_time={options.seconds}"
         common = ["-rss_limit_mb=1024", "-timeout=10", f"-artifact_prefix={out}/{target}-", f"-max_len={longest}"]
@@ -118,7 +143,7 @@ def fuzz(out, options, target):
         if options.keep:
             subprocess.run([out / target, "-merge=1", folder / "merged", folder / "found", *common], env=environment, check=True)
             keep(target, [path.read_bytes() for path in (folder / "merged").iterdir()])
-    return run.returncode
+    return 0 if run.returncode == 0 else FOUND
 
 
 if __name__ == "__main__":
