@@ -34,7 +34,8 @@ Value load(const ByteSource& source, const LoadOptions& options) {
   const auto* input = dynamic_cast<const InputFile*>(&source);
   const bool shards = input && is_shard_index(source);
   if (!shards && !is_safetensors(source)) return load_torch(source, options);
-  const TensorFile file = shards ? load_shards(*input, options.mmap) : load_safetensors(source, options.mmap);
+  const SafetensorsOptions how{options.mmap, options.verify};
+  const TensorFile file = shards ? load_shards(*input, how) : load_safetensors(source, how);
   const Device device = place(kCPU, options);
   Value out = Value::dict();
   for (const auto& item : file.tensors) out.set(item.key(), device.is_cpu() ? item.value() : item.value().to(device));

@@ -9,12 +9,16 @@
 #include "argand/io/file.h"
 #include "argand/io/mapped_file.h"
 #include "argand/io/safetensors_header.h"
+#include "argand/io/zip.h"
 #include "argand/ops/functions.h"
 
 namespace argand::io {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are stored least significant byte first");
+
+constexpr const char* kKeptMetadata =
+    "the file is damaged, or was changed by a program that kept its metadata (verify=false reads it)";
 
 struct NamedType {
   const char* name;
@@ -75,8 +79,64 @@ void check_layout(const std::string& path, const TensorHeader& header, int64_t d
   require(at == data_bytes, path, "its tensors take ", at, " bytes and it holds ", data_bytes);
 }
 
+constexpr size_t kDigits = 8;  // of a checksum
+
+// Of what a header says of a tensor but its place, then its elements.
+uint32_t checksum_of(const TensorEntry& entry, const void* data, size_t bytes) {
+  std::string text = entry.name + '\0' + entry.dtype + '\0';
+  for (size_t i = 0; i < entry.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(entry.shape[i]);
+  text += '\0';
+  return crc32_of(data, bytes, crc32_of(text.data(), text.size()));
+}
+
+std::string hexadecimal(uint32_t value) {
+  char text[kDigits + 1];
+  std::snprintf(text, sizeof text, "%08x", value);
+  return text;
+}
+
+// A text of a header has at most 64 KiB, so the checksums of many tensors are several.
+constexpr size_t kPart = 8192 * kDigits;
+std::string name_of_part(size_t i) { return i == 0 ? kChecksums : str(kChecksums, ".", i); }
+bool is_part(const std::string& name) { return name.starts_with(kChecksums); }
+
+Metadata without_checksums(const Metadata& metadata) {
+  Metadata out;
+  for (const auto& item : metadata)
+    if (!is_part(item.key())) out.insert(item.key(), item.value());
+  return out;
+}
+
+Metadata with_checksums(const Metadata& metadata, const std::string& text) {
+  Metadata out = without_checksums(metadata);
+  for (size_t i = 0; i * kPart < text.size(); ++i) out.insert(name_of_part(i), text.substr(i * kPart, kPart));
+  return out;
+}
+
+// By the order of tensors; none where the metadata have none.
+std::optional<std::string> checksums_in(const Metadata& metadata) {
+  std::string text;
+  size_t parts = 0;
+  while (const std::string* found = metadata.find(name_of_part(parts))) {
+    text += *found;
+    ++parts;
+  }
+  return parts > 0 ? std::optional(text) : std::nullopt;
+}
+
+bool are_checksums_of(size_t tensors, const std::string& text) {
+  return text.size() == kDigits * tensors && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+void compare(const std::string& path, const TensorEntry& entry, const void* data, std::string_view expected) {
+  const std::string found = hexadecimal(checksum_of(entry, data, static_cast<size_t>(entry.end - entry.begin)));
+  require(found == expected, path, "tensor '", entry.name, "' has the checksum ", found, ", its metadata say ",
+          expected, "; ", kKeptMetadata);
+}
+
+// `checksum`: to be compared, if not empty.
 Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry,
-                   const std::shared_ptr<MappedFile>& map) {
+                   const std::shared_ptr<MappedFile>& map, std::string_view checksum) {
   const auto dtype = dtype_named(entry.dtype);
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
@@ -91,6 +151,7 @@ Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEnt
           " bytes it is given");
   const int64_t begin = header_bytes + entry.begin;
   if (map && bytes > 0 && *dtype != kBool && begin % element_size(*dtype) == 0) {
+    if (!checksum.empty()) compare(file.path(), entry, map->data() + begin, checksum);
     auto storage = make_intrusive<StorageImpl>(map->data() + begin, static_cast<size_t>(bytes), kCPU, [map](void*) {});
     const Tensor all(
         make_intrusive<TensorImpl>(std::move(storage), Dims{bytes / element_size(*dtype)}, Dims{1}, 0, *dtype));
@@ -98,6 +159,7 @@ Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEnt
   }
   const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
   if (bytes > 0) file.read(begin, raw<char>(t), static_cast<size_t>(bytes));
+  if (!checksum.empty()) compare(file.path(), entry, bytes > 0 ? raw<char>(t) : nullptr, checksum);
   if (*dtype == kBool) {  // any byte but 0 is true
     uint8_t* p = raw<uint8_t>(t);
     for (int64_t i = 0; i < bytes; ++i) p[i] = p[i] != 0;
@@ -123,7 +185,7 @@ bool is_shard_index(const ByteSource& source) {
   return first == '{';
 }
 
-TensorFile load_shards(const InputFile& index, bool mmap) {
+TensorFile load_shards(const InputFile& index, const SafetensorsOptions& options) {
   const std::string& path = index.path();
   const auto check = [&](bool condition, const auto&... parts) {
     if (!condition) throw FileError(str(path, ": not a valid index of safetensors files: ", parts...), path, 0);
@@ -140,7 +202,7 @@ TensorFile load_shards(const InputFile& index, bool mmap) {
   OrderedDict<std::string, TensorFile> files;
   for (const auto& item : map) {
     if (files.contains(item.value())) continue;
-    TensorFile file = load_safetensors(path.substr(0, path.rfind('/') + 1) + item.value(), mmap);
+    TensorFile file = load_safetensors(path.substr(0, path.rfind('/') + 1) + item.value(), options);
     for (const auto& tensor : file.tensors) {
       const std::string* in = map.find(tensor.key());
       check(in && *in == item.value(), "'", item.value(), "' holds '", tensor.key(), "', which the index ",
@@ -157,24 +219,31 @@ TensorFile load_shards(const InputFile& index, bool mmap) {
   return out;
 }
 
-TensorFile load_safetensors(const ByteSource& file, bool mmap) {
+TensorFile load_safetensors(const ByteSource& file, const SafetensorsOptions& options) {
   int64_t header_bytes = 0;
   const TensorHeader header = read_header(file, header_bytes);
   check_layout(file.path(), header, file.size() - header_bytes);
-  std::shared_ptr<MappedFile> map;
-  if (const auto* input = dynamic_cast<const InputFile*>(&file); input && mmap) map = MappedFile::map(*input);
+  std::optional<std::string> checksums = checksums_in(header.metadata);
   TensorFile out;
-  out.metadata = header.metadata;
-  for (const TensorEntry& entry : header.tensors)
-    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry, map));
+  out.metadata = without_checksums(header.metadata);
+  out.has_checksums = checksums.has_value();
+  std::shared_ptr<MappedFile> map;
+  if (const auto* input = dynamic_cast<const InputFile*>(&file); input && options.mmap) map = MappedFile::map(*input);
+  if (!options.verify.value_or(!map)) checksums.reset();
+  require(!checksums || are_checksums_of(header.tensors.size(), *checksums), file.path(),
+          "its metadata have checksums of other tensors; ", kKeptMetadata);
+  for (size_t i = 0; i < header.tensors.size(); ++i) {
+    const std::string_view checksum = checksums ? std::string_view(*checksums).substr(i * kDigits, kDigits) : "";
+    out.tensors.insert(header.tensors[i].name, read_tensor(file, header_bytes, header.tensors[i], map, checksum));
+  }
   return out;
 }
 
 void write_safetensors(const StateDict& tensors, const Metadata& metadata, const std::function<void(int64_t)>& reserve,
                        const std::function<void(const void*, size_t)>& write) {
   TensorHeader header;
-  header.metadata = metadata;
   std::vector<Tensor> dense;
+  std::string checksums;
   int64_t at = 0;
   for (const auto& item : tensors) {
     const Tensor t = exec::dense(item.value().cpu());
@@ -182,7 +251,9 @@ void write_safetensors(const StateDict& tensors, const Metadata& metadata, const
     header.tensors.push_back({item.key(), name_of(t.dtype()), t.sizes().vec(), at, end});
     at = end;
     dense.push_back(t);
+    checksums += hexadecimal(checksum_of(header.tensors.back(), t.numel() > 0 ? raw<char>(t) : nullptr, t.nbytes()));
   }
+  header.metadata = with_checksums(metadata, checksums);
   const std::string json = write_tensor_header(header);
   parse_tensor_header(
       json,

@@ -8,6 +8,7 @@
 // FileError with the path and what is wrong, and executes nothing.  Writing goes through AtomicFile.
 #pragma once
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "argand/core/state_dict.h"
@@ -17,27 +18,42 @@ namespace argand::io {
 
 using Metadata = OrderedDict<std::string, std::string>;
 
+// Note [Checksums of safetensors]
+// The format has none.  Files written here have the text of this name in their metadata: for each tensor, in the order
+// of the header, eight hexadecimal digits of the CRC-32 of its name, dtype and shape (each with a zero byte behind it,
+// the shape as "2,3") and its bytes.  Other programs see a text that means nothing to them.  One that changes tensors
+// and keeps the metadata writes a file that is an error here, unless it is read without comparing.
+inline constexpr const char* kChecksums = "argand.crc32";
+
 struct TensorFile {
   StateDict tensors;
-  Metadata metadata;
+  Metadata metadata;  // without the checksums
+  bool has_checksums = false;
 };
 
-// `mmap`: tensors of a file are its pages, read when they are first used, where their bytes are aligned to their dtype
-// (Note [Mapped files]); bools are read.
-TensorFile load_safetensors(const ByteSource& source, bool mmap = false);
-inline TensorFile load_safetensors(const std::string& path, bool mmap = false) {
-  return load_safetensors(InputFile(path), mmap);
+struct SafetensorsOptions {
+  // Tensors of a file are its pages, read when they are first used, where their bytes are aligned to their dtype (Note
+  // [Mapped files]); bools are read.
+  bool mmap = false;
+  // Whether checksums are compared, where the file has them.  If not given: unless it is mapped.
+  std::optional<bool> verify = std::nullopt;
+};
+
+TensorFile load_safetensors(const ByteSource& source, const SafetensorsOptions& options = {});
+inline TensorFile load_safetensors(const std::string& path, const SafetensorsOptions& options = {}) {
+  return load_safetensors(InputFile(path), options);
 }
 // Whether the bytes begin as such a file does.
 bool is_safetensors(const ByteSource& source);
 
 // A model in several files, by its index (model.safetensors.index.json).  The files lie beside the index; each holds
 // the tensors that the index says, and no others.
-TensorFile load_shards(const InputFile& index, bool mmap = false);
+TensorFile load_shards(const InputFile& index, const SafetensorsOptions& options = {});
 // Whether the bytes begin as JSON.
 bool is_shard_index(const ByteSource& source);
 
-// ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing is written.
+// With checksums.  ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing
+// is written.
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata());
 
 // The same bytes, given to `write` piece by piece; `reserve` is told their number first.

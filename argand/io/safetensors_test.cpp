@@ -79,11 +79,13 @@ TEST_F(Safetensors, EveryDtypeComesBackBitForBit) {
 
 // The layout that the reference implementation writes: compact JSON, padded with spaces to a multiple of 8.
 TEST_F(Safetensors, BytesOfTheFormat) {
-  const std::string header =
-      R"({"__metadata__":{"format":"pt"},"b":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},)"
-      R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]},"s":{"dtype":"U8","shape":[],"data_offsets":[12,13]}})";
+  const auto header = [](const std::string& metadata) {
+    const std::string json =
+        R"({"__metadata__":{)" + metadata + R"(},"b":{"dtype":"I16","shape":[2],"data_offsets":[0,4]},)" +
+        R"("a":{"dtype":"F32","shape":[1,2],"data_offsets":[4,12]},"s":{"dtype":"U8","shape":[],"data_offsets":[12,13]}})";
+    return json + std::string((8 - json.size() % 8) % 8, ' ');
+  };
   const std::string data = std::string("\x01\x02\xFF\xFF", 4) + std::string("\0\0\x80\x3F\0\0\0\xC0", 8) + "\x07";
-  const std::string padded = header + std::string((8 - header.size() % 8) % 8, ' ');
   StateDict tensors;
   tensors.insert("b", cat({full({1}, 0x201, kShort), full({1}, -1, kShort)}));
   tensors.insert("a", cat({ones({1, 1}), full({1, 1}, -2)}, 1));
@@ -91,8 +93,10 @@ TEST_F(Safetensors, BytesOfTheFormat) {
   Metadata metadata;
   metadata.insert("format", "pt");
   save_safetensors(folder_ / "mine", tensors, metadata);
-  EXPECT_EQ(content_of(folder_ / "mine"), file_of(padded, data));
-  const TensorFile loaded = load(file_of(padded, data));
+  // The checksums are those of Python's zlib over what the note says.
+  const std::string checksums = R"(,"argand.crc32":"eb5791ab4ca6a9121be4109e")";
+  EXPECT_EQ(content_of(folder_ / "mine"), file_of(header(R"("format":"pt")" + checksums), data));
+  const TensorFile loaded = load(file_of(header(R"("format":"pt")"), data));
   EXPECT_EQ(bytes_of(*loaded.tensors.find("a")), bytes_of(*tensors.find("a")));
   EXPECT_EQ(loaded.tensors.begin()->key(), "b") << "the order of the file";
 }
@@ -226,10 +230,12 @@ TEST_F(Safetensors, CutAtEveryByte) {
   EXPECT_NE(error(whole + '\0'), "");
 }
 
-// Every flip is an error, or a file that says something else; in the header of a tensor only its name may change.
+// Without checksums: every flip is an error, or a file that says something else; in the header of a tensor only its
+// name may change.
 TEST_F(Safetensors, EveryFlippedBit) {
   const std::string whole = small();
   const size_t header_end = whole.find("}}", 8) + 2;
+  EXPECT_EQ(error(whole), "");
   for (size_t byte = 0; byte < whole.size(); ++byte) {
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = whole;
@@ -245,6 +251,68 @@ TEST_F(Safetensors, EveryFlippedBit) {
       }
     }
   }
+}
+
+// With them, every flip is an error or leaves the tensors and their names as they were.
+TEST_F(Safetensors, EveryFlippedBitOfAFileWithChecksumsIsSeenOrHarmless) {
+  StateDict saved;
+  saved.insert("a", ones({1, 2}));
+  saved.insert("b", ones({3}, kBool));
+  save_safetensors(folder_ / "saved", saved);
+  const std::string whole = content_of(folder_ / "saved");
+  size_t harmless = 0;
+  for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string flipped = whole;
+    flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
+    if (!error(flipped).empty()) continue;
+    ++harmless;
+    const StateDict now = load(flipped).tensors;
+    EXPECT_EQ(now.keys(), saved.keys()) << bit;
+    for (const auto& item : saved) EXPECT_EQ(bytes_of(now[item.key()]), bytes_of(item.value())) << bit;
+  }
+  // Of the name of the checksums, and of spaces that fill the header.
+  EXPECT_LT(harmless, 8 * 32u);
+}
+
+TEST_F(Safetensors, ChecksumsNameTheTensorAndAreNoMetadata) {
+  StateDict saved;
+  saved.insert("a", ones({3}));
+  saved.insert("flags", ones({2}, kBool));
+  saved.insert("none", zeros({0, 4}));
+  Metadata metadata;
+  metadata.insert("note", "kept");
+  metadata.insert(kChecksums, "of another file");
+  save_safetensors(folder_ / "f", saved, metadata);
+  const std::string whole = content_of(folder_ / "f");
+  const TensorFile loaded = load(whole);
+  EXPECT_TRUE(loaded.has_checksums);
+  EXPECT_EQ(loaded.metadata.keys(), (std::vector<std::string>{"note"}));
+  std::string damaged = whole;
+  damaged[damaged.size() - 5] ^= 1;  // of a
+  EXPECT_NE(error(damaged).find("tensor 'a' has the checksum"), std::string::npos) << error(damaged);
+  damaged = whole;
+  damaged.back() = 2;  // a bool that is still true
+  EXPECT_NE(error(damaged).find("tensor 'flags' has the checksum"), std::string::npos) << error(damaged);
+  EXPECT_TRUE(equal(load_safetensors(folder_ / "f", {.verify = false}).tensors["flags"], ones({2}, kBool)));
+  EXPECT_FALSE(equal(load_safetensors(folder_.put("d", damaged), {.mmap = true}).tensors["a"], zeros({3})));
+  EXPECT_THROW(load_safetensors(folder_ / "d", {.mmap = true, .verify = true}), FileError);
+  // Of a tensor more than there are.
+  std::string fewer = whole;
+  const size_t text = fewer.find(kChecksums) + std::strlen(kChecksums) + 3;
+  fewer[text] = 'x';
+  EXPECT_NE(error(fewer).find("checksums of other tensors"), std::string::npos) << error(fewer);
+}
+
+// More than a text of the header can hold.
+TEST_F(Safetensors, ChecksumsOfManyTensors) {
+  StateDict saved;
+  for (int i = 0; i < 9000; ++i) saved.insert(str(i), full({1}, i, kInt));
+  save_safetensors(folder_ / "f", saved);
+  std::string whole = content_of(folder_ / "f");
+  EXPECT_TRUE(load(whole).has_checksums);
+  EXPECT_TRUE(load(whole).metadata.is_empty());
+  whole.back() ^= 1;
+  EXPECT_NE(error(whole).find("tensor '8999'"), std::string::npos) << error(whole);
 }
 
 TEST_F(Safetensors, WhatCouldNotBeReadBackIsNotWritten) {
@@ -274,7 +342,7 @@ TEST_F(Safetensors, MappedTensorsAreTheSameAndDoNotWriteToTheFile) {
   saved.insert("none", ones({0, 2}));
   save_safetensors(folder_ / "f", saved);
   const std::string before = content_of(folder_ / "f");
-  const StateDict mapped = load_safetensors(folder_ / "f", true).tensors;
+  const StateDict mapped = load_safetensors(folder_ / "f", {.mmap = true}).tensors;
   for (const auto& item : saved) EXPECT_EQ(bytes_of(*mapped.find(item.key())), bytes_of(item.value())) << item.key();
   EXPECT_EQ(mapped.find("a")->sizes(), IntArrayRef({10, 100}));
   EXPECT_TRUE(mapped.find("a")->storage()->has_release()) << "it is mapped";
@@ -284,7 +352,7 @@ TEST_F(Safetensors, MappedTensorsAreTheSameAndDoNotWriteToTheFile) {
   EXPECT_TRUE(equal(a, arange(1000, kFloat).view({10, 100}).add(1)));
   EXPECT_EQ(content_of(folder_ / "f"), before);
   for (size_t n = 0; n < before.size(); n += 7)
-    EXPECT_THROW(load_safetensors(folder_.put("cut", before.substr(0, n)), true), FileError) << n;
+    EXPECT_THROW(load_safetensors(folder_.put("cut", before.substr(0, n)), {.mmap = true}), FileError) << n;
 }
 
 TEST_F(Safetensors, ModelsInSeveralFiles) {
@@ -308,7 +376,7 @@ TEST_F(Safetensors, ModelsInSeveralFiles) {
   const std::string good = index(R"("c":"2.safetensors","a":"1.safetensors","b":"1.safetensors")");
   EXPECT_EQ(error(good), "");
   for (const bool mmap : {false, true}) {
-    const StateDict loaded = load_shards(InputFile(folder_ / "index.json"), mmap).tensors;
+    const StateDict loaded = load_shards(InputFile(folder_ / "index.json"), {.mmap = mmap}).tensors;
     EXPECT_EQ(loaded.keys(), (std::vector<std::string>{"c", "a", "b"}));
     EXPECT_EQ(bytes_of(*loaded.find("a")), bytes_of(ones({2})));
   }

@@ -64,7 +64,7 @@ class Ckpt(CliTest):
         self.assertEqual(self.good("diff", first, self.folder / "b.pt"), "no differences\n")
         self.assertEqual(self.good("convert", self.folder / "b.pt", self.folder / "c.safetensors"), "")
         names, data = read_safetensors((self.folder / "c.safetensors").read_bytes())
-        self.assertEqual((set(names), data), ({"x", "layer.weight"}, struct.pack("<4f", 1, 2, 3, 4)))
+        self.assertEqual((set(names), data), ({"__metadata__", "x", "layer.weight"}, struct.pack("<4f", 1, 2, 3, 4)))
         said = self.good("convert", STORED / "legacy.pt", self.folder / "d.safetensors")
         self.assertEqual(said, "b shares memory with a: written once for each\n")
         self.assertEqual(self.good("diff", STORED / "legacy.pt", self.folder / "d.safetensors"), "no differences\n")
@@ -81,6 +81,11 @@ class Ckpt(CliTest):
     def test_verify(self):
         for name, says in (("values.pt", "all checksums agree"), ("legacy.pt", "no checksums")):
             self.assertIn(says, self.good("verify", STORED / name))
+        made = self.folder / "made.safetensors"
+        self.good("convert", STORED / "legacy.pt", made)
+        self.assertIn("all checksums agree", self.good("verify", made))
+        self.refused("verify", self.put("damaged.safetensors", made.read_bytes()[:-1] + b"\7"), says="has the checksum")
+        self.assertIn("no checksums", self.good("verify", self.put("theirs.safetensors", write_safetensors({}, b""))))
         whole = (STORED / "tensor.pt").read_bytes()
         place = whole.index(struct.pack("<2f", 1, 2))
         damaged = self.put("f.pt", whole[:place] + b"\1" + whole[place + 1:])
