@@ -209,6 +209,8 @@ def inference(lib):
     torch = lib.torch
 
     def network(name, dtype, batch):
+        torch.backends.cudnn.allow_tf32 = dtype == "tf32"  # PyTorch's default, in both then; else in neither
+        dtype = torch.float32 if dtype == "tf32" else getattr(torch, dtype)
         models = published(lib)
         model = getattr(models, name)().eval()
         if torch.__name__ == "argand":
@@ -225,11 +227,12 @@ def inference(lib):
     large = 256 if lib.large else 16
     cases = [("resnet18", "float32", 1), ("resnet18", "float32", large), ("mobilenet_v3_large", "float32", 1)]
     if lib.large:
-        cases += [("resnet18", "float16", 1), ("resnet18", "float16", large), ("mobilenet_v3_large", "float16", large)]
+        cases += [("resnet18", "tf32", 1), ("resnet18", "tf32", large), ("mobilenet_v3_large", "tf32", 1),
+                  ("resnet18", "float16", 1), ("resnet18", "float16", large), ("mobilenet_v3_large", "float16", large)]
     else:
         cases += [("mobilenet_v3_large", "float32", large)]
     for name, dtype, batch in cases:
-        yield Row(f"infer/{name}_b{batch}_{dtype}", lambda case=(name, getattr(torch, dtype), batch): network(*case), batch, "img/s")
+        yield Row(f"infer/{name}_b{batch}_{dtype}", lambda case=(name, dtype, batch): network(*case), batch, "img/s")
 
 
 def attention(lib):

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
 #include <optional>
 #include <type_traits>
@@ -96,23 +97,25 @@ class Steps {
   int64_t units_, columns_;
 };
 
-// recurrence_whole_step, where its blocks are about as many as multiprocessors.  Not for relu: its states may be
+// A step as one kernel, where its blocks are about as many as multiprocessors.  Not for relu: its states may be
 // infinite, which two numbers of TF32 are not.
 class WholeStep {
  public:
-  WholeStep(const Recurrence& c, const RecurrenceForward& f)
-      : gates_(static_cast<int>(gates_of(c.kind))),
-        batch_(static_cast<int>(c.batch)),
-        hidden_(static_cast<int>(c.hidden)) {
+  struct Tile {
+    const char* kernel;
+    int rows, units, tiles;
+  };
+  // `addresses`: what is read 16 bytes at a time.
+  WholeStep(const Recurrence& c, const Tile& tile, std::initializer_list<const void*> addresses)
+      : tile_(tile), batch_(static_cast<int>(c.batch)), hidden_(static_cast<int>(c.hidden)) {
     if (c.type != kFloat || c.kind == RnnKind::kRelu || allow_tf32_matmul() || !has_tensor_cores() ||
-        c.hidden % std::max(16, units_of_step(gates_)) != 0)
+        c.hidden % std::max(16, tile.units) != 0)
       return;
-    for (const void* p : {c.h, f.transposed, static_cast<const void*>(f.output)})
+    for (const void* p : addresses)
       if (reinterpret_cast<uintptr_t>(p) % 16 != 0) return;
-    blocks_ = blocks_for(c.batch, kStepRows) * static_cast<unsigned>(hidden_ / units_of_step(gates_));
+    blocks_ = blocks_for(c.batch, tile.rows) * static_cast<unsigned>(hidden_ / tile.units);
     if (blocks_ > 2 * static_cast<unsigned>(multi_processor_count())) return;
-    kernel_ = kernel_instance("argand/kernels/cuda/recurrence_whole_step.cuh", "recurrence_whole_step",
-                              static_cast<int>(c.kind));
+    kernel_ = kernel_instance("argand/kernels/cuda/recurrence_whole_step.cuh", tile.kernel, static_cast<int>(c.kind));
     kernel_->allow_shared_memory(bytes());
   }
   explicit operator bool() const { return kernel_.has_value(); }
@@ -123,16 +126,24 @@ class WholeStep {
   }
 
  private:
-  size_t bytes() const { return static_cast<size_t>(bytes_of_step(gates_)); }
+  size_t bytes() const { return static_cast<size_t>(bytes_of_step(tile_.rows, tile_.tiles)); }
 
-  int gates_, batch_, hidden_;
+  Tile tile_;
+  int batch_, hidden_;
   unsigned blocks_ = 0;
   std::optional<Kernel> kernel_;
 };
 
+WholeStep::Tile forward_tile(RnnKind kind) {
+  const int gates = static_cast<int>(gates_of(kind));
+  return {"recurrence_whole_step", kStepRows, units_of_step(gates), tiles_of_step(gates)};
+}
+constexpr WholeStep::Tile kBackwardTile{"recurrence_whole_step_backward", kGradientRows, kGradientUnits,
+                                        kGradientUnits / 8};
+
 void run_steps(const Recurrence& c, const RecurrenceForward& f) {
   const Steps steps(c);
-  const WholeStep whole(c, f);
+  const WholeStep whole(c, forward_tile(c.kind), {c.h, f.transposed, f.output});
   const int64_t gates = gates_of(c.kind), saved = saved_of(c.kind);
   const ScalarType math = op_math_type(c.type);
   const Scratch sums(whole ? 0 : steps.units() * gates * element_size(c.type));
@@ -152,23 +163,44 @@ void run_steps(const Recurrence& c, const RecurrenceForward& f) {
   }
 }
 
+// As the kernels' StepGradient.
+struct StepPointers {
+  const void *grad_output, *grad_last_c, *saved, *earlier_saved, *output, *h, *c0;
+  void *grad_gates, *state_gates, *direct, *grad_c;
+};
+
 void run_steps_backward(const Recurrence& c, const RecurrenceBackward& b) {
   const Steps steps(c);
+  const bool split = c.kind == RnnKind::kGru;
+  const WholeStep whole(c, kBackwardTile, {split ? b.grad_state_gates : b.grad_gates, b.weight});
   const int64_t gates = gates_of(c.kind), saved = saved_of(c.kind);
   const ScalarType math = op_math_type(c.type);
   const Scratch sums(steps.units() * element_size(c.type)), direct(steps.units() * element_size(math)),
       of_c(steps.units() * element_size(math));
+  const void* later = nullptr;  // what the later step left for its product
   for (int64_t i = c.steps; i-- > 0;) {
     const int64_t t = steps.at(i), before = i > 0 ? steps.at(i - 1) : 0;
     void *x = steps.of(b.grad_gates, t, gates, c.type), *y = steps.of(b.grad_state_gates, t, gates, c.type);
-    const bool split = c.kind == RnnKind::kGru;
-    steps.run("recurrence_step_backward", steps.of(b.grad_output, t, 1, c.type), b.grad_last_c,
-              i + 1 < c.steps ? sums.data() : nullptr, steps.of(b.saved, t, saved, math),
-              i > 0 && saved > 0 ? steps.of(b.saved, before, saved, math) : nullptr, steps.of(b.output, t, 1, c.type),
-              i > 0 ? steps.of(b.output, before, 1, c.type) : c.h, c.c, x, split ? y : nullptr, direct.data(),
-              of_c.data());
-    steps.multiply(split ? y : x, b.weight, sums.data(), false);
+    const StepPointers step{steps.of(b.grad_output, t, 1, c.type),
+                            b.grad_last_c,
+                            steps.of(b.saved, t, saved, math),
+                            i > 0 && saved > 0 ? steps.of(b.saved, before, saved, math) : nullptr,
+                            steps.of(b.output, t, 1, c.type),
+                            i > 0 ? steps.of(b.output, before, 1, c.type) : c.h,
+                            c.c,
+                            x,
+                            split ? y : nullptr,
+                            direct.data(),
+                            of_c.data()};
+    if (whole && later) {
+      whole.run(step, later, b.weight);
+    } else {
+      if (later) steps.multiply(later, b.weight, sums.data(), false);
+      steps.run("recurrence_step_backward", step, later ? sums.data() : nullptr);
+    }
+    later = split ? y : x;
   }
+  steps.multiply(later, b.weight, sums.data(), false);
   launch(kernel_instance(kHeader, "recurrence_start_gradients", c.type), steps.grid(), sums.data(), direct.data(),
          of_c.data(), b.grad_h, c.kind == RnnKind::kLstm ? b.grad_c : nullptr, static_cast<int>(steps.units()));
 }
@@ -183,7 +215,7 @@ void recurrence(const Recurrence& c, const RecurrenceForward& f) {
 }
 
 void recurrence_backward(const Recurrence& c, const RecurrenceBackward& b) {
-  if (c.batch == 0 || c.hidden == 0) return;
+  if (c.steps == 0 || c.batch == 0 || c.hidden == 0) return;
   const int64_t gates = gates_of(c.kind);
   const Shares shares(c.hidden, gates * c.hidden);
   const int64_t numbers = 2 + gates + shares.parts;

@@ -190,43 +190,58 @@ __global__ void recurrence_step(const T* gates, const T* sums, const T* bias, co
   finish_step<kKind>(gates, y, bias, h, c0, earlier_saved, output, last_c, saved, e, hidden);
 }
 
-// The gradient of a step, before the product that takes it to the state before.  `sums`, null at first, `direct` and
-// `grad_c` are what the later step left for this one, and the latter two what this one leaves.  state_gates: the
-// product's operand.
-template <class T, int kKind>
-__global__ void recurrence_step_backward(const T* grad_output, const T* grad_last_c, const T* sums,
-                                         const op_math_t<T>* saved, const op_math_t<T>* earlier_saved, const T* output,
-                                         const T* h, const T* c0, T* grad_gates, T* state_gates, op_math_t<T>* direct,
-                                         op_math_t<T>* grad_c, int n, int hidden) {
-  await_earlier_work();
-  using A = op_math_t<T>;
+// What the gradient of a step reads and writes, but for the product that came from the later step.  `direct` and
+// `grad_c` are what the later step left for this one, and become what this one leaves.  state_gates: the operand of the
+// product that takes the gradient to the state before.
+template <class T>
+struct StepGradient {
+  const T *grad_output, *grad_last_c;
+  const op_math_t<T>*saved, *earlier_saved;
+  const T *output, *h, *c0;
+  T *grad_gates, *state_gates;
+  op_math_t<T>*direct, *grad_c;
+};
+
+// Of a unit of a sequence, e = row * hidden + u; `sum` is its element of the later step's product, if there is one.
+template <int kKind, class T, class A>
+__device__ __forceinline__ void finish_step_backward(const StepGradient<T>& s, bool has_later, A sum, int e,
+                                                     int hidden) {
   using Cell = RecurrentCell<kKind>;
-  const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
-  if (e >= n) return;
   const int64_t row = e / hidden, u = e % hidden, columns = int64_t{Cell::kGates} * hidden;
-  A grad_h = convert<A>(grad_output[e]), of_c = A(0), before, straight = A(0);
-  if (sums) {
-    grad_h += direct[e] + convert<A>(sums[e]);
-    if constexpr (Cell::kHasCell) of_c = grad_c[e];
-  } else if (Cell::kHasCell && grad_last_c) {
-    of_c = convert<A>(grad_last_c[e]);
+  A grad_h = convert<A>(s.grad_output[e]), of_c = A(0), before, straight = A(0);
+  if (has_later) {
+    grad_h += s.direct[e] + sum;
+    if constexpr (Cell::kHasCell) of_c = s.grad_c[e];
+  } else if (Cell::kHasCell && s.grad_last_c) {
+    of_c = convert<A>(s.grad_last_c[e]);
   }
   A x[Cell::kGates], y[Cell::kGates], keep[Cell::kSaved + 1];
 #pragma unroll
-  for (int s = 0; s < Cell::kSaved; ++s) keep[s] = saved[(row * Cell::kSaved + s) * hidden + u];
+  for (int i = 0; i < Cell::kSaved; ++i) keep[i] = s.saved[(row * Cell::kSaved + i) * hidden + u];
   if constexpr (Cell::kHasCell)
-    before = earlier_saved ? earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(c0[e]);
+    before =
+        s.earlier_saved ? s.earlier_saved[(row * Cell::kSaved + Cell::kSaved - 1) * hidden + u] : convert<A>(s.c0[e]);
   else
-    before = convert<A>(h[e]);
-  Cell::backward(grad_h, of_c, keep, before, convert<A>(output[e]), x, y, straight);
+    before = convert<A>(s.h[e]);
+  Cell::backward(grad_h, of_c, keep, before, convert<A>(s.output[e]), x, y, straight);
 #pragma unroll
   for (int g = 0; g < Cell::kGates; ++g) {
     const int64_t at = row * columns + g * hidden + u;
-    grad_gates[at] = convert<T>(x[g]);
-    if constexpr (Cell::kSplitGates) state_gates[at] = convert<T>(y[g]);
+    s.grad_gates[at] = convert<T>(x[g]);
+    if constexpr (Cell::kSplitGates) s.state_gates[at] = convert<T>(y[g]);
   }
-  direct[e] = straight;
-  if constexpr (Cell::kHasCell) grad_c[e] = of_c;
+  s.direct[e] = straight;
+  if constexpr (Cell::kHasCell) s.grad_c[e] = of_c;
+}
+
+// The gradient of a step after the product of the later step: `sums` [batch, hidden], null at first.
+template <class T, int kKind>
+__global__ void recurrence_step_backward(StepGradient<T> step, const T* sums, int n, int hidden) {
+  await_earlier_work();
+  using A = op_math_t<T>;
+  const int e = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (e >= n) return;
+  finish_step_backward<kKind>(step, sums != nullptr, sums ? convert<A>(sums[e]) : A(0), e, hidden);
 }
 
 // The gradients of the state before the first step, from what that step left.

@@ -1,15 +1,18 @@
-// What a block of recurrence_whole_step has: for the kernel and for who launches it.
+// What a block of recurrence_whole_step and its gradient has: for the kernels and for who launches them.
 #pragma once
 
 namespace argand {
 
 inline constexpr int kStepWarps = 16, kStepRows = 32;
-inline constexpr int kStepPitch = 8;  // floats after a row of sums in shared memory: rows on other banks
+// The gradient's product has as many terms as gates and few columns: tiles that are as high as wide read the least.
+inline constexpr int kGradientRows = 16, kGradientUnits = 16;
 
 constexpr int units_of_step(int gates) { return gates == 1 ? 32 : 8; }
 constexpr int tiles_of_step(int gates) { return gates * units_of_step(gates) / 8; }  // of eight columns
-constexpr int bytes_of_step(int gates) {
-  return kStepWarps * kStepRows * (8 * tiles_of_step(gates) + kStepPitch) * int(sizeof(float));
+// Of a row of sums in shared memory, in floats: the next row is on other banks.
+constexpr int pitch_of_step(int tiles) { return 8 * tiles + 8; }
+constexpr int bytes_of_step(int rows, int tiles) {
+  return kStepWarps * rows * pitch_of_step(tiles) * int(sizeof(float));
 }
 
 }  // namespace argand
