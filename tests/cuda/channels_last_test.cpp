@@ -89,6 +89,24 @@ TEST_F(CudaChannelsLast, BatchNorm) {
 }
 
 // A volume without a batch lies like an image with its channels last.
+// Blocks that read several rows at once, the last of which are not whole; whose threads do not fill a warp; one row.
+TEST_F(CudaChannelsLast, BatchNormOfFewChannels) {
+  manual_seed(2);
+  for (const ScalarType dtype : {kBFloat16, kFloat, kDouble})
+    for (const int64_t channels : {1, 3, 16, 24, 40, 64, 72, 512, 520, 1032})
+      for (const IntArrayRef batch : {IntArrayRef({37, 23, 29}), IntArrayRef({2, 1, 1})}) {
+        if (!kernels_run() && (dtype == kDouble || channels != 24 || batch[0] == 2)) continue;  // one of each kernel
+        if (channels > 512 && batch[0] > 2 && dtype == kDouble) continue;                       // the CPU takes seconds
+        const Tensor x = last(randn({batch[0], channels, batch[1], batch[2]}) + 3).to(dtype);
+        const Tensor w = rand({channels}).to(dtype) + 0.5, b = randn({channels}).to(dtype);
+        expect_same(
+            [](const auto& t) {
+              return std::get<0>(native_batch_norm(t[0], t[1], t[2], Tensor(), Tensor(), true, 0.1, 1e-5));
+            },
+            {x, w, b}, str(dtype, ", ", channels, " channels of ", batch[0]), dtype == kBFloat16 ? 0.05 : 2e-3);
+      }
+}
+
 TEST_F(CudaChannelsLast, VolumeWithoutBatch) {
   manual_seed(4);
   const Tensor x = last(integers({3, 4, 6, 8}, kFloat));

@@ -189,6 +189,36 @@ TEST_F(Epilogue, OfConvolutionsByTheLibrary) {
   }
 }
 
+TEST_F(Epilogue, OfBatchNorm) {
+  for (const ScalarType dtype : {kFloat, kDouble, kBFloat16})
+    for (const bool channels_last : {false, true}) {
+      SCOPED_TRACE(str(dtype, channels_last ? ", channels last" : ""));
+      Tensor x = random({5, 16, 6, 7}, dtype);
+      if (channels_last) x = x.contiguous(MemoryFormat::ChannelsLast);
+      const Tensor w = random({16}, dtype), b = random({16}, dtype);
+      const auto norm = [&](const Tensor& t) {
+        return std::get<0>(native_batch_norm(t, w, b, Tensor(), Tensor(), true, 0.1, 1e-5));
+      };
+      expect_same("nobody looks at its result", 1, [&] { return Results{norm(x).relu()}; });
+      expect_same("in place", 1, [&] {
+        Tensor y = norm(x);
+        y.relu_();
+        return Results{y};
+      });
+      expect_same("somebody does", 1, [&] {
+        const Tensor y = norm(x);
+        return Results{y.relu(), y};
+      });
+      expect_same("with a sum before", 0, [&] { return Results{(norm(x) + x).relu()}; });
+      expect_same("with gradients", 1, [&] {
+        const Tensor leaf = x.detach().requires_grad_();
+        const Tensor y = norm(leaf).relu();
+        y.square().sum().backward();
+        return Results{y, leaf.grad()};
+      });
+    }
+}
+
 TEST_F(Epilogue, OfConvolutionsAndPooling) {
   for (const int64_t images : {64, 700}) {
     SCOPED_TRACE(images);

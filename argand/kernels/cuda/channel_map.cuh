@@ -1,5 +1,6 @@
 // Maps whose coefficients are those of the channel, over a contiguous [n, channels, inner] tensor.
 #pragma once
+#include "argand/kernels/cuda/store_result.cuh"
 #include "argand/kernels/cuda/types.cuh"
 #include "argand/runtime/cuda/early_start.cuh"
 
@@ -33,7 +34,7 @@ __device__ __forceinline__ I channel_at(I at, I channels, I inner) {
 // y = (x - center) * scale + shift
 template <class T, int W, bool kColumns, class I>
 __global__ void channel_scale(const T* x, T* y, const op_math_t<T>* center, const op_math_t<T>* scale,
-                              const op_math_t<T>* shift, I total, I channels, I inner) {
+                              const op_math_t<T>* shift, I total, I channels, I inner, Epilogue<T> epilogue) {
   await_earlier_work();
   using A = op_math_t<T>;
   const I step = I(gridDim.x) * blockDim.x * W;
@@ -50,7 +51,7 @@ __global__ void channel_scale(const T* x, T* y, const op_math_t<T>* center, cons
 #pragma unroll
       for (int k = 0; k < W; ++k) out[k] = convert<T>((convert<A>(in[k]) - m[k]) * a[k]);
     }
-    *reinterpret_cast<Vec<T, W>*>(y + at) = out;
+    store_results(epilogue, y, at, out);
   }
 }
 

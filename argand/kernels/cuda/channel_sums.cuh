@@ -82,48 +82,89 @@ __global__ void plane_moments(const T* x, int64_t planes, int64_t inner, op_math
   squares[plane] = square;
 }
 
-// ---- inner == 1: a thread for W columns, over the rows of a part (blockIdx.y) of [n, width]
+// ---- inner == 1: a thread for W columns, over rows of a part (blockIdx.y) of [n, width]
+
+// Where a thread of a block that reads `at_once` rows together works: at columns [j, j + W) of every at_once-th row
+// from `begin` on, to `end`.  Blocks that read several rows have all columns, `lanes` threads a row.
+template <int W>
+struct ColumnLane {
+  int64_t j, begin, end;
+  int rank;  // of the row among those read together
+  bool works;
+  __device__ __forceinline__ ColumnLane(int64_t n, int64_t width, int64_t rows, int lanes, int at_once) {
+    rank = int(threadIdx.x) / lanes;
+    j = (int64_t{blockIdx.x} * lanes + int(threadIdx.x) % lanes) * W;
+    begin = int64_t{blockIdx.y} * rows + rank;
+    end = int64_t{blockIdx.y} * rows + rows < n ? int64_t{blockIdx.y} * rows + rows : n;
+    works = rank < at_once && j < width;
+  }
+};
+
+inline constexpr int kColumnThreads = 128;  // at most
+
+// The sums of the threads of one column, in the order of their rows; for those of rank 0.
+template <class A, int W>
+__device__ __forceinline__ void join_rows(Vec<A, W>& a, Vec<A, W>& b, int lanes, int at_once, bool is_first) {
+  if (at_once == 1) return;
+  __shared__ Vec<A, W> all[2][kColumnThreads];
+  all[0][threadIdx.x] = a;
+  all[1][threadIdx.x] = b;
+  __syncthreads();
+  if (!is_first) return;
+  for (int i = 1; i < at_once; ++i) {
+    const Vec<A, W> more[] = {all[0][threadIdx.x + i * lanes], all[1][threadIdx.x + i * lanes]};
+#pragma unroll
+    for (int k = 0; k < W; ++k) {
+      a[k] += more[0][k];
+      b[k] += more[1][k];
+    }
+  }
+}
 
 // The place of element (i, j) is i * width + j, so that terms of rows can be told (kOfRows: they are the same for the W
 // columns, and each row has others) as well as terms of columns, which are the same for all rows.
 template <class T, int W, bool kOfRows>
-__global__ void __launch_bounds__(128)
+__global__ void __launch_bounds__(kColumnThreads)
     column_products(const T* g, const T* x, CenterTerms<op_math_t<T>> terms, int64_t n, int64_t width, int64_t rows,
-                    op_math_t<T>* sums, op_math_t<T>* products) {
+                    int lanes, int at_once, op_math_t<T>* sums, op_math_t<T>* products) {
   await_earlier_work();
   using A = op_math_t<T>;
-  const int64_t j = (int64_t{blockIdx.x} * blockDim.x + threadIdx.x) * W;
-  if (j >= width) return;
-  const int64_t begin = int64_t{blockIdx.y} * rows, end = begin + rows < n ? begin + rows : n;
-  A center[W], scale[W];
-  int64_t first = 0, each = 0;  // the terms of row i are those at first + i * each
-  if constexpr (kOfRows) {
-    first = terms.at(j);
-    each = width / terms.step;
-  } else {
-#pragma unroll
-    for (int k = 0; k < W; ++k) {
-      center[k] = terms.center_at(j + k);
-      scale[k] = terms.scale_at(j + k);
-    }
-  }
+  const ColumnLane<W> lane(n, width, rows, lanes, at_once);
+  const int64_t j = lane.j;
   Vec<A, W> sum{}, product{};
-#pragma unroll 4
-  for (int64_t i = begin; i < end; ++i) {
-    const auto gs = *reinterpret_cast<const Vec<T, W>*>(g + i * width + j);
-    const auto xs = *reinterpret_cast<const Vec<T, W>*>(x + i * width + j);
+  if (lane.works) {
+    A center[W], scale[W];
+    int64_t first = 0, each = 0;  // the terms of row i are those at first + i * each
     if constexpr (kOfRows) {
-      center[0] = terms.center ? terms.center[first + i * each] : A(0);
-      scale[0] = terms.scale ? terms.scale[first + i * each] : A(1);
-    }
+      first = terms.at(j);
+      each = width / terms.step;
+    } else {
 #pragma unroll
-    for (int k = 0; k < W; ++k) {
-      const int of = kOfRows ? 0 : k;
-      const A v = convert<A>(gs[k]);
-      sum[k] += v;
-      product[k] += v * ((convert<A>(xs[k]) - center[of]) * scale[of]);
+      for (int k = 0; k < W; ++k) {
+        center[k] = terms.center_at(j + k);
+        scale[k] = terms.scale_at(j + k);
+      }
+    }
+#pragma unroll 4
+    for (int64_t i = lane.begin; i < lane.end; i += at_once) {
+      const auto gs = *reinterpret_cast<const Vec<T, W>*>(g + i * width + j);
+      const auto xs = *reinterpret_cast<const Vec<T, W>*>(x + i * width + j);
+      if constexpr (kOfRows) {
+        center[0] = terms.center ? terms.center[first + i * each] : A(0);
+        scale[0] = terms.scale ? terms.scale[first + i * each] : A(1);
+      }
+#pragma unroll
+      for (int k = 0; k < W; ++k) {
+        const int of = kOfRows ? 0 : k;
+        const A v = convert<A>(gs[k]);
+        sum[k] += v;
+        product[k] += v * ((convert<A>(xs[k]) - center[of]) * scale[of]);
+      }
     }
   }
+  const bool is_first = lane.works && lane.rank == 0;
+  join_rows(sum, product, lanes, at_once, is_first);
+  if (!is_first) return;
 #pragma unroll
   for (int k = 0; k < W; ++k) {
     sums[int64_t{blockIdx.y} * width + j + k] = sum[k];
@@ -132,26 +173,40 @@ __global__ void __launch_bounds__(128)
 }
 
 // Distances are taken from the part's first element, so that nothing cancels where the mean is far from 0.
-template <class T>
-__global__ void column_moments(const T* x, int64_t n, int64_t width, int64_t rows, op_math_t<T>* means,
-                               op_math_t<T>* squares) {
+template <class T, int W>
+__global__ void __launch_bounds__(kColumnThreads)
+    column_moments(const T* x, int64_t n, int64_t width, int64_t rows, int lanes, int at_once, op_math_t<T>* means,
+                   op_math_t<T>* squares) {
   await_earlier_work();
   using A = op_math_t<T>;
-  const int64_t j = int64_t{blockIdx.x} * blockDim.x + threadIdx.x;
-  if (j >= width) return;
-  const int64_t begin = int64_t{blockIdx.y} * rows, end = begin + rows < n ? begin + rows : n;
-  const A base = convert<A>(x[begin * width + j]);
-  A sum = 0, square = 0;
+  const ColumnLane<W> lane(n, width, rows, lanes, at_once);
+  const int64_t j = lane.j, first = int64_t{blockIdx.y} * rows;
+  Vec<A, W> base{}, sum{}, square{};
+  if (lane.works) {
+    const auto from = *reinterpret_cast<const Vec<T, W>*>(x + first * width + j);
+#pragma unroll
+    for (int k = 0; k < W; ++k) base[k] = convert<A>(from[k]);
 #pragma unroll 4
-  for (int64_t i = begin; i < end; ++i) {
-    const A d = convert<A>(x[i * width + j]) - base;
-    sum += d;
-    square += d * d;
+    for (int64_t i = lane.begin; i < lane.end; i += at_once) {
+      const auto xs = *reinterpret_cast<const Vec<T, W>*>(x + i * width + j);
+#pragma unroll
+      for (int k = 0; k < W; ++k) {
+        const A d = convert<A>(xs[k]) - base[k];
+        sum[k] += d;
+        square[k] += d * d;
+      }
+    }
   }
-  const A count = static_cast<A>(end - begin);
-  means[int64_t{blockIdx.y} * width + j] = base + sum / count;
-  const A rest = square - sum * (sum / count);
-  squares[int64_t{blockIdx.y} * width + j] = rest < A(0) ? A(0) : rest;
+  const bool is_first = lane.works && lane.rank == 0;
+  join_rows(sum, square, lanes, at_once, is_first);
+  if (!is_first) return;
+  const A count = static_cast<A>(lane.end - first);
+#pragma unroll
+  for (int k = 0; k < W; ++k) {
+    means[int64_t{blockIdx.y} * width + j + k] = base[k] + sum[k] / count;
+    const A rest = square[k] - sum[k] * (sum[k] / count);
+    squares[int64_t{blockIdx.y} * width + j + k] = rest < A(0) ? A(0) : rest;
+  }
 }
 
 }  // namespace argand

@@ -22,16 +22,20 @@ __device__ __forceinline__ double sum_of_column(double x) {
   return mine;
 }
 
-// out[j] = sum of parts[i * stride + j].
+// out[j] = sum of parts[i * width + j]; the blocks in y after the first do the second ones.
 template <class A>
 __global__ void __launch_bounds__(1024)
-    add_parts(const A* parts, int64_t count, int64_t stride, int64_t width, A* out) {
+    add_parts(const A* parts, const A* second_parts, int64_t count, int64_t width, A* out, A* second_out) {
   await_earlier_work();
+  if (blockIdx.y > 0) {
+    parts = second_parts;
+    out = second_out;
+  }
   const int64_t j = int64_t{blockIdx.x} * kWarp + threadIdx.x;
   double sum = 0;
   if (j < width) {
 #pragma unroll 4
-    for (int64_t i = threadIdx.y; i < count; i += kWarp) sum += static_cast<double>(parts[i * stride + j]);
+    for (int64_t i = threadIdx.y; i < count; i += kWarp) sum += static_cast<double>(parts[i * width + j]);
   }
   sum = sum_of_column(sum);
   if (threadIdx.y == 0 && j < width) out[j] = static_cast<A>(sum);

@@ -61,21 +61,6 @@ __device__ __forceinline__ void load_taps(Vec<op_math_t<T>, V> (&taps)[K * K][kD
   __syncthreads();
 }
 
-// Stores `result` at `to`, or what the epilogue makes of it.
-template <class T, int V>
-__device__ __forceinline__ void store_channels(const Epilogue<T>& epilogue, T* y, long long to,
-                                               const Vec<T, V>& result) {
-  if (epilogue.out) {
-    Vec<T, V> mask{}, active;
-    if (epilogue.mask) mask = *reinterpret_cast<const Vec<T, V>*>(epilogue.mask + to);
-#pragma unroll
-    for (int v = 0; v < V; ++v) active[v] = activated(epilogue, mask[v], result[v]);
-    *reinterpret_cast<Vec<T, V>*>(epilogue.out + to) = active;
-    if (!epilogue.keep) return;
-  }
-  *reinterpret_cast<Vec<T, V>*>(y + to) = result;
-}
-
 // A thread makes P neighbouring results, in a row; block y has the channels.  K is the window's side, S the stride.
 template <class T, int V, int K, int S, int P>
 __global__ void __launch_bounds__(kDepthwiseThreads)
@@ -115,7 +100,7 @@ __global__ void __launch_bounds__(kDepthwiseThreads)
       Vec<T, V> result;
 #pragma unroll
       for (int v = 0; v < V; ++v) result[v] = convert<T>(sums[p][v] + base[v]);
-      store_channels(epilogue, y, (static_cast<long long>(at.row) * s.out_w + at.x + p) * s.c + mine.channel, result);
+      store_results(epilogue, y, (static_cast<long long>(at.row) * s.out_w + at.x + p) * s.c + mine.channel, result);
     }
   }
 }

@@ -24,4 +24,18 @@ __device__ __forceinline__ void store_result(const Epilogue<T>& e, T* result, in
   result[i] = x;
 }
 
+// The elements from i on are those of x, in one piece.
+template <class T, int W, class I>
+__device__ __forceinline__ void store_results(const Epilogue<T>& e, T* result, I i, const Vec<T, W>& x) {
+  if (e.out) {
+    Vec<T, W> mask{}, active;
+    if (e.mask) mask = *reinterpret_cast<const Vec<T, W>*>(e.mask + i);
+#pragma unroll
+    for (int v = 0; v < W; ++v) active[v] = activated(e, mask[v], x[v]);
+    *reinterpret_cast<Vec<T, W>*>(e.out + i) = active;
+    if (!e.keep) return;
+  }
+  *reinterpret_cast<Vec<T, W>*>(result + i) = x;
+}
+
 }  // namespace argand
