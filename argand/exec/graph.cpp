@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cctype>
+#include <new>
 
 #include "argand/exec/invoke.h"
 #include "argand/exec/not_implemented.h"
@@ -120,11 +121,16 @@ std::optional<Node::Hook> Node::take_hook(unsigned handle) {
 void Node::release_self() {
   thread_local std::vector<Node*>* queue = nullptr;
   if (queue) {
-    queue->push_back(this);
+    try {
+      return queue->push_back(this);
+    } catch (const std::bad_alloc&) {  // the stack has room
+    }
+    delete this;
     return;
   }
-  std::vector<Node*> dying{this};
+  std::vector<Node*> dying;
   queue = &dying;
+  delete this;
   while (!dying.empty()) {
     Node* node = dying.back();
     dying.pop_back();

@@ -12,7 +12,6 @@
 #include <limits>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -139,7 +138,7 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       while (workers_.size() < wanted) workers_.emplace_back([this] { worker_loop(); });
-    } catch (const std::system_error&) {  // no more threads to be had: fewer do the same work
+    } catch (const std::exception&) {  // no more threads, or no memory for them: fewer do the same work
     }
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
