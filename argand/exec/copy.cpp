@@ -41,7 +41,24 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   if (!direct) copy_elements(to, target);
 }
 
+// The elements of the dimensions from `d` on.
+void store_from(size_t d, char* to, const char* from, const TensorImpl& target, const TensorImpl& source) {
+  const auto bytes = static_cast<size_t>(element_size(target.dtype));
+  if (d == target.sizes.size()) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  const auto step = [bytes](int64_t stride) { return stride * static_cast<int64_t>(bytes); };
+  for (int64_t i = 0; i < target.sizes[d]; ++i)
+    store_from(d + 1, to + i * step(target.strides[d]), from + i * step(source.strides[d]), target, source);
+}
+
 }  // namespace
+
+void store_elements(const Tensor& to, const Tensor& from) noexcept {
+  store_from(0, static_cast<char*>(to.impl().issued_data()), static_cast<const char*>(from.impl().issued_data()),
+             to.impl(), from.impl());
+}
 
 const PointwiseBody& copy_body() { return kIdentity; }
 

@@ -14,6 +14,10 @@ namespace argand::exec {
 // Records nothing.
 void copy_elements(const Tensor& to, const Tensor& from, bool non_blocking = false);
 
+// to[i] = from[i] on the CPU, at once, for equal shapes and dtypes: allocates nothing and throws nothing.  REQUIRES
+// that both have their memory and no instruction that uses them waits.
+void store_elements(const Tensor& to, const Tensor& from) noexcept;
+
 // What such an instruction computes: its operand.
 const PointwiseBody& copy_body();
 // A contiguous (or `strides`) copy in the given dtype, without history.

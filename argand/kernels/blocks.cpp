@@ -46,7 +46,7 @@ constinit Block<RunResampleBackward> resample_backward(cpu::resample_backward);
 constinit Block<decltype(cpu::row_norm)> row_norm(cpu::row_norm);
 constinit Block<decltype(cpu::row_norm_backward)> row_norm_backward(cpu::row_norm_backward);
 constinit Block<RunDraw> run_draw(nullptr);
-constinit Block<RunFusedStep> run_fused_step(nullptr);
+constinit Block<RunFusedStep> run_fused_step(cpu::fused_step);
 constinit Block<decltype(cpu::scan)> scan(cpu::scan);
 constinit Block<decltype(cpu::scan_extreme)> scan_extreme(cpu::scan_extreme);
 constinit Block<decltype(cpu::scan_linear)> scan_linear(cpu::scan_linear);

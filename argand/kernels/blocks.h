@@ -18,6 +18,7 @@
 #include "argand/kernels/cpu/conv.h"
 #include "argand/kernels/cpu/cross_entropy.h"
 #include "argand/kernels/cpu/ctc.h"
+#include "argand/kernels/cpu/fused_step.h"
 #include "argand/kernels/cpu/matrix_product.h"
 #include "argand/kernels/cpu/nll_loss.h"
 #include "argand/kernels/cpu/pair_loss.h"
@@ -35,7 +36,6 @@
 #include "argand/kernels/cpu/triangle.h"
 #include "argand/kernels/cpu/true_positions.h"
 #include "argand/kernels/draw.h"
-#include "argand/kernels/fused_step.h"
 #include "argand/kernels/loss_scale.h"
 #include "argand/kernels/numbers.h"
 

@@ -665,9 +665,7 @@ ARGAND_LIST_OP(PadSequence)
 #include "argand/ops/resample/list.h"
 
 // optim/
-ARGAND_LIST_OP(FusedSgd)
-ARGAND_LIST_OP(FusedAdam)
-ARGAND_LIST_OP(FusedRmsprop)
+ARGAND_LIST_OP(FusedStep)
 // optim/loss_scale.cpp
 ARGAND_LIST_OP(AmpUnscale)
 ARGAND_LIST_OP(AmpUpdateScale)

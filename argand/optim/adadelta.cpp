@@ -1,8 +1,5 @@
 #include "argand/optim/adadelta.h"
 
-#include "argand/ops/functions.h"
-#include "argand/ops/operators.h"
-
 namespace argand::optim {
 
 void AdadeltaOptions::each_number(const std::function<void(const char*, double&)>& f) {
@@ -13,19 +10,26 @@ void AdadeltaOptions::each_number(const std::function<void(const char*, double&)
   each_flag("maximize", maximize_, f);
 }
 
-void AdadeltaOptions::check() {
-  check_numbers(*this);
-  ARGAND_CHECK(ValueError, rho_ <= 1, "Invalid rho value: ", rho_);
+Adadelta::Adadelta(const std::vector<OptimizerParamGroup>& groups, AdadeltaOptions d)
+    : RuleOptimizer(groups, std::make_unique<AdadeltaOptions>(d)) {
+  check_numbers(d);
+  ARGAND_CHECK(ValueError, d.rho() <= 1, "Invalid rho value: ", d.rho());
 }
 
-void Adadelta::update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p, int64_t) {
-  begin_with_zeros(s.square_avg(), p);
-  begin_with_zeros(s.acc_delta(), p);
-  const Tensor g = descent(p, o.weight_decay(), o.maximize());
-  s.square_avg().mul_(o.rho()).addcmul_(g, g, 1 - o.rho());
-  const Tensor delta = (s.acc_delta() + o.eps()).sqrt() / (s.square_avg() + o.eps()).sqrt() * g;
-  s.acc_delta().mul_(o.rho()).addcmul_(delta, delta, 1 - o.rho());
-  p.add_(delta, -o.lr());
+NumberedRule Adadelta::next_rule(const OptimizerOptions& options, const OptimizerParamState&) const {
+  const auto& o = static_cast<const AdadeltaOptions&>(options);
+  using R = StepRule<StepKind::kAdadelta>;
+  NumberedRule c(StepKind::kAdadelta, o.maximize(), o.weight_decay());
+  c[R::kLr] = o.lr();
+  c[R::kRho] = o.rho();
+  c[R::kRest] = 1 - o.rho();
+  c[R::kEps] = o.eps();
+  return c;
+}
+
+StateSlots Adadelta::slots(const OptimizerOptions&, OptimizerParamState& state) const {
+  auto& s = static_cast<AdadeltaParamState&>(state);
+  return {&s.square_avg(), &s.acc_delta()};
 }
 
 }  // namespace argand::optim

@@ -1,13 +1,12 @@
 // Adadelta (Zeiler, 2012), as torch.optim.Adadelta.
 #pragma once
-#include "argand/optim/pointwise_optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
 struct AdadeltaOptions : OptimizerCloneableOptions<AdadeltaOptions> {
   AdadeltaOptions(double lr = 1.0) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  void check();
   ARGAND_ARG(double, lr);
   ARGAND_ARG(double, rho) = 0.9;
   ARGAND_ARG(double, eps) = 1e-6;
@@ -24,12 +23,17 @@ struct AdadeltaParamState : CountingParamState<AdadeltaParamState> {
   ARGAND_ARG(Tensor, acc_delta);
 };
 
-class Adadelta : public PointwiseOptimizer<AdadeltaOptions, AdadeltaParamState> {
+class Adadelta : public RuleOptimizer {
  public:
-  using PointwiseOptimizer::PointwiseOptimizer;
+  // ValueError for a negative option or a rho above 1.
+  explicit Adadelta(const std::vector<OptimizerParamGroup>& groups, AdadeltaOptions defaults = {});
+  explicit Adadelta(std::vector<Tensor> params, AdadeltaOptions defaults = {})
+      : Adadelta({OptimizerParamGroup(std::move(params))}, defaults) {}
 
  protected:
-  void update(const AdadeltaOptions& o, AdadeltaParamState& s, const Tensor& p, int64_t step) override;
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  StatePtr make_state() const override { return StatePtr(new AdadeltaParamState); }
 };
 
 }  // namespace argand::optim

@@ -1,7 +1,7 @@
 #include "argand/optim/adagrad.h"
 
+#include "argand/core/grad_mode.h"
 #include "argand/ops/functions.h"
-#include "argand/ops/operators.h"
 
 namespace argand::optim {
 
@@ -14,23 +14,31 @@ void AdagradOptions::each_number(const std::function<void(const char*, double&)>
   each_flag("maximize", maximize_, f);
 }
 
-void AdagradOptions::check() { check_numbers(*this); }
-
-void Adagrad::begin() {
-  const NoGradGuard no_grad;
-  for (const OptimizerParamGroup& group : param_groups()) {
-    const auto& o = static_cast<const AdagradOptions&>(group.options());
+// The sums are there before the first step.
+Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions d)
+    : RuleOptimizer(groups, std::make_unique<AdagradOptions>(d)) {
+  check_numbers(d);
+  for (const OptimizerParamGroup& group : param_groups())
     for (const Tensor& p : group.params())
-      static_cast<AdagradParamState&>(state_of(p)).sum(full_like(p, o.initial_accumulator_value()));
-  }
+      static_cast<AdagradParamState&>(state_of(p)).sum(first_value(group.options(), p));
 }
 
-void Adagrad::update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) {
-  if (!s.sum().defined()) s.sum(full_like(p, o.initial_accumulator_value()));
-  const Tensor g = descent(p, o.weight_decay(), o.maximize());
-  const double rate = o.lr() / (1 + static_cast<double>(step - 1) * o.lr_decay());
-  s.sum().addcmul_(g, g);
-  p.addcdiv_(g, s.sum().sqrt() + o.eps(), -rate);
+Tensor Adagrad::first_value(const OptimizerOptions& options, const Tensor& param) const {
+  const NoGradGuard no_grad;
+  return full_like(param, static_cast<const AdagradOptions&>(options).initial_accumulator_value());
+}
+
+NumberedRule Adagrad::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  const auto& o = static_cast<const AdagradOptions&>(options);
+  using R = StepRule<StepKind::kAdagrad>;
+  NumberedRule c(StepKind::kAdagrad, o.maximize(), o.weight_decay());
+  c[R::kStepSize] = o.lr() / (1 + static_cast<double>(state.step_count()) * o.lr_decay());
+  c[R::kEps] = o.eps();
+  return c;
+}
+
+StateSlots Adagrad::slots(const OptimizerOptions&, OptimizerParamState& state) const {
+  return {&static_cast<AdagradParamState&>(state).sum()};
 }
 
 }  // namespace argand::optim

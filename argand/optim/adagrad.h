@@ -1,13 +1,12 @@
 // Adagrad (Duchi, Hazan and Singer, 2011), as torch.optim.Adagrad.
 #pragma once
-#include "argand/optim/pointwise_optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
 struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
   AdagradOptions(double lr = 1e-2) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  void check();
   ARGAND_ARG(double, lr);
   ARGAND_ARG(double, lr_decay) = 0;
   ARGAND_ARG(double, weight_decay) = 0;
@@ -21,20 +20,18 @@ struct AdagradParamState : CountingParamState<AdagradParamState> {
   ARGAND_ARG(Tensor, sum);
 };
 
-class Adagrad : public PointwiseOptimizer<AdagradOptions, AdagradParamState> {
+class Adagrad : public RuleOptimizer {
  public:
-  explicit Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions defaults = {})
-      : PointwiseOptimizer(groups, std::move(defaults)) {
-    begin();
-  }
+  // ValueError for a negative option.
+  explicit Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions defaults = {});
   explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {})
-      : Adagrad({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
+      : Adagrad({OptimizerParamGroup(std::move(params))}, defaults) {}
 
  protected:
-  void update(const AdagradOptions& o, AdagradParamState& s, const Tensor& p, int64_t step) override;
-
- private:
-  void begin();  // the sums, which are there before the first step
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  Tensor first_value(const OptimizerOptions& options, const Tensor& param) const override;
+  StatePtr make_state() const override { return StatePtr(new AdagradParamState); }
 };
 
 }  // namespace argand::optim

@@ -1,81 +1,58 @@
 #include "argand/optim/adam.h"
 
-#include <map>
-
-#include "argand/core/grad_mode.h"
-#include "argand/ops/functions.h"
+#include <cmath>
 
 namespace argand::optim {
 namespace {
 
-struct Lists {
-  std::vector<AdamParamState*> states;
-  std::vector<Tensor> params, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs;
+// The options of Adam and AdamW are of two types.
+template <class Options>
+NumberedRule rule_of(const Options& o, const OptimizerParamState& state, bool decoupled) {
+  const auto step = static_cast<double>(state.step_count() + 1);
+  const auto [beta1, beta2] = o.betas();
+  using R = StepRule<StepKind::kAdam>;  // AMSGrad has the same numbers
+  NumberedRule c(o.amsgrad() ? StepKind::kAdamAmsgrad : StepKind::kAdam, o.maximize(),
+                 decoupled ? 0 : o.weight_decay());
+  c[R::kBeta1] = beta1;
+  c[R::kRest1] = 1 - beta1;
+  c[R::kBeta2] = beta2;
+  c[R::kRest2] = 1 - beta2;
+  c[R::kStepSize] = o.lr() / (1 - std::pow(beta1, step));
+  c[R::kRoot2] = std::sqrt(1 - std::pow(beta2, step));
+  c[R::kEps] = o.eps();
+  c[R::kShrink] = decoupled ? 1 - o.lr() * o.weight_decay() : 1;
+  return c;
+}
 
-  void reserve(size_t n) {
-    states.reserve(n);
-    for (auto* list : {&params, &grads, &exp_avgs, &exp_avg_sqs}) list->reserve(n);
-  }
-};
-
-template <class Options, class StateOf>
-void step_groups(std::vector<OptimizerParamGroup>& groups, bool decoupled, StateOf state_of) {
-  const NoGradGuard no_grad;
-  for (OptimizerParamGroup& group : groups) {
-    const auto& o = static_cast<const Options&>(group.options());
-    // Parameters that missed steps (no gradient) have corrections of their own, so they are stepped by count.
-    std::map<int64_t, Lists> by_step;
-    for (const Tensor& p : group.params()) {
-      if (!p.grad().defined()) continue;
-      AdamParamState& state = state_of(p);
-      if (!state.exp_avg().defined()) state.exp_avg(zeros_like(p));
-      if (!state.exp_avg_sq().defined()) state.exp_avg_sq(zeros_like(p));
-      if (o.amsgrad() && !state.max_exp_avg_sq().defined()) state.max_exp_avg_sq(zeros_like(p));
-      Lists& l = by_step[state.step() + 1];
-      if (l.params.empty()) l.reserve(group.params().size());
-      l.states.push_back(&state);
-      l.params.push_back(p);
-      l.grads.push_back(p.grad());
-      l.exp_avgs.push_back(state.exp_avg());
-      l.exp_avg_sqs.push_back(state.exp_avg_sq());
-      if (o.amsgrad()) l.max_exp_avg_sqs.push_back(state.max_exp_avg_sq());
-    }
-    const auto [beta1, beta2] = o.betas();
-    for (const auto& [step, l] : by_step) {
-      _fused_adam_(l.params, l.grads, l.exp_avgs, l.exp_avg_sqs, l.max_exp_avg_sqs, step, o.lr(), beta1, beta2,
-                   o.weight_decay(), o.eps(), o.amsgrad(), decoupled, o.maximize());
-      for (AdamParamState* state : l.states) state->step(step);  // a step that failed is not counted
-    }
-  }
+StateSlots slots_of(OptimizerParamState& state, bool amsgrad) {
+  auto& s = static_cast<AdamParamState&>(state);
+  return {&s.exp_avg(), &s.exp_avg_sq(), amsgrad ? &s.max_exp_avg_sq() : nullptr};
 }
 
 }  // namespace
 
 Adam::Adam(const std::vector<OptimizerParamGroup>& groups, AdamOptions d)
-    : Optimizer(groups, std::make_unique<AdamOptions>(d)) {
+    : RuleOptimizer(groups, std::make_unique<AdamOptions>(d)) {
   check_betas(d.betas());
   check_numbers(d);
 }
 AdamW::AdamW(const std::vector<OptimizerParamGroup>& groups, AdamWOptions d)
-    : Optimizer(groups, std::make_unique<AdamWOptions>(d)) {
+    : RuleOptimizer(groups, std::make_unique<AdamWOptions>(d)) {
   check_betas(d.betas());
   check_numbers(d);
 }
 
-Tensor Adam::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  step_groups<AdamOptions>(param_groups(), false, [&](const Tensor& p) -> AdamParamState& {
-    return static_cast<AdamParamState&>(state_of(p));
-  });
-  return loss;
+NumberedRule Adam::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  return rule_of(static_cast<const AdamOptions&>(options), state, false);
 }
-
-Tensor AdamW::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  step_groups<AdamWOptions>(param_groups(), true, [&](const Tensor& p) -> AdamParamState& {
-    return static_cast<AdamParamState&>(state_of(p));
-  });
-  return loss;
+NumberedRule AdamW::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  return rule_of(static_cast<const AdamWOptions&>(options), state, true);
+}
+StateSlots Adam::slots(const OptimizerOptions& options, OptimizerParamState& state) const {
+  return slots_of(state, static_cast<const AdamOptions&>(options).amsgrad());
+}
+StateSlots AdamW::slots(const OptimizerOptions& options, OptimizerParamState& state) const {
+  return slots_of(state, static_cast<const AdamWOptions&>(options).amsgrad());
 }
 
 }  // namespace argand::optim

@@ -2,7 +2,7 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
@@ -61,25 +61,27 @@ struct AdamParamState : CountingParamState<AdamParamState> {
 using AdamWParamState = AdamParamState;
 
 // ValueError for a negative lr, eps or weight decay, or betas outside [0, 1).
-class Adam : public Optimizer {
+class Adam : public RuleOptimizer {
  public:
   explicit Adam(const std::vector<OptimizerParamGroup>& groups, AdamOptions defaults = {});
   explicit Adam(std::vector<Tensor> params, AdamOptions defaults = {})
       : Adam({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
 
  protected:
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
   StatePtr make_state() const override { return StatePtr(new AdamParamState); }
 };
 
-class AdamW : public Optimizer {
+class AdamW : public RuleOptimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& groups, AdamWOptions defaults = {});
   explicit AdamW(std::vector<Tensor> params, AdamWOptions defaults = {})
       : AdamW({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
 
  protected:
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
   StatePtr make_state() const override { return StatePtr(new AdamParamState); }
 };
 

@@ -2,9 +2,6 @@
 
 #include <cmath>
 
-#include "argand/ops/functions.h"
-#include "argand/ops/operators.h"
-
 namespace argand::optim {
 
 void AdamaxOptions::each_number(const std::function<void(const char*, double&)>& f) {
@@ -16,19 +13,27 @@ void AdamaxOptions::each_number(const std::function<void(const char*, double&)>&
   each_flag("maximize", maximize_, f);
 }
 
-void AdamaxOptions::check() {
-  check_betas(betas_);
-  check_numbers(*this);
+Adamax::Adamax(const std::vector<OptimizerParamGroup>& groups, AdamaxOptions d)
+    : RuleOptimizer(groups, std::make_unique<AdamaxOptions>(d)) {
+  check_betas(d.betas());
+  check_numbers(d);
 }
 
-void Adamax::update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p, int64_t step) {
-  begin_with_zeros(s.exp_avg(), p);
-  begin_with_zeros(s.exp_inf(), p);
+NumberedRule Adamax::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  const auto& o = static_cast<const AdamaxOptions&>(options);
   const auto [beta1, beta2] = o.betas();
-  const Tensor g = descent(p, o.weight_decay(), o.maximize());
-  s.exp_avg().lerp_(g, 1 - beta1);
-  s.exp_inf().copy_(maximum(s.exp_inf() * beta2, g.abs() + o.eps()));
-  p.addcdiv_(s.exp_avg(), s.exp_inf(), -o.lr() / (1 - std::pow(beta1, static_cast<double>(step))));
+  using R = StepRule<StepKind::kAdamax>;
+  NumberedRule c(StepKind::kAdamax, o.maximize(), o.weight_decay());
+  c[R::kRest1] = 1 - beta1;
+  c[R::kBeta2] = beta2;
+  c[R::kStepSize] = o.lr() / (1 - std::pow(beta1, static_cast<double>(state.step_count() + 1)));
+  c[R::kEps] = o.eps();
+  return c;
+}
+
+StateSlots Adamax::slots(const OptimizerOptions&, OptimizerParamState& state) const {
+  auto& s = static_cast<AdamaxParamState&>(state);
+  return {&s.exp_avg(), &s.exp_inf()};
 }
 
 }  // namespace argand::optim

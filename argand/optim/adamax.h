@@ -2,14 +2,13 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/pointwise_optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
 struct AdamaxOptions : OptimizerCloneableOptions<AdamaxOptions> {
   AdamaxOptions(double lr = 2e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -27,12 +26,17 @@ struct AdamaxParamState : CountingParamState<AdamaxParamState> {
   ARGAND_ARG(Tensor, exp_inf);
 };
 
-class Adamax : public PointwiseOptimizer<AdamaxOptions, AdamaxParamState> {
+class Adamax : public RuleOptimizer {
  public:
-  using PointwiseOptimizer::PointwiseOptimizer;
+  // ValueError for a negative option, or betas outside [0, 1).
+  explicit Adamax(const std::vector<OptimizerParamGroup>& groups, AdamaxOptions defaults = {});
+  explicit Adamax(std::vector<Tensor> params, AdamaxOptions defaults = {})
+      : Adamax({OptimizerParamGroup(std::move(params))}, defaults) {}
 
  protected:
-  void update(const AdamaxOptions& o, AdamaxParamState& s, const Tensor& p, int64_t step) override;
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  StatePtr make_state() const override { return StatePtr(new AdamaxParamState); }
 };
 
 }  // namespace argand::optim

@@ -2,10 +2,22 @@
 
 #include <cmath>
 
-#include "argand/ops/functions.h"
-#include "argand/ops/operators.h"
-
 namespace argand::optim {
+
+namespace {
+
+double momentum_at(const NAdamOptions& o, int64_t step) {
+  return std::get<0>(o.betas()) * (1 - 0.5 * std::pow(0.96, static_cast<double>(step) * o.momentum_decay()));
+}
+
+// The product of the momenta up to the next step.
+double next_product(const NAdamOptions& o, const NAdamParamState& s) {
+  double product = s.mu_product();
+  for (int64_t step = s.mu_steps() + 1; step <= s.step() + 1; ++step) product *= momentum_at(o, step);
+  return product;
+}
+
+}  // namespace
 
 void NAdamOptions::each_number(const std::function<void(const char*, double&)>& f) {
   f("lr", lr_);
@@ -18,26 +30,47 @@ void NAdamOptions::each_number(const std::function<void(const char*, double&)>& 
   each_flag("maximize", maximize_, f);
 }
 
-void NAdamOptions::check() {
-  check_betas(betas_);
-  check_numbers(*this);
+NAdam::NAdam(const std::vector<OptimizerParamGroup>& groups, NAdamOptions d)
+    : RuleOptimizer(groups, std::make_unique<NAdamOptions>(d)) {
+  check_betas(d.betas());
+  check_numbers(d);
 }
 
-void NAdam::update(const NAdamOptions& o, NAdamParamState& s, const Tensor& p, int64_t step) {
-  begin_with_zeros(s.exp_avg(), p);
-  begin_with_zeros(s.exp_avg_sq(), p);
-  const double beta1 = std::get<0>(o.betas()), beta2 = std::get<1>(o.betas());
-  if (o.decoupled_weight_decay()) p.mul_(1 - o.lr() * o.weight_decay());
-  const Tensor g = descent(p, o.decoupled_weight_decay() ? 0 : o.weight_decay(), o.maximize());
-  const auto t = static_cast<double>(step);
-  const auto momentum = [&](double at) { return beta1 * (1 - 0.5 * std::pow(0.96, at * o.momentum_decay())); };
-  for (; s.mu_steps() < step; ++s.mu_steps()) s.mu_product() *= momentum(static_cast<double>(s.mu_steps() + 1));
-  const double mu = momentum(t), next = momentum(t + 1), product = s.mu_product();
-  s.exp_avg().lerp_(g, 1 - beta1);
-  s.exp_avg_sq().mul_(beta2).addcmul_(g, g, 1 - beta2);
-  const Tensor scale = (s.exp_avg_sq() / (1 - std::pow(beta2, t))).sqrt() + o.eps();
-  p.addcdiv_(g, scale, -o.lr() * (1 - mu) / (1 - product));
-  p.addcdiv_(s.exp_avg(), scale, -o.lr() * next / (1 - product * next));
+bool NAdam::in_step(const OptimizerParamState& a, const OptimizerParamState& b) const {
+  const auto &x = static_cast<const NAdamParamState&>(a), &y = static_cast<const NAdamParamState&>(b);
+  return x.step() == y.step() && x.mu_steps() == y.mu_steps() && x.mu_product() == y.mu_product();
+}
+
+NumberedRule NAdam::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  const auto& o = static_cast<const NAdamOptions&>(options);
+  const auto& s = static_cast<const NAdamParamState&>(state);
+  const auto [beta1, beta2] = o.betas();
+  const int64_t step = s.step() + 1;
+  const double next = momentum_at(o, step + 1), product = next_product(o, s);
+  const bool decoupled = o.decoupled_weight_decay();
+  using R = StepRule<StepKind::kNadam>;
+  NumberedRule c(StepKind::kNadam, o.maximize(), decoupled ? 0 : o.weight_decay());
+  c[R::kRest1] = 1 - beta1;
+  c[R::kBeta2] = beta2;
+  c[R::kRest2] = 1 - beta2;
+  c[R::kCorrection2] = 1 - std::pow(beta2, static_cast<double>(step));
+  c[R::kEps] = o.eps();
+  c[R::kShrink] = decoupled ? 1 - o.lr() * o.weight_decay() : 1;
+  c[R::kGradStep] = o.lr() * (1 - momentum_at(o, step)) / (1 - product);
+  c[R::kAverageStep] = o.lr() * next / (1 - product * next);
+  return c;
+}
+
+void NAdam::count_step(const OptimizerOptions& options, OptimizerParamState& state) const noexcept {
+  auto& s = static_cast<NAdamParamState&>(state);
+  s.mu_product(next_product(static_cast<const NAdamOptions&>(options), s));
+  s.step(s.step() + 1);
+  s.mu_steps(s.step());
+}
+
+StateSlots NAdam::slots(const OptimizerOptions&, OptimizerParamState& state) const {
+  auto& s = static_cast<NAdamParamState&>(state);
+  return {&s.exp_avg(), &s.exp_avg_sq()};
 }
 
 }  // namespace argand::optim

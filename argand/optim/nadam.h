@@ -2,14 +2,13 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/pointwise_optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
 struct NAdamOptions : OptimizerCloneableOptions<NAdamOptions> {
   NAdamOptions(double lr = 2e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -37,12 +36,19 @@ struct NAdamParamState : CountingParamState<NAdamParamState> {
   ARGAND_ARG(int64_t, mu_steps) = 0;
 };
 
-class NAdam : public PointwiseOptimizer<NAdamOptions, NAdamParamState> {
+class NAdam : public RuleOptimizer {
  public:
-  using PointwiseOptimizer::PointwiseOptimizer;
+  // ValueError for a negative option, or betas outside [0, 1).
+  explicit NAdam(const std::vector<OptimizerParamGroup>& groups, NAdamOptions defaults = {});
+  explicit NAdam(std::vector<Tensor> params, NAdamOptions defaults = {})
+      : NAdam({OptimizerParamGroup(std::move(params))}, defaults) {}
 
  protected:
-  void update(const NAdamOptions& o, NAdamParamState& s, const Tensor& p, int64_t step) override;
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  bool in_step(const OptimizerParamState& a, const OptimizerParamState& b) const override;
+  void count_step(const OptimizerOptions& options, OptimizerParamState& state) const noexcept override;
+  StatePtr make_state() const override { return StatePtr(new NAdamParamState); }
 };
 
 }  // namespace argand::optim

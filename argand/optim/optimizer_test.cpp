@@ -152,7 +152,31 @@ TEST(Optimizer, StepBetweenForwardAndBackwardIsAnError) {
   const Tensor loss = (a * a).sum();
   a.mul(2).sum().backward();
   sgd.step();
-  EXPECT_NE(message([&] { loss.backward(); }).find("_fused_sgd_"), std::string::npos);
+  EXPECT_NE(message([&] { loss.backward(); }).find("_fused_step_"), std::string::npos);
+}
+
+// What the op under all of them refuses, before it changes anything.
+TEST(Optimizer, WhatDoesNotFitARule) {
+  const Tensor p = ones({2}), g = ones({2}), wrong = ones({3});
+  const auto kSgd = static_cast<int64_t>(StepKind::kSgd), kMomentum = static_cast<int64_t>(StepKind::kSgdMomentum);
+  const std::vector<double> three{1, 0, 0.5}, six{1, 0, 0.5, 0.9, 0, 0};
+  const auto says = [&](const std::vector<Tensor>& grads, const std::vector<Tensor>& states, IntArrayRef rules,
+                        IntArrayRef counts, const std::vector<double>& numbers) {
+    return message([&] { _fused_step_({p}, grads, states, rules, counts, numbers); });
+  };
+  EXPECT_EQ(says({g}, {}, {99}, {1}, three), "_fused_step_: there is no rule 99");
+  EXPECT_EQ(says({g}, {}, {kSgd}, {1, 1}, three), "_fused_step_: expected 1 counts, got 2");
+  EXPECT_EQ(says({g}, {}, {kSgd}, {-1}, three), "_fused_step_: expected counts of at least 0, got -1");
+  EXPECT_EQ(says({g}, {}, {kSgd}, {2}, three), "_fused_step_: expected 2 tensors in self, got 1");
+  EXPECT_EQ(says({}, {}, {kSgd}, {1}, three), "_fused_step_: expected 1 tensors in grads, got 0");
+  EXPECT_EQ(says({g}, {}, {kMomentum}, {1}, six), "_fused_step_: expected 1 tensors in states, got 0");
+  EXPECT_EQ(says({g}, {}, {kSgd}, {1}, six), "_fused_step_: expected 3 numbers, got 6");
+  EXPECT_EQ(says({wrong}, {}, {kSgd}, {1}, three), "_fused_step_: expected a gradient of shape [2], got [3]");
+  EXPECT_EQ(says({g}, {g.to(kDouble)}, {kMomentum}, {1}, six),
+            "_fused_step_: expected a state of dtype float32, got float64");
+  EXPECT_EQ(p[1].item<double>(), 1);
+  EXPECT_EQ(says({g}, {}, {kSgd}, {1}, three), "");
+  EXPECT_EQ(p[1].item<double>(), 0.5);
 }
 
 class OptimizerState : public ::testing::Test {

@@ -2,9 +2,6 @@
 
 #include <cmath>
 
-#include "argand/ops/functions.h"
-#include "argand/ops/operators.h"
-
 namespace argand::optim {
 
 void RAdamOptions::each_number(const std::function<void(const char*, double&)>& f) {
@@ -17,29 +14,38 @@ void RAdamOptions::each_number(const std::function<void(const char*, double&)>& 
   each_flag("maximize", maximize_, f);
 }
 
-void RAdamOptions::check() {
-  check_betas(betas_);
-  check_numbers(*this);
+RAdam::RAdam(const std::vector<OptimizerParamGroup>& groups, RAdamOptions d)
+    : RuleOptimizer(groups, std::make_unique<RAdamOptions>(d)) {
+  check_betas(d.betas());
+  check_numbers(d);
 }
 
-void RAdam::update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p, int64_t step) {
-  begin_with_zeros(s.exp_avg(), p);
-  begin_with_zeros(s.exp_avg_sq(), p);
+NumberedRule RAdam::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  const auto& o = static_cast<const RAdamOptions&>(options);
   const auto [beta1, beta2] = o.betas();
-  if (o.decoupled_weight_decay()) p.mul_(1 - o.lr() * o.weight_decay());
-  const Tensor g = descent(p, o.decoupled_weight_decay() ? 0 : o.weight_decay(), o.maximize());
-  const auto t = static_cast<double>(step);
-  s.exp_avg().lerp_(g, 1 - beta1);
-  s.exp_avg_sq().mul_(beta2).addcmul_(g, g, 1 - beta2);
+  const auto t = static_cast<double>(state.step_count() + 1);
   const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
   // Of the variance's approximated length: from 5 on the adaptive rate has a variance at all.
   const double longest = 2 / (1 - beta2) - 1, length = longest - 2 * t * std::pow(beta2, t) / correction2;
-  if (length <= 5) {
-    p.add_(s.exp_avg(), -o.lr() / correction1);
-    return;
-  }
-  const double rectified = std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length));
-  p.addcdiv_(s.exp_avg(), s.exp_avg_sq().sqrt() + o.eps(), -o.lr() * rectified * std::sqrt(correction2) / correction1);
+  const bool rectified = length > 5, decoupled = o.decoupled_weight_decay();
+  const double rate =
+      !rectified ? 1
+                 : std::sqrt((length - 4) * (length - 2) * longest / ((longest - 4) * (longest - 2) * length)) *
+                       std::sqrt(correction2);
+  using R = StepRule<StepKind::kRadam>;  // the first steps have the same numbers
+  NumberedRule c(rectified ? StepKind::kRadam : StepKind::kRadamWarmUp, o.maximize(), decoupled ? 0 : o.weight_decay());
+  c[R::kRest1] = 1 - beta1;
+  c[R::kBeta2] = beta2;
+  c[R::kRest2] = 1 - beta2;
+  c[R::kStepSize] = o.lr() * rate / correction1;
+  c[R::kEps] = o.eps();
+  c[R::kShrink] = decoupled ? 1 - o.lr() * o.weight_decay() : 1;
+  return c;
+}
+
+StateSlots RAdam::slots(const OptimizerOptions&, OptimizerParamState& state) const {
+  auto& s = static_cast<RAdamParamState&>(state);
+  return {&s.exp_avg(), &s.exp_avg_sq()};
 }
 
 }  // namespace argand::optim

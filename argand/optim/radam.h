@@ -2,14 +2,13 @@
 #pragma once
 #include <tuple>
 
-#include "argand/optim/pointwise_optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
 struct RAdamOptions : OptimizerCloneableOptions<RAdamOptions> {
   RAdamOptions(double lr = 1e-3) : lr_(lr) {}
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  void check();
   ARGAND_ARG(double, lr);
   using betas_t = std::tuple<double, double>;
   ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
@@ -28,12 +27,17 @@ struct RAdamParamState : CountingParamState<RAdamParamState> {
   ARGAND_ARG(Tensor, exp_avg_sq);
 };
 
-class RAdam : public PointwiseOptimizer<RAdamOptions, RAdamParamState> {
+class RAdam : public RuleOptimizer {
  public:
-  using PointwiseOptimizer::PointwiseOptimizer;
+  // ValueError for a negative option, or betas outside [0, 1).
+  explicit RAdam(const std::vector<OptimizerParamGroup>& groups, RAdamOptions defaults = {});
+  explicit RAdam(std::vector<Tensor> params, RAdamOptions defaults = {})
+      : RAdam({OptimizerParamGroup(std::move(params))}, defaults) {}
 
  protected:
-  void update(const RAdamOptions& o, RAdamParamState& s, const Tensor& p, int64_t step) override;
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  StatePtr make_state() const override { return StatePtr(new RAdamParamState); }
 };
 
 }  // namespace argand::optim

@@ -1,8 +1,5 @@
 #include "argand/optim/rmsprop.h"
 
-#include "argand/core/grad_mode.h"
-#include "argand/ops/functions.h"
-
 namespace argand::optim {
 
 void RMSpropOptions::each_number(const std::function<void(const char*, double&)>& f) {
@@ -16,36 +13,31 @@ void RMSpropOptions::each_number(const std::function<void(const char*, double&)>
 }
 
 RMSprop::RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions d)
-    : Optimizer(groups, std::make_unique<RMSpropOptions>(d)) {
+    : RuleOptimizer(groups, std::make_unique<RMSpropOptions>(d)) {
   check_numbers(d);
 }
 
-Tensor RMSprop::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  const NoGradGuard no_grad;
-  for (OptimizerParamGroup& group : param_groups()) {
-    const auto& o = static_cast<const RMSpropOptions&>(group.options());
-    std::vector<Tensor> params, grads, squares, means, buffers;
-    std::vector<RMSpropParamState*> states;
-    for (const Tensor& p : group.params()) {
-      if (!p.grad().defined()) continue;
-      auto& state = static_cast<RMSpropParamState&>(state_of(p));
-      if (!state.square_avg().defined()) state.square_avg(zeros_like(p));
-      if (o.momentum() > 0 && !state.momentum_buffer().defined()) state.momentum_buffer(zeros_like(p));
-      if (o.centered() && !state.grad_avg().defined()) state.grad_avg(zeros_like(p));
-      states.push_back(&state);
-      params.push_back(p);
-      grads.push_back(p.grad());
-      squares.push_back(state.square_avg());
-      if (o.centered()) means.push_back(state.grad_avg());
-      if (o.momentum() > 0) buffers.push_back(state.momentum_buffer());
-    }
-    if (!params.empty())
-      _fused_rmsprop_(params, grads, squares, means, buffers, o.lr(), o.alpha(), o.eps(), o.weight_decay(),
-                      o.momentum(), o.centered(), o.maximize());
-    for (RMSpropParamState* state : states) state->step(state->step() + 1);  // a step that failed is not counted
-  }
-  return loss;
+NumberedRule RMSprop::next_rule(const OptimizerOptions& options, const OptimizerParamState&) const {
+  const auto& o = static_cast<const RMSpropOptions&>(options);
+  const bool momentum = o.momentum() > 0;
+  const StepKind kind = o.centered() ? (momentum ? StepKind::kRmspropCenteredMomentum : StepKind::kRmspropCentered)
+                                     : (momentum ? StepKind::kRmspropMomentum : StepKind::kRmsprop);
+  using R = StepRule<StepKind::kRmsprop>;  // the others have the same numbers
+  NumberedRule c(kind, o.maximize(), o.weight_decay());
+  c[R::kLr] = o.lr();
+  c[R::kAlpha] = o.alpha();
+  c[R::kRest] = 1 - o.alpha();
+  c[R::kEps] = o.eps();
+  c[R::kMomentum] = o.momentum();
+  return c;
+}
+
+StateSlots RMSprop::slots(const OptimizerOptions& options, OptimizerParamState& state) const {
+  const auto& o = static_cast<const RMSpropOptions&>(options);
+  auto& s = static_cast<RMSpropParamState&>(state);
+  Tensor* const buffer = o.momentum() > 0 ? &s.momentum_buffer() : nullptr;
+  if (o.centered()) return {&s.square_avg(), &s.grad_avg(), buffer};
+  return {&s.square_avg(), buffer};
 }
 
 }  // namespace argand::optim

@@ -1,6 +1,6 @@
 // RMSprop, as torch.optim.RMSprop.
 #pragma once
-#include "argand/optim/optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
@@ -27,15 +27,16 @@ struct RMSpropParamState : CountingParamState<RMSpropParamState> {
   ARGAND_ARG(Tensor, grad_avg);
 };
 
-class RMSprop : public Optimizer {
+class RMSprop : public RuleOptimizer {
  public:
   // ValueError for a negative option.
   explicit RMSprop(const std::vector<OptimizerParamGroup>& groups, RMSpropOptions defaults = {});
   explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {})
       : RMSprop({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
 
  protected:
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
   StatePtr make_state() const override { return StatePtr(new RMSpropParamState); }
 };
 

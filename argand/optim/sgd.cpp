@@ -1,8 +1,5 @@
 #include "argand/optim/sgd.h"
 
-#include "argand/core/grad_mode.h"
-#include "argand/ops/functions.h"
-
 namespace argand::optim {
 
 void SGDOptions::each_number(const std::function<void(const char*, double&)>& f) {
@@ -15,7 +12,7 @@ void SGDOptions::each_number(const std::function<void(const char*, double&)>& f)
 }
 
 SGD::SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions d)
-    : Optimizer(groups, std::make_unique<SGDOptions>(d)) {
+    : RuleOptimizer(groups, std::make_unique<SGDOptions>(d)) {
   ARGAND_CHECK(ValueError, d.lr() >= 0, "Invalid learning rate: ", d.lr());
   ARGAND_CHECK(ValueError, d.momentum() >= 0, "Invalid momentum value: ", d.momentum());
   ARGAND_CHECK(ValueError, d.weight_decay() >= 0, "Invalid weight_decay value: ", d.weight_decay());
@@ -23,33 +20,34 @@ SGD::SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions d)
                "Nesterov momentum requires a momentum and zero dampening");
 }
 
-Tensor SGD::step(LossClosure closure) {
-  Tensor loss = run_closure(closure);
-  const NoGradGuard no_grad;
-  for (OptimizerParamGroup& group : param_groups()) {
-    const auto& o = static_cast<const SGDOptions&>(group.options());
-    // A buffer seen for the first time takes the gradient as it is; those parameters are stepped apart.
-    std::vector<Tensor> params[2], grads[2], buffers[2];
-    std::vector<SGDParamState*> fresh;  // get their buffer when the step is done
-    for (const Tensor& p : group.params()) {
-      if (!p.grad().defined()) continue;
-      bool first = false;
-      if (o.momentum() != 0) {
-        auto& state = static_cast<SGDParamState&>(state_of(p));
-        first = !state.momentum_buffer().defined();
-        if (first) fresh.push_back(&state);
-        buffers[first].push_back(first ? zeros_like(p) : state.momentum_buffer());
-      }
-      params[first].push_back(p);
-      grads[first].push_back(p.grad());
-    }
-    for (const bool first : {false, true})
-      if (!params[first].empty())
-        _fused_sgd_(params[first], grads[first], buffers[first], o.lr(), o.weight_decay(), o.momentum(), o.dampening(),
-                    o.nesterov(), o.maximize(), first);
-    for (size_t i = 0; i < fresh.size(); ++i) fresh[i]->momentum_buffer(buffers[true][i]);
+// A buffer takes the first gradient as it is.
+bool SGD::in_step(const OptimizerParamState& a, const OptimizerParamState& b) const {
+  const auto has_buffer = [](const OptimizerParamState& s) {
+    return static_cast<const SGDParamState&>(s).momentum_buffer().defined();
+  };
+  return has_buffer(a) == has_buffer(b);
+}
+
+NumberedRule SGD::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {
+  const auto& o = static_cast<const SGDOptions&>(options);
+  if (o.momentum() == 0) {
+    NumberedRule c(StepKind::kSgd, o.maximize(), o.weight_decay());
+    c[StepRule<StepKind::kSgd>::kLr] = o.lr();
+    return c;
   }
-  return loss;
+  const bool first = !static_cast<const SGDParamState&>(state).momentum_buffer().defined();
+  using R = StepRule<StepKind::kSgdMomentum>;  // Nesterov's has the same numbers
+  NumberedRule c(o.nesterov() ? StepKind::kSgdNesterov : StepKind::kSgdMomentum, o.maximize(), o.weight_decay());
+  c[R::kLr] = o.lr();
+  c[R::kMomentum] = o.momentum();
+  c[R::kKeep] = first ? 0 : o.momentum();
+  c[R::kDampening] = first ? 0 : o.dampening();
+  return c;
+}
+
+StateSlots SGD::slots(const OptimizerOptions& options, OptimizerParamState& state) const {
+  const bool momentum = static_cast<const SGDOptions&>(options).momentum() != 0;
+  return {momentum ? &static_cast<SGDParamState&>(state).momentum_buffer() : nullptr};
 }
 
 }  // namespace argand::optim

@@ -1,6 +1,6 @@
 // Stochastic gradient descent with momentum, as torch.optim.SGD.
 #pragma once
-#include "argand/optim/optimizer.h"
+#include "argand/optim/rule_optimizer.h"
 
 namespace argand::optim {
 
@@ -22,15 +22,17 @@ struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {
   ARGAND_ARG(Tensor, momentum_buffer);
 };
 
-class SGD : public Optimizer {
+class SGD : public RuleOptimizer {
  public:
   // ValueError for a negative learning rate, momentum or weight decay, and for nesterov without momentum.
   explicit SGD(const std::vector<OptimizerParamGroup>& groups, SGDOptions defaults);
   explicit SGD(std::vector<Tensor> params, SGDOptions defaults)
       : SGD({OptimizerParamGroup(std::move(params))}, defaults) {}
-  Tensor step(LossClosure closure = nullptr) override;
 
  protected:
+  NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const override;
+  StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const override;
+  bool in_step(const OptimizerParamState& a, const OptimizerParamState& b) const override;
   StatePtr make_state() const override { return StatePtr(new SGDParamState); }
 };
 

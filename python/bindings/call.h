@@ -77,6 +77,7 @@ class Call {
   double number(size_t i, double otherwise = 0) const { return has(i) ? to_double(values_[i]) : otherwise; }
   std::optional<double> optional_number(size_t i) const;
   std::optional<std::vector<double>> optional_numbers(size_t i) const;
+  std::vector<double> numbers(size_t i) const { return *optional_numbers(i); }
   bool boolean(size_t i, bool otherwise = false) const { return has(i) ? truth(values_[i]) : otherwise; }
   std::optional<bool> optional_boolean(size_t i) const;
   std::string text(size_t i, const char* otherwise = "") const { return has(i) ? to_text(values_[i]) : otherwise; }

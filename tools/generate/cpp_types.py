@@ -26,6 +26,7 @@ TYPES = {
     "MemoryFormat?": ("std::optional<MemoryFormat>", "std::optional<MemoryFormat>", "{}"),
     "Generator?": ("std::optional<Generator>", "std::optional<Generator>", "{}"),
     "TensorOptions": ("TensorOptions", "TensorOptions", "{}"),
+    "float[]": ("std::vector<double>", "ArrayRef<double>", "{}.vec()"),
     "float[]?": ("std::optional<std::vector<double>>", "std::optional<ArrayRef<double>>", "argand::ops::to_vector({})"),
 }
 INT_LIST = re.compile(r"int\[(\d*)\](\?)?")

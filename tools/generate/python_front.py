@@ -21,7 +21,7 @@ TYPES = {
     "ScalarType": ("kDtype", "dtype", "_dtype"),
     "Device": ("kDevice", "device", "_device"),
     "MemoryFormat": ("kMemoryFormat", "memory_format", "_memory_format"),
-    "float[]": ("kFloatList", "optional_numbers", "Sequence[builtins.float]"),
+    "float[]": ("kFloatList", "numbers", "Sequence[builtins.float]"),
 }
 OPTIONAL = {
     "Tensor": "optional_tensor", "int": "optional_integer", "float": "optional_number", "bool": "optional_boolean",

@@ -100,11 +100,22 @@ void train(Network& network, const Tensor& input, const Tensor& target) {
   }
 }
 
+Tensor parameter_of(int64_t elements) {
+  Tensor parameter = zeros({elements}, TensorOptions(kGpu)).requires_grad_();
+  parameter.mutable_grad() = zeros({elements}, TensorOptions(kGpu));
+  return parameter;
+}
 // Kernels of few parameters are those that the networks here have.
 void step_many_parameters(const std::string& optimizer_name) {
-  const Tensor parameter = zeros({1 << 20}, TensorOptions(kGpu)).requires_grad_();
-  parameter.mutable_grad() = zeros({1 << 20}, TensorOptions(kGpu));
-  cli::make_optimizer(optimizer_name, 1e-3, {parameter})->step();
+  cli::make_optimizer(optimizer_name, 1e-3, {parameter_of(1 << 20)})->step();
+}
+// The optimizers that `argand train` does not know.  The sixth step of RAdam is the first that is rectified.
+template <class O>
+void step_few_and_many() {
+  for (const int64_t elements : {1 << 10, 1 << 20}) {
+    O optimizer(std::vector<Tensor>{parameter_of(elements)});
+    for (int step = 0; step < 6; ++step) optimizer.step();
+  }
 }
 
 // The losses of regression and of two classes, with what makes and measures tensors.
@@ -146,6 +157,11 @@ void train_networks(const Announce& announce) {
   }
   announce("optimizers");
   for (const std::string& optimizer : cli::optimizers()) step_many_parameters(optimizer);
+  step_few_and_many<optim::Adagrad>();
+  step_few_and_many<optim::Adadelta>();
+  step_few_and_many<optim::Adamax>();
+  step_few_and_many<optim::NAdam>();
+  step_few_and_many<optim::RAdam>();
   announce("losses");
   for (const int64_t batch : {32, 8192}) other_losses(batch);
   announce("small products");

@@ -12,32 +12,41 @@ namespace {
 
 constexpr int kVector = 16;
 
+// A small table costs the host less.
+int table_size(const StepRun& run) { return run.count <= 16 ? 16 : run.count <= 64 ? 64 : 256; }
+
+// Whether all multiprocessors hold all elements at once.
+bool is_small(const StepRun& run) {
+  int64_t numel = 0;
+  for (const StepTensor* t = run.tensors; t != run.tensors + run.count; ++t) numel += t->numel;
+  return numel <= int64_t{multi_processor_count()} * max_threads_per_multi_processor();
+}
+
+Kernel kernel_of(const StepRun& run) {
+  return kernel_instance("argand/kernels/cuda/fused_step.cuh", is_small(run) ? "small_fused_step" : "fused_step",
+                         run.type, static_cast<int>(run.kind), table_size(run));
+}
+
 // As few launches as may be: at the end of each, some multiprocessors wait for the others.
 template <class A, int kTensors>
-void launch_steps(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
+void launch_run(const StepRun& run) {
   using Table = StepTable<A, kTensors>;
   static_assert(sizeof(Table) <= 32764, "what a kernel may have as arguments");
-  static_assert(std::size(typename Table::Tensor{}.arrays) == 2 + FusedStep::kMaxStates);
-  static_assert(std::size(Table{}.numbers) == FusedStep::kMaxNumbers);
-  // What all multiprocessors hold at once.
-  const int64_t few = int64_t{multi_processor_count()} * max_threads_per_multi_processor();
-  int64_t numel = 0;
-  for (const FusedTensor* t = tensors; t != tensors + count; ++t) numel += t->numel;
-  const bool small = numel <= few;
-  const Kernel run = kernel_instance("argand/kernels/cuda/fused_step.cuh", small ? "small_fused_step" : "fused_step",
-                                     type, static_cast<int>(step.kind), step.options, kTensors);
-  const int64_t tile = small ? kStepThreads : kStepThreads * kVector / element_size(type);
+  static_assert(std::size(typename Table::Tensor{}.arrays) == 2 + kMostStepStates);
+  static_assert(std::size(Table{}.numbers) == kMostStepNumbers);
+  const Kernel kernel = kernel_of(run);
+  const int64_t tile = is_small(run) ? kStepThreads : kStepThreads * kVector / element_size(run.type);
   Table table{};
   unsigned blocks = 0;
-  std::transform(step.numbers, step.numbers + FusedStep::kMaxNumbers, table.numbers,
+  std::transform(run.numbers, run.numbers + step_counts(run.kind).numbers, table.numbers,
                  [](double x) { return static_cast<A>(x); });
   const auto issue = [&] {
-    launch(run, {blocks, kStepThreads}, table);
+    launch(kernel, {blocks, kStepThreads}, table);
     table.count = 0;
     table.scalar = 0;
     blocks = 0;
   };
-  for (const FusedTensor* t = tensors; t != tensors + count; ++t) {
+  for (const StepTensor* t = run.tensors; t != run.tensors + run.count; ++t) {
     if (t->numel == 0) continue;
     const unsigned more = blocks_for(t->numel, tile);
     if (table.count == kTensors || blocks + uint64_t{more} >= uint64_t{1} << 31) issue();
@@ -50,19 +59,22 @@ void launch_steps(const FusedStep& step, ScalarType type, const FusedTensor* ten
   if (table.count > 0) issue();
 }
 
-// A small table costs the host less.
 template <class A>
-void launch_all(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
-  if (count <= 16)
-    launch_steps<A, 16>(step, type, tensors, count);
-  else if (count <= 64)
-    launch_steps<A, 64>(step, type, tensors, count);
-  else
-    launch_steps<A, 256>(step, type, tensors, count);
+void launch_sized(const StepRun& run) {
+  switch (table_size(run)) {
+    case 16:
+      return launch_run<A, 16>(run);
+    case 64:
+      return launch_run<A, 64>(run);
+    default:
+      return launch_run<A, 256>(run);
+  }
 }
 
-void fused_step(const FusedStep& step, ScalarType type, const FusedTensor* tensors, int64_t count) {
-  (op_math_type(type) == kDouble ? launch_all<double> : launch_all<float>)(step, type, tensors, count);
+void fused_step(const StepRun* runs, int64_t count) {
+  for (const StepRun* r = runs; r != runs + count; ++r) kernel_of(*r);  // what does not compile has changed nothing
+  for (const StepRun* r = runs; r != runs + count; ++r)
+    (op_math_type(r->type) == kDouble ? launch_sized<double> : launch_sized<float>)(*r);
 }
 
 const bool registered = (blocks::run_fused_step.set(kCUDA, fused_step), true);

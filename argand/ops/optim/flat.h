@@ -5,21 +5,40 @@
 
 namespace argand::ops {
 
-// Itself where it is dense, else a copy that write_back() returns to it.
+// Itself where its elements lie dense in the order of memory of `like`, or in their own, else a copy that write_back()
+// returns to it.  The tensor outlives this.
 class Flat {
  public:
-  explicit Flat(const Tensor& t) : tensor_(t), dense_(t.is_contiguous() ? t : exec::dense_clone(t)) {}
+  explicit Flat(const Tensor& t) : Flat(t, t) {}
+  Flat(const Tensor& t, const Tensor& like) : tensor_(t), copy_(copy_in_order(t, like)) {
+    tensor_.impl().data();  // issues what still reads the old elements or writes them
+  }
+  bool is_copy() const { return copy_.defined(); }
+  // On the CPU without an exception.
   void write_back() const {
-    if (!tensor_.is_same(dense_)) exec::copy_elements(tensor_, dense_);
+    if (!is_copy()) return;
+    if (tensor_.is_cpu())
+      exec::store_elements(tensor_, copy_);
+    else
+      exec::copy_elements(tensor_, copy_);
   }
   template <class T>
   T* data() const {
-    return raw<T>(dense_);
+    return static_cast<T*>(address());
   }
-  void* address() const { return dense_.impl().data(); }
+  void* address() const { return (is_copy() ? copy_ : tensor_).impl().data(); }
 
  private:
-  Tensor tensor_, dense_;
+  // Undefined where none is needed.
+  static Tensor copy_in_order(const Tensor& t, const Tensor& like) {
+    if (t.is_contiguous() && like.is_contiguous()) return {};
+    if (!like.is_non_overlapping_and_dense()) return t.is_contiguous() ? Tensor() : exec::dense_clone(t);
+    if (t.strides() == like.strides()) return {};
+    return exec::dense_clone(t, t.dtype(), Dims(like.strides()));
+  }
+
+  const Tensor& tensor_;
+  Tensor copy_;
 };
 
 }  // namespace argand::ops

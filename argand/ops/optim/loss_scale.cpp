@@ -5,10 +5,10 @@
 #include <deque>
 
 #include "argand/kernels/blocks.h"
+#include "argand/kernels/cpu/multiversion.h"
 #include "argand/ops/define.h"
 #include "argand/ops/optim/args.h"
 #include "argand/ops/optim/flat.h"
-#include "argand/ops/optim/step_loops.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::ops {

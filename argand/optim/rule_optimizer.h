@@ -1,0 +1,45 @@
+// The base of optimizers that change each element of a parameter by one rule (kernels/step_rules.h).
+//
+// A step is one op over all groups, and whole: after an exception parameters and states are as they were.  A GPU's part
+// may have been done when a call of its driver fails after the first launch.
+#pragma once
+#include <array>
+
+#include "argand/kernels/step_rules.h"
+#include "argand/optim/optimizer.h"
+
+namespace argand::optim {
+
+// A rule and its numbers, by the names that it has for their places.
+struct NumberedRule {
+  NumberedRule(StepKind kind, bool maximize, double weight_decay);
+  double& operator[](int place) { return numbers[static_cast<size_t>(place)]; }
+  StepKind kind;
+  std::vector<double> numbers;
+};
+// The tensors of a state that a rule changes, in its order, and null after the last one.
+using StateSlots = std::array<Tensor*, kMostStepStates + 1>;
+
+class RuleOptimizer : public Optimizer {
+ public:
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  using Optimizer::Optimizer;
+
+  // What the next step of a parameter with this state does.
+  virtual NumberedRule next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const = 0;
+  // Where the options need none, no state is made.
+  virtual StateSlots slots(const OptimizerOptions& options, OptimizerParamState& state) const = 0;
+  // What such a tensor is before the first step: zeros.
+  virtual Tensor first_value(const OptimizerOptions& options, const Tensor& param) const;
+  // Whether next_rule() is the same for both, in one group: they have made as many steps.
+  virtual bool in_step(const OptimizerParamState& a, const OptimizerParamState& b) const;
+  // A step is done, whose rule was next_rule().
+  virtual void count_step(const OptimizerOptions& options, OptimizerParamState& state) const noexcept;
+
+ private:
+  class Step;
+};
+
+}  // namespace argand::optim
