@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "argand/core/grad_mode.h"
+#include "argand/exec/copy.h"
+#include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -39,6 +41,37 @@ void visit_list(const char* name, std::deque<Tensor>& list, const std::function<
 double largest(const Tensor& t) { return t.numel() == 0 ? 0 : t.abs().max().item<double>(); }
 
 bool searches_lines(const LBFGSOptions& o) { return o.line_search_fn().has_value(); }
+
+// The parameters as they were before a step, which puts them back unless they are to be forgotten.  On the CPU that
+// needs no memory.
+class ParametersBefore {
+ public:
+  explicit ParametersBefore(const std::vector<Tensor>& params) : params_(params) {
+    for (const Tensor& p : params) copies_.push_back(p.clone());
+    for (const Tensor& c : copies_) c.impl().data();
+  }
+  ~ParametersBefore() {
+    if (forgotten_) return;
+    for (size_t i = 0; i < params_.size(); ++i) put_back(params_[i], copies_[i]);
+  }
+  ParametersBefore(const ParametersBefore&) = delete;
+  ParametersBefore& operator=(const ParametersBefore&) = delete;
+  void forget() { forgotten_ = true; }
+
+ private:
+  static void put_back(const Tensor& p, const Tensor& copy) noexcept {
+    try {
+      if (!p.is_cpu()) return exec::copy_elements(p, copy);
+      p.impl().data();  // issues what waits for the parameter; if there is no memory for it, it has no result
+    } catch (...) {
+    }
+    if (p.is_cpu()) exec::store_elements(p, copy);
+  }
+
+  const std::vector<Tensor>& params_;
+  std::vector<Tensor> copies_;
+  bool forgotten_ = false;
+};
 
 // What a state that was loaded must have for the parameters at hand.
 void check_state(const LBFGSParamState& s, int64_t elements) {
@@ -102,12 +135,15 @@ Tensor LBFGS::flat_grad() {
   return cat(parts, 0);
 }
 
+// Nothing that writes a parameter waits when this returns or throws (class ParametersBefore).
 void LBFGS::move(double t, const Tensor& direction) {
+  exec::flush();
   int64_t done = 0;
   for (const Tensor& p : params()) {
     p.add_(direction.narrow(0, done, p.numel()).view(p.sizes()), t);
     done += p.numel();
   }
+  exec::flush();
 }
 
 double LBFGS::evaluate(const LossClosure& closure) { return run_closure(closure).item<double>(); }
@@ -147,7 +183,9 @@ LineSearchResult LBFGS::search_line(const LossClosure& closure, const LBFGSOptio
   std::vector<Tensor> origin;
   for (const Tensor& p : params()) origin.push_back(p.clone());
   const auto return_to_origin = [&] {
+    exec::flush();
     for (size_t i = 0; i < origin.size(); ++i) params()[i].copy_(origin[i]);
+    exec::flush();
   };
   const LineFunction on_line = [&](double t) {
     move(t, s.d());
@@ -164,10 +202,28 @@ Tensor LBFGS::step(LossClosure closure) {
   ARGAND_CHECK(ValueError, param_groups().size() == 1,
                "LBFGS doesn't support per-parameter options (parameter groups)");
   const NoGradGuard no_grad;
+  if (params().empty()) return run_closure(closure);
+  ParametersBefore before(params());
+  // The step works on a copy of the state, whose tensors are never written but exchanged.
+  void* const key = params()[0].unsafeGetTensorImpl();
+  OptimizerStates next;
+  StatePtr& s = next[key];
+  s = state().contains(key) ? state().at(key)->clone() : make_state();
+  state().reserve(state().size() + 1);
+  const Tensor first_loss = iterate(closure, static_cast<LBFGSParamState&>(*s));
+  exec::flush();
+  // It is done, and nothing from here on allocates.
+  before.forget();
+  if (const auto found = state().find(key); found != state().end())
+    found->second.swap(s);
+  else
+    state().merge(next);
+  return first_loss;
+}
+
+Tensor LBFGS::iterate(const LossClosure& closure, LBFGSParamState& s) {
   const auto& o = static_cast<const LBFGSOptions&>(param_groups()[0].options());
   const Tensor first_loss = run_closure(closure);
-  if (params().empty()) return first_loss;
-  auto& s = static_cast<LBFGSParamState&>(state_of(params()[0]));
   double loss = first_loss.item<double>();
   Tensor grad = flat_grad();
   if (s.n_iter() > 0) check_state(s, grad.numel());

@@ -46,7 +46,9 @@ class LBFGS : public Optimizer {
   explicit LBFGS(const std::vector<OptimizerParamGroup>& groups, LBFGSOptions defaults = {});
   explicit LBFGS(std::vector<Tensor> params, LBFGSOptions defaults = {})
       : LBFGS({OptimizerParamGroup(std::move(params))}, std::move(defaults)) {}
-  // Needs a closure that computes the loss and its gradients.  Returns the loss before the step.
+  // Needs a closure that computes the loss and its gradients.  Returns the loss before the step.  After an exception,
+  // of the closure or of memory, parameters and state are as they were; a GPU's parameters if copies there still
+  // succeed.
   Tensor step(LossClosure closure = nullptr) override;
 
  protected:
@@ -54,6 +56,7 @@ class LBFGS : public Optimizer {
 
  private:
   std::vector<Tensor>& params() { return param_groups()[0].params(); }
+  Tensor iterate(const LossClosure& closure, LBFGSParamState& s);
   Tensor flat_grad();
   void move(double t, const Tensor& direction);
   double evaluate(const LossClosure& closure);
