@@ -351,6 +351,65 @@ def test_lbfgs_finds_the_minimum(line_search):
         assert q.tolist() == pytest.approx([1, 1], abs=1e-3)
 
 
+def copied(value):
+    if isinstance(value, torch.Tensor):
+        return value.tolist()
+    return [copied(v) for v in value] if isinstance(value, list) else value
+
+
+def everything(params, optimizer):
+    states = optimizer.state_dict()["state"]
+    return flat(params), {key: {name: copied(v) for name, v in state.items()} for key, state in states.items()}
+
+
+@pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
+@pytest.mark.parametrize("warm", [0, 2])
+def test_lbfgs_steps_wholly_or_not(line_search, warm):
+    p = Parameter(torch.tensor([-1.2, 1.0], dtype=torch.float64))
+    optimizer = torch.optim.LBFGS([p], lr=1e-2, max_iter=4, history_size=2, line_search_fn=line_search)
+    evaluations_left = -1
+
+    def closure():
+        nonlocal evaluations_left
+        if evaluations_left == 0:
+            raise KeyboardInterrupt
+        evaluations_left -= 1
+        optimizer.zero_grad()
+        loss = 100 * (p[1] - p[0] ** 2) ** 2 + (1 - p[0]) ** 2
+        loss.backward()
+        return loss
+    for _ in range(warm):
+        optimizer.step(closure)
+    before = everything([p], optimizer)
+    for count in range(3):
+        evaluations_left = count
+        with pytest.raises(KeyboardInterrupt):
+            optimizer.step(closure)
+        assert everything([p], optimizer) == before
+    evaluations_left = -1
+    optimizer.step(closure)
+    assert everything([p], optimizer) != before
+
+
+# A parameter of the second group has another shape than its gradient, which is found when the first could have been stepped.
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("warm", [0, 2])
+def test_steps_wholly_or_not(name, warm):
+    params = parameters(torch.float32)
+    optimizer = getattr(torch.optim, name)([{"params": params[:1]}, {"params": params[1:], "lr": 0.5}], lr=0.1)
+    run(params, optimizer, range(warm))
+    for p in params:
+        p.grad = torch.full_like(p, 0.5)
+    before = everything(params, optimizer)
+    params[-1].data, good = torch.ones(7), params[-1].data
+    with pytest.raises((RuntimeError, ValueError)):
+        optimizer.step()
+    params[-1].data = good
+    assert everything(params, optimizer) == before
+    optimizer.step()
+    assert everything(params, optimizer)[0] != before[0]
+
+
 def test_duplicate_parameters_warn():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,5 +1,6 @@
 """The base of optimizers whose update is written here, in tensor operations."""
 from ..autograd.grad_mode import enable_grad, no_grad
+from ._whole_step import whole_step
 from .optimizer import Optimizer
 
 
@@ -18,9 +19,8 @@ class PointwiseOptimizer(Optimizer):
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
-            for group in self.param_groups:
-                for p in group["params"]:
-                    if p.grad is not None:
-                        self._update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+        stepped = [(p, group) for group in self.param_groups for p in group["params"] if p.grad is not None]
+        with no_grad(), whole_step(self, [p for p, _ in stepped]):
+            for p, group in stepped:
+                self._update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
         return loss

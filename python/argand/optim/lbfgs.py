@@ -1,6 +1,7 @@
 """Limited-memory BFGS (Nocedal and Wright, Numerical Optimization, chapter 7)."""
 from .. import _C
 from ..autograd.grad_mode import enable_grad, no_grad
+from ._whole_step import whole_step
 from .optimizer import Optimizer
 
 
@@ -131,7 +132,7 @@ class LBFGS(Optimizer):
 
     def step(self, closure):
         """Up to max_iter iterations; returns the loss at the start."""
-        with no_grad():
+        with no_grad(), whole_step(self, self._params, copy_states=False):
             return self._step(enable_grad()(closure))
 
     def _step(self, closure):
