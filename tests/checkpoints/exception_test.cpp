@@ -15,10 +15,17 @@
 #include "argand/nn/modules/linear.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/optim/adadelta.h"
+#include "argand/optim/adagrad.h"
 #include "argand/optim/adam.h"
+#include "argand/optim/adamax.h"
+#include "argand/optim/lbfgs.h"
+#include "argand/optim/nadam.h"
+#include "argand/optim/radam.h"
 #include "argand/optim/rmsprop.h"
 #include "argand/optim/sgd.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
+#include "argand/runtime/cpu/thread_pool.h"
 #include "argand/serialize/training_state.h"
 
 namespace {
@@ -40,6 +47,7 @@ void* allocate(size_t size, size_t alignment) {
 // Those of the whole program, the library's too.
 void* operator new(size_t size) { return allocate(size, 0); }
 void* operator new[](size_t size) { return allocate(size, 0); }
+void* operator new(size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }  // who asks so goes on
 void* operator new(size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
 void* operator new[](size_t size, std::align_val_t a) { return allocate(size, static_cast<size_t>(a)); }
 // What the tensors' allocator asks for elements, and asks again when it has given back what it keeps.
@@ -62,6 +70,8 @@ void operator delete[](void* p, size_t, std::align_val_t) noexcept { std::free(p
 namespace argand {
 namespace {
 
+using namespace optim;
+
 struct Net : nn::Module {
   Net() {
     first = register_module("first", nn::Linear(4, 8));
@@ -77,7 +87,7 @@ struct Training {
   explicit Training(uint64_t seed, int steps) {
     manual_seed(seed);
     net = std::make_shared<Net>();
-    optimizer = std::make_unique<optim::Adam>(net->parameters(), optim::AdamOptions(0.1));
+    optimizer = std::make_unique<Adam>(net->parameters(), AdamOptions(0.1));
     for (int i = 0; i < steps; ++i) {
       gradients();
       optimizer->step();
@@ -95,7 +105,7 @@ struct Training {
     return out;
   }
   std::shared_ptr<Net> net;
-  std::unique_ptr<optim::Adam> optimizer;
+  std::unique_ptr<Adam> optimizer;
   serialize::TrainingState parts;
 };
 
@@ -201,75 +211,153 @@ TEST(Exceptions, Save) {
   EXPECT_EQ(run.steps(), (std::vector<int64_t>{1, 2}));
 }
 
-// What it remembers of a parameter may be made by then, and is that of no step.
-TEST(Exceptions, OptimizerStep) {
-  for (const int warm : {0, 1}) {
-    Training undisturbed(1, warm), training(1, warm);
-    manual_seed(7);
-    undisturbed.gradients();
-    undisturbed.optimizer->step();
-    manual_seed(7);
-    training.gradients();
-    const auto parameters = [&] {
-      std::vector<Tensor> out;
-      for (const Tensor& p : training.net->parameters()) out.push_back(p.detach().clone());
-      return out;
-    };
-    const std::vector<Tensor> before = parameters();
-    const auto unchanged = [&] {
-      const std::vector<Tensor> now = parameters();
-      return std::equal(now.begin(), now.end(), before.begin(),
-                        [](const Tensor& a, const Tensor& b) { return equal(a, b); });
-    };
-    EXPECT_GT(at_every_allocation([&] { training.optimizer->step(); }, unchanged), 10);
-    EXPECT_EQ(training.bytes(), undisturbed.bytes());
-  }
-}
-
-// The parameters of one group change together, with what was remembered of them, or not at all.  Of several groups,
-// those before the one that failed have made their step: to take it back, each step would have to copy all that it
-// changes.
-template <class O, class Options>
-void expect_whole_steps(const char* name, const Options& options) {
-  for (const int warm : {0, 2}) {
+// Parameters of all kinds in two groups, and an optimizer.  One of each group has no gradient in the first step, so
+// that steps are counted apart and some have no state yet.
+struct Stepping {
+  Stepping() {
+    // All threads: later, without memory for them, there would be fewer, which is no failure.
+    parallel_for(0, get_num_threads(), 1, [](int64_t, int64_t) {});
     manual_seed(1);
-    const auto net = std::make_shared<Net>();
-    O optimizer(net->parameters(), options);
-    const auto gradients = [&] {
-      optimizer.zero_grad();
-      net->forward(randn({5, 4})).square().sum().backward();
-    };
-    for (int i = 0; i < warm; ++i) {
-      gradients();
-      optimizer.step();
+    const auto leaf = [](const Tensor& t) { return t.detach().requires_grad_(); };
+    parameters = {leaf(randn({3, 4})),
+                  leaf(randn({5}, kDouble)),
+                  leaf(randn({3, 4}).t()),
+                  leaf(randn({40000})),  // of several threads, and its gradient waits in the issue window
+                  leaf(randn({6, 3}).select(1, 1)),
+                  leaf(randn({7}).to(kHalf)),
+                  leaf(randn({2, 3}))};
+  }
+  std::vector<OptimizerParamGroup> groups(const OptimizerOptions& a, const OptimizerOptions& b) const {
+    std::vector<OptimizerParamGroup> out;
+    out.emplace_back(std::vector<Tensor>(parameters.begin(), parameters.begin() + 3), a.clone());
+    out.emplace_back(std::vector<Tensor>(parameters.begin() + 3, parameters.end()), b.clone());
+    return out;
+  }
+  void gradients(int step) {
+    for (size_t i = 0; i < parameters.size(); ++i) {
+      Tensor& p = parameters[i];
+      p.mutable_grad() = step == 0 && i % 3 == 1 ? Tensor() : randn(p.sizes()).to(p.dtype()) * 2;
     }
-    gradients();
-    const auto copies = [](const StateDict& state) {
-      StateDict out;
-      for (const auto& item : state) out.insert(item.key(), item.value().detach().clone());
-      return out;
-    };
-    const StateDict parameters = copies(net->state_dict()), remembered = copies(optimizer.state_dict());
-    const auto same = [](const StateDict& before, const StateDict& now) {
-      return std::all_of(before.begin(), before.end(), [&](const auto& item) {
-        const Tensor* const t = now.find(item.key());
-        return t && equal(*t, item.value());
-      });
-    };
-    const int64_t failures = at_every_allocation(
-        [&] { optimizer.step(); },
-        [&] { return same(parameters, net->state_dict()) && same(remembered, optimizer.state_dict()); });
-    EXPECT_GT(failures, 5) << name;
-    EXPECT_FALSE(same(parameters, net->state_dict())) << name;
+  }
+  // Of the parameters and of what the optimizer remembers of them.
+  StateDict copies() const {
+    StateDict out;
+    for (size_t i = 0; i < parameters.size(); ++i) out.insert(str("parameter.", i), parameters[i].detach().clone());
+    for (const auto& item : optimizer->state_dict()) out.insert(item.key(), item.value().detach().clone());
+    return out;
+  }
+  std::vector<Tensor> parameters;
+  std::unique_ptr<Optimizer> optimizer;
+};
+
+bool same(const StateDict& a, const StateDict& b) {
+  return a.size() == b.size() && std::all_of(a.begin(), a.end(), [&](const auto& item) {
+           const Tensor* const t = b.find(item.key());
+           return t && equal(*t, item.value());
+         });
+}
+
+// All parameters of all groups change, with what is remembered of them, or none.
+template <class O, class Options>
+void expect_whole_steps(const char* name, const Options& a, const Options& b) {
+  for (const int warm : {0, 1, 3}) {
+    SCOPED_TRACE(str(name, " after ", warm, " steps"));
+    Stepping undisturbed, failing;
+    for (Stepping* s : {&undisturbed, &failing}) {
+      s->optimizer = std::make_unique<O>(s->groups(a, b), a);
+      manual_seed(2);
+      for (int i = 0; i <= warm; ++i) {
+        s->gradients(i);
+        if (i < warm) s->optimizer->step();
+      }
+    }
+    undisturbed.optimizer->step();
+    const StateDict before = failing.copies();
+    EXPECT_GT(at_every_allocation([&] { failing.optimizer->step(); }, [&] { return same(before, failing.copies()); }),
+              20);
+    EXPECT_FALSE(same(before, failing.copies()));
+    EXPECT_TRUE(same(undisturbed.copies(), failing.copies())) << "the failures have left something behind";
   }
 }
 
-TEST(Exceptions, StepsOfOptimizersAreWhole) {
-  expect_whole_steps<optim::SGD>("SGD", optim::SGDOptions(0.1));
-  expect_whole_steps<optim::SGD>("SGD with momentum", optim::SGDOptions(0.1).momentum(0.9));
-  expect_whole_steps<optim::Adam>("Adam", optim::AdamOptions(0.1).amsgrad(true));
-  expect_whole_steps<optim::AdamW>("AdamW", optim::AdamWOptions(0.1));
-  expect_whole_steps<optim::RMSprop>("RMSprop", optim::RMSpropOptions(0.1));
+TEST(Exceptions, StepsOfSgdAreWhole) {
+  expect_whole_steps<SGD>("SGD", SGDOptions(0.1), SGDOptions(0.2).weight_decay(0.1));
+  expect_whole_steps<SGD>("SGD with momentum", SGDOptions(0.1).momentum(0.9).nesterov(true), SGDOptions(0.2));
+  expect_whole_steps<SGD>("SGD with momenta", SGDOptions(0.1).momentum(0.9), SGDOptions(0.2).momentum(0.5));
+}
+TEST(Exceptions, StepsOfAdamAreWhole) {
+  expect_whole_steps<Adam>("Adam", AdamOptions(0.1).amsgrad(true), AdamOptions(0.2).weight_decay(0.1));
+  expect_whole_steps<AdamW>("AdamW", AdamWOptions(0.1), AdamWOptions(0.2).maximize(true));
+}
+TEST(Exceptions, StepsOfRmspropAreWhole) {
+  expect_whole_steps<RMSprop>("RMSprop", RMSpropOptions(0.1), RMSpropOptions(0.2).centered(true).momentum(0.9));
+}
+TEST(Exceptions, StepsOfAdagradAreWhole) {
+  expect_whole_steps<Adagrad>("Adagrad", AdagradOptions(0.1), AdagradOptions(0.2).lr_decay(0.1));
+}
+TEST(Exceptions, StepsOfAdadeltaAreWhole) {
+  expect_whole_steps<Adadelta>("Adadelta", AdadeltaOptions(0.1), AdadeltaOptions(0.2).rho(0.8));
+}
+TEST(Exceptions, StepsOfAdamaxAreWhole) {
+  expect_whole_steps<Adamax>("Adamax", AdamaxOptions(0.1), AdamaxOptions(0.2).weight_decay(0.1));
+}
+TEST(Exceptions, StepsOfNAdamAreWhole) {
+  expect_whole_steps<NAdam>("NAdam", NAdamOptions(0.1), NAdamOptions(0.2).momentum_decay(0.01));
+}
+TEST(Exceptions, StepsOfRAdamAreWhole) {
+  expect_whole_steps<RAdam>("RAdam", RAdamOptions(0.1), RAdamOptions(0.2).betas({0.8, 0.9}));
+}
+
+// An optimizer that evaluates its closure several times while it moves the parameters.
+struct Searching : Stepping {
+  explicit Searching(bool searches_lines) {
+    parameters = {(randn({3, 2}) * 0.1).requires_grad_(),
+                  randn({2, 17000}).mul(0.1).t().requires_grad_()};  // moves of the second wait in the issue window
+    auto options = LBFGSOptions(0.5).max_iter(3).history_size(2);
+    if (searches_lines) options.line_search_fn("strong_wolfe");
+    optimizer = std::make_unique<LBFGS>(parameters, options);
+  }
+  void step() {
+    optimizer->step([this] {
+      if (evaluations_left >= 0 && evaluations_left-- == 0) throw ValueError("the closure has no loss");
+      optimizer->zero_grad();
+      Tensor loss;
+      for (const Tensor& p : parameters) {
+        const Tensor part = (p.square() - 1).square().sum() + (p[0] * p[1]).sum();
+        loss = loss.defined() ? loss + part : part;
+      }
+      loss.backward();
+      return loss;
+    });
+  }
+  int evaluations_left = -1;  // until one throws; -1: none does
+};
+
+TEST(Exceptions, StepsOfLbfgsAreWhole) {
+  for (const bool searches_lines : {false, true})
+    for (const int warm : {0, 2}) {
+      SCOPED_TRACE(str(searches_lines ? "line search, " : "", warm, " steps before"));
+      Searching s(searches_lines);
+      for (int i = 0; i < warm; ++i) s.step();
+      const StateDict before = s.copies();
+      int throws = 0;
+      for (bool thrown = true; thrown; throws += thrown) {
+        s.evaluations_left = throws;
+        thrown = false;
+        try {
+          s.step();
+        } catch (const ValueError&) {
+          thrown = true;
+          EXPECT_TRUE(same(before, s.copies())) << "evaluation " << throws;
+        }
+      }
+      EXPECT_GE(throws, 3);
+      EXPECT_FALSE(same(before, s.copies()));
+      s.evaluations_left = -1;
+      const StateDict again = s.copies();
+      EXPECT_GT(at_every_allocation([&] { s.step(); }, [&] { return same(again, s.copies()); }), 100);
+      EXPECT_FALSE(same(again, s.copies()));
+    }
 }
 
 }  // namespace
