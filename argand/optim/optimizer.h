@@ -144,7 +144,8 @@ class Optimizer {
 
   // ValueError if a parameter is there twice, in this group or another; GradError if it is not a leaf.
   void add_param_group(const OptimizerParamGroup& group);
-  // Updates every parameter that has a gradient.  A closure recomputes the loss first, with gradients on.
+  // Updates every parameter that has a gradient.  A closure recomputes the loss first, with gradients on.  Those of
+  // this library leave all groups and states as they were if it throws.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
   void zero_grad(bool set_to_none = true);
 

@@ -96,9 +96,11 @@ class RuleOptimizer::Step {
   }
 
   std::vector<Tensor> joined(std::vector<Tensor> Run::*list) {
-    std::vector<Tensor> out = std::move(runs_.front().*list);
-    for (auto r = runs_.begin() + 1; r != runs_.end(); ++r)
-      out.insert(out.end(), std::make_move_iterator(((*r).*list).begin()), std::make_move_iterator(((*r).*list).end()));
+    std::vector<Tensor> out;
+    for (Run& run : runs_) {
+      std::vector<Tensor>& part = run.*list;
+      out.insert(out.end(), std::make_move_iterator(part.begin()), std::make_move_iterator(part.end()));
+    }
     return out;
   }
 
