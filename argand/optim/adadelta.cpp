@@ -1,5 +1,7 @@
 #include "argand/optim/adadelta.h"
 
+#include "argand/kernels/step_rules.h"
+
 namespace argand::optim {
 
 void AdadeltaOptions::each_number(const std::function<void(const char*, double&)>& f) {

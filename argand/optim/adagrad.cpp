@@ -1,6 +1,7 @@
 #include "argand/optim/adagrad.h"
 
 #include "argand/core/grad_mode.h"
+#include "argand/kernels/step_rules.h"
 #include "argand/ops/functions.h"
 
 namespace argand::optim {

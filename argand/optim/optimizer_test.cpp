@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "argand/core/grad_mode.h"
+#include "argand/kernels/step_rules.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "argand/optim/adadelta.h"

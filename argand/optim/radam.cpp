@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "argand/kernels/step_rules.h"
+
 namespace argand::optim {
 
 void RAdamOptions::each_number(const std::function<void(const char*, double&)>& f) {

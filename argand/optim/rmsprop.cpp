@@ -1,5 +1,7 @@
 #include "argand/optim/rmsprop.h"
 
+#include "argand/kernels/step_rules.h"
+
 namespace argand::optim {
 
 void RMSpropOptions::each_number(const std::function<void(const char*, double&)>& f) {

@@ -8,6 +8,8 @@
 
 namespace argand::optim {
 
+static_assert(std::tuple_size_v<StateSlots> == kMostStepStates + 1);
+
 NumberedRule::NumberedRule(StepKind kind, bool maximize, double weight_decay)
     : kind(kind), numbers(static_cast<size_t>(step_counts(kind).numbers)) {
   (*this)[Descent::kSign] = maximize ? -1 : 1;

@@ -5,8 +5,11 @@
 #pragma once
 #include <array>
 
-#include "argand/kernels/step_rules.h"
 #include "argand/optim/optimizer.h"
+
+namespace argand {
+enum class StepKind : int;
+}
 
 namespace argand::optim {
 
@@ -18,7 +21,7 @@ struct NumberedRule {
   std::vector<double> numbers;
 };
 // The tensors of a state that a rule changes, in its order, and null after the last one.
-using StateSlots = std::array<Tensor*, kMostStepStates + 1>;
+using StateSlots = std::array<Tensor*, 4>;
 
 class RuleOptimizer : public Optimizer {
  public:

@@ -1,5 +1,7 @@
 #include "argand/optim/sgd.h"
 
+#include "argand/kernels/step_rules.h"
+
 namespace argand::optim {
 
 void SGDOptions::each_number(const std::function<void(const char*, double&)>& f) {
