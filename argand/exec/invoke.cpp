@@ -191,9 +191,10 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   check_inplace(op.name, self, records);
 }
 
-// What a gradient that reads the overwritten argument must see: a copy with the history `self` has now.
+// What a gradient that reads the overwritten argument must see: a copy with the history `self` has now, in the order in
+// which it lies; one kernel that copies from one order to another would be several times slower than both.
 Tensor value_before_write(const Tensor& self) {
-  Tensor before = dense_clone(self);
+  Tensor before = dense_clone(self, self.dtype(), strides_like(self.impl().sizes, self.impl().strides));
   const autograd::Edge edge = gradient_edge(self);
   if (edge.is_valid()) {
     AutogradMeta& meta = autograd_meta(before);
