@@ -1,6 +1,6 @@
 """Builds the fuzzers of this folder with clang, AddressSanitizer and UBSan, and runs them: on seeds made here and on the kept corpus.
 
-    python3 tests/fuzz/run.py --build build/release [--target torch_file] [--seconds 20 | --runs 10000000] [--seed 1] [--keep]
+    python3 tests/fuzz/run.py --build build/release [--target torch_file] [--seconds 20 | --runs 10000000] [--seed 1] [--jobs 1] [--keep]
 
 The readers (argand/io, argand/vision) are compiled again with the sanitizers; the rest of the library is taken as it is
 built.  With --keep, what a run found is merged into tests/fuzz/corpus: one archive a target, the fewest inputs that reach all
@@ -11,6 +11,7 @@ import concurrent.futures
 import glob
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -45,6 +46,7 @@ def main():
     parser.add_argument("--seconds", type=int, default=20, help="for each target; 0: only build")
     parser.add_argument("--runs", type=int, default=-1, help="so many executions instead")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1, help="processes that share out the executions")
     parser.add_argument("--self-test", action="store_true", help="whether a finding is reported")
     parser.add_argument("--built", action="store_true", help="run the programs that are there")
     parser.add_argument("--keep", action="store_true", help="merge what is found into tests/fuzz/corpus")
@@ -126,24 +128,33 @@ def keep(target, inputs):
 
 
 def fuzz(out, options, target):
-    """Runs one target."""
+    """Runs one target, in as many processes as asked for, whose seeds follow each other; all begin with the same inputs."""
     longest = LONGEST.get(target, 1024)
     environment = dict(os.environ, ASAN_OPTIONS=ASAN)
+    seeds = [*SEEDS[target](), *kept(target)] if target != PLANTED else [b"planted"]
+    limit = f"-runs={options.runs // options.jobs}" if options.runs >= 0 else f"-max_total_time={options.seconds}"
+    common = ["-rss_limit_mb=1024", "-timeout=10", f"-artifact_prefix={out}/{target}-", f"-max_len={longest}"]
     with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        for part in ("found", "merged"):
-            (folder / part).mkdir()
-        seeds = [*SEEDS[target](), *kept(target)] if target != PLANTED else [b"planted"]
-        for number, data in enumerate(seeds):
-            (folder / "found" / str(number)).write_bytes(data)
-        limit = f"-runs={options.runs}" if options.runs >= 0 else f"-max_total_time={options.seconds}"
-        common = ["-rss_limit_mb=1024", "-timeout=10", f"-artifact_prefix={out}/{target}-", f"-max_len={longest}"]
-        run = subprocess.run([out / target, folder / "found", limit, f"-seed={options.seed}", "-reload=0", "-entropic=0", "-print_final_stats=1", *common],
-                             env=environment, check=False)
+        folders = [pathlib.Path(name) / str(job) for job in range(options.jobs)]
+        runs = []
+        for job, folder in enumerate(folders):
+            folder.mkdir()
+            for number, data in enumerate(seeds):
+                (folder / str(number)).write_bytes(data)
+            log = open(f"{folder}.log", "w", encoding="utf-8")  # closed with the process
+            runs.append(subprocess.Popen([out / target, folder, limit, f"-seed={options.seed + job}", "-reload=0", "-entropic=0",
+                                          "-print_final_stats=1", *common], env=environment, stderr=log, stdout=log))
+        failed = [job for job, run in enumerate(runs) if run.wait() != 0]
+        logs = [pathlib.Path(f"{folder}.log").read_text(encoding="utf-8", errors="replace") for folder in folders]
+        print("\n".join(logs[job] for job in failed or [0]))
+        count = [sum(map(int, re.findall(rf"^stat::{what}: +(\d+)", "\n".join(logs), re.M))) for what in ("number_of_executed_units", "accepted_inputs")]
+        print(f"fuzz: {target}: {count[0]} executions, {count[1]} inputs accepted, {len(failed)} of {options.jobs} processes found something")
         if options.keep:
-            subprocess.run([out / target, "-merge=1", folder / "merged", folder / "found", *common], env=environment, check=True)
-            keep(target, [path.read_bytes() for path in (folder / "merged").iterdir()])
-    return 0 if run.returncode == 0 else FOUND
+            merged = pathlib.Path(name) / "merged"
+            merged.mkdir()
+            subprocess.run([out / target, "-merge=1", merged, *folders, *common], env=environment, check=True)
+            keep(target, [path.read_bytes() for path in merged.iterdir()])
+    return FOUND if failed else 0
 
 
 if __name__ == "__main__":
