@@ -5,72 +5,13 @@
 #include "argand/base/linalg_error.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
-#include "argand/ops/linalg/matrices.h"
+#include "argand/ops/linalg/reflections.h"
 #include "argand/ops/maybe.h"
 
 namespace argand::ops {
 namespace {
 
 // ---- loops
-
-// The reflection I - tau v v^H, v[0] = 1, that makes multiples of the first unit vector of x: as LAPACK's larfg.  x
-// becomes (beta, the rest of v).
-template <class T>
-T reflection(T* x, int64_t n) {
-  using R = real_of_t<T>;
-  R squares = 0;
-  for (int64_t i = 1; i < n; ++i) squares += std::norm(x[i]);
-  R imaginary = 0;
-  if constexpr (is_complex_v<T>) imaginary = x[0].imag();
-  if (squares == 0 && imaginary == 0) return T(0);
-  const R real = real_part(x[0]), length = std::sqrt(squares + real * real + imaginary * imaginary);
-  const R beta = real > 0 || (real == 0 && !std::signbit(real)) ? -length : length;
-  T tau;
-  if constexpr (is_complex_v<T>)
-    tau = T((beta - real) / beta, -imaginary / beta);
-  else
-    tau = (beta - real) / beta;
-  const T divisor = x[0] - T(beta);
-  for (int64_t i = 1; i < n; ++i) x[i] /= divisor;
-  x[0] = T(beta);
-  return tau;
-}
-
-// column -= tau (v^H column) v
-template <class T>
-void reflect(const T* v, T tau, T* column, int64_t n) {
-  T dot = column[0];
-  for (int64_t i = 1; i < n; ++i) dot += conjugated(v[i]) * column[i];
-  dot *= tau;
-  column[0] -= dot;
-  for (int64_t i = 1; i < n; ++i) column[i] -= dot * v[i];
-}
-
-// Of a [m, n], column after column: R above the diagonal, reflections below.
-template <class T>
-std::vector<T> factor_qr(T* a, int64_t m, int64_t n) {
-  std::vector<T> tau(static_cast<size_t>(std::min(m, n)));
-  for (int64_t k = 0; k < std::min(m, n); ++k) {
-    T* v = a + k * m + k;
-    const T t = tau[static_cast<size_t>(k)] = reflection(v, m - k);
-    if (t == T(0)) continue;
-    for (int64_t j = k + 1; j < n; ++j) reflect(v, conjugated(t), a + j * m + k, m - k);
-  }
-  return tau;
-}
-
-// The first `width` columns of Q, column after column.
-template <class T>
-std::vector<T> unroll_q(const T* a, const std::vector<T>& tau, int64_t m, int64_t width) {
-  std::vector<T> q(static_cast<size_t>(m * width));
-  for (int64_t j = 0; j < std::min(m, width); ++j) q[static_cast<size_t>(j * m + j)] = T(1);
-  for (auto k = static_cast<int64_t>(tau.size()) - 1; k >= 0; --k) {
-    const T t = tau[static_cast<size_t>(k)];
-    if (t == T(0)) continue;
-    for (int64_t j = 0; j < width; ++j) reflect(a + k * m + k, t, q.data() + j * m + k, m - k);
-  }
-  return q;
-}
 
 // L in the lower half of a, row after row, reading that half alone; the number, from 1, of the row where the matrix is
 // seen not to be positive-definite, or 0.
@@ -151,7 +92,7 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
           for (int64_t j = 0; j < n; ++j)
             to_R[(b * width + i) * n + j] = i <= j && i < m ? columns[static_cast<size_t>(j * m + i)] : T(0);
         if (!to_Q) return;
-        const std::vector<T> q = unroll_q(columns.data(), tau, m, width);
+        const std::vector<T> q = unroll(columns.data(), tau, m, width);
         for (int64_t i = 0; i < m; ++i)
           for (int64_t j = 0; j < width; ++j) to_Q[(b * m + i) * width + j] = q[static_cast<size_t>(j * m + i)];
       });
