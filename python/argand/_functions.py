@@ -99,9 +99,10 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
-    """The p-norm over dimensions (all if None); "fro" is the 2-norm of all elements, "nuc" is not supported."""
+    """The p-norm over dimensions (all if None); "fro" is the 2-norm of all elements, "nuc" the sum of singular values."""
     if p == "nuc":
-        raise NotImplementedError("norm(): the nuclear norm is not supported")
+        result = _C.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
+        return result if out is None else out.copy_(result)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     order = 2.0 if p in ("fro", None) else p

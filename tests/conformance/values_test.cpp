@@ -37,7 +37,8 @@ bool depends_on_layout(const OpInfo& op) { return std::string_view(op.name).star
 // Matrices with equal rows or columns have no inverse, and no one answer.
 bool needs_regular_matrices(const OpInfo& op) {
   const std::string_view name = op.name;
-  for (const char* part : {"linalg_solve", "linalg_inv", "inverse", "adjugate", "det", "qr", "lstsq", "matrix_power"})
+  for (const char* part : {"linalg_solve", "linalg_inv", "inverse", "adjugate", "det", "qr", "lstsq", "matrix_power",
+                           "svd", "eig", "polar", "cond", "tensorinv", "tensorsolve", "lu_", "linalg_lu", "ldl"})
     if (name.find(part) != std::string_view::npos) return true;
   return false;
 }

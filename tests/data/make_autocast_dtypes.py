@@ -23,6 +23,9 @@ from parity import Call, candidates  # noqa: E402
 
 # Calls with such tensors are made of other ops here than on a GPU.
 OTHERWISE_MADE = {"affine_grid_generator"}
+# Made in PyTorch of products of what an op on its lists gives, and so in the lower dtype whatever comes in; here they are
+# ops of their own, or made of such.
+BY_ACCIDENT = ("linalg_pinv", "linalg_polar")
 LOW = {"cpu": torch.bfloat16, "cuda": torch.float16}
 
 
@@ -91,6 +94,8 @@ def main():
             inputs = ((torch.float32, torch.float32), (low, low), (low, torch.float32))
             plain, cast = ([outcome(record, device, *i, enabled) for i in inputs] for enabled in (False, True))
             if device == "cuda" and (op in OTHERWISE_MADE or all(o == "error" for o in plain + cast)):
+                cast = ["unknown"] * 3
+            if device == "cpu" and op.startswith(BY_ACCIDENT):
                 cast = ["unknown"] * 3
             if plain != cast:
                 print(op, device, *cast)

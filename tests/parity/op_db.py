@@ -210,7 +210,7 @@ class Exact:
             try:
                 arguments = [self.widen(a) for a in (sample.input, *sample.args)]
                 torch.manual_seed(SEED)
-                self.results = flatten(self.op.op(*arguments, **self.widen(sample.kwargs)))
+                self.results = flatten(compared(self.op, sample, self.op.op(*arguments, **self.widen(sample.kwargs))))
             except Exception:  # not for float64: nothing to decide by
                 pass
         return self.results[i] if i < len(self.results) else None
@@ -223,6 +223,10 @@ class Exact:
             except Exception:
                 self.grads = ()
         return self.grads[i] if i < len(self.grads) else None
+
+
+def compared(op, sample, results):
+    return sample.output_process_fn_grad(results) if op.name in UP_TO_PHASES else results
 
 
 def resolve(name):
@@ -254,7 +258,10 @@ WITH_STATISTICS = {"native_layer_norm", "native_group_norm", "native_batch_norm"
 # Samples that look at storages larger than the tensor, which the copies made here do not keep.
 OWN_STORAGE = {("as_strided", "partial_views")}
 # Entries that are a function of the table's own around the operator, with other results.
-OWN_FUNCTION = {("linalg.lstsq", "grad_oriented")}
+OWN_FUNCTION = {("linalg.lstsq", "grad_oriented"), ("linalg.pinv", "singular")}
+# Vectors are given up to a sign or phase: compared, with its gradient, is what the table itself differentiates of the
+# results (absolute values, products in which phases cancel).
+UP_TO_PHASES = {"svd", "linalg.svd", "linalg.eigh", "linalg.eig"}
 
 
 def function_of(op):
@@ -342,11 +349,11 @@ def run_sample(op, function, sample, counts, notes, verbose):
     torch.manual_seed(SEED)
     argand.manual_seed(SEED)
     try:
-        there = op.op(sample.input, *sample.args, **sample.kwargs)
+        there = compared(op, sample, op.op(sample.input, *sample.args, **sample.kwargs))
     except Exception as error:
         refused_there = error
     try:
-        here = function(*arguments, **keywords)
+        here = compared(op, sample, function(*arguments, **keywords))
     except Exception as error:
         refused_here = error
     outputs = flatten(there)

@@ -17,12 +17,25 @@ Dims two_dims(const char* op, const Tensor& self, const Dims& dim) {
   return dims;
 }
 
+// What `reduce` makes of the singular values of the matrices in two dimensions.
+template <class F>
+Tensor of_singular_values(const Tensor& self, const Dims& dims, bool keepdim, std::optional<ScalarType> dtype,
+                          F reduce) {
+  const Tensor typed = dtype ? self.to(*dtype) : self;
+  const Tensor result = reduce(linalg_svdvals(typed.movedim(dims, {-2, -1})));
+  if (!keepdim) return result;
+  return result.unsqueeze(std::min(dims[0], dims[1])).unsqueeze(std::max(dims[0], dims[1]));
+}
+
 Tensor matrix_norm(const char* op, const Tensor& self, double ord, const Dims& given, bool keepdim,
                    std::optional<ScalarType> dtype) {
   const Dims dims = two_dims(op, self, given);
   const double size = std::abs(ord);
   if (size == 2)
-    ARGAND_THROW(NotImplementedError, op, ": the norm ", ord, " needs singular values, which are not here");
+    return of_singular_values(self, dims, keepdim, dtype, [&](const Tensor& S) {
+      if (ord > 0 && S.size(-1) == 0) return S.sum(-1);  // as below
+      return ord > 0 ? S.amax(-1) : S.amin(-1);
+    });
   ARGAND_CHECK(ValueError, size == 1 || std::isinf(size), op, ": Order ", ord, " not supported.");
   const int64_t summed = size == 1 ? dims[0] : dims[1], over = size == 1 ? dims[1] : dims[0];
   const Tensor sums = linalg_vector_norm(self, 1, summed, true, dtype);
@@ -37,7 +50,7 @@ Tensor matrix_norm(const char* op, const Tensor& self, double ord, const Dims& g
 Tensor matrix_norm(const char* op, const Tensor& self, const std::string& ord, const Dims& given, bool keepdim,
                    std::optional<ScalarType> dtype) {
   const Dims dims = two_dims(op, self, given);
-  if (ord == "nuc") ARGAND_THROW(NotImplementedError, op, ": the norm nuc needs singular values, which are not here");
+  if (ord == "nuc") return of_singular_values(self, dims, keepdim, dtype, [](const Tensor& S) { return S.sum(-1); });
   ARGAND_CHECK(ValueError, ord == "fro", op, ": Order ", ord, " not supported.");
   return linalg_vector_norm(self, 2, dims, keepdim, dtype);
 }
@@ -51,19 +64,19 @@ struct LinalgMatrixNorm : Composite<LinalgMatrixNormArgs> {
       "Tensor";
   static constexpr auto doc =
       "Of matrices in two dimensions, the largest (1) or smallest (-1) sum of absolute values of a column, or of a row "
-      "(inf, -inf).";
+      "(inf, -inf); the largest (2) or smallest (-2) singular value.";
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
     return matrix_norm("linalg_matrix_norm", a.self, a.ord.toDouble(), a.dim, a.keepdim, a.dtype);
   }
   static void samples(S& s) {
-    for (const double ord : {1.0, -1.0, static_cast<double>(INFINITY), -static_cast<double>(INFINITY)})
+    for (const double ord : {1.0, -1.0, 2.0, -2.0, static_cast<double>(INFINITY), -static_cast<double>(INFINITY)})
       s.add({s->real({3, 4}), ord});
     s.add({s->real({2, 3, 4}), 1, {2, 0}, true});
+    s.add({s->real({2, 3, 4}), 2, {2, 0}, true});
     s.fails({s->real({3}), 1}, "linalg_matrix_norm: The input tensor A must have at least 2 dimensions.");
     s.fails({s->real({3, 4}), 3}, "linalg_matrix_norm: Order 3 not supported.");
-    s.fails({s->real({3, 4}), 2}, "linalg_matrix_norm: the norm 2 needs singular values, which are not here");
     s.fails({s->real({3, 4}), 1, {0, 0}}, "linalg_matrix_norm: dims must be different, got [0, 0]");
   }
 };
@@ -73,7 +86,8 @@ struct LinalgMatrixNormNamed : Composite<LinalgMatrixNormNamedArgs> {
   static constexpr auto schema =
       "linalg_matrix_norm.str_ord(Tensor self, str ord='fro', int[] dim=[-2,-1], bool keepdim=False, *, ScalarType? "
       "dtype=None) -> Tensor";
-  static constexpr auto doc = "Of matrices in two dimensions, the Frobenius norm: fro.";
+  static constexpr auto doc =
+      "Of matrices in two dimensions, the Frobenius norm (fro), or the sum of the singular values (nuc).";
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
@@ -82,8 +96,8 @@ struct LinalgMatrixNormNamed : Composite<LinalgMatrixNormNamedArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4})});
     s.add({s->real({2, 3, 4}), "fro", {0, 1}, true});
+    s.add({s->real({2, 3, 4}), "nuc", {0, 1}, true});
     s.fails({s->real({3, 4}), "f"}, "linalg_matrix_norm: Order f not supported.");
-    s.fails({s->real({3, 4}), "nuc"}, "linalg_matrix_norm: the norm nuc needs singular values, which are not here");
   }
 };
 ARGAND_OP(LinalgMatrixNormNamed)
@@ -132,7 +146,7 @@ struct LinalgNormNamed : Composite<LinalgNormNamedArgs> {
   static constexpr auto schema =
       "linalg_norm.ord_str(Tensor self, str ord, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> "
       "Tensor";
-  static constexpr auto doc = "linalg_matrix_norm of that name: fro.";
+  static constexpr auto doc = "linalg_matrix_norm of that name: fro or nuc.";
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
@@ -143,11 +157,40 @@ struct LinalgNormNamed : Composite<LinalgNormNamedArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), "fro"});
-    s.add({s->real({2, 3, 4}), "fro", Dims{0, 2}});
+    s.add({s->real({2, 3, 4}), "nuc", Dims{0, 2}});
     s.fails({s->real({2, 3, 4}), "fro"}, "linalg_norm: If dim is not specified but ord is, the input must be 1D or 2D");
   }
 };
 ARGAND_OP(LinalgNormNamed)
+
+struct NuclearNorm : Composite<NuclearNormArgs> {
+  static constexpr auto schema = "nuclear_norm(Tensor self, bool keepdim=False) -> Tensor";
+  static constexpr auto doc = "The sums of the singular values of matrices.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static Tensor compose(const Args& a) {
+    return matrix_norm("nuclear_norm", a.self, std::string("nuc"), {-2, -1}, a.keepdim, {});
+  }
+  static void samples(S& s) { s.add({s->real({3, 4}), true}); }
+};
+ARGAND_OP(NuclearNorm)
+
+struct NuclearNormDim : Composite<NuclearNormDimArgs> {
+  static constexpr auto schema = "nuclear_norm.dim(Tensor self, int[2] dim, bool keepdim=False) -> Tensor";
+  static constexpr auto doc = "The sums of the singular values of matrices in two dimensions.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
+  static constexpr DtypeSet dtypes = kMatrixTypes;
+  static Tensor compose(const Args& a) {
+    return matrix_norm("nuclear_norm", a.self, std::string("nuc"), a.dim, a.keepdim, {});
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3, 4}), {0, 2}});
+    s.fails({s->real({3, 4}), {0, 0}}, "nuclear_norm: dims must be different, got [0, 0]");
+  }
+};
+ARGAND_OP(NuclearNormDim)
 
 struct LinalgDiagonal : Composite<LinalgDiagonalArgs> {
   static constexpr auto schema = "linalg_diagonal(Tensor(a) A, *, int offset=0, int dim1=-2, int dim2=-1) -> Tensor(a)";
