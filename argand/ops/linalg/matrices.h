@@ -68,15 +68,15 @@ real_of_t<T> size_of(T x) {
     return std::abs(x);
 }
 
-// P A = L U in place, of n rows and n columns: row k changed places with row pivots[k].  Returns how many rows changed
+// P A = L U in place, of m rows and n columns: row k changed places with row pivots[k].  Returns how many rows changed
 // places; `zero` becomes the number, from 1, of the first pivot that is 0, or 0.
 template <class T>
-int64_t factor_lu(T* a, int64_t n, int64_t* pivots, int64_t& zero) {
+int64_t factor_lu(T* a, int64_t m, int64_t n, int64_t* pivots, int64_t& zero) {
   int64_t swaps = 0;
   zero = 0;
-  for (int64_t k = 0; k < n; ++k) {
+  for (int64_t k = 0; k < std::min(m, n); ++k) {
     int64_t best = k;
-    for (int64_t i = k + 1; i < n; ++i)
+    for (int64_t i = k + 1; i < m; ++i)
       if (size_of(a[i * n + k]) > size_of(a[best * n + k])) best = i;
     pivots[k] = best;
     if (best != k) {
@@ -88,7 +88,7 @@ int64_t factor_lu(T* a, int64_t n, int64_t* pivots, int64_t& zero) {
       if (zero == 0) zero = k + 1;
       continue;
     }
-    for (int64_t i = k + 1; i < n; ++i) {
+    for (int64_t i = k + 1; i < m; ++i) {
       const T f = a[i * n + k] / pivot;
       a[i * n + k] = f;
       if (f == T(0)) continue;

@@ -45,7 +45,7 @@ struct Elimination {
   T sign;            // of the determinant, by the rows that changed places
 
   Elimination(const T* matrix, int64_t size) : n(size), lu(matrix, matrix + n * n), pivots(static_cast<size_t>(n)) {
-    sign = factor_lu(lu.data(), n, pivots.data(), zero) % 2 ? T(-1) : T(1);
+    sign = factor_lu(lu.data(), n, n, pivots.data(), zero) % 2 ? T(-1) : T(1);
   }
   T& pivot(int64_t i) { return lu[static_cast<size_t>(i * n + i)]; }
   void solve(T* b, int64_t r) const { solve_lu(lu.data(), pivots.data(), n, b, r); }
