@@ -23,6 +23,7 @@ int halvings(const Tensor& A) {
 Tensor exponential(const Tensor& A) {
   check_matrices("linalg.matrix_exp", A, true);
   const exec::AutocastScope plain;  // products of half precision would lose what squaring multiplies
+  if (contains(kHalfTypes, A.dtype())) return exponential(A.to(kFloat)).to(A.dtype());
   const int k = halvings(A);
   const Tensor x = k > 0 ? A * std::ldexp(1.0, -k) : A;
   const Tensor one = eye(rows_of(A), A.options());
