@@ -201,7 +201,7 @@ struct LinalgCholeskyEx : Kernel<LinalgCholeskyExArgs> {
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined()) return {{}};
     const Tensor L = c.upper ? mH(c.result(0)) : c.result(0), gL = (c.upper ? mH(g[0]) : g[0]);
-    const Tensor inner = mirrored(mH(L).matmul(gL)) / 2;
+    const Tensor phi = mH(L).matmul(gL), inner = (phi.tril() + mH(phi.tril(-1))) / 2;
     const Tensor half = linalg_solve_triangular(mH(L), inner, true);
     return {linalg_solve_triangular(L, half, false, false)};
   }
@@ -254,22 +254,41 @@ struct Cholesky : Composite<CholeskyArgs> {
 };
 ARGAND_OP(Cholesky)
 
-struct CholeskySolve : Composite<CholeskySolveArgs> {
+struct CholeskySolve : Kernel<CholeskySolveArgs> {
   static constexpr auto schema = "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor";
-  static constexpr auto doc = "X with A X = self, for the triangles input2 of A.";
+  static constexpr auto doc = "X with A X = self, for the triangles input2 of A; batches broadcast.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static Tensor compose(const Args& a) {
+  static TensorMeta infer(const Args& a) {
     check_matrices("cholesky_solve", a.self, false, "b");
     check_matrices("cholesky_solve", a.input2, true);
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.input2.dtype(), "cholesky_solve: expected b and A of one dtype, got ",
+                 a.self.dtype(), " and ", a.input2.dtype());
+    const int64_t n = rows_of(a.input2);
+    ARGAND_CHECK(ShapeError, rows_of(a.self) == n, "cholesky_solve: Incompatible matrix sizes: each A matrix is ", n,
+                 " by ", n, " but each b matrix is ", rows_of(a.self), " by ", columns_of(a.self));
+    Dims sizes = broadcast_shapes(batch_and(a.self, {}), batch_and(a.input2, {}), "cholesky_solve");
+    for (const int64_t size : {n, columns_of(a.self)}) sizes.push_back(size);
+    return {sizes, a.self.dtype()};
+  }
+  static void run(const Args& a, Tensor& out) {
+    const NoGradGuard values_alone;
     const Tensor first = a.upper ? mH(a.input2) : a.input2;
-    return linalg_solve_triangular(mH(first), linalg_solve_triangular(first, a.self, false), true);
+    exec::copy_elements(out, linalg_solve_triangular(mH(first), linalg_solve_triangular(first, a.self, false), true));
+  }
+  // Of both halves of input2, as PyTorch's, though one alone is read.
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.cholesky_solve(c.input2, c.upper); }
+  static Tensor grad_input2(const Ctx& c, const Tensor& g) {
+    const Tensor to_self = g.cholesky_solve(c.input2, c.upper), X = c.result();
+    const Tensor to_A = -(to_self.matmul(mH(X)) + X.matmul(mH(to_self)));
+    return c.upper ? c.input2.matmul(to_A) : to_A.matmul(c.input2);
   }
   static void samples(S& s) {
-    s.add({s->real({3, 2}), definite(s, {3, 3})});
-    s.add({s->real({2, 3, 2}), definite(s, {3, 3}), true});
+    s.add_without_gradient({s->real({3, 2}), definite(s, {3, 3})});
+    s.add_without_gradient({s->real({2, 3, 2}), definite(s, {3, 3}), true});
     s.fails({s->real({2, 2}), s->real({2, 3})}, "cholesky_solve: A must be batches of square matrices");
+    s.fails({s->real({2, 2}), s->real({3, 3})}, "cholesky_solve: Incompatible matrix sizes: each A matrix is 3 by 3");
   }
 };
 ARGAND_OP(CholeskySolve)
@@ -285,7 +304,7 @@ struct CholeskyInverse : Composite<CholeskyInverseArgs> {
     return eye(rows_of(a.self), a.self.options()).expand(a.self.sizes()).cholesky_solve(a.self, a.upper);
   }
   static void samples(S& s) {
-    s.add({definite(s, {3, 3})});
+    s.add_without_gradient({definite(s, {3, 3})});
     s.fails({s->real({2, 3})}, "cholesky_inverse: A must be batches of square matrices");
   }
 };
