@@ -21,6 +21,7 @@ from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tens
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import _assert  # noqa: E402,F401
 from ._info import finfo, iinfo  # noqa: E402,F401
+from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401

@@ -111,6 +111,16 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     return result if out is None else out.copy_(result)
 
 
+def lu(A, pivot=True, get_infos=False, out=None):
+    """linalg.lu_factor; with get_infos, also the number of the first pivot that is 0, or 0, instead of an error."""
+    LU, pivots, infos = _C.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
+    results = (LU, pivots, infos) if get_infos else (LU, pivots)
+    return results if out is None else tuple(to.copy_(result) for to, result in zip(out, results))
+
+
+Tensor.lu = lu
+
+
 def broadcast_shapes(*shapes):
     """The common shape of broadcasting."""
     empty = [_C.empty((s,) if isinstance(s, int) else tuple(s), device="meta") for s in shapes]

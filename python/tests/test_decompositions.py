@@ -193,3 +193,15 @@ def test_polar():
         assert (L.eigvalsh(H) >= 0).all()
     root = L.matrix_sqrth(Z @ Z.mH)
     close(root @ root, (Z @ Z.mH).numpy())
+
+
+@pytest.mark.parametrize("shape", [(20, 7), (7, 20), (9, 9)])
+def test_low_rank(shape):
+    x = torch.randn(2, shape[0], 3, dtype=torch.float64) @ torch.randn(2, 3, shape[1], dtype=torch.float64)
+    mean = x.mean(-2, keepdim=True)
+    for (U, S, V), expected in ((torch.svd_lowrank(x, q=4), x), (torch.svd_lowrank(x, 4, M=mean), x - mean),
+                                (torch.pca_lowrank(x), x - mean)):
+        close(U * S.unsqueeze(-2) @ V.mH, expected.numpy())
+        close(S, np.linalg.svd(expected.numpy())[1][..., :S.shape[-1]])
+    with pytest.raises(ValueError, match="not greater than"):
+        torch.pca_lowrank(x, 21)
