@@ -238,7 +238,7 @@ def resolve(name):
     return found
 
 
-# The table calls some functions with their arguments in another order.
+# The table calls some functions with their arguments in another order, or with the product of two.
 REORDERED = {
     "where": lambda x, condition, other: argand.where(condition, x, other),
     "einsum": lambda tensors, equation: argand.einsum(equation, tensors),
@@ -247,6 +247,9 @@ REORDERED = {
     "normal (number_mean)": lambda std, mean, *a, **k: argand.normal(mean, std, *a, **k),
     "polygamma": lambda x, n, **k: argand.polygamma(n, x, **k),
     "special.polygamma": lambda x, n, **k: argand.special.polygamma(n, x, **k),
+    "linalg.pinv (singular)": lambda a, b, **k: argand.linalg.pinv(a @ b.mT, **k),
+    "svd_lowrank": lambda a, b, **k: argand.svd_lowrank(a @ b.mT, **k),
+    "pca_lowrank": lambda a, b, **k: argand.pca_lowrank(a @ b.mT, **k),
 }
 # The table's own functions seed with this number.
 SEED = 42
@@ -258,10 +261,10 @@ WITH_STATISTICS = {"native_layer_norm", "native_group_norm", "native_batch_norm"
 # Samples that look at storages larger than the tensor, which the copies made here do not keep.
 OWN_STORAGE = {("as_strided", "partial_views")}
 # Entries that are a function of the table's own around the operator, with other results.
-OWN_FUNCTION = {("linalg.lstsq", "grad_oriented"), ("linalg.pinv", "singular")}
+OWN_FUNCTION = {("linalg.lstsq", "grad_oriented")}
 # Vectors are given up to a sign or phase: compared, with its gradient, is what the table itself differentiates of the
 # results (absolute values, products in which phases cancel).
-UP_TO_PHASES = {"svd", "linalg.svd", "linalg.eigh", "linalg.eig"}
+UP_TO_PHASES = {"svd", "linalg.svd", "linalg.eigh", "linalg.eig", "svd_lowrank", "pca_lowrank"}
 
 
 def function_of(op):

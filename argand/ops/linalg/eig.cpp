@@ -186,7 +186,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
   // The columns of V keep their length: what a step adds along them is taken away.
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined() && !g[1].defined()) return {{}};
-    const Tensor V = c.result(1);
+    const Tensor& V = c.result(1);
     Tensor inner = g[0].defined() ? diag_embed(g[0]) : Tensor();
     if (g[1].defined()) {
       const Tensor of_V = mH(V).matmul(g[1]), along = of_V.diagonal(0, -2, -1);

@@ -262,7 +262,7 @@ struct LdlSolveBatch : Kernel<LdlSolveBatchArgs> {
     });
   }
   static void samples(S& s) {
-    const auto pivots = [](std::vector<int64_t> p) { return tensor(p, TensorOptions(kCPU).dtype(kInt)); };
+    const auto pivots = [](const std::vector<int64_t>& p) { return tensor(p, TensorOptions(kCPU).dtype(kInt)); };
     const Tensor one = 5 * eye(3, TensorOptions(kCPU).dtype(kDouble));
     s.add({s->real({3, 3}) + one, pivots({3, 2, 3}), s->real({3, 2}), false});
     s.add({s->real({3, 3}) + one, pivots({1, -3, -3}), s->real({3, 2}), true});

@@ -134,7 +134,8 @@ struct LinalgLuFactorEx : Kernel<LinalgLuFactorExArgs> {
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     if (!g[0].defined()) return {{}};
-    const Tensor LU = c.result(0), P = permutation_matrix(LU, c.result(1));
+    const Tensor& LU = c.result(0);
+    const Tensor P = permutation_matrix(LU, c.result(1));
     return {P.matmul(lu_gradient(g[0], LU))};
   }
   static void samples(S& s) {
