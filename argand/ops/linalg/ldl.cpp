@@ -288,12 +288,8 @@ struct LinalgLdlSolve : Composite<LinalgLdlSolveArgs> {
                  ": Expected LD.shape[:-1] and pivots.shape to be the ", "same, but got pivots with shape ",
                  a.pivots.sizes());
     const Dims batch = broadcast_shapes(batch_and(a.LD, {}), batch_and(a.B, {}), op);
-    const auto spread = [&](const Tensor& t, int64_t own) {
-      Dims sizes = batch;
-      for (int64_t d = -own; d < 0; ++d) sizes.push_back(t.size(d));
-      return t.expand(sizes);
-    };
-    return _linalg_ldl_solve(spread(a.LD, 2), spread(a.pivots, 1), spread(a.B, 2), a.hermitian);
+    return _linalg_ldl_solve(with_batch(a.LD, batch, 2), with_batch(a.pivots, batch, 1), with_batch(a.B, batch, 2),
+                             a.hermitian);
   }
   static void samples(S& s) {
     const Tensor pivots = tensor(std::vector<int64_t>{2, 2}, TensorOptions(kCPU).dtype(kInt));

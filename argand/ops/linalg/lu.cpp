@@ -247,12 +247,8 @@ struct LinalgLuSolve : Composite<LinalgLuSolveArgs> {
                  " and ", rows_of(a.B), "x", columns_of(a.B), ")");
     const Tensor B = a.left ? a.B : mH(a.B);
     const Dims batch = broadcast_shapes(batch_and(a.LU, {}), batch_and(B, {}), op);
-    const auto spread = [&](const Tensor& t, int64_t own) {
-      Dims sizes = batch;
-      for (int64_t d = -own; d < 0; ++d) sizes.push_back(t.size(d));
-      return t.expand(sizes);
-    };
-    const Tensor X = solve_by_factors(spread(a.LU, 2), spread(a.pivots, 1), spread(B, 2), a.adjoint == a.left);
+    const Tensor X = solve_by_factors(with_batch(a.LU, batch, 2), with_batch(a.pivots, batch, 1),
+                                      with_batch(B, batch, 2), a.adjoint == a.left);
     return a.left ? X : mH(X);
   }
   static void samples(S& s) {

@@ -24,6 +24,12 @@ inline Dims batch_and(const Tensor& t, std::initializer_list<int64_t> matrix) {
   for (const int64_t n : matrix) sizes.push_back(n);
   return sizes;
 }
+// `t`, whose last `own` dimensions are not the batch's, spread over that batch.
+inline Tensor with_batch(const Tensor& t, const Dims& batch, int64_t own) {
+  Dims sizes = batch;
+  for (const int64_t n : t.sizes().slice(static_cast<size_t>(t.dim() - own))) sizes.push_back(n);
+  return t.expand(sizes);
+}
 inline int64_t at_least_one(int64_t n) { return n < 1 ? 1 : n; }
 
 // f(index of a matrix), in parallel if each takes `cost` steps.

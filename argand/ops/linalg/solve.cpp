@@ -63,14 +63,8 @@ void check_system(const char* op, const Tensor& A, const Tensor& B) {
 
 // Both with their batches broadcast.
 std::pair<Tensor, Tensor> with_one_batch(const char* op, const Tensor& A, const Tensor& B) {
-  const auto batch = [](const Tensor& t) { return t.sizes().slice(0, static_cast<size_t>(t.dim() - 2)); };
-  const Dims to = broadcast_shapes(batch(A), batch(B), op);
-  const auto spread = [&](const Tensor& t) {
-    Dims sizes = to;
-    for (const int64_t n : {rows_of(t), columns_of(t)}) sizes.push_back(n);
-    return t.expand(sizes);
-  };
-  return {spread(A), spread(B)};
+  const Dims to = broadcast_shapes(batch_and(A, {}), batch_and(B, {}), op);
+  return {with_batch(A, to, 2), with_batch(B, to, 2)};
 }
 
 // With a large diagonal, so that there is an inverse.

@@ -121,7 +121,7 @@ struct SvdFactors : Kernel<SvdFactorsArgs> {
     if (!g[0].defined() && !g[1].defined() && !g[2].defined()) return {{}};
     return {svd_gradient(first(g[0], -1), g[1], first(g[2], -2), first(c.result(0), -1), S, first(c.result(2), -2))};
   }
-  // Vectors are one of many choices, whose gradients tests of functions of them check (python/tests/test_decompositions.py).
+  // Vectors are one of many choices: python/tests/test_decompositions.py checks gradients of what all have in common.
   static void samples(S& s) {
     s.add_without_gradient({s->real({4, 3})});
     s.add_without_gradient({s->real({2, 3, 4}), true});
