@@ -98,6 +98,7 @@ class RuleOptimizer::Step {
   }
 
   std::vector<Tensor> joined(std::vector<Tensor> Run::*list) {
+    if (runs_.size() == 1) return std::move(runs_[0].*list);
     std::vector<Tensor> out;
     for (Run& run : runs_) {
       std::vector<Tensor>& part = run.*list;

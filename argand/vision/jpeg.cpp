@@ -93,8 +93,15 @@ void read_pixels(Reader& r) {
     JSAMPROW row = r.pixels.data() + row_bytes * r.jpeg.output_scanline;
     jpeg_read_scanlines(&r.jpeg, &row, 1);
   }
-  jpeg_finish_decompress(&r.jpeg);
 }
+
+// libjpeg makes up the components that no scan has, and has then not looked at what the header says of them.
+bool has_all_components(const jpeg_decompress_struct& jpeg) {
+  return std::all_of(jpeg.comp_info, jpeg.comp_info + jpeg.num_components,
+                     [](const jpeg_component_info& c) { return c.quant_table != nullptr; });
+}
+
+void finish(Reader& r) { jpeg_finish_decompress(&r.jpeg); }
 
 // See Note [setjmp in C++].
 bool guarded(Reader& reader, detail::Step<Reader> step) {
@@ -159,6 +166,9 @@ Image detail::decode_jpeg(const Source& source) {
   run(reader, start);
   reader.pixels.resize(size_t(jpeg.output_width) * size_t(jpeg.output_height) * size_t(jpeg.output_components));
   run(reader, read_pixels);
+  ARGAND_CHECK(IoError, has_all_components(jpeg), "damaged JPEG image '", source.name,
+               "': there is no scan of one of its ", jpeg.num_components, " components");
+  run(reader, finish);
 
   Image image;
   image.width = static_cast<int>(jpeg.output_width);

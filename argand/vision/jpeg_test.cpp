@@ -5,6 +5,7 @@
 // jpeglib.h wants FILE and size_t declared before it.
 #include <jpeglib.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -189,6 +190,19 @@ TEST(Jpeg, DamagedHeaders) {
   Bytes twice(good.begin(), good.begin() + sos);
   twice.insert(twice.end(), good.begin() + sof, good.end());
   EXPECT_NE(error(twice), "") << "two frames";
+}
+
+TEST(Jpeg, EachComponentHasAScan) {
+  std::vector<jpeg_scan_info> scans;
+  for (int c = 0; c < 3; ++c) scans.push_back({1, {c, 0, 0, 0}, 0, 63, 0, 0});
+  const Bytes rgb = smooth(20, 12, 3), whole = encode(20, 12, rgb, {.quality = 100, .scans = scans});
+  expect_near(decode(whole).pixels, rgb, 4);
+  Bytes cut = whole;
+  const uint8_t kScan[] = {0xff, kSos};
+  const auto last = std::find_end(cut.begin(), cut.end(), kScan, kScan + 2);
+  ASSERT_NE(last, cut.end());
+  cut.erase(last, cut.end() - 2);  // what is left is the end of the image
+  EXPECT_NE(error(cut).find("no scan of one of its 3 components"), std::string::npos) << error(cut);
 }
 
 TEST(Jpeg, ArithmeticCodingIsRefused) {

@@ -407,6 +407,25 @@ def share_memory_(self):
 
 
 @method
+def record_stream(self, stream):
+    """Accepted: memory is given back when all streams that used it are done with it, without being told."""
+    if not self.is_cuda:
+        raise RuntimeError(f"record_stream: expected a tensor on a GPU, got one on {self.device}")
+
+
+@method
+def map_(self, tensor, callable):
+    """Each element becomes callable(element, that of `tensor` at its place): slow, on the CPU alone."""
+    if not self.is_cpu:
+        raise TypeError("map_ is only implemented on CPU tensors")
+    if self.requires_grad and _C.is_grad_enabled():
+        raise RuntimeError("Can't call map_() on Variable that requires grad. Use var.detach().map_() instead.")
+    other = tensor.expand_as(self)
+    values = [callable(x, y) for x, y in zip(self.flatten().tolist(), other.flatten().tolist())]
+    return self.copy_(_C.tensor(values, dtype=self.dtype).view(self.shape))
+
+
+@method
 def is_shared(self):
     """False: tensors are not in memory shared between processes."""
     return False

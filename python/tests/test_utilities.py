@@ -157,3 +157,26 @@ def test_processes(tmp_path):
     done = subprocess.run([sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, timeout=120)
     assert done.stdout == "5 True\n", done.stderr
     assert pathlib.Path(tmp_path, "0").read_text() == pathlib.Path(tmp_path, "1").read_text() == "done"
+
+
+def test_devices_that_programs_ask_for():
+    assert not torch.mps.is_available() and torch.cpu.is_available() and torch.cpu.current_device() == "cpu"
+    with torch.cpu.stream(None):
+        torch.cpu.synchronize()
+
+
+def test_dlpack_by_capsules():
+    from argand.utils import dlpack
+    x = torch.arange(6.0).view(2, 3)
+    y = dlpack.from_dlpack(dlpack.to_dlpack(x))
+    y[0, 0] = 7
+    assert x[0, 0] == 7 and y.shape == (2, 3)
+
+
+def test_map_and_record_stream():
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    assert x.map_(torch.tensor([10.0, 20.0]), lambda a, b: a * b).tolist() == [[10, 40], [30, 80]]
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.ones(2, requires_grad=True).map_(x[0], max)
+    with pytest.raises(RuntimeError, match="expected a tensor on a GPU, got one on cpu"):
+        x.record_stream(None)

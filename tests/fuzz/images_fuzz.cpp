@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "argand/vision/image.h"
@@ -226,7 +227,7 @@ std::string repaired(std::string_view input, bool compress) {
 std::optional<Picture> outline_of(std::string_view s) {
   if (s.substr(0, 2) != "\xff\xd8") return std::nullopt;
   Picture out;
-  bool scans = false;
+  std::set<unsigned> components, scanned;
   int64_t ancillary = 0;
   for (size_t i = 2;;) {
     // What stands before a marker is passed over.
@@ -247,18 +248,18 @@ std::optional<Picture> outline_of(std::string_view s) {
     if (marker == 0xFE || marker >> 4 == 0xE) ancillary += static_cast<int64_t>(length);
     if (ancillary > kLimits.max_ancillary_bytes) return std::nullopt;
     if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
-      if (marker > 0xC2 || out.width > 0 || scans || body.size() < 6 || body[0] != 8) return std::nullopt;
+      if (marker > 0xC2 || out.width > 0 || !scanned.empty() || body.size() < 6 || body[0] != 8) return std::nullopt;
       out.height = size_t{at(body, 1)} << 8 | at(body, 2);
       out.width = size_t{at(body, 3)} << 8 | at(body, 4);
-      const size_t components = at(body, 5);
-      if ((components != 1 && components != 3 && components != 4) || body.size() != 6 + 3 * components)
-        return std::nullopt;
-      for (size_t c = 0; c < components; ++c) {
+      const size_t count = at(body, 5);
+      if ((count != 1 && count != 3 && count != 4) || body.size() != 6 + 3 * count) return std::nullopt;
+      for (size_t c = 0; c < count; ++c) {
+        components.insert(at(body, 6 + 3 * c));
         const unsigned factors = at(body, 7 + 3 * c);
         if (factors >> 4 < 1 || factors >> 4 > 4 || (factors & 15) < 1 || (factors & 15) > 4 || at(body, 8 + 3 * c) > 3)
           return std::nullopt;
       }
-      out.channels = components == 1 ? 1 : 3;
+      out.channels = count == 1 ? 1 : 3;
       if (out.width == 0 || out.height == 0 || out.width > size_t(kLimits.max_side) ||
           out.height > size_t(kLimits.max_side) || int64_t(out.width * out.height) > kLimits.max_pixels)
         return std::nullopt;
@@ -267,10 +268,12 @@ std::optional<Picture> outline_of(std::string_view s) {
       if (out.width == 0 || body.empty() || at(body, 0) < 1 || at(body, 0) > 4 ||
           body.size() != 4 + 2 * size_t{at(body, 0)})
         return std::nullopt;
-      scans = true;
+      for (size_t c = 0; c < at(body, 0); ++c) scanned.insert(at(body, 1 + 2 * c));
     }
   }
-  if (!scans) return std::nullopt;
+  // libjpeg finds the components of a scan by their names.
+  if (scanned.empty() || !std::includes(scanned.begin(), scanned.end(), components.begin(), components.end()))
+    return std::nullopt;
   return out;
 }
 

@@ -1,6 +1,5 @@
 // One optimizer step over all parameters of all groups: each element is read and written once, and all change or none.
 #include <algorithm>
-#include <deque>
 #include <span>
 
 #include "argand/kernels/blocks.h"
@@ -43,13 +42,16 @@ std::vector<Range> ranges_of(const FusedStepArgs& a) {
 class DeviceStep {
  public:
   DeviceStep(const FusedStepArgs& a, const std::vector<Range>& ranges, const Device& device) : device_(device) {
+    tensors_.reserve(a.self.size());  // runs have addresses in it
+    runs_.reserve(ranges.size());
     for (const Range& range : ranges)
       for (const ScalarType type : {kFloat, kDouble, kHalf, kBFloat16}) {
-        std::vector<StepTensor>& tensors = tables_.emplace_back();
+        const size_t first = tensors_.size();
         for (size_t p = range.begin; p < range.end; ++p)
-          if (a.self[p].device() == device && a.self[p].dtype() == type) tensors.push_back(table_entry(a, range, p));
-        if (!tensors.empty())
-          runs_.push_back({range.kind, range.numbers, type, tensors.data(), static_cast<int64_t>(tensors.size())});
+          if (a.self[p].dtype() == type && a.self[p].device() == device) tensors_.push_back(table_entry(a, range, p));
+        if (tensors_.size() > first)
+          runs_.push_back({range.kind, range.numbers, type, tensors_.data() + first,
+                           static_cast<int64_t>(tensors_.size() - first)});
       }
   }
   void run() const {
@@ -75,7 +77,7 @@ class DeviceStep {
 
   Device device_;
   std::vector<Flat> written_, read_;  // those that are copies
-  std::deque<std::vector<StepTensor>> tables_;
+  std::vector<StepTensor> tensors_;
   std::vector<StepRun> runs_;
 };
 
@@ -139,7 +141,8 @@ struct FusedStep : Kernel<FusedStepArgs> {
       if (std::find(devices.begin(), devices.end(), t.device()) == devices.end()) devices.push_back(t.device());
     // The CPU, whose part cannot fail, comes last.
     std::partition(devices.begin(), devices.end(), [](const Device& d) { return !d.is_cpu(); });
-    std::deque<DeviceStep> steps;
+    std::vector<DeviceStep> steps;
+    steps.reserve(devices.size());
     for (const Device& device : devices) steps.emplace_back(a, ranges, device);
     for (const DeviceStep& step : steps) step.run();
     for (const std::vector<Tensor>* written : {&a.self, &a.states})
