@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdio>
 #include <numeric>
 
 #include "argand/exec/copy.h"
@@ -16,9 +17,6 @@ namespace argand::io {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "elements are stored least significant byte first");
-
-constexpr const char* kKeptMetadata =
-    "the file is damaged, or was changed by a program that kept its metadata (verify=false reads it)";
 
 struct NamedType {
   const char* name;
@@ -79,15 +77,7 @@ void check_layout(const std::string& path, const TensorHeader& header, int64_t d
   require(at == data_bytes, path, "its tensors take ", at, " bytes and it holds ", data_bytes);
 }
 
-constexpr size_t kDigits = 8;  // of a checksum
-
-// Of what a header says of a tensor but its place, then its elements.
-uint32_t checksum_of(const TensorEntry& entry, const void* data, size_t bytes) {
-  std::string text = entry.name + '\0' + entry.dtype + '\0';
-  for (size_t i = 0; i < entry.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(entry.shape[i]);
-  text += '\0';
-  return crc32_of(data, bytes, crc32_of(text.data(), text.size()));
-}
+constexpr size_t kDigits = 8;
 
 std::string hexadecimal(uint32_t value) {
   char text[kDigits + 1];
@@ -95,48 +85,38 @@ std::string hexadecimal(uint32_t value) {
   return text;
 }
 
-// A text of a header has at most 64 KiB, so the checksums of many tensors are several.
-constexpr size_t kPart = 8192 * kDigits;
-std::string name_of_part(size_t i) { return i == 0 ? kChecksums : str(kChecksums, ".", i); }
-bool is_part(const std::string& name) { return name.starts_with(kChecksums); }
+// What the metadata say of a tensor, up to the digits.
+std::string before_digits(const TensorEntry& entry) {
+  std::string text = entry.dtype + ' ';
+  for (size_t i = 0; i < entry.shape.size(); ++i) text += (i == 0 ? "" : ",") + std::to_string(entry.shape[i]);
+  return text + ' ';
+}
 
 Metadata without_checksums(const Metadata& metadata) {
   Metadata out;
   for (const auto& item : metadata)
-    if (!is_part(item.key())) out.insert(item.key(), item.value());
+    if (!item.key().starts_with(kChecksum)) out.insert(item.key(), item.value());
   return out;
 }
 
-Metadata with_checksums(const Metadata& metadata, const std::string& text) {
-  Metadata out = without_checksums(metadata);
-  for (size_t i = 0; i * kPart < text.size(); ++i) out.insert(name_of_part(i), text.substr(i * kPart, kPart));
-  return out;
+// The digits for this tensor; empty where the metadata have none.
+std::string checksum_in(const Metadata& metadata, const TensorEntry& entry) {
+  const std::string* const text = metadata.find(kChecksum + entry.name);
+  const std::string before = before_digits(entry);
+  return text && text->size() == before.size() + kDigits && text->starts_with(before) ? text->substr(before.size())
+                                                                                      : "";
 }
 
-// By the order of tensors; none where the metadata have none.
-std::optional<std::string> checksums_in(const Metadata& metadata) {
-  std::string text;
-  size_t parts = 0;
-  while (const std::string* found = metadata.find(name_of_part(parts))) {
-    text += *found;
-    ++parts;
-  }
-  return parts > 0 ? std::optional(text) : std::nullopt;
-}
-
-bool are_checksums_of(size_t tensors, const std::string& text) {
-  return text.size() == kDigits * tensors && text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
-void compare(const std::string& path, const TensorEntry& entry, const void* data, std::string_view expected) {
-  const std::string found = hexadecimal(checksum_of(entry, data, static_cast<size_t>(entry.end - entry.begin)));
+void compare(const std::string& path, const TensorEntry& entry, const void* data, const std::string& expected) {
+  const std::string found = hexadecimal(crc32_of(data, static_cast<size_t>(entry.end - entry.begin)));
   require(found == expected, path, "tensor '", entry.name, "' has the checksum ", found, ", its metadata say ",
-          expected, "; ", kKeptMetadata);
+          expected,
+          "; the file is damaged, or was changed by a program that kept its metadata (verify=false reads it)");
 }
 
 // `checksum`: to be compared, if not empty.
 Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry,
-                   const std::shared_ptr<MappedFile>& map, std::string_view checksum) {
+                   const std::shared_ptr<MappedFile>& map, const std::string& checksum) {
   const auto dtype = dtype_named(entry.dtype);
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
@@ -223,27 +203,26 @@ TensorFile load_safetensors(const ByteSource& file, const SafetensorsOptions& op
   int64_t header_bytes = 0;
   const TensorHeader header = read_header(file, header_bytes);
   check_layout(file.path(), header, file.size() - header_bytes);
-  std::optional<std::string> checksums = checksums_in(header.metadata);
   TensorFile out;
   out.metadata = without_checksums(header.metadata);
-  out.has_checksums = checksums.has_value();
   std::shared_ptr<MappedFile> map;
   if (const auto* input = dynamic_cast<const InputFile*>(&file); input && options.mmap) map = MappedFile::map(*input);
-  if (!options.verify.value_or(!map)) checksums.reset();
-  require(!checksums || are_checksums_of(header.tensors.size(), *checksums), file.path(),
-          "its metadata have checksums of other tensors; ", kKeptMetadata);
-  for (size_t i = 0; i < header.tensors.size(); ++i) {
-    const std::string_view checksum = checksums ? std::string_view(*checksums).substr(i * kDigits, kDigits) : "";
-    out.tensors.insert(header.tensors[i].name, read_tensor(file, header_bytes, header.tensors[i], map, checksum));
+  const bool compared = options.verify.value_or(!map);
+  size_t found = 0;
+  for (const TensorEntry& entry : header.tensors) {
+    const std::string checksum = checksum_in(header.metadata, entry);
+    found += !checksum.empty();
+    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry, map, compared ? checksum : ""));
   }
+  out.has_checksums = found > 0 && found == header.tensors.size();
   return out;
 }
 
 void write_safetensors(const StateDict& tensors, const Metadata& metadata, const std::function<void(int64_t)>& reserve,
-                       const std::function<void(const void*, size_t)>& write) {
+                       const std::function<void(const void*, size_t)>& write, bool checksums) {
   TensorHeader header;
+  header.metadata = without_checksums(metadata);
   std::vector<Tensor> dense;
-  std::string checksums;
   int64_t at = 0;
   for (const auto& item : tensors) {
     const Tensor t = exec::dense(item.value().cpu());
@@ -251,9 +230,11 @@ void write_safetensors(const StateDict& tensors, const Metadata& metadata, const
     header.tensors.push_back({item.key(), name_of(t.dtype()), t.sizes().vec(), at, end});
     at = end;
     dense.push_back(t);
-    checksums += hexadecimal(checksum_of(header.tensors.back(), t.numel() > 0 ? raw<char>(t) : nullptr, t.nbytes()));
+    if (!checksums) continue;
+    const TensorEntry& entry = header.tensors.back();
+    const uint32_t checksum = crc32_of(t.numel() > 0 ? raw<char>(t) : nullptr, t.nbytes());
+    header.metadata.insert(kChecksum + entry.name, before_digits(entry) + hexadecimal(checksum));
   }
-  header.metadata = with_checksums(metadata, checksums);
   const std::string json = write_tensor_header(header);
   parse_tensor_header(
       json,
@@ -267,11 +248,11 @@ void write_safetensors(const StateDict& tensors, const Metadata& metadata, const
     if (t.numel() > 0) write(raw<char>(t), t.nbytes());
 }
 
-void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata) {
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata, bool checksums) {
   std::optional<AtomicFile> file;  // opened only when the header is known to be good
   write_safetensors(
       tensors, metadata, [&](int64_t bytes) { file.emplace(path).reserve(bytes); },
-      [&](const void* data, size_t count) { file->write(data, count); });
+      [&](const void* data, size_t count) { file->write(data, count); }, checksums);
   file->commit();
 }
 

@@ -19,16 +19,17 @@ namespace argand::io {
 using Metadata = OrderedDict<std::string, std::string>;
 
 // Note [Checksums of safetensors]
-// The format has none.  Files written here have the text of this name in their metadata: for each tensor, in the order
-// of the header, eight hexadecimal digits of the CRC-32 of its name, dtype and shape (each with a zero byte behind it,
-// the shape as "2,3") and its bytes.  Other programs see a text that means nothing to them.  One that changes tensors
-// and keeps the metadata writes a file that is an error here, unless it is read without comparing.
-inline constexpr const char* kChecksums = "argand.crc32";
+// The format has none.  Files written here have a text in their metadata for each tensor, by this and the tensor's
+// name: its dtype, its shape and eight hexadecimal digits, the CRC-32 of its bytes, as in "F32 2,3 5f021cfc".  Other
+// programs see texts that mean nothing to them.  Where one has changed names, dtypes or shapes and kept the metadata,
+// texts that are of no tensor here are passed over; where it has changed values alone, that is as damage: an error,
+// unless the file is read without comparing.
+inline constexpr const char* kChecksum = "argand.crc32:";
 
 struct TensorFile {
   StateDict tensors;
-  Metadata metadata;  // without the checksums
-  bool has_checksums = false;
+  Metadata metadata;           // without the checksums
+  bool has_checksums = false;  // of all tensors
 };
 
 struct SafetensorsOptions {
@@ -52,12 +53,13 @@ TensorFile load_shards(const InputFile& index, const SafetensorsOptions& options
 // Whether the bytes begin as JSON.
 bool is_shard_index(const ByteSource& source);
 
-// With checksums.  ValueError for names and texts that could not be read back, DtypeError for complex128; then nothing
-// is written.
-void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata());
+// Without `checksums` none are written: for who has a better one.  ValueError for names and texts that could not be
+// read back, DtypeError for complex128; then nothing is written.
+void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata = Metadata(),
+                      bool checksums = true);
 
 // The same bytes, given to `write` piece by piece; `reserve` is told their number first.
 void write_safetensors(const StateDict& tensors, const Metadata& metadata, const std::function<void(int64_t)>& reserve,
-                       const std::function<void(const void*, size_t)>& write);
+                       const std::function<void(const void*, size_t)>& write, bool checksums = true);
 
 }  // namespace argand::io

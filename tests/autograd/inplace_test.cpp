@@ -28,13 +28,6 @@ TEST(InPlace, OnWhatItReads) {
   EXPECT_TRUE(x.grad().equal(expected.to(kDouble)));
 }
 
-TEST(InPlace, WhatItReadsKeepsItsOrder) {
-  const Tensor x = leaf({2, 3, 4, 5}, 2), w = leaf({2, 3, 4, 5}, 3);
-  Tensor y = (x * 1.0).contiguous(MemoryFormat::ChannelsLast);
-  y.mul_(w);
-  EXPECT_TRUE(grad({y.sum()}, {w})[0].is_contiguous(MemoryFormat::ChannelsLast)) << "of the value before, times 1";
-}
-
 TEST(InPlace, LeafErrors) {
   const Tensor x = leaf({3}, 2);
   EXPECT_MESSAGE("a leaf Variable that requires grad is being used in an in-place operation", x.add_(1));

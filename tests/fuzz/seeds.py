@@ -60,8 +60,8 @@ def safetensors():
         data = bytes(max([entry["data_offsets"][1] for name, entry in part.items() if name != "__metadata__"], default=0))
         yield b"\0" + struct.pack("<Q", len(text)) + text + data
         yield b"\1" + text + data
-    sums = "".join(f"{zlib.crc32(part):08x}" for part in (b"a\0U8\0" b"2\0" b"\1\2", b"b\0F32\0" b"0,3\0"))
-    text = json.dumps({"__metadata__": {"argand.crc32": sums}, "a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]},
+    sums = {"argand.crc32:a": f"U8 2 {zlib.crc32(bytes((1, 2))):08x}", "argand.crc32:b": "F32 0,3 00000000"}
+    text = json.dumps({"__metadata__": sums, "a": {"dtype": "U8", "shape": [2], "data_offsets": [0, 2]},
                        "b": {"dtype": "F32", "shape": [0, 3], "data_offsets": [2, 2]}}).encode()
     yield b"\1" + text + b"\1\2"
 

@@ -1,4 +1,5 @@
 // Polar decompositions, and square roots of Hermitian matrices.
+#include "argand/exec/autocast_scope.h"
 #include "argand/ops/define.h"
 #include "argand/ops/linalg/args.h"
 #include "argand/ops/linalg/matrices.h"
@@ -17,6 +18,7 @@ struct LinalgPolar : Composite<LinalgPolarArgs> {
     ARGAND_CHECK(ShapeError, rows_of(a.A) >= columns_of(a.A), "linalg.polar: expected no more columns than rows, got ",
                  a.A.sizes());
     const auto [U, S, Vh] = linalg_svd(a.A, false);
+    const exec::AutocastScope plain;  // the factors have the dtype of A
     return {U.matmul(Vh), mH(Vh).matmul(S.unsqueeze(-1) * Vh)};
   }
   static void samples(S& s) {
