@@ -130,8 +130,9 @@ int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
     }
     const size_t length = size_t{bytes[at + 2]} << 8 | bytes[at + 3];
     if (length > bytes.size() - at - 2) break;
-    if (marker == 0xFE || (marker >= 0xE0 && marker <= 0xEF)) sum += static_cast<int64_t>(length);
-    at += 2 + std::max<size_t>(length, 2);
+    const size_t taken = std::max<size_t>(length, 2);  // by the length itself, whatever it says
+    if (marker == 0xFE || (marker >= 0xE0 && marker <= 0xEF)) sum += static_cast<int64_t>(taken);
+    at += 2 + taken;
   }
   return sum;
 }
