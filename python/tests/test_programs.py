@@ -62,6 +62,9 @@ def test_what_programs_ask_before_they_use_it():
     assert not torch.onnx.is_in_onnx_export() and torch.onnx.symbolic_helper.parse_args("v")(len) is len
     with pytest.raises(NotImplementedError, match="no export to ONNX"):
         torch.onnx.export(torch.nn.Linear(1, 1), torch.ones(1), "model.onnx")
+    for call in (torch.distributed.init_process_group, torch.distributed.destroy_process_group, torch.nn.parallel.DistributedDataParallel):
+        with pytest.raises(NotImplementedError, match="nn.DataParallel uses all GPUs"):
+            call(torch.nn.Linear(1, 1))
     x = torch.ones(1)
     assert not isinstance(x, (torch.fx.Proxy, torch.fx.GraphModule, torch.jit.ScriptModule)) and not torch.cuda._initialized
     assert torch.ao.quantization.QuantStub()(x) is x and isinstance(x, torch.types.TensorOrTensors.__args__[0])

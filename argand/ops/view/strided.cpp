@@ -7,7 +7,6 @@ namespace argand::ops {
 struct Alias : View<AliasArgs> {
   static constexpr auto schema = "alias(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The same elements under a new handle.";
-  static constexpr int variants = kFunction;
   static ViewLayout view(const Args& a) {
     return {a.self.impl().sizes, a.self.impl().strides, a.self.storage_offset()};
   }

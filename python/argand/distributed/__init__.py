@@ -1,4 +1,39 @@
-"""What programs ask before they use torch.distributed.  Processes cannot be joined yet: is_available() says so."""
+"""What programs import from torch.distributed for the case that they run as several processes.
+
+Processes cannot be joined yet: is_available() says so, and so does each function that needs a group when it is called.
+nn.DataParallel uses all GPUs of one process.
+"""
+import enum
+
+
+class ReduceOp(enum.Enum):
+    """How a collective joins the processes' values."""
+
+    SUM = 0
+    PRODUCT = 1
+    MIN = 2
+    MAX = 3
+    BAND = 4
+    BOR = 5
+    BXOR = 6
+    AVG = 7
+
+
+class ProcessGroup:
+    """Processes that work together.  There are none: for annotations and isinstance()."""
+
+    def __init__(self, *_, **__):
+        raise _unavailable("torch.distributed.ProcessGroup")
+
+
+class GroupMember:
+    """The group of all processes, which there is not, and what stands for "not in this group"."""
+
+    WORLD = None
+    NON_GROUP_MEMBER = object()
+
+
+group = GroupMember
 
 
 def is_available():
@@ -11,6 +46,20 @@ def is_initialized():
     return False
 
 
+def is_nccl_available():
+    """False: see is_available()."""
+    return False
+
+
+is_gloo_available = is_mpi_available = is_ucc_available = is_nccl_available
+
+
+def is_torchelastic_launched():
+    """Whether torchrun started this process, which sets an environment variable."""
+    import os
+    return "TORCHELASTIC_RUN_ID" in os.environ
+
+
 def get_rank(group=None):
     """-1: this process is in no group."""
     return -1
@@ -21,7 +70,21 @@ def get_world_size(group=None):
     return -1
 
 
-def init_process_group(*_, **__):
-    """There are no process groups yet."""
-    raise NotImplementedError("torch.distributed.init_process_group: processes cannot be joined yet; nn.DataParallel uses "
-                              "all GPUs of one process")
+def _unavailable(name):
+    return NotImplementedError(f"{name}: processes cannot be joined yet; nn.DataParallel uses all GPUs of one process")
+
+
+def _needs_a_group(name):
+    def call(*_, **__):
+        raise _unavailable(f"torch.distributed.{name}")
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = "Needs a process group: raises NotImplementedError."
+    return call
+
+
+for _name in ("init_process_group", "destroy_process_group", "new_group", "get_backend", "barrier", "monitored_barrier", "all_reduce",
+              "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter",
+              "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "send", "recv", "isend", "irecv", "all_gather_object",
+              "gather_object", "broadcast_object_list", "scatter_object_list"):
+    globals()[_name] = _needs_a_group(_name)
+del _name
