@@ -32,7 +32,8 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         set_flush_denormal, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
 from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
-               random, special, torch_version, types, utils, version)
+               random, special, storage, torch_version, types, utils, version)
+from .storage import TypedStorage, UntypedStorage  # noqa: E402,F401
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
                                 is_autocast_enabled, set_autocast_dtype, set_autocast_enabled)
@@ -65,4 +66,4 @@ def is_tensor(obj):
 
 def is_storage(obj):
     """Whether obj is a storage."""
-    return isinstance(obj, _tensor.UntypedStorage)
+    return isinstance(obj, (TypedStorage, UntypedStorage))

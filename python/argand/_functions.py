@@ -2,6 +2,7 @@
 import sys
 
 from . import _C
+from .storage import TypedStorage, UntypedStorage, over, tensor_over
 
 Tensor = _C.Tensor
 
@@ -60,6 +61,10 @@ def is_inference(input):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """`obj` as a tensor, sharing its memory where that is possible and `copy` is not True."""
+    if isinstance(obj, (TypedStorage, UntypedStorage)):
+        obj = tensor_over(obj, dtype or getattr(obj, "dtype", None) or _C.get_default_dtype())
+    elif dtype is not None and isinstance(obj, (bytes, bytearray, memoryview)):
+        obj = frombuffer(obj, dtype=dtype)
     result = _C.tensor(obj, dtype=dtype, device=device) if copy else _C.as_tensor(obj, dtype=dtype, device=device)
     return result.requires_grad_() if requires_grad else result
 
@@ -72,8 +77,9 @@ def from_dlpack(ext_tensor):
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
-    """A 1-d tensor of the bytes of an object with the buffer protocol (a copy)."""
-    data = bytes(memoryview(buffer).cast("B")[offset:])
+    """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  Of bytes that may not be
+    written, and where elements would not lie at multiples of their size, it is a copy."""
+    data = memoryview(buffer).cast("B")[offset:]
     if count < 0 and len(data) % dtype.itemsize:
         raise ValueError(f"buffer length ({len(data)} bytes) after offset ({offset} bytes) must be a multiple of element "
                          f"size ({dtype.itemsize})")
@@ -82,7 +88,7 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
             raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must "
                              f"not be greater than actual buffer length ({len(data) + offset} bytes)")
         data = data[:count * dtype.itemsize]
-    return _C._from_bytes(data, dtype).requires_grad_(requires_grad)
+    return tensor_over(UntypedStorage(over(data)), dtype).requires_grad_(requires_grad)
 
 
 def split(tensor, split_size_or_sections, dim=0):

@@ -4,6 +4,7 @@ import copyreg
 import numbers
 
 from . import _C, _settings
+from .storage import TypedStorage, UntypedStorage, tensor_over
 
 Tensor = _C.Tensor
 _TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
@@ -302,45 +303,42 @@ def typed_tensor(name, dtype):
 # ---- views of storages
 
 
-class UntypedStorage:
-    """The bytes behind a tensor and its views."""
-
-    def __init__(self, tensor):
-        self._tensor = tensor
-
-    def data_ptr(self):
-        """The address of the first byte."""
-        return self._tensor.data_ptr() - self._tensor.storage_offset() * self._tensor.itemsize
-
-    def nbytes(self):
-        """How many bytes there are."""
-        return _C._storage_nbytes(self._tensor)
-
-    size = __len__ = nbytes
-
-    @property
-    def device(self):
-        """Where the bytes are."""
-        return self._tensor.device
-
-    def __eq__(self, other):
-        return isinstance(other, UntypedStorage) and self._cdata == other._cdata
-
-    def __hash__(self):
-        return hash(self._cdata)
-
-    @property
-    def _cdata(self):
-        return _C._storage_id(self._tensor)
-
-
 @method
 def untyped_storage(self):
     """The bytes behind this tensor."""
     return UntypedStorage(self)
 
 
-Tensor.storage = Tensor._typed_storage = untyped_storage
+@method
+def storage(self):
+    """The elements behind this tensor and its views, in the order in which they lie."""
+    return TypedStorage(wrap_storage=UntypedStorage(self), dtype=self.dtype)
+
+
+Tensor._typed_storage = storage
+
+
+@method
+def set_(self, source=None, storage_offset=0, size=None, stride=None):
+    """Makes the tensor one over the memory of a tensor or a storage, with these sizes and strides, or of no elements."""
+    if isinstance(source, (UntypedStorage, TypedStorage)):
+        elements = tensor_over(source, self.dtype)
+        size = (elements.numel() - storage_offset,) if size is None else size
+        stride = _contiguous_strides(size) if stride is None or not len(stride) and len(size) else stride
+        source = elements.as_strided(size, stride, storage_offset)
+    elif source is None:
+        source = _C.empty(0, dtype=self.dtype, device=self.device)
+    elif size is not None:
+        source = source.detach().as_strided(size, _contiguous_strides(size) if stride is None else stride, storage_offset)
+    self.data = source
+    return self
+
+
+def _contiguous_strides(sizes):
+    strides = [1]
+    for size in reversed(sizes[1:]):
+        strides.insert(0, strides[0] * max(size, 1))
+    return strides[:len(sizes)]
 
 
 # ---- ops whose Python form is not the schema's

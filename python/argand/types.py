@@ -4,7 +4,7 @@ import os
 import typing
 
 from . import _C
-from ._tensor import UntypedStorage
+from .storage import UntypedStorage
 
 _int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex
 _dtype, _device, _layout = _C.dtype, _C.device, _C.layout
