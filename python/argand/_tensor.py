@@ -400,7 +400,11 @@ def as_subclass(self, cls):
 
 @method
 def share_memory_(self):
-    """Accepted: worker processes get copies."""
+    """Moves the elements to memory that other processes see, too, when the tensor is sent to them or they are forked; views made
+    before stay where they were.  A GPU's stay where they are."""
+    if not self.is_cuda:
+        from .multiprocessing import reductions
+        reductions.share(self)
     return self
 
 
@@ -425,8 +429,11 @@ def map_(self, tensor, callable):
 
 @method
 def is_shared(self):
-    """False: tensors are not in memory shared between processes."""
-    return False
+    """Whether other processes see what is written: after share_memory_(), and on a GPU."""
+    if self.is_cuda:
+        return True
+    from .multiprocessing import reductions
+    return reductions.is_shared(self)
 
 
 @method

@@ -125,8 +125,11 @@ class _Storage:
         return self if self.is_pinned() else self._like(self._elements.pin_memory())
 
     def is_shared(self):
-        """Whether other processes see what is written: False on the CPU."""
-        return self.is_cuda
+        """Whether other processes see what is written: see Tensor.share_memory_()."""
+        return self._elements.is_shared()
+
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.nbytes()
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:

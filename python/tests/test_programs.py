@@ -153,3 +153,28 @@ def test_types(tmp_path):
     assert status == 1 and out.count("error:") == 1 and "script.py:7" in out, out + err
     out, err, status = api.run([str(package / "_C.pyi"), "--cache-dir", str(tmp_path / "cache")])
     assert status == 0, out + err
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn"])
+def test_processes_train_what_they_share(tmp_path, method):
+    (tmp_path / "script.py").write_text(
+        "import torch, torch.multiprocessing as mp\n"
+        "def work(rank, model, view, queue):\n"
+        "    assert model.weight.is_shared() and view.is_shared() and model.weight.requires_grad\n"
+        "    with torch.no_grad():\n"
+        "        model.weight[rank] += 1 + rank\n"
+        "    view[rank] = 2\n"
+        "    queue.get()[rank] = 3\n"
+        "if __name__ == '__main__':\n"
+        "    model = torch.nn.Linear(3, 2, bias=False)\n"
+        "    torch.nn.init.zeros_(model.weight)\n"
+        "    t = torch.zeros(4)\n"
+        "    assert not t.is_shared()\n"
+        "    assert model.share_memory() is model and t.share_memory_().is_shared()\n"
+        f"    queue = mp.get_context('{method}').SimpleQueue()\n"
+        "    queue.put(t)\n"
+        "    queue.put(t)\n"
+        f"    mp.start_processes(work, (model, t[2:], queue), nprocs=2, start_method='{method}')\n"
+        "    print(model.weight.tolist(), t.tolist())\n")
+    out = run("-m", "argand", str(tmp_path / "script.py"))
+    assert out.stdout == "[[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]] [3.0, 3.0, 2.0, 2.0]\n", out.stderr

@@ -340,3 +340,50 @@ def test_resize_keeps_what_was_there():
     assert torch.nonzero(torch.tensor([0, 3, 4]), out=indices).tolist() == [[1], [2]] and indices.shape == (2, 1)
     with pytest.raises(RuntimeError, match="resize"):
         torch.ones(2, requires_grad=True).resize_(3)
+
+
+def test_storages(tmp_path):
+    x = torch.arange(6.).reshape(2, 3)
+    s = x.untyped_storage()
+    assert s.nbytes() == len(s) == 24 and s[4:8].nbytes() == 4 and s[4:8].data_ptr() == s.data_ptr() + 4
+    assert x.storage().tolist() == [0, 1, 2, 3, 4, 5] and x.storage().size() == 6 and x[1].untyped_storage() == s
+    x.storage()[1] = 9.0
+    assert x[0].tolist() == [0, 9, 2] and s.clone().fill_(0)[:4].tolist() == [0] * 4 and x[0, 1] == 9
+    assert repr(x[0].clone().storage()) == " 0.0\n 9.0\n 2.0\n[torch.storage.TypedStorage(dtype=torch.float32, device=cpu) of size 3]"
+    assert torch.tensor([]).set_(s, 0, (3, 2), (1, 3)).tolist() == [[0, 3], [9, 4], [2, 5]]
+    assert torch.asarray(s[4:12], dtype=torch.uint8).view(torch.float32).tolist() == [9, 2]
+    assert torch.asarray(s[1:9], dtype=torch.uint8).view(torch.float32).shape == (2,)  # not at a multiple of four
+    with pytest.raises(RuntimeError, match="step of 2"):
+        s[::2]
+    assert torch.is_storage(s) and pickle.loads(pickle.dumps(s)).tolist() == s.tolist() and copy.deepcopy(s) != s
+    path = tmp_path / "bytes"
+    mapped = torch.UntypedStorage.from_file(path, True, 16)
+    mapped[0] = 7
+    private = torch.UntypedStorage.from_file(path, nbytes=16)
+    private[1] = 8
+    assert path.read_bytes() == b"\x07" + bytes(15) and private[:2].tolist() == [7, 8]
+    with pytest.raises(RuntimeError, match="expected 17 bytes"):
+        torch.UntypedStorage.from_file(path, nbytes=17)
+
+
+def test_frombuffer_shares_memory():
+    memory = bytearray(12)
+    t = torch.frombuffer(memory, dtype=torch.float32, offset=4)
+    t[1] = 1
+    assert bytes(memory[8:]) == b"\0\0\x80?"
+    constant = bytes(8)
+    torch.frombuffer(constant, dtype=torch.int64).fill_(3)
+    assert constant == bytes(8)
+    assert torch.frombuffer(memory, dtype=torch.int16, offset=1, count=2).tolist() == [0, 0]
+
+
+def test_what_division_and_powers_read_is_their_arguments():
+    for op in (lambda t: t / 2, lambda t: 2 / t, lambda t: t ** 2, lambda t: t ** 3.5, lambda t: t.sum() / 4):
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = op(x)
+        y *= 2
+        y.sum().backward()
+        z = torch.tensor([1.0, 2.0], requires_grad=True)
+        (op(z) * 2).sum().backward()
+        assert torch.equal(x.grad, z.grad)
+    assert not torch.device("cpu") == None and torch.device("cpu") != None  # noqa: E711

@@ -106,7 +106,10 @@ struct Div : Pointwise<DivArgs> {
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, y), x / y)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / c.other.conj(); }
-  static Tensor grad_other(const Ctx& c, const Tensor& g) { return -g * (c.result() / c.other).conj(); }
+  static Tensor grad_other(const Ctx& c, const Tensor& g) {
+    // From what is read alone: programs write the quotient in place.
+    return -g * (c.self / c.other / c.other).conj();
+  }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->away_from(0, {2, 3})});
     s.add({s->real({2, 3}), s->away_from(0, {3})});

@@ -1,4 +1,5 @@
-"""multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied."""
+"""multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied, but for those of
+share_memory_()."""
 import multiprocessing
 import sys
 import traceback

@@ -25,4 +25,6 @@ class Adagrad(NativeOptimizer):
                     "sum": _C.full_like(p, initial_accumulator_value).requires_grad_(False)}
 
     def share_memory(self):
-        """Accepted: worker processes get copies."""
+        """Moves what is remembered of gradients to memory that other processes see, too."""
+        for state in self.state.values():
+            state["sum"].share_memory_()

@@ -396,7 +396,7 @@ class Module:
         return self._floating(_C.bfloat16)
 
     def share_memory(self):
-        """Accepted: worker processes get copies."""
+        """Moves parameters and buffers to memory that other processes see, too: what one trains, all have."""
         return self._apply(lambda t: t.share_memory_())
 
     # ---- state

@@ -1,0 +1,73 @@
+"""Tensors in memory that several processes see: share_memory_(), and how such tensors are sent to other processes.
+
+The memory is anonymous (memfd): its descriptor travels, and nothing is left behind when the last process ends.
+"""
+import mmap
+import os
+import weakref
+from multiprocessing import reduction
+
+from .. import _C
+from ..storage import over
+
+_descriptors = {}  # address of shared memory that this process has mapped -> its descriptor
+
+
+def _map(descriptor, nbytes):
+    """A tensor of the bytes behind a descriptor, which it closes when the memory is no longer used."""
+    memory = mmap.mmap(descriptor, nbytes)
+    held = over(memory)
+    address = held.data_ptr()
+    _descriptors[address] = descriptor
+
+    def forget():
+        del _descriptors[address]
+        os.close(descriptor)
+    weakref.finalize(memory, forget).atexit = False
+    return held
+
+
+def _address(tensor):
+    return tensor.data_ptr() - tensor.storage_offset() * tensor.itemsize
+
+
+def is_shared(tensor):
+    """Whether other processes to which the tensor is sent see what is written to it."""
+    return tensor.is_cuda or bool(tensor.numel()) and _address(tensor) in _descriptors
+
+
+def share(tensor):
+    """Moves the elements of a tensor to shared memory."""
+    if is_shared(tensor) or not tensor.numel():
+        return
+    nbytes = _C._storage_nbytes(tensor) // tensor.itemsize * tensor.itemsize
+    descriptor = os.memfd_create("argand")
+    os.truncate(descriptor, nbytes)
+    elements = _map(descriptor, nbytes).view(tensor.dtype)
+    elements.copy_(tensor.detach().as_strided((nbytes // tensor.itemsize,), (1,), 0))
+    tensor.data = elements.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+
+
+def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_grad):
+    tensor = _map(descriptor.detach(), nbytes).view(dtype).as_strided(shape, stride, offset)
+    if cls is not _C.Tensor:
+        return _C._make_subclass(cls, tensor, requires_grad)
+    return tensor.requires_grad_(requires_grad)
+
+
+def _reduce(tensor):
+    if not is_shared(tensor) or tensor.is_cuda or not tensor.is_leaf:
+        return tensor.__reduce_ex__(reduction.pickle.HIGHEST_PROTOCOL)
+    descriptor = reduction.DupFd(_descriptors[_address(tensor)])
+    return _rebuild, (type(tensor), descriptor, _C._storage_nbytes(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(),
+                      tensor.storage_offset(), tensor.requires_grad)
+
+
+def register():
+    """Makes multiprocessing send shared tensors by their descriptors."""
+    from ..nn import Parameter
+    for cls in (_C.Tensor, Parameter):
+        reduction.ForkingPickler.register(cls, _reduce)
+
+
+register()
