@@ -102,9 +102,9 @@ void add_devices(nb::module_& module) {
                         d.has_index() ? str(", index=", int{d.index()}) : std::string(), ")");
            })
       .def("__str__", [](const Device& d) { return d.str(); })
-      .def("__eq__",
-           [](const Device& a, nb::object b) { return nb::isinstance<Device>(b) && a == nb::cast<Device>(b); },
-           nb::arg("other").none())
+      .def(
+          "__eq__", [](const Device& a, nb::object b) { return nb::isinstance<Device>(b) && a == nb::cast<Device>(b); },
+          nb::arg("other").none())
       .def("__hash__", [](const Device& d) { return static_cast<int>(d.type()) * 256 + d.index(); })
       .def("__reduce__",
            [](nb::object self) { return nb::make_tuple(self.type(), nb::make_tuple(nb::str(self).c_str())); });

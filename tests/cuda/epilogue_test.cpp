@@ -2,6 +2,7 @@
 // of it happens while work is not held back, which is what results are compared with; skipped where there is no GPU.
 #include <functional>
 #include <limits>
+#include <optional>
 
 #include "argand/base/env.h"
 #include "argand/base/str.h"
@@ -20,8 +21,9 @@ class Epilogue : public ComputingCudaTest {
   void TearDown() override {
     if (!IsSkipped()) cuda::set_replay_enabled(true);
   }
-  // The bits of all results are the same with and without; `fewer`: launches that are spared.
-  static void expect_same(const char* what, uint64_t fewer, const std::function<Results()>& f) {
+  // The bits of all results are the same with and without; `fewer`: launches that are spared, none where that depends
+  // on where memory lies.
+  static void expect_same(const char* what, std::optional<uint64_t> fewer, const std::function<Results()>& f) {
     SCOPED_TRACE(what);
     uint64_t launches[2];
     Results got[2];
@@ -36,8 +38,8 @@ class Epilogue : public ComputingCudaTest {
       for (const Tensor& t : results) got[on].push_back(t.detach().cpu());
     }
     // Guards, and memory of the driver's own, put work between an op and the next.
-    if (!env_flag("ARGAND_CUDA_GUARD", false) && env_flag("ARGAND_CUDA_CACHING", true)) {
-      EXPECT_EQ(launches[false] - launches[true], fewer) << "of " << launches[false];
+    if (fewer && !env_flag("ARGAND_CUDA_GUARD", false) && env_flag("ARGAND_CUDA_CACHING", true)) {
+      EXPECT_EQ(launches[false] - launches[true], *fewer) << "of " << launches[false];
     }
     ASSERT_EQ(got[false].size(), got[true].size());
     for (size_t i = 0; i < got[0].size(); ++i) {
@@ -205,7 +207,8 @@ TEST_F(Epilogue, OfBatchNorm) {
         y.relu_();
         return Results{y};
       });
-      expect_same("somebody does", 1, [&] {
+      // Relu's result may come to lie where the scales were, which are given back by then: no epilogue may write there.
+      expect_same("somebody does", std::nullopt, [&] {
         const Tensor y = norm(x);
         return Results{y.relu(), y};
       });
