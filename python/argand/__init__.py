@@ -50,7 +50,8 @@ globals().update(_foreach.functions())
 def __getattr__(name):
     # What few programs need is loaded for those; it would double the time of `import argand`.
     from importlib import import_module
-    if name in ("_dynamo", "ao", "cpu", "distributions", "func", "hub", "library", "models", "mps", "multiprocessing", "onnx", "testing"):
+    if name in ("_dynamo", "accelerator", "ao", "cpu", "distributions", "func", "hub", "library", "models", "mps", "multiprocessing", "onnx",
+                "testing", "xpu"):
         return import_module("." + name, __name__)
     if name == "ops":
         return import_module(".library", __name__).ops

@@ -416,6 +416,12 @@ def record_stream(self, stream):
 
 
 @method
+def to_dense(self, dtype=None, *, masked_grad=None):
+    """Itself, or in another dtype: all tensors are dense."""
+    return self if dtype is None else self.to(dtype)
+
+
+@method
 def map_(self, tensor, callable):
     """Each element becomes callable(element, that of `tensor` at its place): slow, on the CPU alone."""
     if not self.is_cpu:

@@ -62,10 +62,14 @@ def test_what_programs_ask_before_they_use_it():
     assert not torch.onnx.is_in_onnx_export() and torch.onnx.symbolic_helper.parse_args("v")(len) is len
     with pytest.raises(NotImplementedError, match="no export to ONNX"):
         torch.onnx.export(torch.nn.Linear(1, 1), torch.ones(1), "model.onnx")
+    assert not torch.xpu.is_available() and torch.accelerator.device_count() == torch.cuda.device_count()
+    assert torch.accelerator.current_accelerator() == (torch.device("cuda") if torch.cuda.is_available() else None)
+    torch.accelerator.synchronize()
     for call in (torch.distributed.init_process_group, torch.distributed.destroy_process_group, torch.nn.parallel.DistributedDataParallel):
         with pytest.raises(NotImplementedError, match="nn.DataParallel uses all GPUs"):
             call(torch.nn.Linear(1, 1))
     x = torch.ones(1)
+    assert x.to_dense() is x
     assert not isinstance(x, (torch.fx.Proxy, torch.fx.GraphModule, torch.jit.ScriptModule)) and not torch.cuda._initialized
     assert torch.ao.quantization.QuantStub()(x) is x and isinstance(x, torch.types.TensorOrTensors.__args__[0])
     with torch.nn.attention.sdpa_kernel([torch.nn.attention.SDPBackend.MATH]):

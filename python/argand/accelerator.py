@@ -1,0 +1,47 @@
+"""The kind of device that is not the CPU: CUDA's, where there is one."""
+from . import _C, cuda
+
+
+def is_available():
+    """Whether there is a GPU."""
+    return cuda.is_available()
+
+
+def current_accelerator(check_available=False):
+    """device(type='cuda'); None where there is no GPU."""
+    return _C.device("cuda") if is_available() else None
+
+
+def device_count():
+    """How many GPUs there are."""
+    return cuda.device_count()
+
+
+def current_device_index():
+    """The index of the current GPU."""
+    return cuda.current_device()
+
+
+def set_device_index(device):
+    """Makes a GPU, given by its index or as a device, the current one."""
+    cuda.set_device(device)
+
+
+def current_stream(device=None):
+    """The stream on which work for a GPU, the current one if none is named, is put."""
+    return cuda.current_stream(device)
+
+
+def synchronize(device=None):
+    """Waits until all work of a GPU, the current one if none is named, is done."""
+    if is_available():
+        cuda.synchronize(device)
+
+
+def empty_cache():
+    """Gives memory that no tensor uses back to the driver."""
+    if is_available():
+        cuda.empty_cache()
+
+
+current_device_idx, set_device_idx = current_device_index, set_device_index
