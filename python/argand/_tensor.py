@@ -321,24 +321,15 @@ Tensor._typed_storage = storage
 @method
 def set_(self, source=None, storage_offset=0, size=None, stride=None):
     """Makes the tensor one over the memory of a tensor or a storage, with these sizes and strides, or of no elements."""
-    if isinstance(source, (UntypedStorage, TypedStorage)):
-        elements = tensor_over(source, self.dtype)
-        size = (elements.numel() - storage_offset,) if size is None else size
-        stride = _contiguous_strides(size) if stride is None or not len(stride) and len(size) else stride
-        source = elements.as_strided(size, stride, storage_offset)
-    elif source is None:
+    if source is None:
         source = _C.empty(0, dtype=self.dtype, device=self.device)
-    elif size is not None:
-        source = source.detach().as_strided(size, _contiguous_strides(size) if stride is None else stride, storage_offset)
+    elif size is not None or not isinstance(source, Tensor):
+        elements = source.detach() if isinstance(source, Tensor) else tensor_over(source, self.dtype)
+        size = (elements.numel() - storage_offset,) if size is None else size
+        stride = _C.empty(size, device="meta").stride() if stride is None else stride
+        source = elements.as_strided(size, stride, storage_offset)
     self.data = source
     return self
-
-
-def _contiguous_strides(sizes):
-    strides = [1]
-    for size in reversed(sizes[1:]):
-        strides.insert(0, strides[0] * max(size, 1))
-    return strides[:len(sizes)]
 
 
 # ---- ops whose Python form is not the schema's

@@ -28,8 +28,6 @@ class _Memory:
 
 def _bytes_of(tensor):
     """A tensor of all bytes of the storage of `tensor`."""
-    if tensor.dtype is _C.uint8 and tensor.dim() == 1 and tensor.is_contiguous() and tensor.numel() == _C._storage_nbytes(tensor):
-        return tensor
     tensor = tensor.detach()
     return tensor.as_strided((_C._storage_nbytes(tensor) // tensor.itemsize,), (1,), 0).view(_C.uint8)
 

@@ -164,7 +164,7 @@ def test_processes_train_what_they_share(tmp_path, method):
     (tmp_path / "script.py").write_text(
         "import torch, torch.multiprocessing as mp\n"
         "def work(rank, model, view, queue):\n"
-        "    assert model.weight.is_shared() and view.is_shared() and model.weight.requires_grad\n"
+        "    assert model.weight.is_shared() and view.is_shared() and model.weight.requires_grad and model.weight.name == 'w'\n"
         "    with torch.no_grad():\n"
         "        model.weight[rank] += 1 + rank\n"
         "    view[rank] = 2\n"
@@ -172,6 +172,7 @@ def test_processes_train_what_they_share(tmp_path, method):
         "if __name__ == '__main__':\n"
         "    model = torch.nn.Linear(3, 2, bias=False)\n"
         "    torch.nn.init.zeros_(model.weight)\n"
+        "    model.weight.name = 'w'\n"
         "    t = torch.zeros(4)\n"
         "    assert not t.is_shared()\n"
         "    assert model.share_memory() is model and t.share_memory_().is_shared()\n"

@@ -8,6 +8,8 @@ import weakref
 from multiprocessing import reduction
 
 from .. import _C
+from .._tensor import _restore
+from ..nn.parameter import Parameter
 from ..storage import over
 
 _descriptors = {}  # address of shared memory that this process has mapped -> its descriptor
@@ -48,11 +50,9 @@ def share(tensor):
     tensor.data = elements.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
 
 
-def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_grad):
+def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_grad, attributes):
     tensor = _map(descriptor.detach(), nbytes).view(dtype).as_strided(shape, stride, offset)
-    if cls is not _C.Tensor:
-        return _C._make_subclass(cls, tensor, requires_grad)
-    return tensor.requires_grad_(requires_grad)
+    return _restore(cls, tensor, requires_grad, attributes)
 
 
 def _reduce(tensor):
@@ -60,14 +60,8 @@ def _reduce(tensor):
         return tensor.__reduce_ex__(reduction.pickle.HIGHEST_PROTOCOL)
     descriptor = reduction.DupFd(_descriptors[_address(tensor)])
     return _rebuild, (type(tensor), descriptor, _C._storage_nbytes(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(),
-                      tensor.storage_offset(), tensor.requires_grad)
+                      tensor.storage_offset(), tensor.requires_grad, dict(tensor.__dict__))
 
 
-def register():
-    """Makes multiprocessing send shared tensors by their descriptors."""
-    from ..nn import Parameter
-    for cls in (_C.Tensor, Parameter):
-        reduction.ForkingPickler.register(cls, _reduce)
-
-
-register()
+for _cls in (_C.Tensor, Parameter):
+    reduction.ForkingPickler.register(_cls, _reduce)
