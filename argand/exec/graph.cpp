@@ -161,9 +161,11 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   tensors(slots);
   next_edges().reserve(slots.size());
   if (op.saves_metas) tensor_metas_.reserve(slots.size());
+  uint32_t read = 0;  // by the gradients that are wanted; what the others read may be written in place
   for (const TensorSlot& s : slots) {
     const bool defined = s.tensor->defined();
     next_edges().push_back(defined ? gradient_edge(*s.tensor) : Edge{});
+    if (next_edges().back().is_valid()) read |= op.gradient_reads[s.argument];
     if (op.saves_metas) tensor_metas_.push_back(defined ? ArgumentMeta(*s.tensor) : ArgumentMeta());
   }
   // Only now: for a view of `in_place`, the edge asked for above leads to what the op read, and one asked for later to
@@ -172,7 +174,7 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   for (uint32_t i = 0; i < slots.size(); ++i) {
     Tensor& t = *slots[i].tensor;
     if (!t.defined()) continue;
-    if (!(op.saved_arguments >> slots[i].argument & 1)) {
+    if (!(read >> slots[i].argument & 1)) {
       t = Tensor();
       continue;
     }

@@ -148,7 +148,8 @@ void rebase_history(const Tensor& self, intrusive_ptr<Node> node);
 namespace autograd {
 
 // The node of an op is its saved arguments: GradContext<Args> below derives from it and from the arguments themselves,
-// and is what gradients are written against.  Arguments the gradient does not read are dropped when the op is recorded.
+// and is what gradients are written against.  Arguments that no wanted gradient reads are dropped when the op is
+// recorded.
 class OpNode : public Node {
  public:
   std::string name() const override;  // "MulBackward0"

@@ -255,9 +255,12 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
                  " can't be cast to the desired output type ", self.dtype());
   };
   if (records) {
-    // A gradient reads what the op read, so whatever shares memory with `self` is kept as it was.
+    // A gradient that is wanted reads what the op read, so whatever shares memory with `self` is kept as it was.
+    uint32_t read = 0;
     for (const TensorSlot& s : slots)
-      if (s.tensor->defined() && (op.saved_arguments >> s.argument & 1) && s.tensor->is_alias_of(self))
+      if (s.tensor->defined() && s.tensor->requires_grad()) read |= op.gradient_reads[s.argument];
+    for (const TensorSlot& s : slots)
+      if (s.tensor->defined() && (read >> s.argument & 1) && s.tensor->is_alias_of(self))
         *s.tensor = value_before_write(*s.tensor);
   }
   if (op.kind == OpKind::kPointwise) {

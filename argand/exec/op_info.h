@@ -114,9 +114,9 @@ struct OpInfo {
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
   int num_outputs;
-  uint32_t saved_arguments;  // bit i: the gradient reads argument i
-  uint32_t saved_results;    // bit i: the gradient reads result i
-  bool saves_metas;          // the gradient reads sizes or dtypes of arguments
+  const uint32_t* gradient_reads;  // of each argument: bit i: its gradient reads argument i
+  uint32_t saved_results;          // bit i: a gradient reads result i
+  bool saves_metas;                // a gradient reads sizes or dtypes of arguments
   // Bit i: tensor argument i must not require a gradient; result i never does.
   uint32_t constant_arguments, constant_results;
   DtypeSet dtypes;  // what the first tensor argument may be

@@ -246,7 +246,7 @@ constexpr OpInfo make_info() {
   info.has_out = Args::kHasOut;
   info.random = Args::kRandom;
   info.num_outputs = Args::kNumOutputs;
-  info.saved_arguments = Args::kSavedArguments;
+  info.gradient_reads = Args::kGradientReads;
   info.saved_results = Args::kSavedResults;
   info.saves_metas = Args::kSavesMetas;
   info.constant_arguments = Op::constant_arguments;

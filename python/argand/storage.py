@@ -168,16 +168,23 @@ class UntypedStorage(_Storage):
     def from_file(filename, shared=False, nbytes=0):
         """The first `nbytes` bytes of a file, mapped.  shared: what is written goes to the file, which is made or made longer where it
         needs to be; else it goes to memory alone."""
-        import mmap
-        with open(filename, "r+b" if shared and os.path.exists(filename) else "w+b" if shared else "rb") as file:
-            held = os.fstat(file.fileno()).st_size
-            if held < nbytes:
-                if not shared:
-                    raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {filename}, which has {held}")
-                file.truncate(nbytes)
-            memory = mmap.mmap(file.fileno(), nbytes, access=mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY) if nbytes else bytearray()
-        storage = UntypedStorage(over(memory))
-        storage.filename = os.fspath(filename)
+        path = os.fsdecode(filename)
+        if shared:
+            import mmap
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            try:
+                if os.fstat(descriptor).st_size < nbytes:
+                    os.truncate(descriptor, nbytes)
+                held = over(mmap.mmap(descriptor, nbytes) if nbytes else b"")
+            finally:
+                os.close(descriptor)
+        else:
+            held = _C._map_file(path)[:nbytes] if nbytes else over(b"")
+        if len(held) < nbytes:
+            raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {path}, which has {len(held)}")
+        storage = UntypedStorage(held)
+        storage._bytes = held
+        storage.filename = path
         return storage
 
     def data_ptr(self):

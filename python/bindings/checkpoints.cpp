@@ -12,8 +12,10 @@
 #include "argand/io/format_error.h"
 #include "argand/io/load.h"
 #include "argand/io/mapped_file.h"
+#include "argand/ops/create/blob.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
+#include "bindings/tensor_object.h"
 
 namespace argand::python {
 
@@ -173,6 +175,11 @@ void add_checkpoint_folder(nb::module_& module) {
 void add_checkpoints(nb::module_& module) {
   add_checkpoint_folder(module);
   module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify").none());
+  module.def("_map_file", [](const std::string& path) {
+    const auto map = io::MappedFile::map(io::InputFile(path));
+    return from_blob(
+        map->data(), {map->size()}, [map](void*) {}, TensorOptions(kByte));
+  });
   module.def("_damaged_mappings", &io::MappedFile::all_damaged);
   module.def("_save_to_path", save_to_path, nb::arg("object").none(), nb::arg("path"));
   module.def("_save_to_file", save_to_file, nb::arg("object").none(), nb::arg("write"));

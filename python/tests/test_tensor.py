@@ -377,13 +377,33 @@ def test_frombuffer_shares_memory():
     assert torch.frombuffer(memory, dtype=torch.int16, offset=1, count=2).tolist() == [0, 0]
 
 
-def test_what_division_and_powers_read_is_their_arguments():
+def test_what_no_gradient_reads_may_be_written_in_place():
+    numbers = torch.tensor([2.0, 4.0])
     for op in (lambda t: t / 2, lambda t: 2 / t, lambda t: t ** 2, lambda t: t ** 3.5, lambda t: t.sum() / 4):
-        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        x, z = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
         y = op(x)
         y *= 2
         y.sum().backward()
-        z = torch.tensor([1.0, 2.0], requires_grad=True)
         (op(z) * 2).sum().backward()
         assert torch.equal(x.grad, z.grad)
+    for op in (lambda t: t * 2, lambda t: t / 2, lambda t: t * numbers, lambda t: numbers * t, lambda t: t / numbers):
+        x, z = (torch.tensor([1.0, 2.0], requires_grad=True) for _ in range(2))
+        h = x.clone()
+        y = op(h)
+        h.add_(1)  # only the gradient of what is a constant here would read it
+        y.sum().backward()
+        op(z).sum().backward()
+        assert torch.equal(x.grad, z.grad)
+    h, w = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0], requires_grad=True)
+    y = h * w
+    h.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+    h = torch.tensor([1.0, 2.0])
+    h.mul_(w)  # reads h, too
+    h.sum().backward()
+    assert w.grad.tolist() == [1, 2]
+
+
+def test_devices_compare_with_none():
     assert not torch.device("cpu") == None and torch.device("cpu") != None  # noqa: E711

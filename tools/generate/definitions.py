@@ -23,7 +23,7 @@ class Op:
     schemas: list[Schema]     # the first is the op's own; the others are overloads and aliases of it
     forms: set[str]
     doc: str = ""
-    saved_arguments: set[str] = field(default_factory=set)
+    gradient_reads: dict[str, set[str]] = field(default_factory=dict)  # argument -> the tensor arguments that its gradient reads
     saved_results: set[int] = field(default_factory=set)
     saves_metas: bool = False
     has_gradient: bool = False
@@ -56,14 +56,14 @@ def member(text, name):
 
 
 def gradient_texts(text):
-    """Bodies of the functions that take the gradient context."""
-    for m in re.finditer(r"\bconst Ctx& c\b", text):
+    """Names and bodies of the functions that take the gradient context."""
+    for m in re.finditer(r"\b(\w+)\(const Ctx& c\b", text):
         start = text.index("{", m.end())
         depth = 0
         for i in range(start, len(text)):
             depth += {"{": 1, "}": -1}.get(text[i], 0)
             if depth == 0:
-                yield text[start:i + 1]
+                yield m[1], text[start:i + 1]
                 break
 
 
@@ -106,10 +106,13 @@ def read_op(name, kind, text, path, ops_dir):
     body = re.search(r"ARGAND_BODY\(", text)
     op.body = "yes" if body else ""
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
-    for grad in gradient_texts(text):
+    for function, grad in gradient_texts(text):
         op.has_gradient = True
         read = set(re.findall(r"\bc\.(\w+)", grad))
-        op.saved_arguments |= read & tensor_names
+        # grad_weight() is that of one argument; what others read, any gradient may need.
+        of = {function.removeprefix("grad_")} & tensor_names or tensor_names
+        for name in of if function.startswith("grad_") else tensor_names:
+            op.gradient_reads.setdefault(name, set()).update(read & tensor_names)
         op.saved_results |= {int(i or 0) for i in re.findall(r"\bc\.result\((\d*)\)", grad)}
         op.saves_metas |= bool(read & {"sizes", "strides", "offset", "dtype", "ndim"})
     return op
