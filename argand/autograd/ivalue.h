@@ -1,12 +1,25 @@
-// A value of one of the few types that AutogradContext::saved_data keeps and that ops of a program's own take and
-// return, with LibTorch's accessors.
+// A value of one of the types that AutogradContext::saved_data keeps and that ops of a program's own take and return,
+// with LibTorch's accessors.  Lists, tuples and dicts are handles: copies of the IValue share their elements.
 #pragma once
+#include <iosfwd>
+#include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "argand/core/tensor.h"
 
 namespace argand {
+
+class IValue;
+template <class T>
+class List;
+template <class Key, class Mapped>
+class Dict;
+namespace ivalue {
+class Tuple;
+struct DictElements;
+}  // namespace ivalue
 
 class IValue {
  public:
@@ -25,6 +38,7 @@ class IValue {
   IValue(const Scalar& v);
   IValue(std::string v);
   IValue(const char* v);
+  IValue(std::string_view v) : IValue(std::string(v)) {}
   IValue(IntArrayRef v);
   IValue(std::vector<int64_t> v);
   IValue(std::vector<double> v);
@@ -32,10 +46,27 @@ class IValue {
   IValue(const Device& v);
   IValue(Generator v);
   IValue(std::vector<IValue> v);  // a list of anything
+  IValue(intrusive_ptr<ivalue::Tuple> v);
+  IValue(std::shared_ptr<ivalue::DictElements> v);
   template <class T>
-  IValue(std::optional<T> v) {
+  IValue(std::optional<T> v) : IValue() {
     if (v) *this = IValue(std::move(*v));
   }
+  template <class T, std::enable_if_t<std::is_same_v<T, bool> || std::is_same_v<T, std::string>, int> = 0>
+  IValue(const std::vector<T>& v) : IValue(std::vector<IValue>(v.begin(), v.end())) {}
+  template <class T>
+  IValue(const List<T>& v) : IValue() {
+    if constexpr (std::is_same_v<T, int64_t> || std::is_same_v<T, double> || std::is_same_v<T, Tensor> ||
+                  std::is_same_v<T, IValue>)
+      share(v.elements());
+    else
+      *this = IValue(std::vector<IValue>(v.begin(), v.end()));
+  }
+  template <class Key, class Mapped>
+  IValue(const Dict<Key, Mapped>& v) : IValue(v.elements()) {}
+  template <class... T>
+  IValue(const std::tuple<T...>& v)
+      : IValue(tuple_of(std::apply([](const auto&... e) { return std::vector<IValue>{IValue(e)...}; }, v))) {}
 
   bool isNone() const;
   bool isTensor() const;
@@ -46,10 +77,15 @@ class IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
+  bool isBoolList() const;  // and not empty
   bool isDevice() const;
   bool isGenerator() const;
-  bool isList() const;    // of anything
-  bool isScalar() const;  // a number or a bool
+  bool isGenericList() const;  // of anything: neither of int, double nor Tensor
+  bool isList() const;
+  bool isTuple() const;
+  bool isGenericDict() const;
+  bool isScalar() const;        // a number or a bool
+  std::string tagKind() const;  // "Tensor", "Int", "GenericList", ...
 
   // ValueError if it holds another type.
   const Tensor& toTensor() const;
@@ -57,21 +93,46 @@ class IValue {
   int64_t toInt() const;
   double toDouble() const;
   const std::string& toStringRef() const;
+  std::string_view toStringView() const { return toStringRef(); }
   Scalar toScalar() const;
   const std::vector<int64_t>& toIntVector() const;
   const std::vector<double>& toDoubleVector() const;
   const std::vector<Tensor>& toTensorVector() const;
   const Device& toDevice() const;
   const Generator& toGenerator() const;
-  const std::vector<IValue>& toListRef() const;
+  const std::vector<IValue>& toListRef() const;  // of a list of anything
+  // Handles to what it holds.  toList() of a list of int, double or Tensor gives a copy; so does toBoolList().
+  List<int64_t> toIntList() const;
+  List<double> toDoubleList() const;
+  List<bool> toBoolList() const;
+  List<Tensor> toTensorList() const;
+  List<IValue> toList() const;
+  const intrusive_ptr<ivalue::Tuple>& toTuple() const;
+  const ivalue::Tuple& toTupleRef() const;
+  Dict<IValue, IValue> toGenericDict() const;
+  const std::shared_ptr<ivalue::DictElements>& dict_elements() const;
   // As the C++ type T of an argument or result of an op (argand/library/boxing.h).
   template <class T>
   T to() const;
+  template <class T>
+  std::optional<T> toOptional() const {
+    return isNone() ? std::nullopt : std::optional<T>(to<T>());
+  }
+
+  // Of one type with the same value, element by element; tensors if they are the same tensor.
+  friend bool operator==(const IValue& a, const IValue& b);
+  // As Python's str: None, True, 1., [1, 2], {3: 1.5}.
+  friend std::ostream& operator<<(std::ostream& out, const IValue& v);
 
  private:
   struct Value;
   template <class T>
   explicit IValue(std::in_place_type_t<T>, T v);
+  void share(const std::shared_ptr<std::vector<int64_t>>& v);
+  void share(const std::shared_ptr<std::vector<double>>& v);
+  void share(const std::shared_ptr<std::vector<Tensor>>& v);
+  void share(const std::shared_ptr<std::vector<IValue>>& v);
+  static intrusive_ptr<ivalue::Tuple> tuple_of(std::vector<IValue> elements);
   Value& value();
   const Value& value() const;
   template <class T>
@@ -81,4 +142,25 @@ class IValue {
   alignas(void*) unsigned char bytes_[40];  // a Value; a variant here would cost every user's compiler
 };
 
+namespace ivalue {
+
+class Tuple final : public RefCounted {
+ public:
+  explicit Tuple(std::vector<IValue> elements) : elements_(std::move(elements)) {}
+  static intrusive_ptr<Tuple> create(std::vector<IValue> elements) {
+    return intrusive_ptr<Tuple>(new Tuple(std::move(elements)));
+  }
+  template <class... T, std::enable_if_t<(sizeof...(T) > 1), int> = 0>
+  static intrusive_ptr<Tuple> create(T&&... elements) {
+    return create(std::vector<IValue>{IValue(std::forward<T>(elements))...});
+  }
+  const std::vector<IValue>& elements() const { return elements_; }
+  size_t size() const { return elements_.size(); }
+  void setElements(std::vector<IValue> elements) { elements_ = std::move(elements); }
+
+ private:
+  std::vector<IValue> elements_;
+};
+
+}  // namespace ivalue
 }  // namespace argand

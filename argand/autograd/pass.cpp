@@ -5,6 +5,7 @@
 
 #include "argand/autograd/anomaly_mode.h"
 #include "argand/exec/cuda.h"
+#include "argand/exec/profiler.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -134,11 +135,29 @@ static void refuse_nan(const Node& node, const Grads& grads) {
 }
 
 // The pass of the step that runs on this thread, if it wants the gradients of some tensors alone.
+// Of the step that runs on this thread: its pass, and the same if inputs were asked for.
+static thread_local Pass* running_pass = nullptr;
 static thread_local Pass* limited_pass = nullptr;
+
+namespace {
+struct Scope {
+  Scope(Pass*& of, Pass* pass) : pointer(of), before(std::exchange(of, pass)) {}
+  ~Scope() { pointer = before; }
+  Pass*& pointer;
+  Pass* before;
+};
+}  // namespace
 
 bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
 
+bool Pass::reaches(const Edge& edge) {
+  if (!running_pass) return false;
+  const auto it = running_pass->states_.find(edge.function.get());
+  return it != running_pass->states_.end() && it->second.node && (!running_pass->limited_ || it->second.needed);
+}
+
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
+  const Scope running(running_pass, this);
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
   if (limited_)
@@ -148,14 +167,11 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   // A node that only captures is where the pass ends, unless something behind it is wanted too.
   const bool wanted = !limited_ || leads_to_needed(*node);
   if (!any || !wanted) return Grads(edges.size());
-  struct Limit {
-    explicit Limit(Pass* pass) : before(std::exchange(limited_pass, pass)) {}
-    ~Limit() { limited_pass = before; }
-    Pass* before;
-  };
+  const profiler::Span evaluation(*node, "autograd::engine::evaluate_function: ", profiler::Scope::kFunction);
   Grads out;
   {
-    const Limit limit(limited_ ? this : nullptr);
+    const Scope limit(limited_pass, limited_ ? this : nullptr);
+    const profiler::Span function(*node, "", profiler::Scope::kBackwardFunction, grads);
     out = node->apply(std::move(grads));
   }
   if (AnomalyMode::is_enabled()) [[unlikely]]

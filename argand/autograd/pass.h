@@ -45,6 +45,8 @@ class Pass {
   Grads step(Node* node, Grads grads, Grads& captured);
   // Whether the pass whose step runs on this thread wants what goes along `edge`; true outside of one.
   static bool wants(const Edge& edge);
+  // Whether the pass whose step, or a hook of it, runs on this thread computes what goes along `edge`.
+  static bool reaches(const Edge& edge);
 
   // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
   class Order {

@@ -6,6 +6,12 @@ namespace argand::autograd {
 
 SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_output) {
   if (!t.defined()) return;
+  if (const auto& hooks = SavedTensorHooks::current()) {
+    packed_.emplace(hooks, t);
+    if (!is_output) history_ = gradient_edge(t);
+    output_nr_ = t.output_nr();
+    return;
+  }
   // Kept apart from its handle, which may be written in place later and then lead to the node that keeps this.  A leaf
   // that requires grad cannot.
   const bool leaf = t.is_leaf() && t.requires_grad();
@@ -20,6 +26,17 @@ SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_ou
 }
 
 Tensor SavedVariable::unpack(const intrusive_ptr<Node>& owner) const {
+  if (packed_) {
+    const Tensor t = packed_->unpack();
+    if (!is_differentiable(t.dtype())) return t;
+    if (is_output_) return owner->with_history(t, output_nr_);
+    if (history_.is_valid()) {
+      AutogradMeta& meta = autograd_meta(t);
+      meta.grad_fn = history_.function;
+      meta.output_nr = history_.input_nr;
+    }
+    return t;
+  }
   if (!data_.defined()) return {};
   check_saved_version(data_, version_, *owner);
   if (!is_output_ || !is_differentiable(data_.dtype())) return data_;

@@ -15,7 +15,9 @@ class SavedVariable {
   void reset() { *this = {}; }
 
  private:
-  Tensor data_;
+  Tensor data_;  // undefined if hooks packed it
+  std::optional<PackedTensor> packed_;
+  Edge history_;  // of what was packed
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
   bool is_output_ = false;

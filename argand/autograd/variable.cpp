@@ -161,6 +161,47 @@ const Tensor& Tensor::resize_as_(const Tensor& other, std::optional<MemoryFormat
   return resize_(other.sizes(), preserve ? other.suggest_memory_format() : memory_format);
 }
 
+const Tensor& Tensor::set_(const Tensor& source) const {
+  ARGAND_CHECK(GradError, !requires_grad(), "set_: expected a tensor that does not require grad");
+  ARGAND_CHECK(DtypeError, source.dtype() == dtype(), "set_: expected a source of dtype ", dtype(), ", got ",
+               source.dtype());
+  set_data(source);
+  return *this;
+}
+
+const Tensor& Tensor::set_(const StoragePtr& source, int64_t storage_offset, IntArrayRef size,
+                           IntArrayRef stride) const {
+  ARGAND_CHECK(ValueError, source, "set_: expected a storage, got none");
+  const auto elements = static_cast<int64_t>(source.nbytes()) / itemsize();
+  const Tensor all(intrusive_ptr<TensorImpl>(new TensorImpl(source, {elements}, {1}, 0, dtype())));
+  const NoGradGuard no_grad;
+  return set_(
+      all.as_strided(size, stride.empty() ? IntArrayRef(contiguous_strides(size)) : stride, storage_offset).data());
+}
+
+const Tensor& Tensor::set_(const StoragePtr& source) const {
+  ARGAND_CHECK(ValueError, source, "set_: expected a storage, got none");
+  return set_(source, 0, {static_cast<int64_t>(source.nbytes()) / itemsize()});
+}
+
+const Tensor& Tensor::set_() const { return set_(empty({0}, options())); }
+
+bool Tensor::is_set_to(const Tensor& other) const {
+  return is_alias_of(other) && storage_offset() == other.storage_offset() && sizes() == other.sizes() &&
+         strides() == other.strides();
+}
+
+const Tensor& Tensor::as_strided_(IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset) const {
+  ARGAND_CHECK(GradError, !requires_grad(), "as_strided_: expected a tensor that does not require grad");
+  const NoGradGuard no_grad;
+  set_data(as_strided(size, stride, storage_offset));
+  return *this;
+}
+
+Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) const {
+  return empty_strided(size, stride, this->options().merge_in(options));
+}
+
 Scalar Tensor::item() const {
   ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
   if (!is_cpu()) return data().cpu().item();

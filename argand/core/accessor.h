@@ -112,6 +112,11 @@ GenericPackedTensorAccessor<T, N, PtrTraits, int64_t> Tensor::packed_accessor64(
                " dims but tensor has ", dim());
   return {data_ptr<T>(), impl().sizes.data(), impl().strides.data()};
 }
+template <class T, size_t N, template <class> class PtrTraits, class Index>
+GenericPackedTensorAccessor<T, N, PtrTraits, Index> Tensor::packed_accessor() const {
+  const auto wide = packed_accessor64<T, N, PtrTraits>();
+  return {wide.data(), impl().sizes.data(), impl().strides.data()};
+}
 template <class T, size_t N, template <class> class PtrTraits>
 GenericPackedTensorAccessor<T, N, PtrTraits, int32_t> Tensor::packed_accessor32() const {
   const auto wide = packed_accessor64<T, N, PtrTraits>();

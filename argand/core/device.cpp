@@ -14,7 +14,7 @@ Device default_device() { return standard; }
 void set_default_device(const Device& device) { standard = device; }
 
 const char* device_type_name(DeviceType type) {
-  constexpr const char* names[] = {"cpu", "cuda", "meta"};
+  constexpr const char* names[] = {"cpu", "cuda", "meta", "mps", "xpu"};
   return names[static_cast<int>(type)];
 }
 

@@ -7,8 +7,9 @@
 
 namespace argand {
 
-enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };  // Meta: shapes and dtypes without data
-inline constexpr int kNumDeviceTypes = 3;
+// Meta: shapes and dtypes without data.  MPS and XPU have names and no backend: programs compare with them.
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2, MPS, XPU, COMPILE_TIME_MAX_DEVICE_TYPES };
+inline constexpr int kNumDeviceTypes = static_cast<int>(DeviceType::COMPILE_TIME_MAX_DEVICE_TYPES);
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
 inline constexpr DeviceType kMeta = DeviceType::Meta;

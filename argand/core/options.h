@@ -21,10 +21,14 @@ struct TensorOptions {
   TensorOptions(DeviceType d) : device_(Device(d)) {}
   TensorOptions(DeviceType d, DeviceIndex index) : device_(Device(d, index)) {}
   TensorOptions(const char* device) : device_(Device(device)) {}
-  TensorOptions(Layout) {}
+  TensorOptions(Layout l) : layout_(l) {}
   TensorOptions(MemoryFormat f) : memory_format_(f) {}
 
   [[nodiscard]] TensorOptions dtype(std::optional<ScalarType> t) const { return with(&TensorOptions::dtype_, t); }
+  template <class T>
+  [[nodiscard]] TensorOptions dtype() const {
+    return dtype(scalar_type_v<T>);
+  }
   [[nodiscard]] TensorOptions device(std::optional<Device> d) const { return with(&TensorOptions::device_, d); }
   [[nodiscard]] TensorOptions device(DeviceType d, DeviceIndex i = -1) const { return device(Device(d, i)); }
   [[nodiscard]] TensorOptions device_index(DeviceIndex i) const { return device(DeviceType::CUDA, i); }
@@ -32,7 +36,7 @@ struct TensorOptions {
     return with(&TensorOptions::requires_grad_, b);
   }
   [[nodiscard]] TensorOptions pinned_memory(std::optional<bool> b) const { return with(&TensorOptions::pinned_, b); }
-  [[nodiscard]] TensorOptions layout(std::optional<Layout>) const { return *this; }
+  [[nodiscard]] TensorOptions layout(std::optional<Layout> l) const { return with(&TensorOptions::layout_, l); }
   [[nodiscard]] TensorOptions memory_format(std::optional<MemoryFormat> f) const {
     return with(&TensorOptions::memory_format_, f);
   }
@@ -45,6 +49,8 @@ struct TensorOptions {
   std::optional<ScalarType> dtype_opt() const { return dtype_; }
   std::optional<Device> device_opt() const { return device_; }
   std::optional<bool> requires_grad_opt() const { return requires_grad_; }
+  std::optional<bool> pinned_memory_opt() const { return pinned_; }
+  std::optional<Layout> layout_opt() const { return layout_; }
   std::optional<MemoryFormat> memory_format_opt() const { return memory_format_; }
   bool has_dtype() const { return dtype_.has_value(); }
   bool has_device() const { return device_.has_value(); }
@@ -56,6 +62,7 @@ struct TensorOptions {
     if (o.device_) r.device_ = o.device_;
     if (o.requires_grad_) r.requires_grad_ = o.requires_grad_;
     if (o.pinned_) r.pinned_ = o.pinned_;
+    if (o.layout_) r.layout_ = o.layout_;
     if (o.memory_format_) r.memory_format_ = o.memory_format_;
     return r;
   }
@@ -72,6 +79,7 @@ struct TensorOptions {
   std::optional<bool> requires_grad_;
   std::optional<bool> pinned_;
   std::optional<MemoryFormat> memory_format_;
+  std::optional<Layout> layout_;  // there is one; whether it was said is printed
 };
 
 inline TensorOptions dtype(ScalarType t) { return TensorOptions(t); }

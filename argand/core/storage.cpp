@@ -6,6 +6,7 @@
 
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
+#include "argand/core/memory_hook.h"
 
 namespace argand {
 namespace {
@@ -27,16 +28,18 @@ StorageImpl::~StorageImpl() {
     release_(data_);
   } else if (data_ && allocator_) {
     allocator_->deallocate(data_, nbytes_);
+    note_memory(device_, nbytes_, -1);
   }
 }
 
 void StorageImpl::allocate() {
   if (device_.is_cpu()) {
     data_ = allocator_->allocate(nbytes_);
-    return;
+  } else {
+    const AllocatingScope scope(this);
+    data_ = allocator_->allocate(nbytes_);
   }
-  const AllocatingScope scope(this);
-  data_ = allocator_->allocate(nbytes_);
+  note_memory(device_, nbytes_, 1);
 }
 
 void StorageImpl::expose() {
@@ -55,10 +58,12 @@ void StorageImpl::resize(size_t nbytes) {
   if (PendingWork* work = pending()) work->flush();
   if (nbytes == nbytes_) return;
   void* fresh = nbytes > 0 ? allocator_->allocate(nbytes) : nullptr;
+  if (fresh) note_memory(device_, nbytes, 1);
   if (data_) {
     // Only host memory is ever resized with its contents kept; device backends resize storages not yet written.
     if (fresh && device_.is_cpu()) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
     allocator_->deallocate(data_, nbytes_);
+    note_memory(device_, nbytes_, -1);
   }
   data_ = fresh;
   nbytes_ = nbytes;

@@ -123,7 +123,10 @@ class StoragePtr : public intrusive_ptr<StorageImpl> {
     get()->expose();
     return get()->data();
   }
+  void* mutable_data() const { return data(); }
   DataPtr data_ptr() const { return {data(), get()->has_release() ? get() : nullptr}; }
+  StorageImpl* unsafeGetStorageImpl() const { return get(); }
+  bool is_alias_of(const StoragePtr& other) const { return get() == other.get(); }
   size_t nbytes() const { return get()->nbytes(); }
   Device device() const { return get()->device(); }
 };

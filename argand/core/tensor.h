@@ -15,7 +15,9 @@
 
 namespace argand {
 
+class DeprecatedTypeProperties;
 class Dimname;
+class DispatchKeySet;
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 namespace autograd {
@@ -100,16 +102,39 @@ class Tensor {
   bool is_floating_point() const { return argand::is_floating_point(dtype()); }
   bool is_complex() const { return argand::is_complex(dtype()); }
   bool is_signed() const { return argand::is_signed(dtype()); }
-  TensorOptions options() const { return TensorOptions(dtype()).device(device()); }
+  TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(kStrided); }
   Layout layout() const { return kStrided; }
   bool is_sparse() const { return false; }
+  bool is_sparse_csr() const { return false; }
+  bool is_quantized() const { return false; }
+  bool is_mkldnn() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_mps() const { return false; }
+  bool is_xpu() const { return false; }
+  bool is_hip() const { return false; }
+  bool is_xla() const { return false; }
+  bool is_vulkan() const { return false; }
+  bool is_privateuseone() const { return false; }
+  bool has_storage() const { return true; }
+  // For LibTorch's programs: sizes are never symbolic; the keys that its dispatcher would have for the tensor; dtype
+  // and device as one (ATen/core/DeprecatedTypeProperties.h).
+  IntArrayRef sym_sizes() const { return sizes(); }
+  IntArrayRef sym_strides() const { return strides(); }
+  int64_t sym_size(int64_t dim) const { return size(dim); }
+  int64_t sym_stride(int64_t dim) const { return stride(dim); }
+  int64_t sym_numel() const { return numel(); }
+  int64_t sym_storage_offset() const { return storage_offset(); }
+  DispatchKeySet key_set() const;
+  DeprecatedTypeProperties type() const;
   std::string toString() const;  // "CPUFloatType"
+  void print() const;            // "[CPUFloatType [2, 3]]" as a line of standard error
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
   bool is_alias_of(const Tensor& o) const { return impl().storage == o.impl().storage; }
   uint32_t use_count() const { return impl_.use_count(); }
   const StoragePtr& storage() const { return impl().storage; }
   TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   const intrusive_ptr<TensorImpl>& handle() const { return impl_; }
+  const intrusive_ptr<TensorImpl>& getIntrusivePtr() const { return impl_; }
 
   // ---- its elements: every pending write is done first
   // The address of element 0.  Handing it out exposes the storage: later ops on it are issued at once.
@@ -120,6 +145,10 @@ class Tensor {
   T* data_ptr() const {
     check_dtype(scalar_type_v<std::remove_const_t<T>>);
     return static_cast<T*>(data_ptr());
+  }
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
   }
   template <class T>
   const T* const_data_ptr() const {
@@ -143,6 +172,8 @@ class Tensor {
   GenericPackedTensorAccessor<T, N, PtrTraits, int64_t> packed_accessor64() const;
   template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
   GenericPackedTensorAccessor<T, N, PtrTraits, int32_t> packed_accessor32() const;
+  template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits, class Index = int64_t>
+  GenericPackedTensorAccessor<T, N, PtrTraits, Index> packed_accessor() const;
 
   // ---- autograd (defined in autograd/)
   bool requires_grad() const;
@@ -182,6 +213,17 @@ class Tensor {
   // it requires grad, or has to grow borrowed memory.
   const Tensor& resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format = std::nullopt) const;
   const Tensor& resize_as_(const Tensor& other, std::optional<MemoryFormat> memory_format = std::nullopt) const;
+  // Makes this a tensor over the memory of another one, or of a storage (row by row without strides), or one of no
+  // elements.  DtypeError for another dtype, GradError if it requires grad.
+  const Tensor& set_(const Tensor& source) const;
+  const Tensor& set_(const StoragePtr& source) const;
+  const Tensor& set_(const StoragePtr& source, int64_t storage_offset, IntArrayRef size, IntArrayRef stride = {}) const;
+  const Tensor& set_() const;
+  bool is_set_to(const Tensor& other) const;  // the same elements of the same storage
+  // Gives this tensor another layout over its storage, as as_strided().  GradError if it requires grad.
+  const Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
+                            std::optional<int64_t> storage_offset = std::nullopt) const;
+  Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {}) const;
 
   // ---- operators
   Tensor operator-() const;
@@ -229,6 +271,15 @@ class Tensor {
   template <class I, std::enable_if_t<std::is_integral_v<I> && !std::is_same_v<I, bool>, int> = 0>
   Tensor std(I dim) const {
     return std(OptionalIntArrayRef(dim));
+  }
+  // LibTorch's first stft, which does not center, and is meant where a flag follows `normalized`, not a text.
+  template <class Flag, class = std::enable_if_t<std::is_same_v<Flag, bool> || std::is_same_v<Flag, std::nullopt_t> ||
+                                                 std::is_same_v<Flag, std::optional<bool>>>>
+  Tensor stft(int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+              const std::optional<Tensor>& window, bool normalized, Flag onesided,
+              std::optional<bool> return_complex = {}, std::optional<bool> align_to_window = {}) const {
+    return stft(n_fft, hop_length, win_length, window, false, "reflect", normalized, onesided, return_complex,
+                align_to_window);
   }
   // A list in braces is a shape, the empty one too, which would also be a dtype.
   Tensor view(std::initializer_list<int64_t> size) const { return view(IntArrayRef(size)); }

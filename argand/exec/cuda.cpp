@@ -1,7 +1,17 @@
 #include "argand/exec/cuda.h"
 
+#include <atomic>
+
 #include "argand/base/error.h"
+#include "argand/exec/late_record.h"
 #include "argand/exec/window.h"
+
+namespace argand::exec {
+
+static std::atomic<LateRecord> late_record{nullptr};
+void register_late_record(LateRecord record) { late_record = record; }
+
+}  // namespace argand::exec
 
 namespace argand::cuda {
 namespace {
@@ -91,12 +101,21 @@ Event Stream::record_event() const {
 // ---- events
 
 void Event::record() { record(current_stream()); }
-void Event::record(const Stream& stream) {
-  exec::flush();
+EventHandle Event::handle(const Stream& stream) {
   if (!event_)
     event_ = std::shared_ptr<void>(backend().make_event(stream.device_index(), timing_),
                                    [](void* e) { backend().destroy_event(e); });
-  backend().record(event_.get(), stream.ref());
+  return event_.get();
+}
+void Event::record(const Stream& stream) {
+  exec::flush();
+  backend().record(handle(stream), stream.ref());
+}
+void Event::record_late(const Stream& stream) {
+  exec::flush();
+  const exec::LateRecord late = exec::late_record.load();
+  if (!late) return record(stream);
+  late(handle(stream), stream.ref());
 }
 void Event::wait(const Stream& stream) const {
   exec::flush();

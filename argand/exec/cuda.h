@@ -94,6 +94,9 @@ class Event {
   explicit Event(bool enable_timing = false) : timing_(enable_timing) {}
   void record();
   void record(const Stream& stream);
+  // The same, but issued together with what the stream is given next, and issuing nothing that is held back.  The
+  // stream is the calling thread's current one.
+  void record_late(const Stream& stream);
   void wait(const Stream& stream) const;
   bool query() const;        // true too if it was never recorded
   void synchronize() const;  // waits for it
@@ -102,6 +105,7 @@ class Event {
 
  private:
   friend class Stream;
+  EventHandle handle(const Stream& stream);
   std::shared_ptr<void> event_;
   bool timing_;
 };

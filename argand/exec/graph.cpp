@@ -155,6 +155,37 @@ std::string OpNode::name() const {
   return out + "Backward0";
 }
 
+void OpNode::keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTensorHooks>& hooks) {
+  Tensor& t = *slot.tensor;
+  ARGAND_CHECK(GradError, !t.is_inference(), op_->name,
+               ": Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
+               "tensor and use it in autograd.");
+  if (hooks && !t.impl().wrapped_number) {
+    if (!packed_) packed_ = std::make_unique<std::vector<Packed>>();
+    packed_->push_back({i, false, PackedTensor(hooks, t)});
+    t = Tensor();
+    return;
+  }
+  versions_.emplace_back(i, t._version());
+  // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
+  // to this node, which would own itself.  A leaf that requires grad cannot.
+  const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
+  if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
+}
+
+void OpNode::keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTensorHooks>& hooks) {
+  for (uint32_t i = 0; i < outs.size(); ++i) {
+    saved_results_.emplace_back();
+    if (!(op_->saved_results >> i & 1)) continue;
+    if (!hooks) {
+      saved_results_.back() = {exec::alias(outs[i]), outs[i]._version()};
+      continue;
+    }
+    if (!packed_) packed_ = std::make_unique<std::vector<Packed>>();
+    packed_->push_back({i, true, PackedTensor(hooks, outs[i])});
+  }
+}
+
 void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_place) {
   op_ = &op;
   TensorSlots slots;
@@ -171,31 +202,17 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
   // Only now: for a view of `in_place`, the edge asked for above leads to what the op read, and one asked for later to
   // what it wrote.
   if (in_place) in_place->storage()->bump_version(op.name);
+  const auto& hooks = SavedTensorHooks::current();
   for (uint32_t i = 0; i < slots.size(); ++i) {
     Tensor& t = *slots[i].tensor;
     if (!t.defined()) continue;
-    if (!(read >> slots[i].argument & 1)) {
+    if (read >> slots[i].argument & 1)
+      keep(i, slots[i], hooks);
+    else
       t = Tensor();
-      continue;
-    }
-    ARGAND_CHECK(
-        GradError, !t.is_inference(), op.name,
-        ": Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
-        "tensor and use it in autograd.");
-    versions_.emplace_back(i, t._version());
-    // Kept without its history, which next_edges() has already: the handle may be written in place later and then lead
-    // to this node, which would own itself.  A leaf that requires grad cannot.
-    const bool leaf = next_edges()[i].is_valid() && t.is_leaf();
-    if (!leaf && !t.impl().wrapped_number) t = exec::alias(t);
   }
   for (Tensor& out : outs) add_input(out);
-  if (op.saved_results)
-    for (uint32_t i = 0; i < outs.size(); ++i) {
-      if (op.saved_results >> i & 1)
-        saved_results_.emplace_back(exec::alias(outs[i]), outs[i]._version());
-      else
-        saved_results_.emplace_back();
-    }
+  if (op.saved_results) keep_results(outs, hooks);
   if (in_place) return rebase_history(*in_place, intrusive_ptr<Node>(this));
   uint32_t nr = 0;
   for (Tensor& out : outs) {
@@ -232,27 +249,18 @@ void OpNode::check_versions() {
     if (t.defined()) check_saved_version(t, version, *this);
 }
 
-void OpNode::restore_results() {
-  uint32_t nr = 0;
-  for (const auto& [t, version] : saved_results_) {
-    const bool differentiates =
-        t.defined() && GradMode::is_enabled() && is_differentiable(t.dtype()) && !(op_->constant_results >> nr & 1);
-    results_.push_back(differentiates ? with_history(t, nr) : t);
-    ++nr;
-  }
+void OpNode::unpack(TensorSlots& slots) {
+  for (const Packed& p : *packed_) (p.result ? results_[p.number] : *slots[p.number].tensor) = p.tensor.unpack();
 }
 
 // For double backward what was saved has its history again.
-void OpNode::attach_history(TensorSlots& slots) {
-  for (const auto& [i, version] : versions_) {
-    const Edge& edge = next_edges()[i];
-    Tensor& t = *slots[i].tensor;
-    if (!edge.is_valid() || autograd_meta_or_null(t)) continue;
-    t = exec::alias(t);
-    AutogradMeta& meta = autograd_meta(t);
-    meta.grad_fn = edge.function;
-    meta.output_nr = edge.input_nr;
-  }
+void OpNode::attach_history(uint32_t i, Tensor& t) {
+  const Edge& edge = next_edges()[i];
+  if (!edge.is_valid() || autograd_meta_or_null(t)) return;
+  t = exec::alias(t);
+  AutogradMeta& meta = autograd_meta(t);
+  meta.grad_fn = edge.function;
+  meta.output_nr = edge.input_nr;
 }
 
 Grads OpNode::apply(Grads grads) {
@@ -270,10 +278,20 @@ Grads OpNode::apply(Grads grads) {
       for (size_t i = 0; i < saved.size(); ++i) *slots[i].tensor = std::move(saved[i]);
     }
   } restore{results_, slots, {}};
-  if (op_->saved_results) restore_results();
-  if (GradMode::is_enabled() && !versions_.empty()) {
+  const bool with_grad = GradMode::is_enabled() && !versions_.empty();
+  if (with_grad || packed_)
     for (const TensorSlot& s : slots) restore.saved.push_back(*s.tensor);
-    attach_history(slots);
+  for (const auto& [t, version] : saved_results_) results_.push_back(t);
+  if (packed_) unpack(slots);
+  if (GradMode::is_enabled()) {
+    for (const auto& [i, version] : versions_) attach_history(i, *slots[i].tensor);
+    if (packed_)
+      for (const Packed& p : *packed_)
+        if (!p.result) attach_history(p.number, *slots[p.number].tensor);
+    for (uint32_t nr = 0; nr < results_.size(); ++nr) {
+      Tensor& t = results_[nr];
+      if (t.defined() && is_differentiable(t.dtype()) && !(op_->constant_results >> nr & 1)) t = with_history(t, nr);
+    }
   }
   Grads out = gradient(grads);
   ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
@@ -283,12 +301,13 @@ Grads OpNode::apply(Grads grads) {
 
 void OpNode::release_variables() {
   const std::lock_guard lock(mutex());
-  released_ = !versions_.empty() || !saved_results_.empty();
+  released_ = !versions_.empty() || !saved_results_.empty() || packed_;
   TensorSlots slots;
   tensors(slots);
   for (const TensorSlot& s : slots) *s.tensor = Tensor();
   versions_.clear();
   saved_results_.clear();
+  packed_.reset();
 }
 
 }  // namespace autograd

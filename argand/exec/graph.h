@@ -7,6 +7,7 @@
 #include "argand/core/grad_mode.h"
 #include "argand/exec/op_info.h"
 #include "argand/exec/place.h"
+#include "argand/exec/saved_hooks.h"
 
 namespace argand {
 
@@ -174,15 +175,24 @@ class OpNode : public Node {
   virtual Grads gradient(const Grads& grads) = 0;
 
  private:
+  // What hooks packed instead of keeping it: the argument or result of this number.
+  struct Packed {
+    uint32_t number;
+    bool result;
+    PackedTensor tensor;
+  };
+  void keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTensorHooks>& hooks);
+  void keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTensorHooks>& hooks);
   void check_versions();
-  void restore_results();
-  void attach_history(TensorSlots& slots);
+  void unpack(TensorSlots& slots);
+  void attach_history(uint32_t i, Tensor& t);
 
   const OpInfo* op_ = nullptr;
   bool released_ = false;
   std::vector<ArgumentMeta> tensor_metas_;                  // only if the gradient asks for sizes or dtypes
   std::vector<std::pair<uint32_t, uint32_t>> versions_;     // saved tensor -> version of its storage when saved
   std::vector<std::pair<Tensor, uint32_t>> saved_results_;  // detached, so that no result owns the node it owns
+  std::unique_ptr<std::vector<Packed>> packed_;             // null without hooks
   std::vector<Tensor> results_;                             // with history, while the gradient runs
 };
 

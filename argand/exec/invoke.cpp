@@ -7,6 +7,7 @@
 #include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/pointwise.h"
+#include "argand/exec/profiler.h"
 #include "argand/kernels/blocks.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/current_op.h"
@@ -172,6 +173,8 @@ void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& pla
 void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* in_place) {
   auto node = op.make_node(args);
   node->record(op, outs, in_place);
+  if (profiler::is_active()) [[unlikely]]
+    profiler::note_sequence(node->sequence_nr());
 }
 
 void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
@@ -204,11 +207,9 @@ Tensor value_before_write(const Tensor& self) {
   return before;
 }
 
-}  // namespace
-
 // ---- the forms of a call
 
-void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
+void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
   const AutocastScope autocast(op, args);
   TensorSlots slots;
   op.args.tensors(args, slots);
@@ -235,7 +236,7 @@ void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
   if (records && std::any_of(outs.begin(), outs.end(), has_gradient)) record(op, args, outs, nullptr);
 }
 
-void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
+void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const AutocastScope no_autocast;
   const Tensor self = given;  // the caller's handle may be inside args, which recording moves from
   TensorSlots slots;
@@ -290,7 +291,33 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& given) {
   }
 }
 
-void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+// A composite restricts dtypes rarely; those it is made of check their own.
+void check_composite(const OpInfo& op, void* args) {
+  if (op.dtypes == kAllTypes) return;
+  TensorSlots slots;
+  op.args.tensors(args, slots);
+  check_dtype(op, slots);
+}
+
+std::vector<Tensor> run_named(const OpInfo& op, void* args) {
+  std::vector<Tensor> results;
+  if (op.kind == OpKind::kComposite) {
+    const AutocastScope autocast(op, args);
+    check_composite(op, args);
+    op.compose_tensors(args, results);
+  } else if (op.inplace_only) {
+    TensorSlots slots;
+    op.args.tensors(args, slots);
+    results.push_back(*slots[0].tensor);
+    run_inplace(op, args, results[0]);
+  } else {
+    results.resize(static_cast<size_t>(op.num_outputs));
+    run_plain(op, args, results);
+  }
+  return results;
+}
+
+void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
   if (GradMode::is_enabled()) {
     for (const Tensor& out : outs) writes_graph |= out.requires_grad();
@@ -300,7 +327,7 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   }
   const NoGradGuard no_grad;
   const AutocastScope no_autocast;
-  std::vector<Tensor> results = call(op, args);
+  std::vector<Tensor> results = run_named(op, args);
   for (const Tensor& result : results)
     ARGAND_CHECK(GradError, !writes_graph && !(reads_graph && is_differentiable(result.dtype())), op.name,
                  ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
@@ -317,40 +344,38 @@ void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   }
 }
 
-namespace {
-
-// A composite restricts dtypes rarely; those it is made of check their own.
-void check_composite(const OpInfo& op, void* args) {
-  if (op.dtypes == kAllTypes) return;
-  TensorSlots slots;
-  op.args.tensors(args, slots);
-  check_dtype(op, slots);
-}
-
 }  // namespace
 
+// The small ops are the ones that feel it: where nobody listens, the call goes straight on.
+void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  if (!profiler::is_active()) [[likely]]
+    return run_plain(op, args, outs);
+  const profiler::Span span(op, args, profiler::Form::kPlain);
+  run_plain(op, args, outs);
+}
+
+void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
+  if (!profiler::is_active()) [[likely]]
+    return run_inplace(op, args, self);
+  const profiler::Span span(op, args, profiler::Form::kInPlace);
+  run_inplace(op, args, self);
+}
+
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  const profiler::Span span(op, args, profiler::Form::kPlain);
+  run_out(op, args, outs);
+}
+
 void invoke_composite(const OpInfo& op, void* args, void* result) {
+  const profiler::Span span(op, args, profiler::Form::kPlain);
   const AutocastScope autocast(op, args);
   check_composite(op, args);
   op.compose(args, result);
 }
 
 std::vector<Tensor> call(const OpInfo& op, void* args) {
-  std::vector<Tensor> results;
-  if (op.kind == OpKind::kComposite) {
-    const AutocastScope autocast(op, args);
-    check_composite(op, args);
-    op.compose_tensors(args, results);
-  } else if (op.inplace_only) {
-    TensorSlots slots;
-    op.args.tensors(args, slots);
-    results.push_back(*slots[0].tensor);
-    invoke_inplace(op, args, results[0]);
-  } else {
-    results.resize(static_cast<size_t>(op.num_outputs));
-    invoke(op, args, results);
-  }
-  return results;
+  const profiler::Span span(op, args, op.inplace_only ? profiler::Form::kInPlace : profiler::Form::kPlain);
+  return run_named(op, args);
 }
 
 void resize_output(const Tensor& out, IntArrayRef sizes) {

@@ -7,7 +7,7 @@
 
 namespace argand::exec {
 namespace {
-constinit std::atomic<ProgramRunner> runners[kNumDeviceTypes] = {cpu::run_tiles, nullptr, nullptr};
+constinit std::atomic<ProgramRunner> runners[kNumDeviceTypes] = {cpu::run_tiles};
 }
 
 void register_program_runner(DeviceType type, ProgramRunner runner) { runners[static_cast<int>(type)].store(runner); }

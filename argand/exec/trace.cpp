@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <map>
 #include <mutex>
@@ -11,11 +10,11 @@
 
 #include "argand/base/error.h"
 #include "argand/exec/cuda_graph.h"
+#include "argand/exec/device_clock.h"
+#include "argand/exec/profiler.h"
 
 namespace argand::tracing {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double us_between(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::micro>(to - from).count();
@@ -36,22 +35,11 @@ struct Closed {
 }  // namespace
 
 struct Recording::Log {
-  const Device device;
-  Clock::time_point begun = Clock::now();
-  cuda::Event reference{true};  // at `begun` on the device
+  const DeviceClock clock;
   std::mutex mutex;
   std::vector<Closed> closed;
 
-  explicit Log(const Device& on) : device(with_index(on)) {
-    if (!device.is_cuda()) return;
-    reference.record(cuda::current_stream(device.index()));
-    reference.synchronize();
-    begun = Clock::now();
-  }
-  double us_of(const cuda::Event& e) const {
-    e.synchronize();
-    return 1000.0 * static_cast<double>(reference.elapsed_time(e));
-  }
+  explicit Log(const Device& on) : clock(with_index(on)) {}
 };
 
 namespace {
@@ -93,12 +81,14 @@ std::vector<RecordedSpan> Recording::spans() const {
     closed = log_->closed;
   }
   std::map<std::thread::id, std::string> threads{{std::this_thread::get_id(), "host"}};
+  const Clock::time_point begun = log_->clock.begun();
   std::vector<RecordedSpan> out;
   for (const Closed& s : closed) {
     const std::string& row = threads.try_emplace(s.thread, str("host ", threads.size() + 1)).first->second;
-    out.push_back({row, s.name, s.number, us_between(log_->begun, s.begin), us_between(log_->begun, s.end)});
+    out.push_back({row, s.name, s.number, us_between(begun, s.begin), us_between(begun, s.end)});
     if (s.stream)
-      out.push_back({s.stream->row, s.name, s.number, log_->us_of(s.stream->begin), log_->us_of(s.stream->end)});
+      out.push_back(
+          {s.stream->row, s.name, s.number, log_->clock.us_of(s.stream->begin), log_->clock.us_of(s.stream->end)});
   }
   const auto place = [](const RecordedSpan& s) {
     return std::tuple(!s.row.starts_with("host"), s.row, s.begin, -s.end);
@@ -128,17 +118,22 @@ std::string Recording::json() const {
 }
 
 struct Span::Open {
-  std::shared_ptr<Recording::Log> log;
+  std::shared_ptr<Recording::Log> log;  // null: no recording, only a profiler that sees the span
+  profiler::Span profiled;
   Closed span;
   std::optional<cuda::Stream> stream;
 };
 
 Span::Span(const char* name, int64_t number, const char* row, const std::optional<cuda::Stream>& stream) {
   auto log = current_log();
-  if (!log) return;
+  if (!log && !profiler::is_active()) return;
   // Events of a capture tell no times.
-  const bool on_stream = stream && stream->device() == log->device && !cuda::is_current_stream_capturing();
-  open_.reset(new Open{std::move(log), {name, number, std::this_thread::get_id(), Clock::now(), {}, {}}, {}});
+  const bool on_stream =
+      log && stream && stream->device() == log->clock.device() && !cuda::is_current_stream_capturing();
+  open_.reset(new Open{std::move(log),
+                       profiler::Span(name, profiler::Scope::kUser),
+                       {name, number, std::this_thread::get_id(), Clock::now(), {}, {}},
+                       {}});
   if (!on_stream) return;
   open_->stream = stream;
   open_->span.stream.emplace(OnStream{row});
@@ -146,7 +141,7 @@ Span::Span(const char* name, int64_t number, const char* row, const std::optiona
 }
 
 Span::~Span() {
-  if (!open_) return;
+  if (!open_ || !open_->log) return;
   try {
     if (open_->stream) open_->span.stream->end.record(*open_->stream);
     open_->span.end = Clock::now();

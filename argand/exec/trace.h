@@ -61,7 +61,7 @@ class Span {
 
  private:
   struct Open;
-  std::unique_ptr<Open> open_;  // null if nothing is recorded
+  std::unique_ptr<Open> open_;  // null if nobody wants to know
 };
 
 }  // namespace argand::tracing

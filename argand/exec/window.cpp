@@ -7,6 +7,7 @@
 #include "argand/exec/instructions.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/place.h"
+#include "argand/exec/profiler.h"
 #include "argand/exec/program_runner.h"
 #include "argand/exec/storage_uses.h"
 #include "argand/runtime/current_op.h"
@@ -411,6 +412,7 @@ bool known_ones(const Tensor& t) {
 bool window_takes(const PointwiseCall& call) {
   if (thread_mode == WindowMode::kEager) return false;
   if (thread_mode == WindowMode::kAuto && call.out->is_cpu() && call.out->numel() < kWindowMinElements) return false;
+  if (profiler::is_active()) return false;  // Note [Profiling]
   if (call.out->numel() == 0) return false;
   if (call.out->storage()->exposed() && !mutant(Mutant::kKeepExposed)) return false;
   for (int i = 0; i < call.num_inputs; ++i)

@@ -17,19 +17,21 @@
 //   pow                                                  pow.h; * for float
 //   sqrt* rsqrt* floor* ceil* round* trunc* abs* sign* copysign* min* max* isnan* isinf* isfinite* hypot (* for float)
 //   fmod remainder floor_div trunc_div nextafter         basic.h
-//   log_sigmoid* log1p_exp* logaddexp* gelu_tanh* gelu_tanh_derivative* digamma polygamma  composite.h
+//   log_sigmoid* log1p_exp* logaddexp* gelu_tanh* gelu_tanh_derivative* digamma zeta polygamma  composite.h
 //   tanh_softplus*                                       activation.h
-//   bit_not* shift_left* shift_right* is_close*          logic.h
-//   bessel_i0 bessel_i1                                  bessel.h
+//   bit_not* shift_left* shift_right* is_close* gcd lcm  logic.h
+//   bessel_* erfcx log_normal_cdf normal_quantile        special.h
 //   lgamma erfinv                                        gamma.h
+//   igamma igammac gamma_sample_slope dirichlet_sample_slope  incomplete.h
 //
 // In CUDA device code these names stand for CUDA's functions (math/device.h); there is no std::complex.
 #pragma once
 #include "argand/kernels/math/activation.h"
 #include "argand/kernels/math/basic.h"
-#include "argand/kernels/math/bessel.h"
 #include "argand/kernels/math/composite.h"
+#include "argand/kernels/math/incomplete.h"
 #include "argand/kernels/math/logic.h"
+#include "argand/kernels/math/special.h"
 #if ARGAND_MATH_DEVICE
 #include "argand/kernels/math/device.h"
 #else

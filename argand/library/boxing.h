@@ -5,7 +5,8 @@
 #include <tuple>
 #include <type_traits>
 
-#include "argand/autograd/ivalue.h"
+#include "argand/autograd/dict.h"
+#include "argand/autograd/list.h"
 #include "argand/library/dispatch_key.h"
 
 namespace argand {
@@ -18,10 +19,11 @@ namespace library {
 // What stands for a C++ type of arguments and results: `text` in a schema, `Held` what a boxed call keeps alive for it.
 template <class T, class = void>
 struct TypeOf {
-  static_assert(sizeof(T) == 0,
-                "a kernel of an op takes and returns Tensor, int64_t, double, bool, Scalar, std::string, "
-                "std::string_view, ScalarType, Device, Layout, MemoryFormat, Generator, and std::optional, std::vector "
-                "and ArrayRef of them");
+  static_assert(
+      sizeof(T) == 0,
+      "a kernel of an op takes and returns Tensor, int64_t, double, bool, Scalar, std::string, "
+      "std::string_view, ScalarType, Device, Layout, MemoryFormat, Generator, and std::optional, std::vector, "
+      "ArrayRef, List, Dict and std::tuple of them");
 };
 template <class T>
 struct Holds {
@@ -33,6 +35,11 @@ struct TypeOf<Tensor> : Holds<Tensor> {
   static std::string text() { return "Tensor"; }
   static Tensor unbox(const IValue& v) { return v.isNone() ? Tensor() : v.toTensor(); }
   static IValue box(const Tensor& v) { return v; }
+};
+template <>
+struct TypeOf<IValue> : Holds<IValue> {
+  static IValue unbox(const IValue& v) { return v; }
+  static IValue box(const IValue& v) { return v; }
 };
 template <>
 struct TypeOf<int64_t> : Holds<int64_t> {
@@ -127,6 +134,48 @@ struct TypeOf<std::vector<T>> : Holds<std::vector<T>> {
 template <class T>
 struct TypeOf<ArrayRef<T>> : TypeOf<std::vector<T>> {
   static ArrayRef<T> given(const std::vector<T>& held) { return held; }
+};
+template <class T>
+struct TypeOf<List<T>> : Holds<List<T>> {
+  static std::string text() { return TypeOf<T>::text() + "[]"; }
+  static List<T> unbox(const IValue& v) {
+    if constexpr (std::is_same_v<T, Tensor>) {
+      if (v.isTensorList()) return v.toTensorList();
+    } else if constexpr (std::is_same_v<T, int64_t>) {
+      return v.toIntList();
+    } else if constexpr (std::is_same_v<T, double>) {
+      if (v.isDoubleList()) return v.toDoubleList();
+    }
+    return List<T>(std::make_shared<std::vector<T>>(TypeOf<std::vector<T>>::unbox(v)));
+  }
+  static IValue box(const List<T>& v) { return v; }
+};
+template <class Key, class Mapped>
+struct TypeOf<Dict<Key, Mapped>> : Holds<Dict<Key, Mapped>> {
+  static std::string text() { return "Dict(" + TypeOf<Key>::text() + ", " + TypeOf<Mapped>::text() + ")"; }
+  static Dict<Key, Mapped> unbox(const IValue& v) { return Dict<Key, Mapped>(v.dict_elements()); }
+  static IValue box(const Dict<Key, Mapped>& v) { return v; }
+};
+template <class... T>
+struct TypeOf<std::tuple<T...>> : Holds<std::tuple<T...>> {
+  static std::string text() {
+    std::string out;
+    ((out += (out.empty() ? "" : ", ") + TypeOf<T>::text()), ...);
+    return "(" + out + ")";
+  }
+  static std::tuple<T...> unbox(const IValue& v) {
+    const std::vector<IValue>& elements = v.toTupleRef().elements();
+    ARGAND_CHECK(ValueError, elements.size() == sizeof...(T), "IValue: expected a tuple of ", sizeof...(T), ", got ",
+                 elements.size());
+    return unbox(elements, std::index_sequence_for<T...>());
+  }
+  template <size_t... i>
+  static std::tuple<T...> unbox(const std::vector<IValue>& elements, std::index_sequence<i...>) {
+    return {TypeOf<T>::unbox(elements[i])...};
+  }
+  static IValue box(const std::tuple<T...>& v) {
+    return std::apply([](const auto&... e) { return IValue(ivalue::Tuple::create({TypeOf<T>::box(e)...})); }, v);
+  }
 };
 template <>
 struct TypeOf<OptionalIntArrayRef> : TypeOf<std::optional<std::vector<int64_t>>> {

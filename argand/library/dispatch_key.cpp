@@ -1,5 +1,7 @@
 #include "argand/library/dispatch_key.h"
 
+#include <ostream>
+
 #include "argand/exec/autocast.h"
 
 namespace argand {
@@ -42,6 +44,30 @@ const char* toString(DispatchKey key) {
                                            "PrivateUse1"};
   static_assert(std::size(kNames) == static_cast<size_t>(DispatchKey::PrivateUse1) + 1);
   return kNames[static_cast<size_t>(key)];
+}
+
+std::ostream& operator<<(std::ostream& out, DispatchKey key) { return out << toString(key); }
+
+std::ostream& operator<<(std::ostream& out, DispatchKeySet keys) {
+  out << "DispatchKeySet(";
+  const char* before = "";
+  for (int i = 1; i <= static_cast<int>(DispatchKey::PrivateUse1); ++i) {
+    const auto key = static_cast<DispatchKey>(i);
+    if (key == DispatchKey::Autograd || !keys.has(key)) continue;
+    out << before << key;
+    before = ", ";
+  }
+  return out << ')';
+}
+
+DispatchKeySet Tensor::key_set() const {
+  if (!defined()) return {};
+  const auto of_device = [&](DispatchKey of_cpu) {
+    return static_cast<DispatchKey>(static_cast<int>(of_cpu) + static_cast<int>(device().type()));
+  };
+  DispatchKeySet keys = of_device(DispatchKey::CPU);
+  if (!is_inference()) keys = keys | DispatchKey::ADInplaceOrView | of_device(DispatchKey::AutogradCPU);
+  return is_meta() ? keys : keys | of_device(DispatchKey::AutocastCPU);
 }
 
 DispatchKeySet excluded_dispatch_keys() {

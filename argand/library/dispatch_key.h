@@ -2,6 +2,7 @@
 // ops know no keys; only what argand/library registers is chosen by them.
 #pragma once
 #include <cstdint>
+#include <iosfwd>
 
 #include "argand/core/grad_mode.h"
 #include "argand/core/tensor.h"
@@ -90,6 +91,10 @@ inline constexpr DispatchKeySet backend_dispatch_keyset =
 // What is left to ask below a kernel for autograd, and below one for views and writes.
 inline constexpr DispatchKeySet after_ADInplaceOrView_keyset = backend_dispatch_keyset;
 inline constexpr DispatchKeySet after_autograd_keyset = after_ADInplaceOrView_keyset | DispatchKey::ADInplaceOrView;
+
+// "CPU"; "DispatchKeySet(CPU, AutogradCPU)".
+std::ostream& operator<<(std::ostream& out, DispatchKey key);
+std::ostream& operator<<(std::ostream& out, DispatchKeySet keys);
 
 // The keys that calls of this thread leave out.
 DispatchKeySet excluded_dispatch_keys();

@@ -1,6 +1,7 @@
 #include "argand/library/dispatcher.h"
 
 #include "argand/exec/autocast.h"
+#include "argand/exec/profiler.h"
 #include "argand/library/registry.h"
 #include "argand/library/schema.h"
 
@@ -16,7 +17,7 @@ std::shared_ptr<void> schema_of_types(const std::vector<std::string>& arguments,
                                       const std::vector<std::string>& returns) {
   std::vector<Argument> in, out;
   for (size_t i = 0; i < arguments.size(); ++i) in.emplace_back(str("_", i), parse_schema_type(arguments[i]));
-  for (const std::string& r : returns) out.emplace_back("", parse_schema_type(r));
+  for (size_t i = 0; i < returns.size(); ++i) out.emplace_back(str("_", i), parse_schema_type(returns[i]));
   return std::make_shared<FunctionSchema>(OperatorName(), std::move(in), std::move(out));
 }
 
@@ -69,8 +70,12 @@ void CallKeys::add(const Tensor& t) {
 void CallKeys::add(const IValue& v) {
   if (v.isTensor()) add(v.toTensor());
   if (v.isTensorList()) add(v.toTensorVector());
-  if (v.isList())
+  if (v.isGenericList())
     for (const IValue& e : v.toListRef()) add(e);
+  if (v.isTuple())
+    for (const IValue& e : v.toTupleRef().elements()) add(e);
+  if (v.isGenericDict())
+    for (const auto& entry : v.dict_elements()->entries) add(entry.second);
 }
 
 // ---- the kernel of a call
@@ -177,6 +182,7 @@ void OperatorHandle::check_signature(const FunctionSchema& called) const {
 }
 
 void OperatorHandle::callBoxed(Stack* stack) const {
+  const profiler::Span span(op_->name.name);
   const size_t count = schema().arguments().size();
   ARGAND_CHECK(ValueError, stack->size() >= count, op_->name.str(), ": expected ", count,
                " arguments on the stack, got ", stack->size());

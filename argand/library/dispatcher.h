@@ -66,6 +66,8 @@ class CallKeys {
     } else if constexpr (std::is_same_v<T, std::vector<std::optional<Tensor>>> ||
                          std::is_same_v<T, std::vector<IValue>>) {
       for (const auto& t : argument) add(t);
+    } else if constexpr (requires { argument.elements(); }) {  // List and Dict
+      add(IValue(argument));
     }
   }
   void add(const IValue& v);

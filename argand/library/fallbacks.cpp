@@ -20,8 +20,12 @@ void each_tensor(const Stack& stack, size_t count, const F& f) {
     if (v.isTensorList())
       for (const Tensor& t : v.toTensorVector())
         if (t.defined()) f(i, t);
-    if (v.isList())
+    if (v.isGenericList())
       for (const IValue& e : v.toListRef()) self(self, i, e);
+    if (v.isTuple())
+      for (const IValue& e : v.toTupleRef().elements()) self(self, i, e);
+    if (v.isGenericDict())
+      for (const auto& entry : v.dict_elements()->entries) self(self, i, entry.second);
   };
   for (size_t i = 0; i < count; ++i) visit(visit, i, stack[stack.size() - count + i]);
 }

@@ -78,12 +78,28 @@ class SchemaParser {
 
  private:
   SchemaType name_of_type() {
+    if (take("(")) return {Kind::Tuple, "", types_until_end(), -1};
     const size_t start = (space(), at_);
     std::string name = word("a type");
+    if (name == "Dict") {
+      expect("(");
+      SchemaType dict{Kind::Dict, "", types_until_end(), -1};
+      require(dict.element.size() == 2, "two types of a Dict");
+      return dict;
+    }
     for (const NamedKind& k : kKinds)
       if (k.name == name) return {k.kind, std::move(name), {}, -1};
     at_ = start;
     ARGAND_THROW(ValueError, "schema: type ", name, " is not known here, at ", at_, " of: ", text_);
+  }
+
+  std::vector<SchemaType> types_until_end() {
+    std::vector<SchemaType> out;
+    while (!take(")")) {
+      if (!out.empty()) expect(",");
+      out.push_back(type());
+    }
+    return out;
   }
 
   // [], [2], ? and (a!), in any order.
@@ -280,12 +296,19 @@ SchemaType parse_schema_type(std::string_view text) {
 std::string SchemaType::str() const {
   if (kind == Kind::Optional) return element[0].str() + "?";
   if (kind == Kind::List) return element[0].str() + "[" + (size < 0 ? "" : std::to_string(size)) + "]";
+  if (kind == Kind::Dict || kind == Kind::Tuple) {
+    std::string out = kind == Kind::Dict ? "Dict(" : "(";
+    for (size_t i = 0; i < element.size(); ++i) out += (i ? ", " : "") + element[i].str();
+    return out + ")";
+  }
   return name;
 }
 
 bool SchemaType::same_kind(const SchemaType& other) const {
   if (kind != other.kind || element.size() != other.element.size()) return false;
-  return element.empty() || element[0].same_kind(other.element[0]);
+  for (size_t i = 0; i < element.size(); ++i)
+    if (!element[i].same_kind(other.element[i])) return false;
+  return true;
 }
 
 bool FunctionSchema::is_mutable() const {
@@ -340,7 +363,11 @@ std::ostream& operator<<(std::ostream& out, const FunctionSchema& schema) {
     before = ", ";
   }
   out << ") -> ";
-  if (schema.returns().size() == 1 && schema.returns()[0].name().empty()) return out << schema.returns()[0];
+  if (schema.returns().size() == 1) {
+    std::ostringstream one;
+    one << schema.returns()[0];
+    if (!one.str().starts_with('(')) return out << one.str();  // a tuple's type has parentheses already
+  }
   out << "(";
   before = "";
   for (const Argument& r : schema.returns()) out << before << r, before = ", ";

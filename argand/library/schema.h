@@ -13,10 +13,10 @@ namespace argand {
 // A type of a schema: a name, and what stands around it.  ScalarType, Layout, MemoryFormat and SymInt are whole numbers
 // to kernels, so is() says Int of them.
 struct SchemaType {
-  enum class Kind : uint8_t { Tensor, Int, Float, Bool, Str, Scalar, Device, Generator, Optional, List };
+  enum class Kind : uint8_t { Tensor, Int, Float, Bool, Str, Scalar, Device, Generator, Optional, List, Dict, Tuple };
   Kind kind = Kind::Tensor;
-  std::string name;                 // as written: "Tensor", "ScalarType"; empty for Optional and List
-  std::vector<SchemaType> element;  // of Optional and List: one
+  std::string name;                 // as written: "Tensor", "ScalarType"; empty for those with elements
+  std::vector<SchemaType> element;  // of Optional and List: one; of Dict: key and value; of Tuple: each
   int64_t size = -1;                // of a list of fixed size, int[2]
 
   std::string str() const;

@@ -46,6 +46,14 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 
 void Module::clone_(Module&, const std::optional<Device>&) {}
 
+std::shared_ptr<Module> Module::cleared(Module* copy) {
+  std::shared_ptr<Module> out(copy);
+  out->parameters_.clear();
+  out->buffers_.clear();
+  out->children_.clear();
+  return out;
+}
+
 // Both trees must match: reset() has to register what the constructor of the original did.
 void Module::take_values_of(const Module& from, const std::optional<Device>& device) {
   const auto check = [](size_t mine, size_t theirs, const char* what, const char* function) {

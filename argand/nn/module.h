@@ -8,6 +8,7 @@
 #include <memory>
 #include <ostream>
 
+#include "argand/base/shared.h"
 #include "argand/core/state_dict.h"
 
 namespace argand::serialize {
@@ -136,6 +137,8 @@ class Module : public std::enable_shared_from_this<Module> {
   friend class Cloneable;
   // Becomes a deep copy of `other`, which is of the same type; Cloneable<T> implements it.
   virtual void clone_(Module& other, const std::optional<Device>& device);
+  // Takes over a copy of a module and drops its tensors and children, which reset() makes anew.
+  static std::shared_ptr<Module> cleared(Module* copy);
   // Copies all tensors and children of `from`, name by name.
   void take_values_of(const Module& from, const std::optional<Device>& device);
   void add_module(std::string name, std::shared_ptr<Module> module);
@@ -156,21 +159,18 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, Module& mo
 serialize::InputArchive& operator>>(serialize::InputArchive& archive, const std::shared_ptr<Module>& module);
 
 // Gives a module type clone(): a new object is made from the type's reset() and takes over copies of all tensors.
+// Shared: that of a module of the library is the library's (ARGAND_LIBRARY_MODULE).
 template <class Derived>
-class Cloneable : public Module {
+class ARGAND_SHARED Cloneable : public Module {
  public:
   using Module::Module;
   // (Re)makes parameters, buffers and submodules from the options.
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
-    // As a Module: a shared_ptr of every type of module would cost each user's compiler more than the rest of the
-    // class.
+    // What is the same for all types stands elsewhere: each line here costs every user's compiler that of 130 modules.
     auto* derived = new Derived(static_cast<const Derived&>(*this));
-    std::shared_ptr<Module> copy(static_cast<Module*>(derived));
-    copy->parameters_.clear();
-    copy->buffers_.clear();
-    copy->children_.clear();
+    std::shared_ptr<Module> copy = cleared(derived);
     derived->reset();
     copy->take_values_of(*this, device);
     return copy;

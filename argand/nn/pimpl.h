@@ -94,3 +94,9 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
     using Impl = ImplType;                                                \
   }
 #define ARGAND_MODULE(Name) ARGAND_MODULE_IMPL(Name, Name##Impl)
+
+// A module of the library, whose clone() stands there (modules/cloneable.cpp): making it anew would cost every user's
+// compiler 0.1 MB a module.
+#define ARGAND_LIBRARY_MODULE(Name)            \
+  extern template class Cloneable<Name##Impl>; \
+  ARGAND_MODULE(Name)

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/core/reduction.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/invoke.h"
 
 namespace argand::ops {
 
@@ -23,6 +24,13 @@ inline std::optional<std::vector<double>> to_vector(std::optional<ArrayRef<doubl
 inline Tensor as_leaf(Tensor t, const TensorOptions& options) {
   if (options.requires_grad()) t.set_requires_grad(true);
   return t;
+}
+
+// `out=` of a factory function: made like `out`, and copied into it.
+inline TensorOptions options_of(const Tensor& out) { return TensorOptions(out.dtype()).device(out.device()); }
+inline Tensor& fill_out(Tensor& out, const Tensor& made) {
+  exec::resize_output(out, made.sizes());
+  return out.copy_(made);
 }
 
 }  // namespace argand::ops

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iomanip>
+#include <iostream>
 #include <limits>
 #include <numbers>
 
@@ -40,27 +42,43 @@ LRScheduler::LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {
   for (const OptimizerParamGroup& g : optimizer.param_groups()) base_lrs_.push_back(g.options().get_lr());
 }
 
-void LRScheduler::apply() {
-  auto& groups = optimizer_.param_groups();
-  ARGAND_CHECK(ValueError, groups.size() == base_lrs_.size(), "lr_scheduler: expected ", base_lrs_.size(),
-               " parameter groups, as when it was made; the optimizer has ", groups.size());
-  for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(lr_at(base_lrs_[i], steps_, i));
+double LRScheduler::lr_at(double, int64_t, size_t) const {
+  ARGAND_THROW(
+      NotImplementedError,
+      "lr_scheduler: the rate after any number of steps needs a schedule with lr_at(); this one has get_lrs()");
 }
 
+std::vector<double> LRScheduler::lrs_at(int64_t steps) const {
+  std::vector<double> out;
+  for (size_t i = 0; i < base_lrs_.size(); ++i) out.push_back(lr_at(base_lrs_[i], steps, i));
+  return out;
+}
+
+std::vector<double> LRScheduler::get_lrs() { return lrs_at(int64_t{step_count_} + 1); }
+
+void LRScheduler::set_optimizer_lrs(const std::vector<double>& learning_rates) {
+  auto& groups = optimizer_.param_groups();
+  ARGAND_CHECK(ValueError, groups.size() == learning_rates.size(), "lr_scheduler: expected as many rates as the ",
+               groups.size(), " parameter groups of the optimizer, got ", learning_rates.size());
+  for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(learning_rates[i]);
+}
+
+void LRScheduler::apply() { set_optimizer_lrs(lrs_at(step_count_)); }
+
 void LRScheduler::step() {
-  ++steps_;
-  apply();
+  set_optimizer_lrs(get_lrs());
+  ++step_count_;
 }
 
 void LRScheduler::set_last_epoch(int64_t steps) {
   ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: the step count must not be negative, got ", steps);
-  steps_ = steps;
-  apply();
+  set_optimizer_lrs(lrs_at(steps));
+  step_count_ = static_cast<unsigned>(steps);
 }
 
 StateDict LRScheduler::state_dict() const {
   StateDict out;
-  out.insert("last_epoch", full(IntArrayRef(), steps_, kLong));
+  out.insert("last_epoch", full(IntArrayRef(), last_epoch(), kLong));
   for (size_t i = 0; i < base_lrs_.size(); ++i)
     out.insert(str("base_lrs.", i), full(IntArrayRef(), base_lrs_[i], kDouble));
   return out;
@@ -233,6 +251,12 @@ double OneCycleLR::lr_at(double, int64_t steps, size_t) const {
 
 ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
                                      ThresholdMode threshold_mode, int64_t cooldown, double min_lr, double eps)
+    : ReduceLROnPlateau(optimizer, mode, factor, patience, threshold, threshold_mode, cooldown,
+                        std::vector<double>(optimizer.param_groups().size(), min_lr), eps, false) {}
+
+ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
+                                     ThresholdMode threshold_mode, int64_t cooldown, std::vector<double> min_lrs,
+                                     double eps, bool verbose)
     : optimizer_(optimizer),
       mode_(mode),
       factor_(factor),
@@ -240,10 +264,14 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double fac
       threshold_(threshold),
       threshold_mode_(threshold_mode),
       cooldown_(cooldown),
-      min_lr_(min_lr),
+      min_lrs_(std::move(min_lrs)),
       eps_(eps),
+      verbose_(verbose),
       best_(mode == Mode::kMin ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity()) {
   ARGAND_CHECK(ValueError, factor < 1, "ReduceLROnPlateau: factor should be < 1.0, got ", factor);
+  ARGAND_CHECK(ValueError, min_lrs_.size() == optimizer.param_groups().size(),
+               "ReduceLROnPlateau: expected as many least rates as the ", optimizer.param_groups().size(),
+               " parameter groups, got ", min_lrs_.size());
 }
 
 bool ReduceLROnPlateau::is_better(double metric) const {
@@ -253,6 +281,7 @@ bool ReduceLROnPlateau::is_better(double metric) const {
 }
 
 void ReduceLROnPlateau::step(double metric) {
+  ++steps_;
   if (is_better(metric)) {
     best_ = metric;
     bad_steps_ = 0;
@@ -264,9 +293,16 @@ void ReduceLROnPlateau::step(double metric) {
     bad_steps_ = 0;
   }
   if (bad_steps_ <= patience_) return;
-  for (OptimizerParamGroup& g : optimizer_.param_groups()) {
-    const double old = g.options().get_lr(), lowered = std::max(old * factor_, min_lr_);
-    if (old - lowered > eps_) g.options().set_lr(lowered);
+  auto& groups = optimizer_.param_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    // A group that was added since has the least rate of the last one.
+    const double least = min_lrs_[std::min(i, min_lrs_.size() - 1)];
+    const double old = groups[i].options().get_lr(), lowered = std::max(old * factor_, least);
+    if (old - lowered <= eps_) continue;
+    groups[i].options().set_lr(lowered);
+    if (verbose_)
+      std::cout << std::setprecision(4) << "Epoch " << steps_ << ": reducing learning rate of group " << i << " to "
+                << lowered << "\n";
   }
   cooldown_left_ = cooldown_;
   bad_steps_ = 0;

@@ -2,6 +2,8 @@
 //
 // Constructing a scheduler sets the optimizer's rates to those of step 0.  Formulas are torch.optim.lr_scheduler's, in
 // their closed forms, so that resuming from a step count gives the same rate as having counted there.
+//
+// A schedule of one's own overrides lr_at(); or get_lrs(), as with LibTorch, and then cannot be set to a step count.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,8 +20,8 @@ class LRScheduler {
   void step();
   // Rates after the last step(), one per parameter group.
   std::vector<double> get_last_lr() const;
-  int64_t last_epoch() const { return steps_; }
-  // Goes to a step count, as when a run is resumed.
+  int64_t last_epoch() const { return step_count_; }
+  // Goes to a step count, as when a run is resumed.  NotImplementedError for a schedule without lr_at().
   void set_last_epoch(int64_t steps);
   // The step count and the groups' initial rates.  Loading sets the optimizer's rates; ValueError changes nothing.
   StateDict state_dict() const;
@@ -29,16 +31,22 @@ class LRScheduler {
   // A scheduler whose groups began with the rates that they had for `first`.
   LRScheduler(Optimizer& optimizer, const LRScheduler& first) : optimizer_(optimizer), base_lrs_(first.base_lrs_) {}
   // The rate of a group whose initial rate is `base`, after `steps` steps.
-  virtual double lr_at(double base, int64_t steps, size_t group) const = 0;
+  virtual double lr_at(double base, int64_t steps, size_t group) const;
+  // The rates that a step() sets, one per parameter group; step_count_ does not count it yet.
+  virtual std::vector<double> get_lrs();
+  std::vector<double> get_current_lrs() const { return get_last_lr(); }
   static double lr_of(const LRScheduler& s, double base, int64_t steps, size_t group) {
     return s.lr_at(base, steps, group);
   }
   void apply();
+  unsigned step_count_ = 0;  // how often step() was called
 
  private:
+  std::vector<double> lrs_at(int64_t steps) const;
+  void set_optimizer_lrs(const std::vector<double>& learning_rates);
+
   Optimizer& optimizer_;
   std::vector<double> base_lrs_;
-  int64_t steps_ = 0;
 };
 
 // Times gamma every step_size steps.
@@ -203,6 +211,10 @@ class ReduceLROnPlateau {
   ReduceLROnPlateau(Optimizer& optimizer, Mode mode = Mode::kMin, double factor = 0.1, int64_t patience = 10,
                     double threshold = 1e-4, ThresholdMode threshold_mode = ThresholdMode::kRel, int64_t cooldown = 0,
                     double min_lr = 0, double eps = 1e-8);
+  // With a least rate for each parameter group.  `verbose`: each change is a line on standard output.
+  ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double factor, int64_t patience, double threshold,
+                    ThresholdMode threshold_mode, int64_t cooldown, std::vector<double> min_lrs, double eps,
+                    bool verbose);
   void step(double metric);
   // What it has seen; the rates themselves are in the optimizer's state.  ValueError changes nothing.
   StateDict state_dict() const;
@@ -217,9 +229,11 @@ class ReduceLROnPlateau {
   double threshold_;
   ThresholdMode threshold_mode_;
   int64_t cooldown_;
-  double min_lr_, eps_;
+  std::vector<double> min_lrs_;
+  double eps_;
+  bool verbose_;
   double best_;
-  int64_t bad_steps_ = 0, cooldown_left_ = 0;
+  int64_t steps_ = 0, bad_steps_ = 0, cooldown_left_ = 0;
 };
 
 }  // namespace argand::optim

@@ -1,5 +1,9 @@
 // What is LibTorch's and nothing else's: macros, and names that stand in c10, at or torch.
+#include <ATen/Dispatch_v2.h>
+#include <ATen/OpMathType.h>
+#include <ATen/TensorUtils.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/utils/tensor_flatten.h>
 #include <torch/csrc/utils/variadic.h>
 #include <torch/detail/static.h>
@@ -311,6 +315,297 @@ TEST(Frontend, QuestionsAtCompileTime) {
   int sum = 0;
   torch::apply([&](int i) { sum = sum * 10 + i; }, 1, 2, 3);
   EXPECT_EQ(sum, 123);
+}
+
+// What follows was printed by LibTorch 2.15, where it prints.
+
+TEST(Frontend, ChecksAreBlocks) {
+  // clang-format off
+  TORCH_CHECK(true, "never")
+  TORCH_CHECK_EQ(1, 1)
+  TORCH_INTERNAL_ASSERT(true)
+  TORCH_INTERNAL_ASSERT_DEBUG_ONLY(true, "never")
+  // clang-format on
+  EXPECT_EQ(message_of<c10::Error>([] { TORCH_CHECK_LT(2, 1); }), "Check failed: 2 < 1 (2 vs. 1). ");
+  EXPECT_EQ(message_of<c10::Error>([] { TORCH_CHECK_ARG(1 > 2, 3, "why"); }), "invalid argument 3: why");
+  EXPECT_EQ(message_of<c10::LinAlgError>([] { TORCH_CHECK_LINALG(false, "why"); }), "why");
+  int* const none = nullptr;
+  EXPECT_THROW(TORCH_CHECK_NOTNULL(none), c10::Error);
+}
+
+TEST(Frontend, DispatchOverManyLists) {
+  const auto size_of = [](at::ScalarType t) {
+    return AT_DISPATCH_V2(t, "size_of", AT_WRAP([&] { return sizeof(scalar_t); }), AT_EXPAND(AT_ALL_TYPES_AND_COMPLEX),
+                          at::kHalf, at::kBFloat16);
+  };
+  EXPECT_EQ(size_of(at::kByte), 1U);
+  EXPECT_EQ(size_of(at::kComplexDouble), 16U);
+  EXPECT_EQ(size_of(at::kBFloat16), 2U);
+  EXPECT_THROW(size_of(at::kBool), c10::Error);
+  const auto index_size = [](at::ScalarType t) {
+    return AT_DISPATCH_INDEX_TYPES(t, "x", [&] { return sizeof(index_t); });
+  };
+  EXPECT_EQ(index_size(at::kInt) + index_size(at::kLong), 12U);
+  EXPECT_NE(message_of<c10::Error>([&] { index_size(at::kFloat); }).find("\"x\" not implemented for 'Float'"),
+            std::string::npos);
+  const torch::Tensor t = torch::ones({1}, at::kHalf);
+  EXPECT_EQ(AT_DISPATCH_ALL_TYPES_AND_COMPLEX_AND3(at::kBool, at::kBFloat16, at::kHalf, t.type(), "x",
+                                                   [&] { return sizeof(scalar_t); }),
+            2U);
+  static_assert(std::is_same_v<at::opmath_type<at::Half>, float> && std::is_same_v<at::opmath_type<double>, double>);
+}
+
+TEST(Frontend, Options) {
+  EXPECT_EQ(c10::str(torch::TensorOptions()),
+            "TensorOptions(dtype=float (default), device=cpu (default), layout=Strided (default), requires_grad=false "
+            "(default), pinned_memory=false (default), memory_format=(nullopt))");
+  EXPECT_EQ(c10::str(torch::arange(2).options()),
+            "TensorOptions(dtype=long int, device=cpu, layout=Strided, requires_grad=false (default), "
+            "pinned_memory=false (default), memory_format=(nullopt))");
+  EXPECT_EQ(c10::str(torch::TensorOptions()
+                         .dtype(torch::kHalf)
+                         .device(torch::kCUDA, 1)
+                         .requires_grad(true)
+                         .pinned_memory(true)
+                         .memory_format(at::MemoryFormat::ChannelsLast)),
+            "TensorOptions(dtype=c10::Half, device=cuda:1, layout=Strided (default), requires_grad=true, "
+            "pinned_memory=true, memory_format=ChannelsLast)");
+  EXPECT_EQ(torch::TensorOptions().dtype<double>().dtype(), torch::kDouble);
+}
+
+TEST(Frontend, WhatTensorsSayOfThemselves) {
+  const torch::Tensor t = torch::arange(12).view({3, 4});
+  EXPECT_EQ(c10::str(t.type()), "CPULongType");
+  EXPECT_EQ(c10::str(t.key_set()), "DispatchKeySet(CPU, ADInplaceOrView, AutogradCPU, AutocastCPU)");
+  EXPECT_EQ(t.data<int64_t>()[3], 3);
+  EXPECT_EQ(t.sym_sizes(), torch::IntArrayRef({3, 4}));
+  EXPECT_EQ(at::size(t, 0), 3);
+  EXPECT_EQ(at::_unsafe_view(t, {12}).sizes(), torch::IntArrayRef({12}));
+  EXPECT_EQ(t.index({torch::indexing::Slice(), torch::indexing::Slice({torch::indexing::None, 2})}).size(1), 2);
+  EXPECT_EQ(t.new_empty_strided({2, 2}, {1, 2}).strides(), torch::IntArrayRef({1, 2}));
+  testing::internal::CaptureStderr();
+  t.print();
+  torch::Tensor().print();
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "[CPULongType [3, 4]]\n[UndefinedTensor]\n");
+  EXPECT_EQ(c10::DeviceTypeName(at::kCUDA) + at::DeviceTypeName(at::kCPU, true), "CUDAcpu");
+  EXPECT_EQ(c10::str(torch::ones({1}, torch::requires_grad()).sum().grad_fn()).substr(0, 2), "0x");
+}
+
+TEST(Frontend, TensorsOverOtherMemory) {
+  torch::Tensor t = torch::arange(6);
+  t.as_strided_({2, 2}, {1, 2}, 1);
+  EXPECT_TRUE(t.equal(torch::tensor({1, 3, 2, 4}).view({2, 2})));
+  const torch::Tensor other = torch::arange(12);
+  t.set_(other.storage(), 2, {3}, {2});
+  EXPECT_TRUE(t.equal(torch::tensor({2, 4, 6})));
+  EXPECT_TRUE(t.is_alias_of(other) && !t.is_set_to(other));
+  t.set_(other);
+  EXPECT_TRUE(t.is_set_to(other));
+  EXPECT_EQ(t.set_().numel(), 0);
+  EXPECT_THROW(t.set_(torch::ones({1})), c10::Error);
+  EXPECT_THROW(t.set_(other.storage(), 0, {13}), c10::Error);
+  EXPECT_THROW(torch::ones({1}, torch::requires_grad()).as_strided_({1}, {1}), c10::Error);
+  float values[] = {1, 2, 3, 4};
+  int deleted = 0;
+  {
+    const torch::Tensor x = at::for_blob(values, {2}).strides({2}).deleter([&](void*) { ++deleted; }).make_tensor();
+    EXPECT_TRUE(x.equal(torch::tensor({1.0F, 3.0F})));
+    EXPECT_TRUE(at::for_blob(values, {2}).storage_offset(1).make_tensor().equal(torch::tensor({2.0F, 3.0F})));
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
+TEST(Frontend, DtypesByTheirNamesInC10) {
+  EXPECT_TRUE(c10::isFloatingType(at::kHalf) && c10::isIntegralType(at::kBool, true));
+  EXPECT_FALSE(c10::isIntegralType(at::kBool, false) || c10::isSignedType(at::kByte) || c10::isComplexType(at::kInt));
+  EXPECT_EQ(c10::elementSize(at::kDouble), 8U);
+  EXPECT_EQ(c10::promoteTypes(at::kInt, at::kHalf), at::kHalf);
+  EXPECT_FALSE(c10::canCast(at::kFloat, at::kInt));
+  EXPECT_EQ(c10::CppTypeToScalarType<int64_t>::value, at::kLong);
+}
+
+TEST(Frontend, Shapes) {
+  EXPECT_EQ(at::maybe_wrap_dim(-1, 2), 1);
+  EXPECT_EQ(at::maybe_wrap_dim(0, 0), 0);
+  EXPECT_EQ(message_of<c10::IndexError>([] { at::maybe_wrap_dim(2, 2); }),
+            "Dimension out of range (expected to be in range of [-2, 1], but got 2)");
+  EXPECT_EQ(message_of<c10::IndexError>([] { at::maybe_wrap_dim(0, 0, false); }),
+            "Dimension specified as 0 but tensor has no dimensions");
+  EXPECT_EQ(at::infer_size({2, 1}, {1, 3}), (std::vector<int64_t>{2, 3}));
+  const auto expanded = at::expand_outplace({torch::ones({3, 1}), torch::ones({2})});
+  EXPECT_EQ(expanded[0].sizes(), torch::IntArrayRef({3, 2}));
+  const auto [a, b] = at::expand_outplace(torch::ones({3, 1}), torch::ones({2}));
+  EXPECT_EQ(a->sizes(), b->sizes());
+  EXPECT_NE(message_of<c10::Error>([] {
+              at::checkDim("f", at::TensorArg(torch::ones({2}), "x", 1), 3);
+            }).find("Expected 3-dimensional tensor, but got 1-dimensional tensor for argument #1 'x'"),
+            std::string::npos);
+}
+
+TEST(Frontend, ThreadsHaveNumbers) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(4);
+  EXPECT_EQ(at::get_thread_num(), 0);
+  std::vector<std::atomic<int>> used(4);
+  std::atomic<bool> fits = true;
+  at::parallel_for(0, 1000, 1, [&](int64_t, int64_t) {
+    const auto n = static_cast<size_t>(at::get_thread_num());
+    if (n >= used.size() || used[n].fetch_add(1) != 0) fits = false;  // nobody else has the number now
+    std::this_thread::yield();
+    if (n < used.size()) used[n].fetch_sub(1);
+  });
+  EXPECT_TRUE(fits);
+  EXPECT_EQ(at::parallel_reduce(
+                0, 100, 7, int64_t{0}, [](int64_t b, int64_t e, int64_t x) { return x + (b + e - 1) * (e - b) / 2; },
+                std::plus<int64_t>()),
+            4950);
+  at::set_num_threads(before);
+  EXPECT_EQ(at::internal::GRAIN_SIZE, 32768);
+}
+
+TEST(Frontend, Process) {
+  at::globalContext().setDeterministicAlgorithms(true, false);
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  at::globalContext().setDeterministicAlgorithms(false, false);
+  EXPECT_EQ(at::hasCUDA(), torch::cuda::is_available());
+  EXPECT_TRUE(torch::cuda::is_available() || !torch::cuda::cudnn_is_available());
+  torch::cuda::manual_seed_all(1);
+  EXPECT_FALSE(at::show_config().empty() || at::get_parallel_info().empty());
+  at::Generator g = at::detail::createCPUGenerator(3);
+  EXPECT_NEAR(torch::empty({3}).normal_(0, 1, g)[0].item<double>(), 0.8033, 5e-5);
+  c10::OptionalDeviceGuard none;
+  EXPECT_FALSE(none.current_device().has_value());
+  EXPECT_EQ(c10::DeviceGuard(at::kCPU).original_device(), at::Device("cpu"));
+}
+
+struct Warm : torch::optim::LRScheduler {
+  using LRScheduler::LRScheduler;
+  std::vector<double> get_lrs() override {
+    auto rates = get_current_lrs();
+    for (double& rate : rates) rate = 0.1 * (step_count_ + 1);
+    return rates;
+  }
+};
+
+TEST(Frontend, SchedulersOfOnesOwn) {
+  torch::optim::SGD optimizer({torch::ones({1}, torch::requires_grad())}, 0.5);
+  Warm warm(optimizer);
+  for (const double rate : {0.1, 0.2, 0.1 * 3}) {
+    warm.step();
+    EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), rate);
+  }
+  EXPECT_EQ(warm.last_epoch(), 3);
+  EXPECT_THROW(warm.set_last_epoch(1), c10::NotImplementedError);
+  EXPECT_EQ(warm.last_epoch(), 3);
+}
+
+TEST(Frontend, PlateauScheduler) {
+  using Scheduler = torch::optim::ReduceLROnPlateauScheduler;
+  using Group = torch::optim::OptimizerParamGroup;
+  const auto p = [] { return torch::ones({1}, torch::requires_grad()); };
+  torch::optim::SGD optimizer({Group({p()}), Group({p()})}, torch::optim::SGDOptions(0.5));
+  Scheduler scheduler(optimizer, Scheduler::min, 0.5, 1, 0.1, Scheduler::rel, 1, {0.1F, 0.3F}, 1e-8, true);
+  std::string rates;
+  testing::internal::CaptureStdout();
+  for (const float m : {1.0F, 0.95F, 0.8F, 0.85F, 0.9F, 1.2F, 1.25F, 1.3F, 2.0F, 2.0F, 2.0F}) {
+    scheduler.step(m);
+    rates += c10::str(optimizer.param_groups()[0].options().get_lr(), "/",
+                      optimizer.param_groups()[1].options().get_lr(), " ");
+  }
+  EXPECT_EQ(
+      testing::internal::GetCapturedStdout(),
+      "Epoch 5: reducing learning rate of group 0 to 0.25\nEpoch 5: reducing learning rate of group 1 to 0.3\n"
+      "Epoch 8: reducing learning rate of group 0 to 0.125\nEpoch 11: reducing learning rate of group 0 to 0.1\n");
+  EXPECT_EQ(rates, "0.5/0.5 0.5/0.5 0.5/0.5 0.5/0.5 0.25/0.3 0.25/0.3 0.25/0.3 0.125/0.3 0.125/0.3 0.125/0.3 0.1/0.3 ");
+  EXPECT_THROW(Scheduler(optimizer, Scheduler::min, 1.0), c10::Error);
+  EXPECT_THROW(Scheduler(optimizer, Scheduler::min, 0.5, 1, 0.1, Scheduler::rel, 0, {0.1F}), c10::Error);
+}
+
+TEST(Frontend, ListsShareTheirElements) {
+  const c10::List<int64_t> list({1, 2});
+  const c10::IValue v(list), w = v;
+  v.toIntList().push_back(3);
+  w.toIntList().push_back(4);
+  EXPECT_EQ(list.vec(), (std::vector<int64_t>{1, 2, 3, 4}));
+  list.set(0, 9);
+  EXPECT_EQ(c10::str(v), "[9, 2, 3, 4]");
+  EXPECT_TRUE(v.isList() && v.isIntList() && v.tagKind() == "GenericList" && v.toList().size() == 4);
+  EXPECT_EQ(list.extract(0), 9);
+  EXPECT_FALSE(c10::IValue(list.copy()).toIntList().is(list));
+  EXPECT_THROW(v.toDoubleList(), c10::Error);
+  EXPECT_THROW(list.get(4), c10::Error);
+  EXPECT_EQ(c10::IValue(std::vector<bool>{true, false}).toBoolList().size(), 2U);
+}
+
+TEST(Frontend, DictsKeepTheirOrder) {
+  c10::Dict<std::string, at::Tensor> dict;
+  const torch::Tensor t = torch::ones({3, 4});
+  EXPECT_TRUE(dict.insert("b", t).second);
+  EXPECT_TRUE(dict.insert("a", t.relu()).second);
+  EXPECT_FALSE(dict.insert("a", t).second);
+  const c10::impl::GenericDict same = c10::IValue(dict).toGenericDict();
+  same.insert("z", t);
+  std::string keys;
+  for (const auto& entry : dict) keys += entry.key();
+  EXPECT_EQ(keys, "baz");
+  EXPECT_EQ(dict.erase("b"), 1U);
+  EXPECT_EQ(dict.begin()->key(), "a");
+  EXPECT_TRUE(dict.find("b") == dict.end() && dict.contains("z"));
+  EXPECT_EQ(message_of<c10::Error>([&] { dict.at("b"); }), "Argument passed to at() was not in the map.");
+  c10::Dict<int64_t, double> numbers;
+  numbers.insert(3, 1.5);
+  numbers.insert(1, 2.5);
+  EXPECT_EQ(c10::str(c10::IValue(numbers)), "{3: 1.5, 1: 2.5}");
+  numbers.find(3)->setValue(7.5);
+  EXPECT_EQ(numbers.at(3), 7.5);
+  EXPECT_THROW(same.insert(c10::IValue(std::vector<int64_t>{1}), t), c10::Error);
+}
+
+TEST(Frontend, TuplesAndTexts) {
+  const c10::IValue v(std::make_tuple(torch::ones({1}), 1, 2.5));
+  EXPECT_TRUE(v.isTuple() && v.tagKind() == "Tuple");
+  EXPECT_EQ(v.toTuple()->elements()[1].toInt(), 1);
+  EXPECT_EQ(v.toTupleRef().elements()[2].toDouble(), 2.5);
+  const c10::IValue pair(c10::ivalue::Tuple::create({1, 2}));
+  EXPECT_EQ(c10::str(pair, c10::IValue(), c10::IValue(1.0), c10::IValue(true), c10::IValue(std::vector<double>{1, 2})),
+            "(1, 2)None1.True[1., 2.]");
+  EXPECT_EQ((pair.to<std::tuple<int64_t, int64_t>>()), std::make_tuple(int64_t{1}, int64_t{2}));
+  EXPECT_TRUE(c10::IValue(1) == c10::IValue(1) && !(c10::IValue(1) == c10::IValue(1.0)));
+  EXPECT_EQ(c10::IValue(std::optional<int64_t>(3)).toOptional<int64_t>(), 3);
+  EXPECT_THROW(c10::IValue(2).toDouble(), c10::Error);
+}
+
+TEST(Frontend, Pickles) {
+  c10::Dict<std::string, at::Tensor> dict;
+  dict.insert("w", torch::arange(3));
+  const auto back = torch::pickle_load(torch::pickle_save(dict)).toGenericDict();
+  EXPECT_TRUE(back.at("w").toTensor().equal(torch::arange(3)));
+  const auto tuple = torch::pickle_load(
+      torch::pickle_save(std::make_tuple(1, 2.5, std::string("s"), true, std::vector<int64_t>{1, 2}, c10::IValue())));
+  EXPECT_EQ(c10::str(tuple), "(1, 2.5, s, True, [1, 2], None)");
+  EXPECT_THROW(torch::pickle_load({'x'}), c10::Error);
+  EXPECT_THROW(torch::pickle_save(at::detail::createCPUGenerator(1)), c10::Error);
+}
+
+TEST(Frontend, WhetherGradientsAreWanted) {
+  const torch::Tensor t = torch::ones({1}), r = torch::ones({1}, torch::requires_grad());
+  using torch::autograd::any_variable_requires_grad;
+  using torch::autograd::compute_requires_grad;
+  EXPECT_TRUE(any_variable_requires_grad({t, r}) && compute_requires_grad(t, r));
+  EXPECT_FALSE(any_variable_requires_grad({t, torch::Tensor()}) || compute_requires_grad(t));
+  const torch::NoGradGuard off;
+  EXPECT_TRUE(any_variable_requires_grad({r}));
+  EXPECT_FALSE(compute_requires_grad(t, r));
+}
+
+TEST(Frontend, FunctionsAndModules) {
+  const torch::Tensor x = torch::ones({16});
+  EXPECT_EQ(torch::stft(x, 8, 4, 8, torch::hann_window(8), false, true, true).sizes(), torch::IntArrayRef({5, 3}));
+  EXPECT_EQ(torch::stft(x, 8, 4, 8, torch::hann_window(8), true, "reflect", false, true, true).size(1), 5);
+  torch::nn::ModuleDict dict;
+  dict->update({{"a", torch::nn::Linear(1, 1).ptr()}});
+  EXPECT_EQ(dict->size(), 1U);
+  EXPECT_TRUE(torch::equal_if_defined(x, x) && !torch::equal_if_defined(x, torch::Tensor()));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Ops of a program's own: schemas, kernels, the order of keys, calls with types and with stacks, gradients.
 #include <ATen/core/boxing/impl/test_helpers.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/script.h>
 
 #include "argand/exec/autocast.h"
 #include "argand/library/schema.h"
@@ -271,6 +271,38 @@ TEST(Library, SchemasPrintAsTheyWereWritten) {
   EXPECT_EQ(schema.arguments()[2].default_value()->toDouble(), 2);
   EXPECT_TRUE(schema.arguments()[2].kwarg_only());
   EXPECT_EQ(schema.returns()[0].alias_info()->set, "x");
+}
+
+// ---- RegisterOperators, dicts and tuples
+
+c10::Dict<std::string, Tensor> scaled(const c10::Dict<std::string, Tensor>& tensors,
+                                      const std::vector<std::tuple<std::string, int64_t>>& by) {
+  c10::Dict<std::string, Tensor> out;
+  for (const auto& [name, factor] : by) out.insert(name, tensors.at(name) * factor);
+  return out;
+}
+Tensor twice(const Tensor& t) { return t * 2; }
+
+auto registry =
+    torch::RegisterOperators()
+        .op("reg::twice", &twice)
+        .op("reg::scaled", &scaled)
+        .op("reg::thrice(Tensor self) -> Tensor",
+            torch::RegisterOperators::options().kernel(c10::DispatchKey::CPU, [](const Tensor& t) { return t * 3; }))
+        .op("reg::same", torch::RegisterOperators::options().catchAllKernel<decltype(twice), &twice>());
+
+TEST(Library, RegisterOperators) {
+  const Tensor x = torch::ones({1}, torch::requires_grad());
+  for (const char* name : {"reg::twice", "reg::same"})
+    EXPECT_EQ(op(name).typed<Tensor(const Tensor&)>().call(x).item<float>(), 2) << name;
+  EXPECT_EQ(op("reg::thrice").typed<Tensor(const Tensor&)>().call(x.detach()).item<float>(), 3);
+  EXPECT_EQ(op("reg::scaled").schema().str(),
+            "reg::scaled(Dict(str, Tensor) _0, (str, int)[] _1) -> Dict(str, Tensor) _0");
+  c10::Dict<std::string, Tensor> tensors;
+  tensors.insert("x", x);
+  std::vector<c10::IValue> stack{tensors, std::vector<c10::IValue>{std::make_tuple(std::string("x"), 5)}};
+  op("reg::scaled").callBoxed(&stack);
+  EXPECT_EQ(stack.at(0).toGenericDict().at("x").toTensor().item<float>(), 5);
 }
 
 }  // namespace

@@ -1,8 +1,24 @@
 // Every header, macro, namespace and name that programs for LibTorch use, once each.
 #include <ATen/ATen.h>
+#include <ATen/AccumulateType.h>
+#include <ATen/Context.h>
+#include <ATen/Dispatch.h>
+#include <ATen/ExpandUtils.h>
+#include <ATen/Functions.h>
+#include <ATen/OpMathType.h>
+#include <ATen/Parallel.h>
+#include <ATen/ScalarOps.h>
 #include <ATen/TensorIndexing.h>
+#include <ATen/TensorUtils.h>
+#include <ATen/core/Dict.h>
+#include <ATen/core/List.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/record_function.h>
+#include <c10/core/DeviceGuard.h>
+#include <c10/core/ScalarType.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
+#include <c10/macros/Macros.h>
 #include <c10/util/ArrayRef.h>
 #include <c10/util/Exception.h>
 #include <c10/util/Optional.h>
@@ -10,6 +26,11 @@
 #include <c10/util/irange.h>
 #include <c10/util/tempfile.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/api/include/torch/nn/modules/conv.h>
+#include <torch/csrc/api/include/torch/optim/schedulers/reduce_on_plateau_scheduler.h>
+#include <torch/csrc/api/include/torch/torch.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/functions/utils.h>
 #include <torch/cuda.h>
 #include <torch/detail/static.h>
 #include <torch/expanding_array.h>
@@ -29,6 +50,8 @@
 #include <torch/torch.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+
+#include "argand/exec/profiler.h"
 
 namespace {
 
@@ -93,6 +116,30 @@ TEST(Names, Macros) {
   AT_DISPATCH_ALL_TYPES_AND2(at::kHalf, at::kBool, t.scalar_type(), "names", [&] { EXPECT_EQ(sizeof(scalar_t), 4U); });
   const auto plus = c10::Dispatcher::singleton().findSchemaOrThrow("names::plus", "");
   EXPECT_EQ(plus.typed<at::Tensor(const at::Tensor&)>().call(t).sum().item<float>(), 4);
+}
+
+at::Tensor recorded(const at::Tensor& t) {
+  RECORD_FUNCTION("names::recorded", std::vector<c10::IValue>({t}));
+  return t + 1;
+}
+
+TEST(Names, RecordFunction) {
+  recorded(torch::ones({2}));  // nobody listens
+  argand::profiler::Session session({});
+  {
+    RECORD_USER_SCOPE("scope");
+    recorded(torch::ones({2}));
+  }
+  at::RecordFunction guard;
+  EXPECT_TRUE(guard.isActive());
+  guard.before("guarded");
+  guard.end();
+  std::vector<std::pair<std::string, int64_t>> seen;
+  for (const auto& e : session.stop().events)
+    if (!e.name.starts_with("aten::") || e.name == "aten::add") seen.emplace_back(e.name, e.parent);
+  // In `scope`, after the two events of ones().
+  EXPECT_EQ(seen, (std::vector<std::pair<std::string, int64_t>>{
+                      {"scope", -1}, {"names::recorded", 0}, {"aten::add", 3}, {"guarded", -1}}));
 }
 
 TEST(Names, OfC10) {

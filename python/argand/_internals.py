@@ -43,10 +43,6 @@ def _ExcludeDispatchKeyGuard(keys):
         yield
 
 
-class DisableTorchFunctionSubclass(contextlib.nullcontext):
-    """A scope in which no __torch_function__ is called: none ever is."""
-
-
 def _log_api_usage_once(event):
     """Nothing is counted."""
 
@@ -55,6 +51,17 @@ def _get_tracing_state():
     """None: nothing is ever traced."""
 
 
-for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, DisableTorchFunctionSubclass, _log_api_usage_once,
-               _get_tracing_state):
+class _nn:
+    """torch._C._nn, of which packages take one function."""
+
+    @staticmethod
+    def _parse_to(*args, **kwargs):
+        """What Module.to(*args, **kwargs) means: device, dtype, non_blocking, memory_format."""
+        from .nn.modules.module import _to_arguments
+        return _to_arguments(*args, **kwargs)
+
+
+for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_usage_once, _get_tracing_state, _nn):
     setattr(_C, _thing.__name__, _thing)
+_C._TensorMeta = type(_C.Tensor)
+_C._has_xpu = _C._has_mps = _C._has_mkldnn = False

@@ -1,6 +1,7 @@
 """Methods of Tensor that are written in Python; importing this module adds them."""
 import copy
 import copyreg
+import itertools
 import numbers
 
 from . import _C, _settings
@@ -53,8 +54,10 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
 class RemovableHandle:
     """What removes a hook that was registered: remove(), or the end of a `with` statement."""
 
+    _numbers = itertools.count()
+
     def __init__(self, remove):
-        self._remove = remove
+        self._remove, self.id = remove, next(self._numbers)
 
     def remove(self):
         """Removes the hook; the second time it does nothing."""
@@ -381,12 +384,34 @@ def is_set_to(self, tensor):
 
 @method
 def as_subclass(self, cls):
-    """The same elements as an object of a subclass of Tensor, which has no history."""
-    if cls is Tensor:
-        return _C.alias(self)
-    if self.requires_grad and not self.is_leaf:
-        raise NotImplementedError("as_subclass(): a tensor with a history cannot become a subclass; use detach() first")
-    return _C._make_subclass(cls, self.detach(), self.requires_grad)
+    """The same elements, with their history, as an object of a subclass of Tensor."""
+    return _C.alias(self) if cls is Tensor else _C._as_subclass(cls, self)
+
+
+# ---- subclasses
+
+
+def _converted(result, cls):
+    if isinstance(result, Tensor):
+        return result if isinstance(result, cls) else _C._as_subclass(cls, result)
+    if isinstance(result, (tuple, list)):
+        parts = [_converted(r, cls) for r in result]
+        if isinstance(result, tuple) and hasattr(result, "_fields"):  # a namedtuple
+            return type(result)(*parts)
+        return type(result)(parts)
+    return result
+
+
+def __torch_function__(cls, func, types, args=(), kwargs=None):
+    """What functions do with subclasses of Tensor: they take them as tensors, and results are of the subclass."""
+    if not all(issubclass(cls, t) for t in types):
+        return NotImplemented
+    with _C.DisableTorchFunctionSubclass():
+        result = func(*args, **(kwargs or {}))
+    return result if cls is Tensor else _converted(result, cls)
+
+
+Tensor.__torch_function__ = classmethod(__torch_function__)
 
 
 @method

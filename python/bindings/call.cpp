@@ -6,6 +6,7 @@
 
 #include "argand/exec/invoke.h"
 #include "bindings/constants.h"
+#include "bindings/overrides.h"
 
 namespace argand::python {
 namespace {
@@ -369,11 +370,20 @@ void Call::read_booleans(size_t i, std::span<bool> out) const {
   for (size_t k = 0; k < out.size(); ++k) out[k] = truth(element(list, static_cast<Py_ssize_t>(k)));
 }
 TensorOptions Call::options(size_t i) const {
+  if (has(i + 1) && values_[i + 1] != Py_None) check_layout(values_[i + 1]);
   return TensorOptions()
       .dtype(optional_dtype(i))
       .device(optional_device(i + 2))
       .pinned_memory(optional_boolean(i + 3))
       .requires_grad(optional_boolean(i + 4));
+}
+
+void Call::check_options(size_t i, const Tensor& out) const {
+  const TensorOptions given = options(i);
+  ARGAND_CHECK(DtypeError, !given.has_dtype() || given.dtype() == out.dtype(), table_->name, "(): dtype ",
+               given.dtype(), " does not match dtype of out parameter (", out.dtype(), ")");
+  ARGAND_CHECK(DeviceError, !given.has_device() || given.device() == out.device(), table_->name, "(): device ",
+               given.device(), " does not match device of out parameter (", out.device(), ")");
 }
 
 // ---- results
@@ -432,6 +442,7 @@ namespace {
 struct FunctionObject {
   PyObject_HEAD vectorcallfunc call;
   const FunctionTable* table;
+  PyObject* dict;  // packages set attributes on functions
 };
 
 PyTypeObject* function_type = nullptr;
@@ -439,11 +450,18 @@ PyTypeObject* method_type = nullptr;
 
 const FunctionTable& table_of(PyObject* self) { return *reinterpret_cast<FunctionObject*>(self)->table; }
 
+size_t count(size_t num_positional, PyObject* keywords) {
+  return num_positional + (keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0);
+}
+
 PyObject* call_object(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
-  return call_function(table_of(self), arguments, static_cast<size_t>(PyVectorcall_NARGS(flags)), keywords);
+  const size_t n = static_cast<size_t>(PyVectorcall_NARGS(flags));
+  if (is_overridden(arguments, count(n, keywords))) return call_override(self, arguments, n, keywords);
+  return call_function(table_of(self), arguments, n, keywords);
 }
 PyObject* call_method(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
   const size_t n = static_cast<size_t>(PyVectorcall_NARGS(flags));
+  if (is_overridden(arguments, count(n, keywords))) return call_override(self, arguments, n, keywords);
   if (n == 0 || !is_tensor(arguments[0])) {
     PyErr_Format(PyExc_TypeError, "descriptor '%s' of Tensor needs a Tensor, not %s", table_of(self).name,
                  n ? type_name(arguments[0]).c_str() : "nothing");
@@ -476,11 +494,13 @@ PyObject* reduce(PyObject* self, PyObject*) {
 }
 void forget(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
+  Py_CLEAR(reinterpret_cast<FunctionObject*>(self)->dict);
   reinterpret_cast<freefunc>(PyType_GetSlot(type, Py_tp_free))(self);
   Py_DECREF(type);
 }
 
-PyGetSetDef function_properties[] = {{"__name__", name_of, nullptr, nullptr, nullptr},
+PyGetSetDef function_properties[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+                                     {"__name__", name_of, nullptr, nullptr, nullptr},
                                      {"__qualname__", name_of, nullptr, nullptr, nullptr},
                                      {"__module__", module_of, nullptr, nullptr, nullptr},
                                      {"__doc__", documentation_of, nullptr, nullptr, nullptr},
@@ -488,6 +508,7 @@ PyGetSetDef function_properties[] = {{"__name__", name_of, nullptr, nullptr, nul
 PyMethodDef function_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef function_members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(FunctionObject, call), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(FunctionObject, dict), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyType_Slot function_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)},
                                 {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},

@@ -225,10 +225,26 @@ class FromPython {
     if (is(o, classes_.parameter)) return with_attributes(o, Value::parameter(as_tensor(p)));
     if (is(o, reinterpret_cast<PyObject*>(dtype_type))) return *as_dtype(p);
     if (is(o, reinterpret_cast<PyObject*>(device_type))) return *as_device(p);
-    if (is(o, reinterpret_cast<PyObject*>(layout_type))) return Value::with_text(Kind::kLayout, "torch.strided");
-    ARGAND_THROW(ValueError, "save: a value of type ", type_name(p),
+    if (is(o, reinterpret_cast<PyObject*>(layout_type))) {
+      check_layout(p);
+      return Value::with_text(Kind::kLayout, "torch.strided");
+    }
+    const std::string type = type_name(p);
+    if (const nb::object plain = numpy_number(o, type); plain.is_valid()) return make(plain);
+    ARGAND_CHECK(ValueError, type != "numpy.ndarray",
+                 "save: a NumPy array cannot be saved: save torch.from_numpy(array), or array.tolist()");
+    ARGAND_THROW(ValueError, "save: a value of type ", type,
                  " cannot be saved: load() reads tensors, containers and plain values, no other objects",
                  nb::isinstance(o, classes_.module) ? "; save the module's state_dict()" : "");
+  }
+  // Numbers and texts of NumPy's are saved as the plain ones that they are equal to.
+  static nb::object numpy_number(nb::handle o, std::string_view type) {
+    for (const char* prefix : {"bool", "int", "uint", "float", "complex", "str", "bytes"}) {
+      if (!type.starts_with("numpy.") || !type.substr(6).starts_with(prefix)) continue;
+      nb::object plain = o.attr("item")();
+      if (!type_name(plain.ptr()).starts_with("numpy.")) return plain;  // a longdouble stays one
+    }
+    return {};
   }
   std::string factory_of(nb::handle o) const {
     const nb::object factory = o.attr("default_factory");

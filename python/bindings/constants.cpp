@@ -22,8 +22,26 @@ PyTypeObject* size_type = nullptr;
 
 namespace {
 
+// Dtypes of PyTorch's that no op here takes: programs compare with them, and read their sizes.
+struct ForeignDtype {
+  const char* name;
+  int itemsize;
+  bool is_floating_point, is_complex, is_signed;
+};
+constexpr ForeignDtype kForeign[] = {
+    {"uint16", 2, false, false, false},         {"uint32", 4, false, false, false},
+    {"uint64", 8, false, false, false},         {"float8_e4m3fn", 1, true, false, true},
+    {"float8_e4m3fnuz", 1, true, false, true},  {"float8_e5m2", 1, true, false, true},
+    {"float8_e5m2fnuz", 1, true, false, true},  {"float8_e8m0fnu", 1, true, false, false},
+    {"float4_e2m1fn_x2", 1, true, false, true}, {"complex32", 4, false, true, true},
+    {"quint8", 1, false, false, false},         {"qint8", 1, false, false, true},
+    {"qint32", 4, false, false, true},          {"quint4x2", 1, false, false, false},
+    {"quint2x4", 1, false, false, false}};
+
 struct DtypeObject {
   ScalarType type;
+  const ForeignDtype* foreign = nullptr;
+  const char* name() const { return foreign ? foreign->name : dtype_name(type); }
 };
 PyObject* dtype_objects[kNumScalarTypes];
 
@@ -39,14 +57,20 @@ nb::object by_name(const char* name) {
 
 void add_dtypes(nb::module_& module) {
   nb::class_<DtypeObject>(module, "dtype", "The type of a tensor's elements.")
-      .def_prop_ro("is_floating_point", [](const DtypeObject& d) { return argand::is_floating_point(d.type); })
-      .def_prop_ro("is_complex", [](const DtypeObject& d) { return argand::is_complex(d.type); })
-      .def_prop_ro("is_signed", [](const DtypeObject& d) { return argand::is_signed(d.type); })
-      .def_prop_ro("itemsize", [](const DtypeObject& d) { return element_size(d.type); })
-      .def("to_real", [](const DtypeObject& d) { return nb::borrow(dtype_object(to_real_type(d.type))); })
-      .def("to_complex", [](const DtypeObject& d) { return nb::borrow(dtype_object(to_complex_type(d.type))); })
-      .def("__repr__", [](const DtypeObject& d) { return str("torch.", dtype_name(d.type)); })
-      .def("__reduce__", [](const DtypeObject& d) { return by_name(dtype_name(d.type)); });
+      .def_prop_ro("is_floating_point",
+                   [](const DtypeObject& d) {
+                     return d.foreign ? d.foreign->is_floating_point : argand::is_floating_point(d.type);
+                   })
+      .def_prop_ro("is_complex",
+                   [](const DtypeObject& d) { return d.foreign ? d.foreign->is_complex : argand::is_complex(d.type); })
+      .def_prop_ro("is_signed",
+                   [](const DtypeObject& d) { return d.foreign ? d.foreign->is_signed : argand::is_signed(d.type); })
+      .def_prop_ro("itemsize",
+                   [](const DtypeObject& d) { return d.foreign ? d.foreign->itemsize : element_size(d.type); })
+      .def("to_real", [](nb::object d) { return nb::borrow(dtype_object(to_real_type(*as_dtype(d.ptr())))); })
+      .def("to_complex", [](nb::object d) { return nb::borrow(dtype_object(to_complex_type(*as_dtype(d.ptr())))); })
+      .def("__repr__", [](const DtypeObject& d) { return str("torch.", d.name()); })
+      .def("__reduce__", [](const DtypeObject& d) { return by_name(d.name()); });
   dtype_type = type_of<DtypeObject>();
   for (int i = 0; i < kNumScalarTypes; ++i) {
     const auto type = static_cast<ScalarType>(i);
@@ -54,6 +78,8 @@ void add_dtypes(nb::module_& module) {
     module.attr(dtype_name(type)) = object;
     dtype_objects[i] = object.release().ptr();
   }
+  for (const ForeignDtype& f : kForeign) module.attr(f.name) = nb::cast(DtypeObject{ScalarType::Undefined, &f});
+  module.attr("chalf") = module.attr("complex32");
   static constexpr std::pair<const char*, ScalarType> aliases[] = {
       {"float", kFloat}, {"double", kDouble}, {"half", kHalf},           {"long", kLong},
       {"int", kInt},     {"short", kShort},   {"cfloat", kComplexFloat}, {"cdouble", kComplexDouble}};
@@ -113,6 +139,8 @@ void add_devices(nb::module_& module) {
   module.def("_set_default_device", [](const Device& d) { set_default_device(d); });
 }
 
+enum class LayoutName : int8_t { kStrided, kSparseCoo, kSparseCsr, kSparseCsc, kSparseBsr, kSparseBsc, kJagged };
+
 void add_formats(nb::module_& module) {
   nb::enum_<MemoryFormat>(module, "memory_format")
       .value("contiguous_format", MemoryFormat::Contiguous)
@@ -121,8 +149,17 @@ void add_formats(nb::module_& module) {
       .value("channels_last_3d", MemoryFormat::ChannelsLast3d)
       .export_values();
   memory_format_type = type_of<MemoryFormat>();
-  nb::enum_<Layout>(module, "layout").value("strided", Layout::Strided).export_values();
-  layout_type = type_of<Layout>();
+  // No tensor has the others: programs compare with them.
+  nb::enum_<LayoutName>(module, "layout")
+      .value("strided", LayoutName::kStrided)
+      .value("sparse_coo", LayoutName::kSparseCoo)
+      .value("sparse_csr", LayoutName::kSparseCsr)
+      .value("sparse_csc", LayoutName::kSparseCsc)
+      .value("sparse_bsr", LayoutName::kSparseBsr)
+      .value("sparse_bsc", LayoutName::kSparseBsc)
+      .value("jagged", LayoutName::kJagged)
+      .export_values();
+  layout_type = type_of<LayoutName>();
 }
 
 Generator default_generator_of(const Device& device) {
@@ -244,7 +281,11 @@ PyObject* wrap_size(IntArrayRef sizes) {
 }
 
 std::optional<ScalarType> as_dtype(PyObject* object) {
-  if (PyObject_TypeCheck(object, dtype_type)) return nb::inst_ptr<DtypeObject>(object)->type;
+  if (PyObject_TypeCheck(object, dtype_type)) {
+    const auto& d = *nb::inst_ptr<DtypeObject>(object);
+    ARGAND_CHECK(NotImplementedError, !d.foreign, "no op of Argand takes or makes tensors of dtype ", d.name());
+    return d.type;
+  }
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return get_default_dtype();
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return kBool;
@@ -259,6 +300,16 @@ std::optional<Device> as_device(PyObject* object) {
   const int64_t index = to_integer(object);
   ARGAND_CHECK(ValueError, index >= 0 && index < 128, "device: expected an index from 0 to 127, got ", index);
   return Device(kCUDA, static_cast<DeviceIndex>(index));
+}
+
+PyObject* strided_layout() {
+  static PyObject* const layout = nb::cast(LayoutName::kStrided).release().ptr();
+  return layout;
+}
+
+void check_layout(PyObject* layout) {
+  ARGAND_CHECK(NotImplementedError, layout == strided_layout(), "Argand has no tensors of the layout ",
+               nb::str(nb::handle(layout)).c_str());
 }
 
 void add_constants(nb::module_& module) {

@@ -9,6 +9,7 @@
 #include "argand/autograd/engine.h"
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"
+#include "argand/autograd/pass.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
 
@@ -178,6 +179,30 @@ struct LeafHook {
   }
 };
 
+class PythonSavedHooks final : public autograd::SavedTensorHooks {
+ public:
+  PythonSavedHooks(nb::object pack, nb::object unpack) : pack_(std::move(pack)), unpack_(std::move(unpack)) {}
+  std::shared_ptr<void> pack(const Tensor& t) override {
+    return in_python([&] {
+      const nb::object given = nb::steal(wrap(t));
+      return std::make_shared<SharedRef>(nb::handle(pack_.get())(given));
+    });
+  }
+  Tensor unpack(const std::shared_ptr<void>& packed) override {
+    return in_python([&] {
+      const nb::object result = nb::handle(unpack_.get())(nb::borrow(static_cast<SharedRef*>(packed.get())->get()));
+      if (is_tensor(result.ptr())) return as_tensor(result.ptr());
+      PyErr_Format(PyExc_TypeError,
+                   "Output of saved tensor unpack_hook expected to be a Tensor but got result of type %s",
+                   type_name(result.ptr()).c_str());
+      throw nb::python_error();
+    });
+  }
+
+ private:
+  SharedRef pack_, unpack_;
+};
+
 int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visitor, void* arg) {
   for (const autograd::Node::Hook& hook : hooks) {
     int stop = 0;
@@ -238,6 +263,13 @@ void add_nodes(nb::module_& module) {
   module.def("_register_post_accumulate_grad_hook", [](const Tensor& leaf, nb::object hook) {
     return autograd::add_post_accumulate_hook(leaf, LeafHook{SharedRef(std::move(hook))});
   });
+  module.def("_push_saved_tensors_hooks", [](nb::object pack, nb::object unpack) {
+    autograd::SavedTensorHooks::push(std::make_shared<PythonSavedHooks>(std::move(pack), std::move(unpack)));
+  });
+  module.def("_pop_saved_tensors_hooks", &autograd::SavedTensorHooks::pop);
+  module.def("_disable_saved_tensors_hooks", &autograd::SavedTensorHooks::disable, nb::arg().none());
+  module.def("_gradient_wanted", [](const Tensor& t) { return autograd::Pass::reaches(gradient_edge(t)); });
+  module.def("_bump_version", [](const Tensor& t) { t.impl().bump_version(); });
   module.def("_remove_hook", [](const Tensor& tensor, unsigned handle) { tensor.remove_hook(handle); });
 }
 

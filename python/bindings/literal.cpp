@@ -1,5 +1,7 @@
 #include "bindings/literal.h"
 
+#include <nanobind/stl/string.h>
+
 #include "argand/core/dispatch.h"
 #include "argand/core/grad_mode.h"
 #include "argand/ops/create/blob.h"

@@ -5,6 +5,7 @@
 #include "bindings/graph.h"
 #include "bindings/literal.h"
 #include "bindings/modules.h"
+#include "bindings/overrides.h"
 
 NB_MODULE(_C, module) {
   using namespace argand::python;
@@ -15,6 +16,7 @@ NB_MODULE(_C, module) {
   add_tensor_type(module);
   add_constants(module);
   add_tensor_methods(module);
+  add_overrides(module);
   add_literals(module);
   add_storages(module);
   add_checkpoints(module);
@@ -26,4 +28,5 @@ NB_MODULE(_C, module) {
   add_optimizers(module);
   add_models(module);
   add_datasets(module);
+  add_profiler(module);
 }

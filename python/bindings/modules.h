@@ -14,5 +14,6 @@ void add_cuda(nb::module_& module);
 void add_optimizers(nb::module_& module);
 void add_models(nb::module_& module);  // the tables of argand.models
 void add_datasets(nb::module_& module);
+void add_profiler(nb::module_& module);
 
 }  // namespace argand::python

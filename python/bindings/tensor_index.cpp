@@ -4,6 +4,7 @@
 #include "argand/ops/functions.h"
 #include "bindings/literal.h"
 #include "bindings/numbers.h"
+#include "bindings/overrides.h"
 #include "bindings/tensor_object.h"
 
 namespace argand::python {
@@ -70,6 +71,8 @@ std::vector<TensorIndex> read_key(const Tensor& self, PyObject* key) {
 }  // namespace
 
 PyObject* get_item(PyObject* self, PyObject* key) {
+  PyObject* const arguments[] = {self, key};
+  if (is_overridden(arguments, 2)) return call_override("__getitem__", "__getitem__", self, key);
   return guarded([&] {
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);
@@ -85,6 +88,15 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 }
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
+  PyObject* const arguments[] = {self, key, value};
+  if (value && is_overridden(arguments, 3)) {
+    return guarded_status([&] {
+      const nb::object method = nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr("__setitem__");
+      PyObject* const result = call_override(method.ptr(), arguments, 3, nullptr);
+      if (!result) throw nb::python_error();
+      Py_DECREF(result);
+    });
+  }
   return guarded_status([&] {
     ARGAND_CHECK(NotImplementedError, value, "Tensor does not support deleting items");
     const Tensor& t = as_tensor(self);

@@ -292,12 +292,14 @@ void add_tensor_methods(nb::module_& module) {
     nb::setattr(reinterpret_cast<PyObject*>(tensor_type), method->ml_name, descriptor);
   }
   for (const FunctionTable& table : kTables) add_method(tensor_type, table);
-  // torch.Tensor._make_subclass: the same tensor as an object of a subclass (Parameter).
+  // The same elements as an object of a subclass: a leaf (Parameter), or with their history.
   module.def("_make_subclass", [](nb::handle type, const Tensor& data, bool requires_grad) {
-    const Tensor t = data.detach();
-    const Tensor own = argand::alias(t).detach();
+    const Tensor own = argand::alias(data.detach()).detach();
     own.set_requires_grad(requires_grad);
     return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), own));
+  });
+  module.def("_as_subclass", [](nb::handle type, const Tensor& t) {
+    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), argand::alias(t)));
   });
 }
 

@@ -2,6 +2,7 @@
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "bindings/call.h"
+#include "bindings/overrides.h"
 
 namespace argand::python {
 namespace {
@@ -13,8 +14,16 @@ std::optional<Tensor> operand(PyObject* object) {
   return std::nullopt;
 }
 
+// Tensor's methods of an operator, for classes that override it: with the tensor on the left, and on the right.
+struct Names {
+  const char* name;
+  const char* reflected;
+};
+
 template <class F>
-PyObject* binary(PyObject* a, PyObject* b, const F& f) noexcept {
+PyObject* binary(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
+  PyObject* const both[] = {a, b};
+  if (is_overridden(both, 2)) return call_override(names.name, names.reflected, a, b);
   return guarded([&]() -> PyObject* {
     const std::optional<Tensor> x = operand(a), y = operand(b);
     if (!x || !y) return Py_NewRef(Py_NotImplemented);
@@ -27,7 +36,9 @@ PyObject* binary(PyObject* a, PyObject* b, const F& f) noexcept {
   });
 }
 template <class F>
-PyObject* in_place(PyObject* self, PyObject* other, const F& f) noexcept {
+PyObject* in_place(const char* name, PyObject* self, PyObject* other, const F& f) noexcept {
+  PyObject* const both[] = {self, other};
+  if (is_overridden(both, 2)) return call_override(name, name, self, other);
   return guarded([&]() -> PyObject* {
     const std::optional<Tensor> y = operand(other);
     if (!y) return Py_NewRef(Py_NotImplemented);
@@ -39,7 +50,8 @@ PyObject* in_place(PyObject* self, PyObject* other, const F& f) noexcept {
   });
 }
 template <class F>
-PyObject* unary(PyObject* self, const F& f) noexcept {
+PyObject* unary(const char* name, PyObject* self, const F& f) noexcept {
+  if (is_overridden(&self, 1)) return call_override(name, name, self, nullptr);
   return guarded([&] {
     Tensor result;
     {
@@ -50,35 +62,36 @@ PyObject* unary(PyObject* self, const F& f) noexcept {
   });
 }
 
-#define ARGAND_BINARY(name, expression)                                               \
-  PyObject* name(PyObject* a, PyObject* b) {                                          \
-    return binary(a, b, [](const Tensor& x, const Tensor& y) { return expression; }); \
+#define ARGAND_BINARY(name, method, reflected, expression)                                                 \
+  PyObject* name(PyObject* a, PyObject* b) {                                                               \
+    return binary({method, reflected}, a, b, [](const Tensor& x, const Tensor& y) { return expression; }); \
   }
-ARGAND_BINARY(add, argand::add(x, y))
-ARGAND_BINARY(subtract, argand::sub(x, y))
-ARGAND_BINARY(multiply, argand::mul(x, y))
-ARGAND_BINARY(divide, argand::div(x, y))
-ARGAND_BINARY(floor_divide, argand::floor_divide(x, y))
-ARGAND_BINARY(remainder, argand::remainder(x, y))
-ARGAND_BINARY(bitwise_and, argand::bitwise_and(x, y))
-ARGAND_BINARY(bitwise_or, argand::bitwise_or(x, y))
-ARGAND_BINARY(bitwise_xor, argand::bitwise_xor(x, y))
-ARGAND_BINARY(shift_left, argand::bitwise_left_shift(x, y))
-ARGAND_BINARY(shift_right, argand::bitwise_right_shift(x, y))
+ARGAND_BINARY(add, "add", "add", argand::add(x, y))
+ARGAND_BINARY(subtract, "sub", "__rsub__", argand::sub(x, y))
+ARGAND_BINARY(multiply, "mul", "mul", argand::mul(x, y))
+ARGAND_BINARY(divide, "div", "__rtruediv__", argand::div(x, y))
+ARGAND_BINARY(floor_divide, "__floordiv__", "__rfloordiv__", argand::floor_divide(x, y))
+ARGAND_BINARY(remainder, "remainder", "__rmod__", argand::remainder(x, y))
+ARGAND_BINARY(bitwise_and, "__and__", "__rand__", argand::bitwise_and(x, y))
+ARGAND_BINARY(bitwise_or, "__or__", "__ror__", argand::bitwise_or(x, y))
+ARGAND_BINARY(bitwise_xor, "__xor__", "__rxor__", argand::bitwise_xor(x, y))
+ARGAND_BINARY(shift_left, "__lshift__", "__rlshift__", argand::bitwise_left_shift(x, y))
+ARGAND_BINARY(shift_right, "__rshift__", "__rrshift__", argand::bitwise_right_shift(x, y))
 #undef ARGAND_BINARY
 
 PyObject* power(PyObject* a, PyObject* b, PyObject*) {
-  return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::pow(x, y); });
+  return binary({"__pow__", "__rpow__"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::pow(x, y); });
 }
 // A number is no matrix.
 PyObject* matrix_multiply(PyObject* a, PyObject* b) {
-  if (!is_tensor(a) || !is_tensor(b)) return Py_NewRef(Py_NotImplemented);
-  return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::matmul(x, y); });
+  PyObject* const both[] = {a, b};
+  if ((!is_tensor(a) || !is_tensor(b)) && !is_overridden(both, 2)) return Py_NewRef(Py_NotImplemented);
+  return binary({"matmul", "__rmatmul__"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::matmul(x, y); });
 }
 
-#define ARGAND_IN_PLACE(name, method)                                                    \
-  PyObject* name(PyObject* self, PyObject* other) {                                      \
-    return in_place(self, other, [](const Tensor& x, const Tensor& y) { x.method(y); }); \
+#define ARGAND_IN_PLACE(name, method)                                                             \
+  PyObject* name(PyObject* self, PyObject* other) {                                               \
+    return in_place(#method, self, other, [](const Tensor& x, const Tensor& y) { x.method(y); }); \
   }
 ARGAND_IN_PLACE(add_to, add_)
 ARGAND_IN_PLACE(subtract_from, sub_)
@@ -93,18 +106,18 @@ ARGAND_IN_PLACE(shift_left_by, bitwise_left_shift_)
 ARGAND_IN_PLACE(shift_right_by, bitwise_right_shift_)
 #undef ARGAND_IN_PLACE
 PyObject* raise_to(PyObject* self, PyObject* other, PyObject*) {
-  return in_place(self, other, [](const Tensor& x, const Tensor& y) { x.pow_(y); });
+  return in_place("pow_", self, other, [](const Tensor& x, const Tensor& y) { x.pow_(y); });
 }
 
 PyObject* negative(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return argand::neg(x); });
+  return unary("neg", self, [](const Tensor& x) { return argand::neg(x); });
 }
 PyObject* positive(PyObject* self) { return Py_NewRef(self); }
 PyObject* absolute(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return argand::abs(x); });
+  return unary("abs", self, [](const Tensor& x) { return argand::abs(x); });
 }
 PyObject* invert(PyObject* self) {
-  return unary(self, [](const Tensor& x) { return argand::bitwise_not(x); });
+  return unary("bitwise_not", self, [](const Tensor& x) { return argand::bitwise_not(x); });
 }
 
 Scalar value_of(PyObject* self) {
@@ -185,17 +198,17 @@ PyType_Slot number_slots[] = {slot(Py_nb_add, add),
 PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
     case Py_LT:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::lt(x, y); });
+      return binary({"lt", "lt"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::lt(x, y); });
     case Py_LE:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
+      return binary({"le", "le"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
     case Py_EQ:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
+      return binary({"eq", "eq"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
     case Py_NE:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
+      return binary({"ne", "ne"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
     case Py_GT:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
+      return binary({"gt", "gt"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
     default:
-      return binary(a, b, [](const Tensor& x, const Tensor& y) { return argand::ge(x, y); });
+      return binary({"ge", "ge"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ge(x, y); });
   }
 }
 

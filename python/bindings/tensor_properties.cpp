@@ -25,7 +25,7 @@ PyObject* device(PyObject* self, void*) {
   return guarded([&] { return wrap(as_tensor(self).device()); });
 }
 PyObject* layout(PyObject*, void*) {
-  return guarded([&] { return nb::cast(kStrided).release().ptr(); });
+  return guarded([&] { return Py_NewRef(strided_layout()); });
 }
 PyObject* ndim(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self).dim()); }
 PyObject* itemsize(PyObject* self, void*) { return PyLong_FromLongLong(as_tensor(self).itemsize()); }

@@ -354,3 +354,15 @@ def test_safetensors_in_one_file_and_in_several(tmp_path):
     index.write_text(json.dumps({"weight_map": {**names, "c": "../2.safetensors"}}))
     with pytest.raises(RuntimeError, match="plain name"):
         torch.load(index)
+
+
+def test_numbers_of_numpy_are_saved_as_plain_ones():
+    np = pytest.importorskip("numpy")
+    values = {"best": np.float64(0.5), "single": np.float32(0.25), "step": np.int64(7), "on": np.bool_(True), "name": np.str_("x"),
+              "both": [np.complex128(1 + 2j), np.uint8(3)]}
+    loaded = round_trip(values)
+    assert loaded == values and [type(v) for v in loaded.values()] == [float, float, int, bool, str, list]
+    with pytest.raises(ValueError, match="a NumPy array cannot be saved: save torch.from_numpy"):
+        round_trip({"a": np.zeros(2)})
+    with pytest.raises(ValueError, match="numpy.longdouble cannot be saved"):
+        round_trip(np.longdouble(1))

@@ -171,6 +171,8 @@ class Api:
         if "function" in op.forms:
             self.functions.append((f"{result} {s.name}({parameters(s.args, True)});",
                                    f"{result} {s.name}({parameters(s.args, False)}) {{\n{fill(op, s, None)}{call(op, s)}}}"))
+            if s.is_factory and "out" not in op.forms:
+                self.factory_out(s)
         if "method" in op.forms and self_is_tensor:
             self.methods.append((f"{result} {s.name}({parameters(rest, True)}) const;",
                                  f"{result} Tensor::{s.name}({parameters(rest, False)}) const {{\n{fill(op, s, '*this')}{call(op, s)}}}"))
@@ -191,6 +193,15 @@ class Api:
         declared = f"Tensor& {name}(Tensor& self{', ' if rest else ''}{parameters(rest, True)});"
         defined = f"Tensor& {name}(Tensor& self{', ' if rest else ''}{parameters(rest, False)}) {{\n"
         self.functions.append((declared, defined + fill(op, s, "self") + run.format("self") + "  return self;\n}"))
+
+    def factory_out(self, s):
+        """zeros_out(out, size): what is made has the dtype and the device of `out`."""
+        given = [a for a in s.args if a.type != "TensorOptions"]
+        values = ", ".join("ops::options_of(out)" if a.type == "TensorOptions" else a.name for a in s.args)
+        comma = ", " if given else ""
+        self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
+                               f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n"
+                               f"  return ops::fill_out(out, {s.name}({values}));\n}}"))
 
     def out(self, op, s):
         n = len(s.returns)

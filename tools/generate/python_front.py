@@ -156,8 +156,9 @@ class Overload:
             order = ["self"] + [name for name in order if name != "self"]
         self.parameters, self.values = parameters(schema, self.is_function, order)
         # Declared by emit.Api.out.
-        self.has_out = (form == "function" and "out" in op.forms and not schema.in_place_only
-                        and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
+        self.fills_out = form == "function" and schema.is_factory and "function" in op.forms and "out" not in op.forms
+        self.has_out = self.fills_out or (form == "function" and "out" in op.forms and not schema.in_place_only
+                                          and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
         if self.has_out:
             n = len(schema.returns)
             self.parameters.append(Parameter("out", "kTensor" if n == 1 else "kTensorList", "",
@@ -192,7 +193,12 @@ class Overload:
                 else:
                     body.append(f"    std::vector<Tensor> out = c.tensors({at});")
                     body.append(f'    ARGAND_CHECK(ValueError, out.size() == {n}, "{s.name}(): expected {n} tensors in out, got ", out.size());')
-                body.append(f"    return answer_with(c, {at}, [&] {{ argand::{s.name}_out({', '.join(outs + given)}); }});\n  }}")
+                written = given
+                if self.fills_out:
+                    options = next(i for i, p in enumerate(self.parameters) if p.kind == "kDtype")
+                    body.append(f"    c.check_options({options}, out);")
+                    written = [g for g, a in zip(given, s.args) if a.type != "TensorOptions"]
+                body.append(f"    return answer_with(c, {at}, [&] {{ argand::{s.name}_out({', '.join(outs + written)}); }});\n  }}")
             if "function" in self.op.forms or s.in_place_only:
                 called = f"argand::{s.name}({', '.join(given)})"
             else:

@@ -51,6 +51,12 @@ class Schema:
         head, _, rest = self.name.partition("_")
         return (head, rest) if head in NAMESPACES and rest else None
 
+    @property
+    def is_factory(self):
+        """Makes a tensor of sizes and numbers alone."""
+        return (self.returns == ["Tensor"] and any(a.type == "TensorOptions" for a in self.args)
+                and not any(a.holds_tensors for a in self.args))
+
     def arg(self, name):
         return next((a for a in self.args if a.name == name), None)
 

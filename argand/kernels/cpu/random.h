@@ -73,6 +73,24 @@ void cauchy(CpuGeneratorImpl& gen, T* out, int64_t n, double median = 0.0, doubl
 template <class T>
 void log_normal(CpuGeneratorImpl& gen, T* out, int64_t n, double mean = 1.0, double std = 2.0);
 
+// The distributions below are of one parameter (or two) for each element, computed in double; their parameters are the
+// caller's to check.
+
+// Gamma with the shape alpha[i] >= 0 and the scale 1 (Marsaglia and Tsang, "A simple method for generating gamma
+// variables", 2000); never less than the smallest normal number of T.
+template <class T>
+void standard_gamma(CpuGeneratorImpl& gen, T* out, const T* alpha, int64_t n);
+
+// Poisson with the mean rate[i] >= 0: multiplied fractions below 10, from there on PTRS (Hormann, "The transformed
+// rejection method for generating Poisson random variables", 1993).
+template <class T>
+void poisson(CpuGeneratorImpl& gen, T* out, const T* rate, int64_t n);
+
+// How many of count[i] >= 0 trials succeed, each with probability p[i] in [0, 1]; NaN where p is: waiting times where
+// fewer than 10 are expected, else BTRS (Hormann, "The generation of binomial random variates", 1993).
+template <class T>
+void binomial(CpuGeneratorImpl& gen, T* out, const T* count, const T* p, int64_t n);
+
 // 0, ..., n - 1 in random order; T any integer or floating type that can hold n - 1.
 template <class T>
 void randperm(CpuGeneratorImpl& gen, T* out, int64_t n);

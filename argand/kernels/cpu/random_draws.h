@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "argand/base/reduced_float.h"
-#include "argand/core/mt19937.h"
+#include "argand/core/cpu_generator.h"
 
 namespace argand::cpu {
 
@@ -29,6 +29,14 @@ void for_each_batch(Mt19937& engine, int64_t n, Use use) {
 inline uint64_t draw64(const uint32_t* draws, size_t i) {
   return (static_cast<uint64_t>(draws[2 * i]) << 32) | draws[2 * i + 1];
 }
+
+// One in [0, 1), of 53 bits.
+inline double fraction(CpuGeneratorImpl& gen) {
+  return static_cast<double>(gen.random64() & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
+}
+
+// One in double by the polar method; see CpuGeneratorImpl for where the second goes.  The caller holds the mutex.
+double standard_normal(CpuGeneratorImpl& gen);
 
 // To an element type, the 16-bit ones through float as PyTorch does.
 template <class T>

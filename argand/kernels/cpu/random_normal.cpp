@@ -11,22 +11,17 @@
 
 namespace argand::cpu {
 
-namespace {
-
-constexpr size_t kBlock = 16;
-
-// One sample in double by the polar method; see CpuGeneratorImpl for where the second goes.
 double standard_normal(CpuGeneratorImpl& gen) {
   if (const auto cached = gen.take_cached_normal()) return *cached;
-  uint32_t draws[4];
-  gen.engine().fill(draws, 4);
-  double u[2];
-  to_uniform(draws, 2, Interval<double>{0.0, 1.0}, u);
-  const double radius = std::sqrt(-2.0 * std::log1p(-u[1]));
-  const double angle = 2.0 * std::numbers::pi * u[0];
+  const double angle = 2.0 * std::numbers::pi * fraction(gen);
+  const double radius = std::sqrt(-2.0 * std::log1p(-fraction(gen)));
   gen.cache_normal(radius * std::sin(angle));
   return radius * std::cos(angle);
 }
+
+namespace {
+
+constexpr size_t kBlock = 16;
 
 // What the type is drawn and computed in.
 template <class T>

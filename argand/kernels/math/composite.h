@@ -70,28 +70,39 @@ ARGAND_HD inline double digamma(double x) {
 }
 ARGAND_HD inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 
-// The n-th derivative of digamma, n >= 0: (-1)^(n+1) n! zeta(n + 1, x).  The terms 1/(x + k)^s of the Hurwitz zeta
-// function are added up to x + k >= 12, the rest is Euler's and Maclaurin's series.
+// Hurwitz' zeta function, the sum of (q + k)^-s over k >= 0, for s >= 1: the terms up to q + k >= 12 are added up, the
+// rest is Euler's and Maclaurin's series.
+ARGAND_HD inline double zeta(double s, double q) {
+  if (s == 1) return detail::kInfinity<double>;
+  if (!(s > 1) || q != q) return detail::kNaN<double>;
+  if (q <= 0 && q == floor(q)) return detail::kInfinity<double>;
+  if (q <= 0 && s != floor(s)) return detail::kNaN<double>;  // of negative numbers
+  double sum = 0;
+  for (; q < 12; ++q) sum += pow(q, -s);
+  // q^(1-s) / (s-1) + 1/2 q^-s + sum of B_2k / (2k)! s (s+1) ... (s+2k-2) q^(-s-2k+1), k = 1 to 8
+  constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
+                                   5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
+  const double power = pow(q, -s);
+  sum += power * (0.5 + q / (s - 1));
+  double factor = s * power / q / 2;
+  for (int k = 1; k <= 8; ++k) {
+    sum += kBernoulli[k - 1] * factor;
+    factor *= (s + 2 * k - 1) * (s + 2 * k) / (q * q) / ((2 * k + 1) * (2 * k + 2));
+  }
+  return sum;
+}
+ARGAND_HD inline float zeta(float s, float q) {
+  return static_cast<float>(zeta(static_cast<double>(s), static_cast<double>(q)));
+}
+
+// The n-th derivative of digamma, n >= 0: (-1)^(n+1) n! zeta(n + 1, x).
 ARGAND_HD inline double polygamma(double n, double x) {
   if (n == 0) return digamma(x);
   const bool even = n == 2 * floor(n / 2);
   if (x <= 0 && x == floor(x)) return even ? detail::kNaN<double> : detail::kInfinity<double>;
-  const double s = n + 1;
-  double sum = 0;
-  for (; x < 12; ++x) sum += pow(x, -s);
-  // x^(1-s) / (s-1) + 1/2 x^-s + sum of B_2k / (2k)! s (s+1) ... (s+2k-2) x^(-s-2k+1), k = 1 to 8
-  constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
-                                   5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};
-  const double power = pow(x, -s);
-  sum += power * (0.5 + x / (s - 1));
-  double factor = s * power / x / 2;
-  for (int k = 1; k <= 8; ++k) {
-    sum += kBernoulli[k - 1] * factor;
-    factor *= (s + 2 * k - 1) * (s + 2 * k) / (x * x) / ((2 * k + 1) * (2 * k + 2));
-  }
   double factorial = 1;
   for (double k = 2; k <= n && factorial < detail::kInfinity<double>; ++k) factorial *= k;
-  return (even ? -1 : 1) * factorial * sum;
+  return (even ? -1 : 1) * factorial * zeta(n + 1, x);
 }
 ARGAND_HD inline float polygamma(float n, float x) {
   return static_cast<float>(polygamma(static_cast<double>(n), static_cast<double>(x)));

@@ -1,4 +1,4 @@
-// Bits of integers, and closeness of numbers.
+// Bits and divisors of integers, and closeness of numbers.
 #pragma once
 #include "argand/kernels/math/basic.h"
 
@@ -21,6 +21,23 @@ template <detail::Integer T>
 ARGAND_MATH T shift_right(T x, T by) {
   constexpr T kWidest = sizeof(T) * 8 - 1;
   return static_cast<T>(x >> (by < 0 || by > kWidest ? kWidest : by));
+}
+
+template <detail::Integer T>
+ARGAND_HD inline T gcd(T x, T y) {
+  x = abs(x), y = abs(y);
+  while (y != 0) {
+    const T rest = static_cast<T>(x % y);
+    x = y, y = rest;
+  }
+  return abs(x);
+}
+template <detail::Integer T>
+ARGAND_HD inline T lcm(T x, T y) {
+  const T divisor = gcd(x, y);
+  return divisor == 0
+             ? T(0)
+             : abs(static_cast<T>(static_cast<unsigned long long>(x / divisor) * static_cast<unsigned long long>(y)));
 }
 
 template <detail::Floating T>

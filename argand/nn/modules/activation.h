@@ -19,7 +19,7 @@ namespace argand::nn {
     ARGAND_ACTIVATION_COMMON();                                                    \
     Name##Options options;                                                         \
   };                                                                               \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_ACTIVATION(ReLU);
 ARGAND_ACTIVATION(ReLU6);
 ARGAND_ACTIVATION(LeakyReLU);
@@ -43,7 +43,7 @@ class HardtanhImpl : public Cloneable<HardtanhImpl> {
   Tensor forward(Tensor input);
   HardtanhOptions options;
 };
-ARGAND_MODULE(Hardtanh);
+ARGAND_LIBRARY_MODULE(Hardtanh);
 
 // Without options.
 #define ARGAND_ACTIVATION(Name)                     \
@@ -51,7 +51,7 @@ ARGAND_MODULE(Hardtanh);
    public:                                          \
     ARGAND_ACTIVATION_COMMON();                     \
   };                                                \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_ACTIVATION(SiLU);
 ARGAND_ACTIVATION(Mish);
 ARGAND_ACTIVATION(Sigmoid);
@@ -73,7 +73,7 @@ ARGAND_ACTIVATION(Softmax2d);  // over the channels of [N, C, H, W] or [C, H, W]
     ARGAND_ACTIVATION_COMMON();                                               \
     Name##Options options;                                                    \
   };                                                                          \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_ACTIVATION(Softmax);
 ARGAND_ACTIVATION(Softmin);
 ARGAND_ACTIVATION(LogSoftmax);
@@ -86,7 +86,7 @@ class ThresholdImpl : public Cloneable<ThresholdImpl> {
   ARGAND_ACTIVATION_COMMON();
   ThresholdOptions options;
 };
-ARGAND_MODULE(Threshold);
+ARGAND_LIBRARY_MODULE(Threshold);
 #undef ARGAND_ACTIVATION_COMMON
 
 class PReLUImpl : public Cloneable<PReLUImpl> {
@@ -98,6 +98,6 @@ class PReLUImpl : public Cloneable<PReLUImpl> {
   PReLUOptions options;
   Tensor weight;  // [num_parameters], of dimension 1 of the input
 };
-ARGAND_MODULE(PReLU);
+ARGAND_LIBRARY_MODULE(PReLU);
 
 }  // namespace argand::nn

@@ -36,6 +36,6 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
  private:
   Tensor tail_output(int64_t cluster, const Tensor& rows);
 };
-ARGAND_MODULE(AdaptiveLogSoftmaxWithLoss);
+ARGAND_LIBRARY_MODULE(AdaptiveLogSoftmaxWithLoss);
 
 }  // namespace argand::nn

@@ -43,7 +43,7 @@ class BatchNormImplBase : public NormImplBase<Derived, BatchNormOptions> {
    public:                                                                       \
     using BatchNormImplBase::BatchNormImplBase;                                  \
   };                                                                             \
-  ARGAND_MODULE(BatchNorm##N##d);                                                \
+  ARGAND_LIBRARY_MODULE(BatchNorm##N##d);                                        \
   extern template class NormImplBase<BatchNorm##N##dImpl, BatchNormOptions>;     \
   extern template class BatchNormImplBase<N, BatchNorm##N##dImpl>
 ARGAND_BATCH_NORM(1);

@@ -48,12 +48,12 @@ class ConvTransposeNdImpl : public Cloneable<Derived> {
    public:                                                                                 \
     using ConvNdImpl::ConvNdImpl;                                                          \
   };                                                                                       \
-  ARGAND_MODULE(Conv##N##d);                                                               \
+  ARGAND_LIBRARY_MODULE(Conv##N##d);                                                       \
   class ConvTranspose##N##dImpl : public ConvTransposeNdImpl<N, ConvTranspose##N##dImpl> { \
    public:                                                                                 \
     using ConvTransposeNdImpl::ConvTransposeNdImpl;                                        \
   };                                                                                       \
-  ARGAND_MODULE(ConvTranspose##N##d);                                                      \
+  ARGAND_LIBRARY_MODULE(ConvTranspose##N##d);                                              \
   extern template class ConvNdImpl<N, Conv##N##dImpl>;                                     \
   extern template class ConvTransposeNdImpl<N, ConvTranspose##N##dImpl>
 ARGAND_CONV(1);

@@ -13,7 +13,7 @@ class CosineSimilarityImpl : public Cloneable<CosineSimilarityImpl> {
   Tensor forward(const Tensor& input1, const Tensor& input2);
   CosineSimilarityOptions options;
 };
-ARGAND_MODULE(CosineSimilarity);
+ARGAND_LIBRARY_MODULE(CosineSimilarity);
 
 class PairwiseDistanceImpl : public Cloneable<PairwiseDistanceImpl> {
  public:
@@ -23,6 +23,6 @@ class PairwiseDistanceImpl : public Cloneable<PairwiseDistanceImpl> {
   Tensor forward(const Tensor& input1, const Tensor& input2);
   PairwiseDistanceOptions options;
 };
-ARGAND_MODULE(PairwiseDistance);
+ARGAND_LIBRARY_MODULE(PairwiseDistance);
 
 }  // namespace argand::nn

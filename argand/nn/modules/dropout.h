@@ -15,7 +15,7 @@ namespace argand::nn {
     Tensor forward(Tensor input);                                                            \
     Name##Options options;                                                                   \
   };                                                                                         \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_DROPOUT(Dropout);              // elements
 ARGAND_DROPOUT(Dropout2d);            // channels of [N, C, H, W]
 ARGAND_DROPOUT(Dropout3d);            // channels of [N, C, D, H, W]

@@ -16,7 +16,7 @@ class FoldImpl : public Cloneable<FoldImpl> {
 
   FoldOptions options;
 };
-ARGAND_MODULE(Fold);
+ARGAND_LIBRARY_MODULE(Fold);
 
 class UnfoldImpl : public Cloneable<UnfoldImpl> {
  public:
@@ -28,6 +28,6 @@ class UnfoldImpl : public Cloneable<UnfoldImpl> {
 
   UnfoldOptions options;
 };
-ARGAND_MODULE(Unfold);
+ARGAND_LIBRARY_MODULE(Unfold);
 
 }  // namespace argand::nn

@@ -22,7 +22,7 @@ class InstanceNormImplBase : public NormImplBase<Derived, InstanceNormOptions> {
    public:                                                                                \
     using InstanceNormImplBase::InstanceNormImplBase;                                     \
   };                                                                                      \
-  ARGAND_MODULE(InstanceNorm##N##d);                                                      \
+  ARGAND_LIBRARY_MODULE(InstanceNorm##N##d);                                              \
   extern template class NormImplBase<InstanceNorm##N##dImpl, InstanceNormOptions>;        \
   extern template class InstanceNormImplBase<N, InstanceNorm##N##dImpl>
 ARGAND_INSTANCE_NORM(1);

@@ -19,7 +19,7 @@ class LinearImpl : public Cloneable<LinearImpl> {
   Tensor weight;  // [out_features, in_features]
   Tensor bias;    // [out_features], or undefined
 };
-ARGAND_MODULE(Linear);
+ARGAND_LIBRARY_MODULE(Linear);
 
 // y = x1 weight x2^T + bias: [..., in1_features], [..., in2_features] -> [..., out_features].
 class BilinearImpl : public Cloneable<BilinearImpl> {
@@ -36,7 +36,7 @@ class BilinearImpl : public Cloneable<BilinearImpl> {
   Tensor weight;  // [out_features, in1_features, in2_features]
   Tensor bias;    // [out_features], or undefined
 };
-ARGAND_MODULE(Bilinear);
+ARGAND_LIBRARY_MODULE(Bilinear);
 
 // Gives back its argument.
 class IdentityImpl : public Cloneable<IdentityImpl> {
@@ -45,7 +45,7 @@ class IdentityImpl : public Cloneable<IdentityImpl> {
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input) { return input; }
 };
-ARGAND_MODULE(Identity);
+ARGAND_LIBRARY_MODULE(Identity);
 
 // Joins dimensions start_dim to end_dim into one.
 class FlattenImpl : public Cloneable<FlattenImpl> {
@@ -56,7 +56,7 @@ class FlattenImpl : public Cloneable<FlattenImpl> {
   Tensor forward(const Tensor& input);
   FlattenOptions options;
 };
-ARGAND_MODULE(Flatten);
+ARGAND_LIBRARY_MODULE(Flatten);
 
 // Splits dimension dim into sizes.
 class UnflattenImpl : public Cloneable<UnflattenImpl> {
@@ -70,6 +70,6 @@ class UnflattenImpl : public Cloneable<UnflattenImpl> {
   Tensor forward(const Tensor& input);
   UnflattenOptions options;
 };
-ARGAND_MODULE(Unflatten);
+ARGAND_LIBRARY_MODULE(Unflatten);
 
 }  // namespace argand::nn

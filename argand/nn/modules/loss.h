@@ -15,7 +15,7 @@ namespace argand::nn {
     Tensor forward(const Tensor& input, const Tensor& target);                     \
     Name##Options options;                                                         \
   };                                                                               \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_LOSS(L1Loss);
 ARGAND_LOSS(MSELoss);
 ARGAND_LOSS(SmoothL1Loss);
@@ -38,7 +38,7 @@ ARGAND_LOSS(HingeEmbeddingLoss);
     Name##Options options;                                                                   \
     Tensor weight;                                                                           \
   };                                                                                         \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_LOSS(NLLLoss);
 ARGAND_LOSS(CrossEntropyLoss);
 ARGAND_LOSS(BCELoss);
@@ -55,7 +55,7 @@ class BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
   BCEWithLogitsLossOptions options;
   Tensor weight, pos_weight;  // or undefined
 };
-ARGAND_MODULE(BCEWithLogitsLoss);
+ARGAND_LIBRARY_MODULE(BCEWithLogitsLoss);
 
 // Of three tensors.
 #define ARGAND_LOSS(Name, first, second, third)                                     \
@@ -67,7 +67,7 @@ ARGAND_MODULE(BCEWithLogitsLoss);
     Tensor forward(const Tensor& first, const Tensor& second, const Tensor& third); \
     Name##Options options;                                                          \
   };                                                                                \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_LOSS(MarginRankingLoss, input1, input2, target);
 ARGAND_LOSS(CosineEmbeddingLoss, input1, input2, target);
 ARGAND_LOSS(TripletMarginLoss, anchor, positive, negative);
@@ -84,6 +84,6 @@ class CTCLossImpl : public Cloneable<CTCLossImpl> {
                  const Tensor& target_lengths);
   CTCLossOptions options;
 };
-ARGAND_MODULE(CTCLoss);
+ARGAND_LIBRARY_MODULE(CTCLoss);
 
 }  // namespace argand::nn

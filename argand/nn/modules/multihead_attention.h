@@ -35,6 +35,6 @@ class MultiheadAttentionImpl : public Cloneable<MultiheadAttentionImpl> {
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({3, AnyValue(Tensor())}, {4, AnyValue(true)}, {5, AnyValue(Tensor())},
                                   {6, AnyValue(true)})
 };
-ARGAND_MODULE(MultiheadAttention);
+ARGAND_LIBRARY_MODULE(MultiheadAttention);
 
 }  // namespace argand::nn

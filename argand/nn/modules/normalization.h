@@ -18,7 +18,7 @@ class LayerNormImpl : public Cloneable<LayerNormImpl> {
   LayerNormOptions options;
   Tensor weight, bias;  // of normalized_shape, 1 and 0 at first; undefined unless elementwise_affine
 };
-ARGAND_MODULE(LayerNorm);
+ARGAND_LIBRARY_MODULE(LayerNorm);
 
 // Over each group of num_channels / num_groups channels of each sample of [N, C, ...].
 class GroupNormImpl : public Cloneable<GroupNormImpl> {
@@ -33,7 +33,7 @@ class GroupNormImpl : public Cloneable<GroupNormImpl> {
   GroupNormOptions options;
   Tensor weight, bias;  // [num_channels], 1 and 0 at first; undefined unless affine
 };
-ARGAND_MODULE(GroupNorm);
+ARGAND_LIBRARY_MODULE(GroupNorm);
 
 // Over the last dimensions, by their mean square alone.
 class RMSNormImpl : public Cloneable<RMSNormImpl> {
@@ -48,7 +48,7 @@ class RMSNormImpl : public Cloneable<RMSNormImpl> {
   RMSNormOptions options;
   Tensor weight;  // of normalized_shape, 1 at first; undefined unless elementwise_affine
 };
-ARGAND_MODULE(RMSNorm);
+ARGAND_LIBRARY_MODULE(RMSNorm);
 
 // Across neighbouring channels: see functional/normalization.h.
 class LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
@@ -61,7 +61,7 @@ class LocalResponseNormImpl : public Cloneable<LocalResponseNormImpl> {
 
   LocalResponseNormOptions options;
 };
-ARGAND_MODULE(LocalResponseNorm);
+ARGAND_LIBRARY_MODULE(LocalResponseNorm);
 
 // The same over as many channels on both sides: one fewer in all if the size is even, though divided by it.  (PyTorch's
 // sums keep the first channel in all windows that come after those it belongs to; these do not.)
@@ -75,6 +75,6 @@ class CrossMapLRN2dImpl : public Cloneable<CrossMapLRN2dImpl> {
 
   CrossMapLRN2dOptions options;
 };
-ARGAND_MODULE(CrossMapLRN2d);
+ARGAND_LIBRARY_MODULE(CrossMapLRN2d);
 
 }  // namespace argand::nn

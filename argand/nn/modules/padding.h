@@ -15,7 +15,7 @@ namespace argand::nn {
     Tensor forward(const Tensor& input);                                                                         \
     Name##Pad##D##dOptions options;                                                                              \
   };                                                                                                             \
-  ARGAND_MODULE(Name##Pad##D##d)
+  ARGAND_LIBRARY_MODULE(Name##Pad##D##d)
 ARGAND_PAD(Reflection, 1);
 ARGAND_PAD(Reflection, 2);
 ARGAND_PAD(Reflection, 3);
@@ -38,7 +38,7 @@ ARGAND_PAD(Zero, 3);
     Tensor forward(const Tensor& input);                                                            \
     ConstantPad##D##dOptions options;                                                               \
   };                                                                                                \
-  ARGAND_MODULE(ConstantPad##D##d)
+  ARGAND_LIBRARY_MODULE(ConstantPad##D##d)
 ARGAND_PAD(1);
 ARGAND_PAD(2);
 ARGAND_PAD(3);

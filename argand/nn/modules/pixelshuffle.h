@@ -14,7 +14,7 @@ namespace argand::nn {
     Tensor forward(const Tensor& input);                                      \
     Name##Options options;                                                    \
   };                                                                          \
-  ARGAND_MODULE(Name)
+  ARGAND_LIBRARY_MODULE(Name)
 ARGAND_SHUFFLE(PixelShuffle);    // [..., C r^2, H, W] as [..., C, H r, W r]
 ARGAND_SHUFFLE(PixelUnshuffle);  // the way back
 ARGAND_SHUFFLE(ChannelShuffle);  // the channels of [N, C, ...], a matrix of `groups` rows, read by columns

@@ -65,7 +65,7 @@ class RNNImpl : public detail::RNNImplBase<RNNImpl> {
  private:
   std::tuple<Tensor, Tensor> run(const Input& in, const Tensor& hx);
 };
-ARGAND_MODULE(RNN);
+ARGAND_LIBRARY_MODULE(RNN);
 
 class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
@@ -84,7 +84,7 @@ class LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  private:
   std::tuple<Tensor, State> run(const Input& in, const std::optional<State>& hx);
 };
-ARGAND_MODULE(LSTM);
+ARGAND_LIBRARY_MODULE(LSTM);
 
 class GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
@@ -102,7 +102,7 @@ class GRUImpl : public detail::RNNImplBase<GRUImpl> {
  private:
   std::tuple<Tensor, Tensor> run(const Input& in, const Tensor& hx);
 };
-ARGAND_MODULE(GRU);
+ARGAND_LIBRARY_MODULE(GRU);
 
 namespace detail {
 
@@ -139,7 +139,7 @@ class RNNCellImpl : public detail::RNNCellImplBase<RNNCellImpl> {
   std::string nonlinearity() const override;
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-ARGAND_MODULE(RNNCell);
+ARGAND_LIBRARY_MODULE(RNNCell);
 
 class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  public:
@@ -152,7 +152,7 @@ class LSTMCellImpl : public detail::RNNCellImplBase<LSTMCellImpl> {
  protected:
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 };
-ARGAND_MODULE(LSTMCell);
+ARGAND_LIBRARY_MODULE(LSTMCell);
 
 class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
  public:
@@ -165,6 +165,6 @@ class GRUCellImpl : public detail::RNNCellImplBase<GRUCellImpl> {
  protected:
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 };
-ARGAND_MODULE(GRUCell);
+ARGAND_LIBRARY_MODULE(GRUCell);
 
 }  // namespace argand::nn

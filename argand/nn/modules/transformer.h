@@ -28,6 +28,6 @@ class TransformerImpl : public Cloneable<TransformerImpl> {
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
                                   {5, AnyValue(Tensor())}, {6, AnyValue(Tensor())}, {7, AnyValue(Tensor())})
 };
-ARGAND_MODULE(Transformer);
+ARGAND_LIBRARY_MODULE(Transformer);
 
 }  // namespace argand::nn

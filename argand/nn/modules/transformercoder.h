@@ -23,7 +23,7 @@ class TransformerEncoderImpl : public Cloneable<TransformerEncoderImpl> {
  private:
   bool is_copy_ = false;  // reset() is called again: a clone, whose norm must be a module of its own
 };
-ARGAND_MODULE(TransformerEncoder);
+ARGAND_LIBRARY_MODULE(TransformerEncoder);
 
 class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  public:
@@ -45,6 +45,6 @@ class TransformerDecoderImpl : public Cloneable<TransformerDecoderImpl> {
  private:
   bool is_copy_ = false;  // reset() is called again: a clone, whose norm must be a module of its own
 };
-ARGAND_MODULE(TransformerDecoder);
+ARGAND_LIBRARY_MODULE(TransformerDecoder);
 
 }  // namespace argand::nn

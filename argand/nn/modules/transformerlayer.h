@@ -30,7 +30,7 @@ class TransformerEncoderLayerImpl : public Cloneable<TransformerEncoderLayerImpl
  protected:
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 };
-ARGAND_MODULE(TransformerEncoderLayer);
+ARGAND_LIBRARY_MODULE(TransformerEncoderLayer);
 
 // The same with attention to the encoder's output between the two.
 class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl> {
@@ -60,6 +60,6 @@ class TransformerDecoderLayerImpl : public Cloneable<TransformerDecoderLayerImpl
   ARGAND_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(Tensor())}, {3, AnyValue(Tensor())}, {4, AnyValue(Tensor())},
                                   {5, AnyValue(Tensor())})
 };
-ARGAND_MODULE(TransformerDecoderLayer);
+ARGAND_LIBRARY_MODULE(TransformerDecoderLayer);
 
 }  // namespace argand::nn

@@ -22,7 +22,7 @@ namespace argand::nn {
    protected:                                                                                                        \
     ARGAND_FORWARD_HAS_DEFAULT_ARGS({2, AnyValue(std::optional<std::vector<int64_t>>())})                            \
   };                                                                                                                 \
-  ARGAND_MODULE(MaxUnpool##D##d)
+  ARGAND_LIBRARY_MODULE(MaxUnpool##D##d)
 ARGAND_UNPOOL(1);
 ARGAND_UNPOOL(2);
 ARGAND_UNPOOL(3);
@@ -41,7 +41,7 @@ ARGAND_UNPOOL(3);
     FractionalMaxPool##D##dOptions options;                                              \
     Tensor _random_samples; /* a buffer, or undefined: places are drawn for each call */ \
   };                                                                                     \
-  ARGAND_MODULE(FractionalMaxPool##D##d)
+  ARGAND_LIBRARY_MODULE(FractionalMaxPool##D##d)
 ARGAND_FRACTIONAL(2);
 ARGAND_FRACTIONAL(3);
 #undef ARGAND_FRACTIONAL

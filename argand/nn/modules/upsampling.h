@@ -14,6 +14,6 @@ class UpsampleImpl : public Cloneable<UpsampleImpl> {
 
   UpsampleOptions options;
 };
-ARGAND_MODULE(Upsample);
+ARGAND_LIBRARY_MODULE(Upsample);
 
 }  // namespace argand::nn

@@ -311,4 +311,41 @@ struct IndexPutInplace : Composite<IndexPutInplaceArgs> {
 };
 ARGAND_OP(IndexPutInplace)
 
+struct Put : Composite<PutArgs> {
+  static constexpr auto schema = "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor";
+  static constexpr auto doc =
+      "A copy of self whose elements index, counted in row-major order, are those of source, or with accumulate the "
+      "sums "
+      "with them.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.index.dtype() == kLong, "put_(): Expected a long tensor for index, but got ",
+                 a.index.dtype());
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.source.dtype(),
+                 "put_(): self and source expected to have the same dtype, but got self.dtype = ", a.self.dtype(),
+                 " and source.dtype = ", a.source.dtype());
+    ARGAND_CHECK(ShapeError, a.index.numel() == a.source.numel(),
+                 "put_(): Expected source and index to have the same number of elements, but got source.numel() = ",
+                 a.source.numel(), ", index.numel() = ", a.index.numel());
+    ARGAND_CHECK(IndexError, a.self.numel() > 0 || a.index.numel() == 0,
+                 "put_(): Expected self to be non-empty when index is not");
+    const std::vector<Tensor> flat{a.index.reshape({-1})};
+    return a.self.reshape({-1}).index_put(flat, a.source.reshape({-1}), a.accumulate).reshape(a.self.sizes());
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true});
+    s.fails({s->real({2}), s->integer({2}, 0, 2), s->real({3})}, "put_(): Expected source and index to have the same");
+  }
+};
+ARGAND_OP(Put)
+
+struct PutInplace : Composite<PutInplaceArgs> {
+  static constexpr auto schema =
+      "put_(Tensor(a!) self, Tensor index, Tensor source, bool accumulate=False) -> Tensor(a!)";
+  static constexpr auto doc = "Sets the elements index of self, counted in row-major order; see put.";
+  static Tensor compose(const Args& a) { return a.self.copy_(a.self.put(a.index, a.source, a.accumulate)); }
+  static void samples(S& s) { s.add({s->real({2, 3}), s->integer({4}, 0, 6), s->real({4}), true}); }
+};
+ARGAND_OP(PutInplace)
+
 }  // namespace argand::ops

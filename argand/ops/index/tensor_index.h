@@ -23,7 +23,8 @@ inline constexpr int64_t INDEX_MIN = std::numeric_limits<int64_t>::min();
 // start:stop:step with Python's rules for bounds; step > 0.  What is not given reaches to the end.
 class Slice {
  public:
-  explicit Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {}, std::optional<int64_t> step = {})
+  explicit Slice(std::optional<int64_t> start = {}) : Slice(start, std::nullopt) {}
+  Slice(std::optional<int64_t> start, std::optional<int64_t> stop, std::optional<int64_t> step = {})
       : step_(step.value_or(1)),
         start_(start.value_or(step_ < 0 ? INDEX_MAX : 0)),
         stop_(stop.value_or(step_ < 0 ? INDEX_MIN : INDEX_MAX)) {}

@@ -98,32 +98,105 @@ struct Polygamma : Pointwise<PolygammaArgs> {
 };
 ARGAND_OP(Polygamma)
 
-struct I0 : Pointwise<I0Args> {
-  static constexpr auto schema = "i0(Tensor self) -> Tensor";
-  static constexpr const char* overloads[] = {"special_i0(Tensor self) -> Tensor"};
-  static constexpr auto doc = "The modified Bessel function of the first kind of order 0.";
-  static constexpr auto compute = kFloatBody;
-  static constexpr auto promote = Promote::kFloat;
-  ARGAND_BODY((x), bessel_i0(x))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * special_i1(c.self); }
-  static void samples(S& s) { s.add({s->real({2, 3}, -3, 3)}); }
-};
-ARGAND_OP(I0)
-
-struct SpecialI1 : Pointwise<SpecialI1Args> {
-  static constexpr auto schema = "special_i1(Tensor self) -> Tensor";
-  static constexpr auto doc = "The modified Bessel function of the first kind of order 1.";
+struct SpecialErfcx : Pointwise<SpecialErfcxArgs> {
+  static constexpr auto schema = "special_erfcx(Tensor self) -> Tensor";
+  static constexpr auto doc = "exp(self^2) * erfc(self), exact for large self.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
   static constexpr auto promote = Promote::kFloat;
-  ARGAND_BODY((x), bessel_i1(x))
+  ARGAND_BODY((x), erfcx(x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    const Tensor slope = i0(c.self) - c.result() / c.self;
-    return g * where(c.self == 0, 0.5, slope);
+    return g * (2 * c.self * c.result() - 2 / std::sqrt(std::numbers::pi));
   }
-  static void samples(S& s) { s.add({s->away_from(0, {2, 3}, -3, 3)}); }
+  static void samples(S& s) { s.add({s->real({2, 3}, -3, 3)}); }
 };
-ARGAND_OP(SpecialI1)
+ARGAND_OP(SpecialErfcx)
+
+struct SpecialLogNdtr : Pointwise<SpecialLogNdtrArgs> {
+  static constexpr auto schema = "special_log_ndtr(Tensor self) -> Tensor";
+  static constexpr auto doc = "The logarithm of the part of the standard normal distribution below self.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr auto compute = kFloatBody;
+  static constexpr auto promote = Promote::kFloat;
+  ARGAND_BODY((x), log_normal_cdf(x))
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g / special_erfcx(c.self * -std::sqrt(0.5)) * std::sqrt(2 / std::numbers::pi);
+  }
+  static void samples(S& s) { s.add({s->real({2, 3}, -9, 3)}); }
+};
+ARGAND_OP(SpecialLogNdtr)
+
+struct SpecialNdtri : Pointwise<SpecialNdtriArgs> {
+  static constexpr auto schema = "special_ndtri(Tensor self) -> Tensor";
+  static constexpr auto doc = "The quantiles of the standard normal distribution: the inverse of ndtr.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr auto compute = kFloatBody;
+  static constexpr auto promote = Promote::kFloat;
+  ARGAND_BODY((x), normal_quantile(x))
+  static Tensor grad_self(const Ctx& c, const Tensor& g) {
+    return g * exp(c.result().square() / 2) * std::sqrt(2 * std::numbers::pi);
+  }
+  static void samples(S& s) { s.add({s->real({2, 3}, 0.01, 0.99)}); }
+};
+ARGAND_OP(SpecialNdtri)
+
+struct SpecialZeta : Pointwise<SpecialZetaArgs> {
+  static constexpr auto schema = "special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto doc = "Hurwitz' zeta function: the sum of (other + k)^-self over k = 0, 1, ...; self >= 1.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr auto compute = kFloatBody;
+  static constexpr auto promote = Promote::kFloat;
+  static constexpr uint32_t constant_arguments = bits(kSelf);
+  ARGAND_BODY((s, q), zeta(s, q))
+  static Tensor grad_other(const Ctx& c, const Tensor& g) { return -g * c.self * special_zeta(c.self + 1, c.other); }
+  static void samples(S& s) {
+    s.add_without_gradient({s->real({2, 3}, 1.5, 4), s->positive({2, 3})});
+    s.add_without_gradient({s->real({2, 3}, 1.5, 4), s->positive({3})});
+    s.fails({s->positive({2}), s->positive({3})}, "special_zeta: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(SpecialZeta)
+
+// The gradient in the shape of the distribution is implemented by nobody.
+struct Igamma : Pointwise<IgammaArgs> {
+  static constexpr auto schema = "igamma(Tensor self, Tensor other) -> Tensor";
+  static constexpr const char* overloads[] = {"special_gammainc(Tensor self, Tensor other) -> Tensor"};
+  static constexpr auto doc =
+      "The part of the gamma distribution with the shape self below other: the lower incomplete gamma function, "
+      "divided by gamma(self). The gradient is for other alone.";
+  static constexpr auto compute = kFloatBody;
+  static constexpr uint32_t constant_arguments = bits(kSelf);
+  ARGAND_BODY((a, x), igamma(a, x))
+  static Tensor grad_other(const Ctx& c, const Tensor& g) {
+    return g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
+  }
+  static void samples(S& s) {
+    s.add_without_gradient({s->positive({2, 3}), s->positive({2, 3})});
+    s.add_without_gradient({s->positive({2, 3}), s->positive({3})});
+    s.fails({s->positive({2}), s->positive({3})}, "igamma: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Igamma)
+
+struct Igammac : Pointwise<IgammacArgs> {
+  static constexpr auto schema = "igammac(Tensor self, Tensor other) -> Tensor";
+  static constexpr const char* overloads[] = {"special_gammaincc(Tensor self, Tensor other) -> Tensor"};
+  static constexpr auto doc =
+      "The part of the gamma distribution with the shape self above other, 1 - igamma(self, other), exact for large "
+      "other. The gradient is for other alone.";
+  static constexpr auto compute = kFloatBody;
+  static constexpr uint32_t constant_arguments = bits(kSelf);
+  ARGAND_BODY((a, x), igammac(a, x))
+  static Tensor grad_other(const Ctx& c, const Tensor& g) {
+    return -g * exp((c.self - 1) * c.other.log() - c.other - c.self.lgamma());
+  }
+  static void samples(S& s) {
+    s.add_without_gradient({s->positive({2, 3}), s->positive({2, 3})});
+    s.add_without_gradient({s->positive({2, 3}), s->positive({3})});
+    s.fails({s->positive({2}), s->positive({3})}, "igammac: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Igammac)
 
 struct SpecialEntr : Pointwise<SpecialEntrArgs> {
   static constexpr auto schema = "special_entr(Tensor self) -> Tensor";

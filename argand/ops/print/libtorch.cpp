@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <ostream>
+#include <iostream>
 
 #include "argand/exec/copy.h"
 #include "argand/ops/print/number_text.h"
@@ -159,6 +159,45 @@ std::ostream& detail::stream_value(std::ostream& out, const Scalar& number) {
   if (number.isFloatingPoint()) return out << number.toDouble();
   if (number.isComplex()) return out << number.to<std::complex<double>>();
   return number.isBoolean() ? out << (number.toBool() ? "true" : "false") : out << number.toLong();
+}
+
+std::ostream& detail::stream_value(std::ostream& out, Layout) { return out << "Strided"; }
+
+std::ostream& detail::stream_value(std::ostream& out, MemoryFormat format) {
+  constexpr const char* names[] = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
+  return out << names[static_cast<int>(format)];
+}
+
+std::ostream& detail::stream_value(std::ostream& out, const TensorOptions& options) {
+  // A dtype by the C++ type of its elements, in ScalarType's order.
+  constexpr const char* types[] = {"unsigned char",
+                                   "signed char",
+                                   "short int",
+                                   "int",
+                                   "long int",
+                                   "c10::Half",
+                                   "float",
+                                   "double",
+                                   "c10::complex<float>",
+                                   "c10::complex<double>",
+                                   "bool",
+                                   "c10::BFloat16"};
+  const auto is_default = [](const auto& value) { return value ? "" : " (default)"; };
+  const auto flag = [](bool value) { return value ? "true" : "false"; };
+  out << "TensorOptions(dtype=" << types[static_cast<int>(options.dtype())] << is_default(options.dtype_opt())
+      << ", device=" << options.device() << is_default(options.device_opt()) << ", layout=" << options.layout()
+      << is_default(options.layout_opt()) << ", requires_grad=" << flag(options.requires_grad())
+      << is_default(options.requires_grad_opt()) << ", pinned_memory=" << flag(options.pinned_memory())
+      << is_default(options.pinned_memory_opt()) << ", memory_format=";
+  const std::optional<MemoryFormat> format = options.memory_format_opt();
+  return (format ? out << *format : out << "(nullopt)") << ')';
+}
+
+void Tensor::print() const {
+  if (defined())
+    std::cerr << '[' << toString() << ' ' << sizes() << "]\n";
+  else
+    std::cerr << "[UndefinedTensor]\n";
 }
 
 }  // namespace argand

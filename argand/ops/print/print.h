@@ -27,18 +27,23 @@ std::string to_string(const Tensor& t, const PrintOptions& options);
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize);
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
-// What else LibTorch streams: sizes as [2, 3], a dtype as Float, a device as cuda:0, a number as itself.
+// What else LibTorch streams: sizes as [2, 3], a dtype as Float, a device as cuda:0, a number as itself, options as
+// TensorOptions(dtype=float, device=cpu (default), ...).
 std::ostream& operator<<(std::ostream& out, IntArrayRef values);
 std::ostream& operator<<(std::ostream& out, ScalarType t);
 namespace detail {
 std::ostream& stream_value(std::ostream& out, const Device& device);
 std::ostream& stream_value(std::ostream& out, DeviceType type);
 std::ostream& stream_value(std::ostream& out, const Scalar& number);
+std::ostream& stream_value(std::ostream& out, const TensorOptions& options);
+std::ostream& stream_value(std::ostream& out, Layout layout);
+std::ostream& stream_value(std::ostream& out, MemoryFormat format);
 }  // namespace detail
 // A template, so that nothing that merely converts to these is taken for one.
-template <
-    class T,
-    std::enable_if_t<std::is_same_v<T, Device> || std::is_same_v<T, DeviceType> || std::is_same_v<T, Scalar>, int> = 0>
+template <class T, std::enable_if_t<std::is_same_v<T, Device> || std::is_same_v<T, DeviceType> ||
+                                        std::is_same_v<T, Scalar> || std::is_same_v<T, TensorOptions> ||
+                                        std::is_same_v<T, Layout> || std::is_same_v<T, MemoryFormat>,
+                                    int> = 0>
 std::ostream& operator<<(std::ostream& out, const T& value) {
   return detail::stream_value(out, value);
 }

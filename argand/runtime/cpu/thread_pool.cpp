@@ -24,6 +24,7 @@ constexpr int kMaxThreads = 65535;                         // the joined-workers
 constexpr auto kSpinTime = std::chrono::microseconds(50);  // about the cost of one sleep and wake-up
 
 thread_local bool t_in_region = false;
+thread_local int t_thread_num = 0;
 std::atomic<bool> g_pool_gone{false};  // a forked child has no workers; after exit has begun they are joined
 
 inline void cpu_relax() {
@@ -152,7 +153,10 @@ class Pool {
   bool try_join() {
     uint32_t state = state_.load(std::memory_order_relaxed);
     while ((state >> kJoinShift) != 0)
-      if (state_.compare_exchange_weak(state, state - (1u << kJoinShift) + 1, std::memory_order_acq_rel)) return true;
+      if (state_.compare_exchange_weak(state, state - (1u << kJoinShift) + 1, std::memory_order_acq_rel)) {
+        t_thread_num = static_cast<int>(state >> kJoinShift);  // each join of a job finds another number there
+        return true;
+      }
     return false;
   }
 
@@ -267,5 +271,7 @@ void set_num_threads(int count) {
 }
 
 bool in_parallel_region() { return t_in_region; }
+
+int get_thread_num() { return t_thread_num; }
 
 }  // namespace argand

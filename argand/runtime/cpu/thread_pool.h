@@ -38,4 +38,8 @@ void set_num_threads(int count);
 // True inside the body of a parallel_for that was spread over threads.
 bool in_parallel_region();
 
+// Which of the threads of such a region this is, below get_num_threads() as it was when the region started; its caller
+// is 0, and so is every thread outside.  A thread has another number in the next region.
+int get_thread_num();
+
 }  // namespace argand

@@ -185,6 +185,19 @@ const char* reason_for(cudaError_t error) {
 
 }  // namespace
 
+void record_late(EventHandle event, const StreamRef& stream) {
+  if (dry_run()) return dry_run_backend().record(event, stream);
+  const DeviceScope on(Device(kCUDA, stream.device));
+  struct Call {
+    cudaEvent_t event;
+  };
+  const auto issue = [](const void* data, void* on_stream) {
+    ARGAND_CUDA(cudaEventRecord(static_cast<const Call*>(data)->event, static_cast<cudaStream_t>(on_stream)));
+  };
+  put_call(issue, Call{as_event(event)}, false);
+  note_recorded(event, stream);
+}
+
 const char* register_cuda_backend() {
   watch_forks();
   if (dry_run()) {

@@ -1,6 +1,12 @@
 // Tensors, their operators, dtypes, devices and errors.
 #pragma once
+#include "ATen/Context.h"
+#include "ATen/DeviceGuard.h"
 #include "ATen/Dispatch.h"
+#include "ATen/ExpandUtils.h"
+#include "ATen/Parallel.h"
+#include "ATen/WrapDimUtils.h"
+#include "ATen/core/DeprecatedTypeProperties.h"
 #include "ATen/native/literal.h"
 #include "argand/core/accessor.h"
 #include "argand/core/cpu_generator.h"
@@ -12,8 +18,8 @@
 #include "argand/ops/index/tensor_index.h"
 #include "argand/ops/operators.h"
 #include "argand/ops/print/print.h"
-#include "argand/runtime/cpu/thread_pool.h"
 #include "c10/core/DispatchKeySet.h"
+#include "c10/core/ScalarType.h"
 #include "c10/util/Exception.h"
 #include "c10/util/Optional.h"
 #include "c10/util/complex.h"
@@ -23,12 +29,13 @@
 namespace c10 {
 
 using argand::to_string;
+using std::string_view;
 using std::to_string;
-
-// A dtype is a ScalarType here; LibTorch's TypeMeta is another type for the same.
-inline ScalarType typeMetaToScalarType(ScalarType t) { return t; }
-inline ScalarType scalarTypeToTypeMeta(ScalarType t) { return t; }
-inline const char* toString(ScalarType t) { return dtype_cpp_name(t); }
+using intrusive_ptr_target = RefCounted;
+// Sizes are never symbolic.
+using SymInt = int64_t;
+using SymIntArrayRef = IntArrayRef;
+using DimVector = Dims;
 
 template <class T, class... Arguments>
 intrusive_ptr<T> make_intrusive(Arguments&&... arguments) {
@@ -36,6 +43,22 @@ intrusive_ptr<T> make_intrusive(Arguments&&... arguments) {
 }
 
 }  // namespace c10
+
+namespace argand {
+// The first stft, which does not center, as the method of that kind.
+template <class Flag, class = std::enable_if_t<std::is_same_v<Flag, bool> || std::is_same_v<Flag, std::nullopt_t> ||
+                                               std::is_same_v<Flag, std::optional<bool>>>>
+Tensor stft(const Tensor& self, int64_t n_fft, std::optional<int64_t> hop_length, std::optional<int64_t> win_length,
+            const std::optional<Tensor>& window, bool normalized, Flag onesided,
+            std::optional<bool> return_complex = {}, std::optional<bool> align_to_window = {}) {
+  return self.stft(n_fft, hop_length, win_length, window, normalized, onesided, return_complex, align_to_window);
+}
+// An address, as LibTorch before 2.10 streams t.grad_fn().
+template <class T>
+std::ostream& operator<<(std::ostream& out, const intrusive_ptr<T>& p) {
+  return out << static_cast<const void*>(p.get());
+}
+}  // namespace argand
 
 // The text by which LibTorch before 2.0 named what optimizers remember of a parameter: its address.
 namespace c10::guts {
@@ -48,6 +71,7 @@ std::string to_string(T value) {
 namespace at {
 using CPUGeneratorImpl = argand::CpuGeneratorImpl;
 using DimnameList = ArrayRef<Dimname>;
+using IntList = IntArrayRef;
 
 // Kernels below the dispatcher are called as the ops are: there is nothing between them.
 namespace native {
@@ -74,6 +98,43 @@ inline Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight
   out.resize_(result.sizes());
   return out.copy_(result);
 }
+
+inline int64_t size(const Tensor& t, int64_t dim) { return t.size(dim); }
+inline int64_t stride(const Tensor& t, int64_t dim) { return t.stride(dim); }
+inline Tensor _unsafe_view(const Tensor& t, IntArrayRef size) { return t.view(size); }
+// for_blob(data, sizes).strides(...).deleter(...).options(...).make_tensor(): from_blob, its arguments by name.
+class TensorMaker {
+ public:
+  TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
+  TensorMaker& strides(OptionalIntArrayRef v) {
+    if (v.has_value()) strides_ = v.value();
+    return *this;
+  }
+  TensorMaker& storage_offset(std::optional<int64_t> v) { return offset_ = v.value_or(0), *this; }
+  TensorMaker& deleter(std::function<void(void*)> v) { return deleter_ = std::move(v), *this; }
+  TensorMaker& context(void* context, void (*deleter)(void*) = nullptr) {
+    if (deleter) deleter_ = [=](void*) { deleter(context); };
+    return *this;
+  }
+  TensorMaker& target_device(std::optional<Device> v) { return options_ = options_.device(v), *this; }
+  TensorMaker& options(const TensorOptions& v) { return options_ = v, *this; }
+  Tensor make_tensor() const {
+    const Dims strides = strides_ ? *strides_ : contiguous_strides(sizes_);
+    if (offset_ == 0) return from_blob(data_, sizes_, strides, deleter_, options_);
+    int64_t count = offset_ + 1;  // elements that the tensor reaches
+    for (size_t i = 0; i < sizes_.size(); ++i) count += (sizes_[i] - 1) * strides[i];
+    return from_blob(data_, {count}, {1}, deleter_, options_).as_strided(sizes_, strides, offset_);
+  }
+
+ private:
+  void* data_;
+  Dims sizes_;
+  std::optional<Dims> strides_;
+  int64_t offset_ = 0;
+  std::function<void(void*)> deleter_;
+  TensorOptions options_;
+};
+inline TensorMaker for_blob(void* data, IntArrayRef sizes) { return {data, sizes}; }
 
 // A view whose strides the caller has computed.
 inline Tensor _reshape_alias(const Tensor& self, IntArrayRef size, IntArrayRef stride) {

@@ -5,3 +5,8 @@
 #include "torch/data/detail/data_shuttle.h"
 #include "torch/data/detail/sequencers.h"
 #include "torch/types.h"
+
+namespace argand::data {
+using datasets::BatchDataset;
+using datasets::StreamDataset;
+}  // namespace argand::data

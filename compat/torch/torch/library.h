@@ -4,8 +4,30 @@
 #include "c10/namespaces.h"
 
 namespace torch::jit {
+using argand::IValue;
 using argand::Stack;
+}  // namespace torch::jit
+namespace c10::impl {
+using GenericList = List<IValue>;
+using GenericDict = Dict<IValue, IValue>;
+// The same list or dict with other types for who reads it.
+template <class T>
+List<T> toTypedList(const GenericList& list) {
+  return IValue(list).to<List<T>>();
 }
+template <class T>
+GenericList toList(const List<T>& list) {
+  return IValue(list).toList();
+}
+template <class Key, class Mapped>
+Dict<Key, Mapped> toTypedDict(const GenericDict& dict) {
+  return Dict<Key, Mapped>(dict.elements());
+}
+template <class Key, class Mapped>
+GenericDict toGenericDict(const Dict<Key, Mapped>& dict) {
+  return GenericDict(dict.elements());
+}
+}  // namespace c10::impl
 
 #define ARGAND_JOIN_(a, b) a##b
 #define ARGAND_JOIN(a, b) ARGAND_JOIN_(a, b)

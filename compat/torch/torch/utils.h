@@ -2,14 +2,15 @@
 #pragma once
 #include <memory>
 
+#include "ATen/record_function.h"
 #include "torch/types.h"
 
 namespace torch {
 namespace utils {}  // namespace utils
 using std::make_unique;
 
-// There is one pool of threads, which starts by itself.
-inline void init_num_threads() {}
-inline void set_num_interop_threads(int) {}
-inline int get_num_interop_threads() { return 1; }
+// Whether both are undefined, or equal tensors.
+inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+}
 }  // namespace torch

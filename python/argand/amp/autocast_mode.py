@@ -12,7 +12,7 @@ def is_autocast_available(device_type):
 
 def is_autocast_enabled(device_type="cuda"):
     """Whether autocast is on for a device type."""
-    return _C._is_autocast_enabled(device_type)
+    return device_type not in ("mps", "xpu") and _C._is_autocast_enabled(device_type)
 
 
 def get_autocast_dtype(device_type):
@@ -57,6 +57,10 @@ class autocast:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = _C.device(device_type).type
+        self._nothing = self.device in ("mps", "xpu")  # there are no such tensors whose ops would cast
+        if self._nothing:
+            self.fast_dtype, self._enabled = dtype or _C.float16, False
+            return
         if not is_autocast_available(self.device):
             raise RuntimeError(f"User specified an unsupported autocast device_type '{self.device}'")
         self.fast_dtype = _C._get_autocast_dtype(self.device) if dtype is None else dtype
@@ -73,6 +77,8 @@ class autocast:
         self._before = []  # one instance may be entered several times, as a decorator of a recursive function is
 
     def __enter__(self):
+        if self._nothing:
+            return self
         self._before.append((_C._is_autocast_enabled(self.device), _C._get_autocast_dtype(self.device),
                              _C.is_autocast_cache_enabled()))
         _C._set_autocast_enabled(self.device, self._enabled)
@@ -83,6 +89,8 @@ class autocast:
         return self
 
     def __exit__(self, *_):
+        if self._nothing:
+            return False
         if _C.autocast_decrement_nesting() == 0:
             _C.clear_autocast_cache()
         enabled, dtype, cache_enabled = self._before.pop()

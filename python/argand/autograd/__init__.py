@@ -2,7 +2,7 @@
 import warnings
 
 from .. import _C
-from . import function, functional, grad_mode  # noqa: F401
+from . import function, functional, grad_mode, graph  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
@@ -43,3 +43,13 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if materialize_grads:
         found = tuple(_C.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
     return found
+
+
+def __getattr__(name):
+    # Loaded for the programs that profile.
+    from importlib import import_module
+    if name in ("profiler", "profiler_util"):
+        return import_module("." + name, __name__)
+    if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
+        return getattr(import_module(".profiler", __name__), name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

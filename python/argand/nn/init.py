@@ -1,5 +1,6 @@
 """Initial values of parameters, in place, with PyTorch's random numbers."""
 import functools
+import inspect
 import math
 import warnings
 
@@ -8,6 +9,19 @@ from ..autograd.grad_mode import no_grad
 
 _GAINS = {"linear": 1.0, "conv1d": 1.0, "conv2d": 1.0, "conv3d": 1.0, "conv_transpose1d": 1.0, "conv_transpose2d": 1.0,
           "conv_transpose3d": 1.0, "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4}
+
+
+def _initializes(function):
+    """Without recording; for a mode or class that overrides functions (overrides.py) it is one."""
+    @functools.wraps(function)
+    def initialize(tensor, *args, **kwargs):
+        if _C._is_overridden((tensor,)):
+            given = inspect.signature(function).bind(tensor, *args, **kwargs).arguments
+            return _C._call_override(initialize, (tensor,), (), given)
+        with no_grad():
+            return function(tensor, *args, **kwargs)
+    initialize.__module__ = "torch.nn.init"  # what modes look for
+    return initialize
 
 
 def calculate_gain(nonlinearity, param=None):
@@ -26,13 +40,13 @@ def calculate_gain(nonlinearity, param=None):
     return int(gain) if gain == 1 else gain
 
 
-@no_grad()
+@_initializes
 def uniform_(tensor, a=0.0, b=1.0, generator=None):
     """Uniform in a ... b."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
+@_initializes
 def normal_(tensor, mean=0.0, std=1.0, generator=None):
     """Normal."""
     return tensor.normal_(mean, std, generator=generator)
@@ -43,7 +57,7 @@ def _probability(low, high):
     return (math.erf(high / math.sqrt(2.0)) - math.erf(low / math.sqrt(2.0))) / 2.0
 
 
-@no_grad()
+@_initializes
 def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     """Normal, with values outside a ... b drawn again."""
     low, high = (a - mean) / std, (b - mean) / std
@@ -68,25 +82,25 @@ def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
     return tensor
 
 
-@no_grad()
+@_initializes
 def constant_(tensor, val):
     """All val."""
     return tensor.fill_(val)
 
 
-@no_grad()
+@_initializes
 def ones_(tensor):
     """All 1."""
     return tensor.fill_(1.0)
 
 
-@no_grad()
+@_initializes
 def zeros_(tensor):
     """All 0."""
     return tensor.zero_()
 
 
-@no_grad()
+@_initializes
 def eye_(tensor):
     """The identity matrix, in the part of it that a matrix holds."""
     if tensor.dim() != 2:
@@ -94,7 +108,7 @@ def eye_(tensor):
     return tensor.copy_(_C.eye(*tensor.shape, dtype=tensor.dtype, device=tensor.device))
 
 
-@no_grad()
+@_initializes
 def dirac_(tensor, groups=1):
     """Weights of a convolution that passes its input through, for as many channels as there are, in each group."""
     if tensor.dim() not in (3, 4, 5):
@@ -171,7 +185,7 @@ def _orthonormal_columns(matrix):
     return q
 
 
-@no_grad()
+@_initializes
 def orthogonal_(tensor, gain=1, generator=None):
     """A (semi-)orthogonal matrix times gain; dimensions after the first count as one (Saxe et al. 2013)."""
     if tensor.dim() < 2:
@@ -185,7 +199,7 @@ def orthogonal_(tensor, gain=1, generator=None):
     return tensor.copy_(q.reshape(tensor.shape)).mul_(gain)
 
 
-@no_grad()
+@_initializes
 def sparse_(tensor, sparsity, std=0.01, generator=None):
     """Normal, with the fraction `sparsity` of each column 0 (Martens 2010)."""
     if tensor.dim() != 2:

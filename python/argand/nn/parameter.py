@@ -15,11 +15,16 @@ class _ParameterType(type(_C.Tensor)):
 class Parameter(_C.Tensor, metaclass=_ParameterType):
     """A tensor that is a parameter of the module it is assigned to; requires grad unless said otherwise."""
 
+    __torch_function__ = _C._disabled_torch_function_impl
+
     def __new__(cls, data=None, requires_grad=True):
         return _C._make_subclass(cls, _C.empty(0) if data is None else data, requires_grad)
 
     def __init__(self, *_, **__):
         pass
+
+
+_C._set_parameter_type(Parameter)
 
 
 class _BufferType(type(_C.Tensor)):
@@ -42,6 +47,7 @@ class UninitializedTensorMixin:
     """A tensor whose shape is not known yet; materialize() gives it one, and the object stays the same."""
 
     _becomes = _C.Tensor
+    __torch_function__ = _C._disabled_torch_function_impl
 
     def materialize(self, shape, device=None, dtype=None):
         """Makes it a Parameter (or a plain tensor) of this shape, its elements left as they come."""

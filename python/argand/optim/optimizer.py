@@ -1,5 +1,6 @@
 """The base of optimizers: parameter groups, state, hooks, state dicts."""
 import collections
+import contextlib
 import copy
 import functools
 import itertools
@@ -41,9 +42,21 @@ def register_optimizer_step_post_hook(hook):
     return _add_hook(_after_any_step, hook)
 
 
+def _named(optimizer, what):
+    """A range of the profiler that is active."""
+    from ..autograd.profiler import record_function
+    return record_function(f"Optimizer.{what}#{type(optimizer).__name__}.{what}")
+
+
 def _with_hooks(step):
     @functools.wraps(step)
     def call(*args, **kwargs):
+        if _C._profiler_is_active():
+            with _named(args[0], "step"):
+                return hooked_step(*args, **kwargs)
+        return hooked_step(*args, **kwargs)
+
+    def hooked_step(*args, **kwargs):
         self = args[0]
         if not (self._optimizer_step_pre_hooks or self._optimizer_step_post_hooks or _before_any_step or _after_any_step):
             return step(*args, **kwargs)
@@ -156,6 +169,10 @@ class Optimizer:
 
     def zero_grad(self, set_to_none=True):
         """Forgets the gradients of all parameters, or fills them with zeros."""
+        with _named(self, "zero_grad") if _C._profiler_is_active() else contextlib.nullcontext():
+            self._zero_grad(set_to_none)
+
+    def _zero_grad(self, set_to_none):
         for group in self.param_groups:
             for p in group["params"]:
                 if p.grad is None:

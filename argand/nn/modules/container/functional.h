@@ -27,6 +27,6 @@ class FunctionalImpl : public Cloneable<FunctionalImpl> {
  private:
   Function function_;
 };
-ARGAND_MODULE(Functional);
+ARGAND_LIBRARY_MODULE(Functional);
 
 }  // namespace argand::nn

@@ -42,10 +42,11 @@ class ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   std::shared_ptr<Module> pop(const std::string& key);
   // Inserts; a key that is there already gets the new module.
   void update(const std::vector<Entry>& modules);
+  void update(std::initializer_list<Entry> modules) { update(std::vector<Entry>(modules)); }
   void update(const Dict& modules);
   void update(const ModuleDictImpl& other) { update(other.children_); }
   void insert(const std::string& key, std::shared_ptr<Module> module);
 };
-ARGAND_MODULE(ModuleDict);
+ARGAND_LIBRARY_MODULE(ModuleDict);
 
 }  // namespace argand::nn

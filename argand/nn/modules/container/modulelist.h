@@ -69,6 +69,6 @@ class ModuleListImpl : public Cloneable<ModuleListImpl> {
   const std::shared_ptr<Module>& checked(size_t index) const;
   std::vector<std::shared_ptr<Module>> modules_;
 };
-ARGAND_MODULE(ModuleList);
+ARGAND_LIBRARY_MODULE(ModuleList);
 
 }  // namespace argand::nn

@@ -49,7 +49,7 @@ class ParameterListImpl : public Cloneable<ParameterListImpl> {
   size_t size() const noexcept { return parameters_.size(); }
   bool is_empty() const noexcept { return parameters_.is_empty(); }
 };
-ARGAND_MODULE(ParameterList);
+ARGAND_LIBRARY_MODULE(ParameterList);
 
 class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  public:
@@ -86,6 +86,6 @@ class ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   Tensor& get(const std::string& key) { return parameters_[key]; }
   Tensor& operator[](const std::string& key) { return parameters_[key]; }
 };
-ARGAND_MODULE(ParameterDict);
+ARGAND_LIBRARY_MODULE(ParameterDict);
 
 }  // namespace argand::nn

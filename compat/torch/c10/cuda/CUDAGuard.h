@@ -6,7 +6,7 @@
 
 namespace c10::cuda {
 
-using CUDAGuard = DeviceGuard;
+using CUDAGuard = argand::cuda::DeviceGuard;
 using CUDAStreamGuard = StreamGuard;
 
 // Does nothing without a device.
@@ -24,7 +24,7 @@ class OptionalCUDAGuard {
   void reset() { guard_.reset(); }
 
  private:
-  std::optional<DeviceGuard> guard_;
+  std::optional<CUDAGuard> guard_;
 };
 
 }  // namespace c10::cuda

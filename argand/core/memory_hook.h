@@ -1,0 +1,19 @@
+// For a profiler: who wants to know when storages get their bytes and give them back.
+#pragma once
+#include <atomic>
+#include <cstdint>
+
+#include "argand/core/device.h"
+
+namespace argand {
+
+// Called by the thread that allocates (bytes > 0) or frees (bytes < 0); must not throw.  Null: nobody wants to know.
+using MemoryHook = void (*)(const Device& device, int64_t bytes);
+inline constinit std::atomic<MemoryHook> memory_hook{nullptr};
+
+inline void note_memory(const Device& device, size_t bytes, int64_t sign) {
+  if (const MemoryHook hook = memory_hook.load(std::memory_order_relaxed)) [[unlikely]]
+    hook(device, sign * static_cast<int64_t>(bytes));
+}
+
+}  // namespace argand

@@ -1,0 +1,36 @@
+// Times of events of a device on the host's clock.
+#pragma once
+#include <chrono>
+
+#include "argand/exec/cuda.h"
+
+namespace argand::tracing {
+
+using Clock = std::chrono::steady_clock;
+
+// Those of one device agree among each other to a microsecond, with the host's to some ten.
+class DeviceClock {
+ public:
+  // Of a GPU: waits for its current stream.  Of another device: a host's clock alone.
+  explicit DeviceClock(const Device& device) : device_(device) {
+    if (!device_.is_cuda()) return;
+    reference_.record(cuda::current_stream(device_.index()));
+    reference_.synchronize();
+    begun_ = Clock::now();
+  }
+  const Device& device() const { return device_; }
+  // When the clock was made.
+  Clock::time_point begun() const { return begun_; }
+  // Microseconds from then to an event of the device, which was made with timing; waits for it.
+  double us_of(const cuda::Event& e) const {
+    e.synchronize();
+    return 1000.0 * static_cast<double>(reference_.elapsed_time(e));
+  }
+
+ private:
+  Device device_;
+  cuda::Event reference_{true};  // at `begun_` on the device
+  Clock::time_point begun_ = Clock::now();
+};
+
+}  // namespace argand::tracing

@@ -1,0 +1,162 @@
+// What ran when: every op call, every node of a backward pass and every range that a program names, on all threads, for
+// torch.profiler.
+//
+//   profiler::Session session({.shapes = true});
+//   {
+//     const profiler::Span range("forward", profiler::Scope::kUser);
+//     model(x);
+//   }
+//   for (const profiler::RecordedEvent& e : session.stop()) ...
+//
+// Note [Profiling]
+// A span is open from its construction to its destruction; spans of one thread nest, whoever opened them: an op within
+// a range, the ops of a composite within it.  While a session lasts pointwise ops do not wait in the issue window (Note
+// [Issue window] in window.h): each runs when it is called, so that its time is its own, and what is profiled is slower
+// than what is not where ops would have been fused.  Without a session a span costs a look at one number.
+//
+// The time of an op on a GPU is that between two events, before and after what it gave to its stream.  A device that
+// had nothing to do waits within it for the host to launch what follows the first, some microseconds, so it is an upper
+// bound, and exact where the device is busy.  Views have no time there, nor has what is captured into a graph;
+// composites and nodes only if they launch something that none of the ops within them does.
+//
+// tracing::Recording (trace.h) is the small sister: a few spans with streams of their own, without the ops.  Its spans
+// are seen here, too.
+#pragma once
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "argand/base/shared.h"
+#include "argand/core/tensor.h"
+
+namespace argand {
+struct OpInfo;
+namespace autograd {
+class Node;
+}
+}  // namespace argand
+
+namespace argand::profiler {
+
+// The numbers are PyTorch's RecordScope.
+enum class Scope : int8_t { kFunction = 0, kBackwardFunction = 1, kUser = 7, kMemory = 16 };
+
+struct Options {
+  bool shapes = false;  // keep the arguments of ops
+  bool memory = false;  // count bytes of storages
+  bool device = false;  // time ops on GPUs
+  // A number for where the program is; called on every span, on its thread.
+  std::function<int()> where = nullptr;
+  // Instead of being kept, spans are told to these, by name: for NVIDIA's profilers.
+  void (*push)(const char* name) = nullptr;
+  void (*pop)() = nullptr;
+};
+
+struct RecordedArgument {
+  std::string type;          // of a tensor its dtype; "TensorList", "Scalar", "ScalarList", or "" for others
+  std::vector<Dims> shapes;  // of the tensor, of the tensors
+  std::vector<Dims> strides = {};
+  std::string value = {};  // of what is no tensor
+};
+
+// Microseconds since the session began.
+struct DeviceTime {
+  Device device;
+  uint64_t stream;
+  double begin, end;
+  double own;  // of end - begin, without the spans within that have a time there
+};
+
+struct RecordedEvent {
+  std::string name;  // "aten::mm", "MmBackward0", "autograd::engine::evaluate_function: ...", "[memory]"
+  Scope scope;
+  int thread;             // 1: the one that began the session
+  int64_t begin, end;     // nanoseconds since the session began
+  int64_t parent;         // index of the span around it, on its thread; -1: none
+  int64_t sequence;       // of the node that the op recorded, or that runs; -1: none
+  int64_t cpu_bytes = 0;  // that storages got within it, less those given back, without the spans within
+  int64_t device_bytes = 0;
+  int where = -1;
+  std::vector<RecordedArgument> arguments;
+  std::optional<DeviceTime> on_device;
+};
+
+struct Recorded {
+  std::vector<RecordedEvent> events;    // in the order of their begin, those around others first
+  std::vector<int64_t> system_threads;  // the system's numbers of threads 1, 2, ...
+  int64_t began;                        // nanoseconds since 1970
+};
+
+// Thread-safe; in a child of fork() it records nothing.
+class Session {
+ public:
+  // ValueError if there is one.
+  explicit Session(Options options);
+  ~Session();  // stops
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Waits for the work that it timed.  What is still open ends now.  A second call gives nothing.
+  Recorded stop();
+
+  struct Log;
+
+ private:
+  std::shared_ptr<Log> log_;
+};
+
+// The number of the session there is; 0: none.
+struct ARGAND_SHARED Active {
+  static inline constinit std::atomic<uint64_t> session{0};
+};
+inline bool is_active() { return Active::session.load(std::memory_order_relaxed) != 0; }
+
+// How an op was called.
+enum class Form : int8_t { kPlain, kInPlace };
+
+struct ThreadLog;
+
+// Of the calling thread; may end on another one.
+class Span {
+ public:
+  explicit Span(std::string_view name, Scope scope = Scope::kFunction, std::string_view argument = {}) {
+    if (is_active()) [[unlikely]]
+      open(name, scope, argument);
+  }
+  Span(const OpInfo& op, void* args, Form form) {
+    if (is_active()) [[unlikely]]
+      open(op, args, form);
+  }
+  // With its name behind `prefix`.
+  Span(const autograd::Node& node, const char* prefix, Scope scope, std::span<const Tensor> grads = {}) {
+    if (is_active()) [[unlikely]]
+      open(node, prefix, scope, grads);
+  }
+  ~Span() {
+    if (log_) [[unlikely]]
+      close();
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  bool is_open() const { return log_ != nullptr; }
+  void close() noexcept;
+
+ private:
+  void open(std::string_view name, Scope scope, std::string_view argument) noexcept;
+  void open(const OpInfo& op, void* args, Form form) noexcept;
+  void open(const autograd::Node& node, const char* prefix, Scope scope, std::span<const Tensor> grads) noexcept;
+
+  ThreadLog* log_ = nullptr;
+  uint64_t session_;
+  size_t at_;
+};
+
+// The op whose span is the innermost of this thread has recorded a node of the graph.
+void note_sequence(uint64_t sequence) noexcept;
+
+}  // namespace argand::profiler

@@ -1,0 +1,62 @@
+// Random counts: Poisson and binomial distributions.  Their gradients are zero.
+#include "argand/kernels/cpu/random.h"
+#include "argand/ops/define.h"
+#include "argand/ops/random/args.h"
+#include "argand/ops/random/draw.h"
+
+namespace argand::ops {
+
+struct Poisson : Kernel<PoissonArgs> {
+  static constexpr auto schema = "poisson(Tensor self, Generator? generator=None) -> Tensor";
+  static constexpr auto doc = "Samples of Poisson distributions with the means self >= 0. The gradient is zero.";
+  static constexpr int variants = kFunction;
+  static constexpr auto dtypes = kFloatingTypes;
+  static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor rates = exec::dense(a.self);
+    dispatch<kFloatingTypes>(out.dtype(), "poisson", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const T* rate = raw<T>(rates);
+      for (int64_t i = 0; i < out.numel(); ++i)
+        ARGAND_CHECK(ValueError, static_cast<double>(rate[i]) >= 0,
+                     "poisson: invalid Poisson rate, expected rate to be "
+                     "non-negative, got ",
+                     static_cast<double>(rate[i]));
+      cpu::poisson(generator_of(a.generator), raw<T>(out), rate, out.numel());
+    });
+  }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static void samples(S& s) {
+    s.fails({s->real({2}, -2, -1)}, "poisson: invalid Poisson rate, expected rate to be non-negative, got -");
+  }
+};
+ARGAND_OP(Poisson)
+
+struct Binomial : Kernel<BinomialArgs> {
+  static constexpr auto schema = "binomial(Tensor count, Tensor prob, Generator? generator=None) -> Tensor";
+  static constexpr auto doc =
+      "How many of count trials succeed, each with the probability prob, which has the same dtype and broadcasts "
+      "against it. The gradient is zero.";
+  static constexpr int variants = kFunction;
+  static constexpr auto dtypes = kFloatingTypes;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.count.dtype() == a.prob.dtype(), "binomial: expected count and prob of one dtype, got ",
+                 a.count.dtype(), " and ", a.prob.dtype());
+    return {broadcast_shapes(a.count.sizes(), a.prob.sizes(), "binomial"), a.count.dtype()};
+  }
+  static void cpu(const Args& a, Tensor& out) {
+    const Tensor count = exec::dense(a.count.expand(out.sizes())), prob = exec::dense(a.prob.expand(out.sizes()));
+    dispatch<kFloatingTypes>(out.dtype(), "binomial", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      cpu::binomial(generator_of(a.generator), raw<T>(out), raw<T>(count), raw<T>(prob), out.numel());
+    });
+  }
+  static Tensor grad_count(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static Tensor grad_prob(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static void samples(S& s) {
+    s.fails({s->positive({2}), s->positive({3})}, "binomial: shapes [2] and [3] do not broadcast");
+  }
+};
+ARGAND_OP(Binomial)
+
+}  // namespace argand::ops

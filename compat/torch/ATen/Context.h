@@ -1,0 +1,82 @@
+// at::globalContext(): settings of the process, and what the library was built with.
+#pragma once
+#include "ATen/Parallel.h"
+#include "argand/base/shared.h"
+#include "argand/core/cpu_generator.h"
+#include "argand/core/float32_precision.h"
+#include "argand/exec/cuda.h"
+#include "argand/ops/functions.h"
+#include "c10/util/Exception.h"
+
+namespace at {
+
+// Ops are deterministic and cuDNN is not benchmarked whatever is set here; such settings are kept for who reads them.
+class ARGAND_SHARED Context {
+ public:
+  static bool hasCUDA() { return argand::cuda::is_available(); }
+  static bool hasCuDNN() { return versionCuDNN() > 0; }
+  static long versionCuDNN() { return hasCUDA() ? argand::cuda::cudnn_version() : 0; }
+  static bool hasMKL() { return false; }
+  static bool hasMKLDNN() { return false; }
+  static bool hasLAPACK() { return true; }
+  static bool hasMAGMA() { return false; }
+  static bool hasOpenMP() { return false; }
+  static bool hasHIP() { return false; }
+  static bool hasMPS() { return false; }
+  static bool hasXPU() { return false; }
+
+  bool userEnabledCuDNN() const { return cudnn_; }
+  void setUserEnabledCuDNN(bool on) { cudnn_ = on; }
+  bool benchmarkCuDNN() const { return benchmark_; }
+  void setBenchmarkCuDNN(bool on) { benchmark_ = on; }
+  bool deterministicCuDNN() const { return deterministic_cudnn_; }
+  void setDeterministicCuDNN(bool on) { deterministic_cudnn_ = on; }
+  bool deterministicAlgorithms() const { return deterministic_; }
+  bool deterministicAlgorithmsWarnOnly() const { return warn_only_; }
+  void setDeterministicAlgorithms(bool on, bool warn_only) { deterministic_ = on, warn_only_ = warn_only; }
+  static void alertNotDeterministic(std::string_view) {}
+  static bool allowTF32CuBLAS() { return allow_tf32_matmul(); }
+  static void setAllowTF32CuBLAS(bool on) { set_allow_tf32_matmul(on); }
+  static bool allowTF32CuDNN() { return allow_tf32_cudnn(); }
+  static void setAllowTF32CuDNN(bool on) { set_allow_tf32_cudnn(on); }
+  static void setFloat32MatmulPrecision(const std::string& precision) { set_float32_matmul_precision(precision); }
+  static bool setFlushDenormal(bool) { return false; }
+  static void lazyInitCUDA() { TORCH_CHECK(hasCUDA(), "Cannot initialize CUDA: there is no device"); }
+  static const Generator& defaultGenerator(Device device) {
+    TORCH_CHECK(device.is_cpu(), "defaultGenerator: expected the CPU, got ", device.str());
+    return default_cpu_generator();
+  }
+
+ private:
+  bool cudnn_ = true, benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false, warn_only_ = false;
+};
+
+inline ARGAND_SHARED Context& globalContext() {
+  static Context context;
+  return context;
+}
+inline bool hasCUDA() { return Context::hasCUDA(); }
+inline bool hasCuDNN() { return Context::hasCuDNN(); }
+inline bool hasMKL() { return Context::hasMKL(); }
+inline bool hasMKLDNN() { return Context::hasMKLDNN(); }
+inline bool hasLAPACK() { return Context::hasLAPACK(); }
+inline bool hasMAGMA() { return Context::hasMAGMA(); }
+inline bool hasOpenMP() { return Context::hasOpenMP(); }
+inline bool hasHIP() { return Context::hasHIP(); }
+inline bool hasMPS() { return Context::hasMPS(); }
+inline bool hasXPU() { return Context::hasXPU(); }
+
+inline std::string show_config() {
+  return c10::str("Argand, with the API of LibTorch\n  - CUDA ", hasCUDA() ? "available" : "not available", ", cuDNN ",
+                  Context::versionCuDNN(), "\n");
+}
+inline std::string get_parallel_info() {
+  return c10::str("at::get_num_threads() : ", argand::get_num_threads(), "\nat::get_num_interop_threads() : 1\n");
+}
+
+namespace detail {
+inline Generator createCPUGenerator(uint64_t seed = kDefaultSeed) { return make_cpu_generator(seed); }
+inline const Generator& getDefaultCPUGenerator() { return default_cpu_generator(); }
+}  // namespace detail
+
+}  // namespace at

@@ -1,0 +1,146 @@
+"""What the graph keeps and how it is looked at, as torch.autograd.graph."""
+import contextlib
+import threading
+from typing import NamedTuple
+
+from .. import _C
+from .grad_mode import enable_grad
+
+Node = _C.Node
+
+
+class saved_tensors_hooks:
+    """Within it, what ops keep for their gradients is given to `pack`, and `unpack` of what that returned is read instead.
+
+    `pack` gets a tensor without history, which it must not write; `unpack` returns a tensor of the same values, as often as
+    backward runs. Inner hooks replace outer ones.
+    """
+
+    def __init__(self, pack_hook, unpack_hook):
+        self.pack_hook, self.unpack_hook = pack_hook, unpack_hook
+
+    def __enter__(self):
+        _C._push_saved_tensors_hooks(self.pack_hook, self.unpack_hook)
+        return self
+
+    def __exit__(self, *_):
+        _C._pop_saved_tensors_hooks()
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """What ops keep for their gradients waits in the CPU's memory, and is copied back when backward needs it."""
+
+    def __init__(self, pin_memory=False, device_type="cuda"):
+        def pack(tensor):
+            if not pin_memory or tensor.device.type == "cpu":
+                return tensor.device, tensor.cpu()
+            packed = _C.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            return tensor.device, packed.copy_(tensor)
+
+        super().__init__(pack, lambda packed: packed[1].to(packed[0], non_blocking=pin_memory))
+
+
+@contextlib.contextmanager
+def disable_saved_tensors_hooks(error_message):
+    """Within it, saved_tensors_hooks raises a RuntimeError with this message."""
+    before = _C._disable_saved_tensors_hooks(error_message)
+    try:
+        yield
+    finally:
+        _C._disable_saved_tensors_hooks(before)
+
+
+class _Kept:
+    """What allow_mutation_on_saved_tensors gives: the copies it made are the graph's own."""
+
+    def clear(self):
+        pass
+
+
+@contextlib.contextmanager
+def allow_mutation_on_saved_tensors():
+    """Within it, tensors that ops keep for their gradients may be written in place: copies are kept of all of them."""
+    with saved_tensors_hooks(lambda tensor: tensor.clone(), lambda packed: packed):
+        yield _Kept()
+
+
+class GradientEdge(NamedTuple):
+    """Where the gradient of a tensor goes: input `output_nr` of `node`."""
+    node: Node
+    output_nr: int
+    ownership_token: object = None
+
+
+def get_gradient_edge(tensor):
+    """The edge along which the gradient of `tensor` flows; of a leaf, to what adds to its .grad."""
+    if not tensor.requires_grad:
+        raise RuntimeError("It is not possible to get the gradient edge for a Tensor that does not require gradients")
+    if tensor.grad_fn is not None:
+        return GradientEdge(tensor.grad_fn, tensor.output_nr)
+    with enable_grad():
+        view = tensor.view_as(tensor)
+    return GradientEdge(view.grad_fn.next_functions[0][0], 0, tensor)
+
+
+def increment_version(tensor):
+    """Tells autograd that the memory of the tensor, or of each of an iterable of them, was written by other means."""
+    for t in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
+        _C._bump_version(t)
+
+
+class _HandleOfAll:
+    def __init__(self, handles):
+        self._handles = tuple(handles)
+
+    def remove(self):
+        for handle in self._handles:
+            handle.remove()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.remove()
+
+
+def register_multi_grad_hook(tensors, fn, *, mode="all"):
+    """Calls `fn` once in each backward: with the list of the gradients of all tensors (None where none is computed) when the last
+    of them is there, or, with mode "any", with the first. What it returns is ignored. Returns a handle with remove().
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    tensors = list(tensors)
+    if mode == "any":
+        return _hook_of_any(tensors, fn)
+    lock = threading.Lock()
+    grads, to_come = [None] * len(tensors), 0
+
+    def hook_of(i):
+        def hook(grad):
+            nonlocal grads, to_come
+            with lock:
+                if to_come == 0:
+                    grads, to_come = [None] * len(tensors), sum(map(_C._gradient_wanted, tensors))
+                grads[i] = grad
+                to_come -= 1
+                done = grads if to_come == 0 else None
+            if done:
+                fn(done)
+        return hook
+    return _HandleOfAll(t.register_hook(hook_of(i)) for i, t in enumerate(tensors))
+
+
+def _hook_of_any(tensors, fn):
+    lock = threading.Lock()
+    to_come = 0
+
+    def hook(grad):
+        nonlocal to_come
+        with lock:
+            first = to_come == 0
+            if first:
+                to_come = sum(map(_C._gradient_wanted, tensors))
+            to_come -= 1
+        if first:
+            fn(grad)
+    return _HandleOfAll(t.register_hook(hook) for t in tensors)

@@ -1,0 +1,225 @@
+#include "bindings/overrides.h"
+
+#include <algorithm>
+
+#include "bindings/constants.h"
+#include "bindings/errors.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+enum class Off : int { kNothing, kSubclasses, kAll };
+thread_local Off off = Off::kNothing;
+
+// Of the calling thread, the innermost last.  Never destroyed: a thread may end after the interpreter.
+std::vector<nb::object>& modes() {
+  thread_local auto& stack = *new std::vector<nb::object>;
+  return stack;
+}
+thread_local size_t num_modes = 0;
+
+PyTypeObject* parameter_type = nullptr;
+PyObject* not_overriding = nullptr;  // _C._disabled_torch_function_impl
+
+bool is_plain(PyTypeObject* type) {
+  return type == tensor_type || type == parameter_type || type == &PyLong_Type || type == &PyFloat_Type ||
+         type == &PyBool_Type || type == Py_TYPE(Py_None) || type == &PyUnicode_Type || type == dtype_type ||
+         type == device_type || type == size_type || type == layout_type || type == memory_format_type ||
+         type == generator_type || type == &PySlice_Type;
+}
+
+bool overrides(PyObject* object) {
+  PyTypeObject* const type = Py_TYPE(object);
+  if (is_plain(type)) return false;
+  PyObject* const method = PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__torch_function__");
+  if (!method) {
+    PyErr_Clear();
+    return false;
+  }
+  Py_DECREF(method);
+  return method != not_overriding;
+}
+
+// Calls f(argument) for each argument that may override, and each element of a tuple or list.
+template <class F>
+bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
+  for (size_t i = 0; i < n; ++i) {
+    PyObject* const a = arguments[i];
+    if (is_plain(Py_TYPE(a))) continue;
+    if (PyTuple_Check(a)) {
+      for (Py_ssize_t k = 0; k < PyTuple_Size(a); ++k)
+        if (f(PyTuple_GetItem(a, k))) return true;
+    } else if (PyList_Check(a)) {
+      for (Py_ssize_t k = 0; k < PyList_Size(a); ++k)
+        if (f(PyList_GetItem(a, k))) return true;
+    } else if (f(a)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// One argument of each class that overrides: in their order, but a subclass before its bases.
+std::vector<PyObject*> overriding(PyObject* const* arguments, size_t n) {
+  std::vector<PyObject*> found;
+  any_of_arguments(arguments, n, [&](PyObject* a) {
+    if (!overrides(a)) return false;
+    const auto of_same_type = [a](PyObject* other) { return Py_TYPE(other) == Py_TYPE(a); };
+    if (std::ranges::any_of(found, of_same_type)) return false;
+    const auto base =
+        std::ranges::find_if(found, [a](PyObject* other) { return PyType_IsSubtype(Py_TYPE(a), Py_TYPE(other)) != 0; });
+    found.insert(base, a);
+    return false;
+  });
+  return found;
+}
+
+nb::object types_of(const std::vector<PyObject*>& objects) {
+  nb::list types;
+  for (PyObject* o : objects) types.append(nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(o))));
+  return nb::tuple(types);
+}
+
+// The innermost mode, which is off while it runs.
+nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments, nb::handle keywords) {
+  struct Outer {
+    nb::object mode = std::move(modes().back());
+    Outer() { modes().pop_back(), --num_modes; }
+    ~Outer() { modes().push_back(std::move(mode)), ++num_modes; }
+  } outer;
+  return outer.mode.attr("__torch_function__")(function, types, arguments, keywords);
+}
+
+// "torch.add", "torch.Tensor.add"
+std::string full_name(nb::handle function) {
+  const nb::object resolved = nb::module_::import_("argand.overrides").attr("resolve_name")(function);
+  if (!resolved.is_none()) return nb::str(resolved).c_str();
+  return nb::str(nb::getattr(function, "__qualname__", nb::str(function))).c_str();
+}
+
+nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, const std::vector<PyObject*>& objects) {
+  const nb::object types = types_of(objects);
+  if (num_modes > 0 && off != Off::kAll) {
+    nb::object result = ask_mode(function, types, arguments, keywords);
+    if (result.ptr() != Py_NotImplemented) return result;
+  }
+  for (PyObject* o : objects) {
+    nb::object result = nb::handle(o).attr("__torch_function__")(function, types, arguments, keywords);
+    if (result.ptr() != Py_NotImplemented) return result;
+  }
+  std::string message = str("Multiple dispatch failed for '", full_name(function),
+                            "'; all __torch_function__ handlers returned NotImplemented:\n");
+  for (PyObject* o : objects)
+    message += str("\n  - tensor subclass ", nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o)))).c_str());
+  PyErr_SetString(PyExc_TypeError, message.c_str());
+  throw nb::python_error();
+}
+
+class SwitchOff {
+ public:
+  explicit SwitchOff(Off what) : what_(what) {}
+  void enter() { before_ = std::exchange(off, std::max(off, what_)); }
+  void exit() { off = before_; }
+
+ private:
+  Off what_, before_ = Off::kNothing;
+};
+struct SubclassesOff : SwitchOff {
+  SubclassesOff() : SwitchOff(Off::kSubclasses) {}
+};
+struct AllOff : SwitchOff {
+  AllOff() : SwitchOff(Off::kAll) {}
+};
+
+template <class T>
+void add_switch(nb::module_& module, const char* name, const char* text) {
+  nb::class_<T>(module, name, text)
+      .def(nb::init<>())
+      .def("__enter__", [](T& s) { s.enter(); })
+      .def("__exit__", [](T& s, nb::args) { s.exit(); });
+}
+
+}  // namespace
+
+bool is_overridden(PyObject* const* arguments, size_t n) {
+  if (num_modes > 0 && off != Off::kAll) return true;
+  return off == Off::kNothing && any_of_arguments(arguments, n, overrides);
+}
+
+PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t num_positional, PyObject* keywords) {
+  return guarded([&] {
+    nb::list positional;
+    for (size_t i = 0; i < num_positional; ++i) positional.append(nb::borrow(arguments[i]));
+    nb::dict named;
+    const size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0;
+    for (size_t i = 0; i < num_keywords; ++i)
+      named[nb::borrow(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i)))] =
+          nb::borrow(arguments[num_positional + i]);
+    std::vector<PyObject*> objects;
+    if (off == Off::kNothing) objects = overriding(arguments, num_positional + num_keywords);
+    return ask(function, nb::tuple(positional), named, objects).release().ptr();
+  });
+}
+
+PyObject* call_override(const char* name, const char* reflected, PyObject* a, PyObject* b) {
+  return guarded([&] {
+    const bool exchanged = b && !is_tensor(a);
+    const nb::object function = nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr(exchanged ? reflected : name);
+    PyObject* const arguments[] = {exchanged ? b : a, exchanged ? a : b};
+    PyObject* const result = call_override(function.ptr(), arguments, b ? 2 : 1, nullptr);
+    if (!result) throw nb::python_error();
+    return result;
+  });
+}
+
+void add_overrides(nb::module_& module) {
+  add_switch<SubclassesOff>(module, "DisableTorchFunctionSubclass", "A scope in which classes override nothing.");
+  add_switch<AllOff>(module, "DisableTorchFunction", "A scope in which neither classes nor modes override anything.");
+  module.def("_disabled_torch_function_impl", [](nb::object function, nb::object, nb::args arguments, nb::kwargs) {
+    SubclassesOff scope;
+    scope.enter();
+    struct Exit {
+      SubclassesOff& scope;
+      ~Exit() { scope.exit(); }
+    } exit{scope};
+    const size_t n = nb::len(arguments);
+    const nb::object positional = n > 0 ? nb::object(arguments[0]) : nb::object(nb::tuple());
+    const nb::object keywords = n > 1 ? nb::object(arguments[1]) : nb::object(nb::none());
+    PyObject* const result =
+        PyObject_Call(function.ptr(), positional.ptr(), keywords.is_none() ? nullptr : keywords.ptr());
+    if (!result) throw nb::python_error();
+    return nb::steal(result);
+  });
+  not_overriding = nb::object(module.attr("_disabled_torch_function_impl")).release().ptr();
+  module.def("_set_parameter_type",
+             [](nb::object type) { parameter_type = reinterpret_cast<PyTypeObject*>(type.release().ptr()); });
+  // For functions written in Python.
+  module.def("_is_overridden", [](nb::tuple arguments) {
+    std::vector<PyObject*> all;
+    for (const nb::handle a : arguments) all.push_back(a.ptr());
+    return is_overridden(all.data(), all.size());
+  });
+  module.def("_call_override", [](nb::object function, nb::tuple relevant, nb::tuple arguments, nb::dict keywords) {
+    std::vector<PyObject*> all;
+    for (const nb::handle a : relevant) all.push_back(a.ptr());
+    std::vector<PyObject*> objects;
+    if (off == Off::kNothing) objects = overriding(all.data(), all.size());
+    return ask(function, arguments, keywords, objects);
+  });
+  module.def("_push_torch_function_mode", [](nb::object mode) { modes().push_back(std::move(mode)), ++num_modes; });
+  module.def("_pop_torch_function_mode", [] {
+    ARGAND_CHECK(ValueError, num_modes > 0, "there is no torch function mode to leave");
+    nb::object mode = std::move(modes().back());
+    modes().pop_back(), --num_modes;
+    return mode;
+  });
+  module.def("_torch_function_modes", [] {
+    nb::list all;
+    for (const nb::object& mode : modes()) all.append(mode);
+    return all;
+  });
+  module.def("_is_torch_function_enabled", [] { return off == Off::kNothing; });
+}
+
+}  // namespace argand::python

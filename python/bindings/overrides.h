@@ -1,0 +1,20 @@
+// __torch_function__: classes, and modes, that take the place of functions they are arguments of.
+//
+// A function looks at its arguments before it reads them.  Types that surely do not override anything are known by
+// their address, so that a usual call costs a comparison for each argument.
+#pragma once
+#include "bindings/object.h"
+
+namespace argand::python {
+
+// Whether an argument (or an element of a list among them) overrides functions, or a mode is on.
+bool is_overridden(PyObject* const* arguments, size_t n);
+// What they make of `function(*arguments, **keywords)`; arguments as for vectorcall.
+PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t num_positional, PyObject* keywords);
+// The same for an operator: Tensor's attribute `name`, or `reflected` with the arguments exchanged where the first is
+// no tensor.
+PyObject* call_override(const char* name, const char* reflected, PyObject* a, PyObject* b);
+
+void add_overrides(nb::module_& module);
+
+}  // namespace argand::python

@@ -1,0 +1,178 @@
+"""__torch_function__: subclasses, other classes and modes; what PyTorch 2.15 does with the same programs."""
+import argand as torch
+import pytest
+from argand import overrides
+
+
+class Sub(torch.Tensor):
+    pass
+
+
+def sub(*values, requires_grad=False):
+    return torch.tensor(values).as_subclass(Sub).requires_grad_(requires_grad)
+
+
+@pytest.mark.parametrize("result", [
+    lambda x: x + 1, lambda x: 1 + x, lambda x: 1 - x, lambda x: 2 / x, lambda x: 2 ** x, lambda x: -x, lambda x: x > 1,
+    lambda x: x[0], lambda x: x[1:], lambda x: x.exp(), lambda x: torch.exp(x), lambda x: torch.cat([x, torch.ones(2)]),
+    lambda x: torch.ones(2).add(x), lambda x: torch.ones(2) * x, lambda x: torch.stack((x, x)), lambda x: x.clone(),
+    lambda x: x.to(torch.float64), lambda x: x.detach(), lambda x: torch.nn.functional.relu(x), lambda x: x.max(0)[0],
+    lambda x: x.chunk(2)[0], lambda x: torch.where(x > 1, x, 0.0)])
+def test_results_are_of_the_subclass(result):
+    assert type(result(sub(1.0, 2.0))) is Sub
+
+
+def test_other_results_are_what_they_are():
+    x = sub(1.0, 2.0)
+    assert type(x.tolist()) is list and type(x.shape) is torch.Size and x.sum().item() == 3.0 and x.dim() == 1
+    assert type(x.max(0)).__name__ == "torch.return_types.max" or type(x.max(0)).__name__ == "max"
+    assert type(torch.ones(2)) is torch.Tensor and type(torch.nn.Parameter(torch.ones(1)) * 2) is torch.Tensor
+    x += 1
+    assert type(x) is Sub and x.tolist() == [2.0, 3.0]
+
+
+def test_gradients_of_a_subclass():
+    x = sub(1.0, 2.0, requires_grad=True)
+    (x * x).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+    y = torch.ones(2, requires_grad=True)
+    z = (y * 3).as_subclass(Sub)
+    assert type(z) is Sub and z.grad_fn is not None
+    z.sum().backward()
+    assert y.grad.tolist() == [3.0, 3.0]
+
+
+def test_a_subclass_that_knows_what_is_called():
+    calls = []
+
+    class Logging(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append((func.__name__, types == (cls,), sorted(kwargs or {})))
+            return super().__torch_function__(func, types, args, kwargs)
+
+    x = torch.tensor([[1.0, 2.0]]).as_subclass(Logging)
+    assert type(torch.sum(x, dim=1)) is Logging
+    assert type(x.mul(2)) is Logging and type(x @ torch.ones(2, 1)) is Logging
+    assert [c[0] for c in calls] == ["sum", "mul", "matmul"]
+    assert calls[0] == ("sum", True, ["dim"])
+
+
+def test_a_class_that_is_no_tensor():
+    class Diagonal:
+        table = {}
+
+        def __init__(self, n, value):
+            self.n, self.value = n, value
+
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            if func not in cls.table or not all(issubclass(t, (torch.Tensor, cls)) for t in types):
+                return NotImplemented
+            return cls.table[func](*args, **(kwargs or {}))
+
+    d = Diagonal(5, 2)
+    Diagonal.table[torch.mean] = lambda x: x.value / x.n
+    Diagonal.table[torch.Tensor.add] = lambda a, b: "added"
+    assert torch.mean(d) == 0.4
+    assert torch.ones(1) + d == "added" and torch.ones(1).add(d) == "added"
+    with pytest.raises(TypeError, match="(?s)Multiple dispatch failed for 'torch.exp'; all __torch_function__ handlers returned NotImplemented:.*Diagonal"):
+        torch.exp(d)
+
+
+def test_a_subclass_goes_before_its_base():
+    order = []
+
+    def logs(name):
+        def method(cls, func, types, args=(), kwargs=None):
+            order.append((name, [t.__name__ for t in types]))
+            return NotImplemented
+        return classmethod(method)
+
+    class Base(torch.Tensor):
+        __torch_function__ = logs("base")
+
+    class Derived(Base):
+        __torch_function__ = logs("derived")
+
+    a, b = torch.ones(1).as_subclass(Base), torch.ones(1).as_subclass(Derived)
+    with pytest.raises(TypeError, match="Multiple dispatch failed for 'torch.add'"):
+        torch.add(a, b)
+    assert order == [("derived", ["Derived", "Base"]), ("base", ["Derived", "Base"])]
+
+
+def test_modes():
+    class Count(overrides.TorchFunctionMode):
+        def __init__(self):
+            self.names = []
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            self.names.append(func.__name__)
+            return func(*args, **(kwargs or {}))
+
+    with Count() as outer, Count() as inner:
+        x = torch.ones(2) + 1
+        x[0] = 5
+        torch.nn.init.zeros_(x)
+    torch.ones(1)
+    # Inner modes come first, and what they call goes to the outer ones.
+    assert inner.names == outer.names == ["ones", "add", "__setitem__", "zeros_"]
+    assert x.tolist() == [0.0, 0.0]
+
+
+def test_a_mode_may_answer_itself():
+    class Empty(overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            if getattr(func, "__module__", None) == "torch.nn.init":
+                return kwargs["tensor"]
+            return func(*args, **(kwargs or {}))
+    torch.manual_seed(0)
+    with Empty():
+        torch.nn.Linear(2, 2)
+    after = torch.rand(1)
+    torch.manual_seed(0)
+    assert torch.rand(1).equal(after)  # nothing was drawn
+
+
+def test_switches():
+    x = sub(1.0)
+    with torch._C.DisableTorchFunctionSubclass():
+        assert type(x + 1) is torch.Tensor and not overrides.has_torch_function((x,))
+    assert type(x + 1) is Sub and overrides.has_torch_function((x,)) and not overrides.has_torch_function((torch.ones(1), 3))
+    assert overrides.has_torch_function_unary(x) and overrides.has_torch_function_variadic(1, x)
+
+
+def test_functions_of_ones_own():
+    @overrides.wrap_torch_function(lambda a, b=None: (a, b))
+    def both(a, b=None):
+        return "plain"
+
+    class Answers:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func is both, kwargs
+    assert both(1) == "plain" and both(Answers(), b=2) == (True, {"b": 2})
+    assert overrides.handle_torch_function(both, (Answers(),), Answers()) == (True, {})
+    assert overrides.is_tensor_like(Answers()) and not overrides.is_tensor_like(3)
+    assert overrides.resolve_name(torch.add) == "torch.add" and overrides.resolve_name(torch.Tensor.add) == "torch.Tensor.add"
+    assert overrides.resolve_name(len) is None and torch.add in overrides.get_overridable_functions()[torch]
+
+
+def test_subclasses_are_copied_and_pickled():
+    import copy
+    import pickle
+    x = sub(1.0, 2.0)
+    x.note = "kept"
+    for other in (copy.deepcopy(x), copy.copy(x)):
+        assert type(other) is Sub and other.tolist() == [1.0, 2.0] and other.note == "kept"
+    globals()["Sub"] = Sub
+    other = pickle.loads(pickle.dumps(x))
+    assert type(other) is Sub and other.note == "kept"
+
+
+def test_functions_take_attributes():
+    torch.nn.functional.relu.note = torch.add.note = "mine"
+    assert torch.nn.functional.relu.note == torch.add.note == "mine"
+    del torch.add.note
+    with pytest.raises(AttributeError):
+        torch.add.note

@@ -1,0 +1,171 @@
+"""torch.autograd.graph: what ops keep for their gradients, packed and unpacked; what was packed is what PyTorch 2.15 packs."""
+import argand as torch
+import pytest
+from argand.autograd import graph
+
+
+def packed_by(function):
+    """The values that hooks were given to pack, and the gradient of the sum of what function(leaf) returns."""
+    leaf = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    seen = []
+
+    def pack(t):
+        seen.append(t.tolist())
+        return len(seen) - 1, t.clone()
+
+    with graph.saved_tensors_hooks(pack, lambda packed: packed[1]):
+        result = function(leaf).sum()
+    result.backward()
+    return sorted(map(str, seen)), leaf.grad.tolist()
+
+
+@pytest.mark.parametrize("function, kept", [
+    (lambda x: x * x, ["[1.0, 2.0, 3.0]", "[1.0, 2.0, 3.0]"]),
+    (lambda x: x.exp(), ["[2.7182817459106445, 7.389056205749512, 20.08553695678711]"]),
+    (lambda x: (x + 1).pow(2), ["[2.0, 3.0, 4.0]"]),
+    (lambda x: x + 1, []),
+    (lambda x: x * torch.tensor([4.0, 5.0, 6.0]), ["[4.0, 5.0, 6.0]"])], ids=["mul", "exp", "pow", "add", "by constant"])
+def test_hooks_see_what_is_kept_and_gradients_stay(function, kept):
+    seen, grad = packed_by(function)
+    leaf = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    function(leaf).sum().backward()
+    assert seen == sorted(kept) and grad == leaf.grad.tolist()
+
+
+def test_what_is_unpacked_is_what_gradients_read():
+    x = torch.tensor([3.0], requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: t * 10):
+        y = x * x
+    y.backward()
+    assert x.grad.item() == 60.0
+
+
+def test_second_gradients_go_through_what_was_unpacked():
+    x = torch.tensor([2.0], requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t.numpy().copy(), torch.from_numpy):
+        y = (x.exp() * x).sum()
+        first, = torch.autograd.grad(y, x, create_graph=True)
+        second, = torch.autograd.grad(first.sum(), x)
+    e = torch.tensor(2.0).exp().item()
+    assert first.item() == pytest.approx(3 * e) and second.item() == pytest.approx(4 * e)
+
+
+def test_inner_hooks_replace_outer_ones():
+    order = []
+    outer = graph.saved_tensors_hooks(lambda t: order.append("outer") or t, lambda t: t)
+    x = torch.ones(1, requires_grad=True)
+    with outer:
+        with graph.saved_tensors_hooks(lambda t: order.append("inner") or t, lambda t: t):
+            x.exp()
+        x.exp()
+    x.exp()
+    assert order == ["inner", "outer"]
+
+
+def test_functions_written_in_python_are_packed_too():
+    class Cube(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx, grad):
+            x, = ctx.saved_tensors
+            return 3 * x * x * grad
+
+    x = torch.tensor([2.0], requires_grad=True)
+    count = []
+    with graph.saved_tensors_hooks(lambda t: count.append(1) or t + 1, lambda t: t - 1):
+        y = Cube.apply(x)
+    grad, = torch.autograd.grad(y, x, create_graph=True)
+    second, = torch.autograd.grad(grad, x)
+    assert len(count) == 1 and grad.item() == 12.0 and second.item() == 12.0
+
+
+def test_a_graph_is_walked_twice_and_freed():
+    x = torch.ones(2, requires_grad=True)
+    times = []
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: times.append(1) or t):
+        y = x.exp().sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert len(times) == 2
+    with pytest.raises(RuntimeError, match="backward through the graph a second time"):
+        y.backward()
+
+
+def test_errors_of_hooks():
+    x = torch.ones(1, requires_grad=True)
+    with graph.saved_tensors_hooks(lambda t: t, lambda t: 3):
+        y = x.exp()
+    with pytest.raises(TypeError, match="Output of saved tensor unpack_hook expected to be a Tensor but got result of type int"):
+        y.backward()
+    with graph.saved_tensors_hooks(lambda t: t.add_(1), lambda t: t):
+        with pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input in place"):
+            x.exp()
+    with graph.saved_tensors_hooks(lambda t: 1 / 0, lambda t: t), pytest.raises(ZeroDivisionError):
+        x.exp()
+    with graph.disable_saved_tensors_hooks("not here"):
+        with pytest.raises(RuntimeError, match="not here"):
+            graph.saved_tensors_hooks(lambda t: t, lambda t: t).__enter__()
+
+
+def test_save_on_cpu_trains_the_same():
+    def grads(scope):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 1))
+        with scope:
+            loss = model(torch.randn(5, 4)).square().mean()
+        loss.backward()
+        return [p.grad.tolist() for p in model.parameters()]
+    import contextlib
+    assert grads(graph.save_on_cpu()) == grads(contextlib.nullcontext())
+
+
+def test_mutation_of_kept_tensors():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        out = (y ** 2).sum()
+        y.mul_(10)
+        out.backward()
+    assert x.grad.tolist() == [2.0, 4.0]
+
+
+@pytest.mark.parametrize("mode, calls", [("all", [[[2.0], [3.0], None]]), ("any", [[3.0]])])
+def test_a_hook_of_several_tensors(mode, calls):
+    a, b, c = (torch.tensor([v], requires_grad=True) for v in (3.0, 2.0, 5.0))
+    seen = []
+
+    def see(grads):
+        seen.append([g if g is None else g.tolist() for g in grads] if mode == "all" else grads.tolist())
+    handle = graph.register_multi_grad_hook((a, b, c), see, mode=mode)
+    (a * b).backward()
+    if mode == "any":
+        assert len(seen) == 1 and seen[0] in ([2.0], [3.0])
+    else:
+        assert seen == calls
+    (a * b).backward()
+    assert len(seen) == 2
+    handle.remove()
+    (a * b).backward()
+    assert len(seen) == 2
+
+
+def test_edges():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    assert graph.get_gradient_edge(y).node == y.grad_fn and graph.get_gradient_edge(y).output_nr == 0
+    assert graph.get_gradient_edge(x).node.name().endswith("AccumulateGrad")
+    with pytest.raises(RuntimeError, match="does not require gradients"):
+        graph.get_gradient_edge(torch.ones(1))
+
+
+def test_version_is_moved_by_hand():
+    x = torch.ones(2, requires_grad=True)
+    h = x * 1
+    y = h.exp() * h
+    graph.increment_version(h)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
