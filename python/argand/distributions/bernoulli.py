@@ -3,17 +3,21 @@ from .. import _C
 from ..autograd.grad_mode import no_grad
 from ..nn import functional as F
 from . import constraints
-from .utils import ProbsOrLogits
+from .exp_family import ExponentialFamily
+from .probs_or_logits import ProbsOrLogits
+
+__all__ = ["Bernoulli"]
 
 
-class Bernoulli(ProbsOrLogits):
+class Bernoulli(ProbsOrLogits, ExponentialFamily):
     """1 with probability probs, else 0."""
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.boolean
     has_enumerate_support = True
+    _mean_carrier_measure = 0
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        super().__init__(self._take(probs, logits).shape, validate_args=validate_args)
+        super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
 
     mean = property(lambda self: self.probs)
     variance = property(lambda self: self.probs * (1 - self.probs))
@@ -39,3 +43,8 @@ class Bernoulli(ProbsOrLogits):
     def enumerate_support(self, expand=True):
         values = _C.arange(2, dtype=self._param.dtype, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
+
+    _natural_params = property(lambda self: (_C.logit(self.probs),))
+
+    def _log_normalizer(self, x):
+        return _C.log1p(_C.exp(x))

@@ -3,7 +3,9 @@ from .. import _C
 from .._info import finfo
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .utils import ProbsOrLogits
+from .probs_or_logits import ProbsOrLogits
+
+__all__ = ["Categorical"]
 
 
 class Categorical(ProbsOrLogits):
@@ -13,7 +15,7 @@ class Categorical(ProbsOrLogits):
     _binary = False
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        given = self._take(probs, logits)
+        given, = self._take(probs, logits)
         if given.dim() < 1:
             raise ValueError(f"`{'probs' if probs is not None else 'logits'}` parameter must be at least one-dimensional.")
         if probs is not None:
@@ -23,7 +25,7 @@ class Categorical(ProbsOrLogits):
         self._num_events = given.shape[-1]
         super().__init__(given.shape[:-1], validate_args=validate_args)
 
-    @property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self):
         return constraints.integer_interval(0, self._num_events - 1)
 

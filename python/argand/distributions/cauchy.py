@@ -3,10 +3,18 @@ import math
 
 from .. import _C
 from .location_scale import LocationScale
+from .utils import broadcast_all
+
+__all__ = ["Cauchy"]
 
 
 class Cauchy(LocationScale):
     """The ratio of two normal values; it has no mean."""
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
     mode = property(lambda self: self.loc)
     mean = property(lambda self: _C.full_like(self.loc, math.nan))
     variance = property(lambda self: _C.full_like(self.loc, math.inf))

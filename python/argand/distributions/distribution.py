@@ -1,7 +1,12 @@
 """The base of distributions."""
+import warnings
+
 from .. import _C
 from ..autograd.grad_mode import no_grad
 from . import constraints
+from .utils import lazy_property
+
+__all__ = ["Distribution"]
 
 
 class Distribution:
@@ -12,14 +17,22 @@ class Distribution:
     has_rsample = False
     has_enumerate_support = False
     _validate_args = __debug__
-    arg_constraints = {}
-    support = None
+
+    @property
+    def arg_constraints(self):
+        """The sets that parameters are of, by their names."""
+        raise NotImplementedError
+
+    @property
+    def support(self):
+        """The set of values."""
+        raise NotImplementedError
 
     @staticmethod
     def set_default_validate_args(value):
         """Whether distributions check their parameters and values, unless they are told."""
         if value not in (True, False):
-            raise ValueError("set_default_validate_args: expected a bool")
+            raise ValueError
         Distribution._validate_args = value
 
     def __init__(self, batch_shape=_C.Size(), event_shape=_C.Size(), validate_args=None):
@@ -27,14 +40,28 @@ class Distribution:
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:
-            for name, constraint in self.arg_constraints.items():
-                # A parameter that is computed from another (probs from logits) is right if that is.
-                if constraints.is_dependent(constraint) or name not in self.__dict__:
-                    continue
-                value = getattr(self, name)
-                if not constraint.check(value).all():
-                    raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
-                                     f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
+            self._validate_parameters()
+        super().__init__()
+
+    def _validate_parameters(self):
+        for name, constraint in self._told("arg_constraints", ". Please set `arg_constraints = {}` or", {}).items():
+            # A parameter that is computed from another (probs from logits) is right if that is.
+            lazy = name not in self.__dict__ and isinstance(getattr(type(self), name), lazy_property)
+            if constraints.is_dependent(constraint) or lazy:
+                continue
+            value = getattr(self, name)
+            if not constraint.check(value).all():
+                raise ValueError(f"Expected parameter {name} ({type(value).__name__} of shape {tuple(value.shape)}) of distribution "
+                                 f"{self!r} to satisfy the constraint {constraint!r}, but found invalid values:\n{value}")
+
+    def _told(self, name, advice, otherwise):
+        """An attribute that a subclass should have; a warning where it has none."""
+        try:
+            return getattr(self, name)
+        except NotImplementedError:
+            warnings.warn(f"{type(self)} does not define `{name}`{advice} initialize the distribution with "
+                          "`validate_args=False` to turn off validation.", stacklevel=4)
+            return otherwise
 
     @property
     def batch_shape(self):
@@ -47,19 +74,28 @@ class Distribution:
         return self._event_shape
 
     def expand(self, batch_shape, _instance=None):
-        """The distribution with a larger batch_shape: its parameters expanded."""
-        batch_shape = _C.Size(batch_shape)
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__)
-        for name in self._parameters():
-            value = getattr(self, name)
-            own = value.shape[len(self._batch_shape):]
-            new.__dict__[name] = value.expand(batch_shape + own)
+        """The distribution with a larger batch_shape: its parameters expanded, and the distributions it is made of."""
+        batch_shape, parameters = _C.Size(batch_shape), self.arg_constraints
+        new = self._get_checked_instance(type(self), _instance)
+        for name, value in self.__dict__.items():
+            # What is computed once and is no parameter is computed again, in the new shape.
+            stale = name not in parameters and isinstance(getattr(type(self), name, None), lazy_property)
+            if name in new.__dict__ or stale:
+                continue
+            if isinstance(value, Distribution):
+                value = value.expand(batch_shape + value.batch_shape[len(self._batch_shape):])
+            elif name in parameters:
+                value = value.expand(batch_shape + value.shape[len(self._batch_shape):])
+            new.__dict__[name] = value
         new._batch_shape = batch_shape
         return new
 
-    def _parameters(self):
-        return [n for n in self.arg_constraints if isinstance(self.__dict__.get(n), _C.Tensor)]
+    def _get_checked_instance(self, cls, _instance=None):
+        """What the expand() of `cls` fills in: a new object, or that of a subclass whose expand() asks."""
+        if _instance is None and type(self).__init__ != cls.__init__:
+            raise NotImplementedError(f"Subclass {type(self).__name__} of {cls.__name__} that defines a custom __init__ method must also "
+                                      "define a custom .expand() method.")
+        return type(self).__new__(type(self)) if _instance is None else _instance
 
     def sample(self, sample_shape=_C.Size()):
         """Random values of sample_shape + batch_shape + event_shape, without a history."""
@@ -72,6 +108,7 @@ class Distribution:
 
     def sample_n(self, n):
         """sample((n,))"""
+        warnings.warn("`sample_n(n)` will be deprecated. Use `sample((n,))` instead.", FutureWarning, stacklevel=2)
         return self.sample(_C.Size((n,)))
 
     def _missing(self, what):
@@ -85,7 +122,7 @@ class Distribution:
     @property
     def mode(self):
         """The value of greatest probability."""
-        return self._missing("mode")
+        raise NotImplementedError(f"{type(self)} does not implement mode")
 
     @property
     def variance(self):
@@ -133,24 +170,17 @@ class Distribution:
         events = len(self._event_shape)
         if value.shape[value.dim() - events:] != self._event_shape:
             raise ValueError("The right-most size of value must match event_shape: "
-                             f"{tuple(value.shape)} vs {tuple(self._event_shape)}.")
+                             f"{value.shape} vs {self._event_shape}.")
         expected = self._batch_shape + self._event_shape
         for i, j in zip(reversed(value.shape), reversed(expected)):
             if i != 1 and j != 1 and i != j:
-                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {tuple(value.shape)} vs {tuple(expected)}.")
-        support = self.support
+                raise ValueError(f"Value is not broadcastable with batch_shape+event_shape: {value.shape} vs {expected}.")
+        support = self._told("support", " to enable sample validation. Please", None)
         if support is not None and not support.check(value).all():
             raise ValueError(f"Expected value argument ({type(value).__name__} of shape {tuple(value.shape)}) to be within the support "
                              f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}")
 
     def __repr__(self):
-        parts = []
-        for name in self._parameters():
-            value = getattr(self, name)
-            parts.append(f"{name}: {value if value.numel() == 1 else value.size()}")
+        values = {name: self.__dict__[name] for name in self.arg_constraints if name in self.__dict__}
+        parts = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in values.items()]
         return f"{type(self).__name__}({', '.join(parts)})"
-
-
-def sum_rightmost(value, dim):
-    """The sum over the last `dim` dimensions."""
-    return value if dim == 0 else value.reshape(*value.shape[:value.dim() - dim], -1).sum(-1)

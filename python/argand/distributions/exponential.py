@@ -1,17 +1,21 @@
 """The exponential distribution."""
 from .. import _C
 from . import constraints
-from .distribution import Distribution
+from .exp_family import ExponentialFamily
+from .utils import broadcast_all
+
+__all__ = ["Exponential"]
 
 
-class Exponential(Distribution):
+class Exponential(ExponentialFamily):
     """The time until something happens that happens `rate` times in a unit of time."""
     has_rsample = True
     arg_constraints = {"rate": constraints.positive}
     support = constraints.nonnegative
+    _mean_carrier_measure = 0
 
     def __init__(self, rate, validate_args=None):
-        self.rate, = constraints.as_tensors(rate)
+        self.rate, = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
     mean = stddev = property(lambda self: self.rate.reciprocal())
@@ -37,3 +41,8 @@ class Exponential(Distribution):
 
     def entropy(self):
         return 1.0 - self.rate.log()
+
+    _natural_params = property(lambda self: (-self.rate,))
+
+    def _log_normalizer(self, x):
+        return -_C.log(-x)

@@ -4,7 +4,9 @@ from .._info import finfo
 from ..autograd.grad_mode import no_grad
 from ..nn import functional as F
 from . import constraints
-from .utils import ProbsOrLogits
+from .probs_or_logits import ProbsOrLogits
+
+__all__ = ["Geometric"]
 
 
 class Geometric(ProbsOrLogits):
@@ -13,9 +15,10 @@ class Geometric(ProbsOrLogits):
     support = constraints.nonnegative_integer
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        super().__init__(self._take(probs, logits).shape, validate_args=validate_args)
+        super().__init__(self._take(probs, logits)[0].shape, validate_args=validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
-            raise ValueError(f"Expected parameter probs of distribution {self!r} to be positive, but found invalid values:\n{self.probs}")
+            raise ValueError(f"Expected parameter probs ({type(self.probs).__name__} of shape {tuple(self.probs.shape)}) of distribution "
+                             f"{self!r} to be positive but found invalid values:\n{self.probs[~(self.probs > 0)]}")
 
     mean = property(lambda self: 1 / self.probs - 1)
     mode = property(lambda self: _C.zeros_like(self.probs))

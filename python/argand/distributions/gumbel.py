@@ -3,33 +3,39 @@ import math
 
 from .. import _C
 from .._info import finfo
-from .location_scale import LocationScale
+from . import constraints
+from .transformed_distribution import TransformedDistribution
+from .transforms import AffineTransform, ExpTransform
+from .uniform import Uniform
+from .utils import broadcast_all, euler_constant
 
-_EULER = -_C.digamma(_C.ones((), dtype=_C.float64)).item()
+__all__ = ["Gumbel"]
 
 
-class Gumbel(LocationScale):
+class Gumbel(TransformedDistribution):
     """The greatest of many values."""
+    arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        limits = finfo(self.loc.dtype)
+        base = Uniform(_C.full_like(self.loc, limits.tiny), _C.full_like(self.loc, 1 - limits.eps), validate_args=validate_args)
+        # loc - scale * log(-log u)
+        transforms = [ExpTransform().inv, AffineTransform(0, -_C.ones_like(self.scale)), ExpTransform().inv,
+                      AffineTransform(self.loc, -self.scale)]
+        super().__init__(base, transforms, validate_args)
+
     mode = property(lambda self: self.loc)
-    mean = property(lambda self: self.loc + self.scale * _EULER)
+    mean = property(lambda self: self.loc + self.scale * euler_constant)
     stddev = property(lambda self: (math.pi / math.sqrt(6)) * self.scale)
     variance = property(lambda self: self.stddev.pow(2))
 
-    def rsample(self, sample_shape=_C.Size()):
-        limits = finfo(self.loc.dtype)
-        u = _C.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device)
-        u = limits.tiny + u * (1 - limits.eps - limits.tiny)
-        return self.loc - self.scale * (-u.log()).log()
-
     def log_prob(self, value):
-        y = -self._standard(value)
+        if self._validate_args:
+            self._validate_sample(value)
+        y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
-    def cdf(self, value):
-        return _C.exp(-_C.exp(-self._standard(value)))
-
-    def icdf(self, value):
-        return self.loc - self.scale * (-value.log()).log()
-
     def entropy(self):
-        return self.scale.log() + (1 + _EULER)
+        return self.scale.log() + (1 + euler_constant)

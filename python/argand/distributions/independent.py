@@ -1,11 +1,15 @@
 """Batch dimensions as dimensions of one value."""
 from .. import _C
 from . import constraints
-from .distribution import Distribution, sum_rightmost
+from .distribution import Distribution
+from .utils import _sum_rightmost
+
+__all__ = ["Independent"]
 
 
 class Independent(Distribution):
     """A distribution whose last batch dimensions are dimensions of one value: log_prob sums over them."""
+    arg_constraints = {}
 
     def __init__(self, base_distribution, reinterpreted_batch_ndims, validate_args=None):
         if reinterpreted_batch_ndims > len(base_distribution.batch_shape):
@@ -18,14 +22,14 @@ class Independent(Distribution):
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
     has_enumerate_support = property(lambda self: self.reinterpreted_batch_ndims == 0 and self.base_dist.has_enumerate_support)
-    support = property(lambda self: constraints.independent(self.base_dist.support, self.reinterpreted_batch_ndims))
     mean = property(lambda self: self.base_dist.mean)
     mode = property(lambda self: self.base_dist.mode)
     variance = property(lambda self: self.base_dist.variance)
 
-    def expand(self, batch_shape, _instance=None):
-        shape = _C.Size(batch_shape) + self.event_shape[:self.reinterpreted_batch_ndims]
-        return Independent(self.base_dist.expand(shape), self.reinterpreted_batch_ndims, validate_args=False)
+    @constraints.dependent_property
+    def support(self):
+        own = self.base_dist.support
+        return constraints.independent(own, self.reinterpreted_batch_ndims) if self.reinterpreted_batch_ndims else own
 
     def sample(self, sample_shape=_C.Size()):
         return self.base_dist.sample(sample_shape)
@@ -34,10 +38,15 @@ class Independent(Distribution):
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value):
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self):
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def enumerate_support(self, expand=True):
+        if self.reinterpreted_batch_ndims > 0:
+            raise NotImplementedError("Enumeration over cartesian product is not implemented")
+        return self.base_dist.enumerate_support(expand)
 
     def __repr__(self):
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"

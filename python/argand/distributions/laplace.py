@@ -4,10 +4,18 @@ import math
 from .. import _C
 from .._info import finfo
 from .location_scale import LocationScale
+from .utils import broadcast_all
+
+__all__ = ["Laplace"]
 
 
 class Laplace(LocationScale):
     """Two exponential distributions back to back."""
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
     mean = mode = property(lambda self: self.loc)
     variance = property(lambda self: 2 * self.scale.pow(2))
     stddev = property(lambda self: math.sqrt(2) * self.scale)

@@ -4,14 +4,10 @@ from .distribution import Distribution
 
 
 class LocationScale(Distribution):
-    """What two parameters move and stretch."""
+    """What `loc` moves and `scale` stretches."""
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
-
-    def __init__(self, loc, scale, validate_args=None):
-        self.loc, self.scale = constraints.as_tensors(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
 
     def _standard(self, value):
         if self._validate_args:

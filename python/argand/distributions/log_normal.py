@@ -4,11 +4,14 @@ from .normal import Normal
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 
+__all__ = ["LogNormal"]
+
 
 class LogNormal(TransformedDistribution):
     """e to a normal value."""
     arg_constraints = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
+    has_rsample = True
 
     def __init__(self, loc, scale, validate_args=None):
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args)

@@ -3,11 +3,21 @@ import math
 
 from .. import _C
 from ..autograd.grad_mode import no_grad
+from .exp_family import ExponentialFamily
 from .location_scale import LocationScale
+from .utils import _standard_normal, broadcast_all
+
+__all__ = ["Normal"]
 
 
-class Normal(LocationScale):
+class Normal(LocationScale, ExponentialFamily):
     """The normal distribution with mean loc and standard deviation scale."""
+    _mean_carrier_measure = 0
+
+    def __init__(self, loc, scale, validate_args=None):
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
+
     mean = mode = property(lambda self: self.loc)
     stddev = property(lambda self: self.scale)
     variance = property(lambda self: self.scale.pow(2))
@@ -19,8 +29,7 @@ class Normal(LocationScale):
 
     def rsample(self, sample_shape=_C.Size()):
         shape = self._extended_shape(sample_shape)
-        zeros = _C.zeros(shape, dtype=self.loc.dtype, device=self.loc.device)
-        return self.loc + _C.normal(zeros, _C.ones_like(zeros)) * self.scale
+        return self.loc + _standard_normal(shape, self.loc.dtype, self.loc.device) * self.scale
 
     def log_prob(self, value):
         if self._validate_args:
@@ -37,3 +46,8 @@ class Normal(LocationScale):
 
     def entropy(self):
         return 0.5 + 0.5 * math.log(2 * math.pi) + self.scale.log()
+
+    _natural_params = property(lambda self: (self.loc / self.scale.pow(2), -0.5 * self.scale.pow(2).reciprocal()))
+
+    def _log_normalizer(self, x, y):
+        return -0.25 * x.pow(2) / y + 0.5 * _C.log(-math.pi / y)

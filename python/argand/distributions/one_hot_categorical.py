@@ -3,33 +3,27 @@ from .. import _C
 from ..nn import functional as F
 from . import constraints
 from .categorical import Categorical
-from .distribution import Distribution
+from .probs_or_logits import OfCategorical
+
+__all__ = ["OneHotCategorical", "OneHotCategoricalStraightThrough"]
 
 
-class OneHotCategorical(Distribution):
+class OneHotCategorical(OfCategorical):
     """A Categorical whose classes are vectors with a single 1."""
     arg_constraints = Categorical.arg_constraints
     support = constraints.one_hot
     has_enumerate_support = True
 
     def __init__(self, probs=None, logits=None, validate_args=None):
-        self._categorical = Categorical(probs, logits, validate_args)
+        self._categorical = Categorical(probs, logits)
         super().__init__(self._categorical.batch_shape, self._categorical.param_shape[-1:], validate_args)
 
-    probs = property(lambda self: self._categorical.probs)
-    logits = property(lambda self: self._categorical.logits)
-    param_shape = property(lambda self: self._categorical.param_shape)
     mean = property(lambda self: self.probs)
     mode = property(lambda self: self._one_hot(self._categorical.mode))
     variance = property(lambda self: self.probs * (1 - self.probs))
 
     def _one_hot(self, classes):
         return F.one_hot(classes, self._event_shape[0]).to(self.probs.dtype)
-
-    def expand(self, batch_shape, _instance=None):
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__, _batch_shape=_C.Size(batch_shape), _categorical=self._categorical.expand(batch_shape))
-        return new
 
     def sample(self, sample_shape=_C.Size()):
         return self._one_hot(self._categorical.sample(sample_shape))
@@ -46,9 +40,6 @@ class OneHotCategorical(Distribution):
         n = self._event_shape[0]
         values = _C.eye(n, dtype=self.probs.dtype, device=self.probs.device).view(n, *(1,) * len(self._batch_shape), n)
         return values.expand(n, *self._batch_shape, n) if expand else values
-
-    def __repr__(self):
-        return repr(self._categorical).replace("Categorical", type(self).__name__, 1)
 
 
 class OneHotCategoricalStraightThrough(OneHotCategorical):

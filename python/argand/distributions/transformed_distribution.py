@@ -1,36 +1,43 @@
 """What transforms make of random values."""
-import math
-
 from .. import _C
 from ..autograd.grad_mode import no_grad
 from . import constraints
-from .distribution import Distribution, sum_rightmost
-from .transforms import Transform
+from .distribution import Distribution
+from .independent import Independent
+from .transforms import ComposeTransform, Transform
+from .utils import _sum_rightmost
+
+__all__ = ["TransformedDistribution"]
 
 
 class TransformedDistribution(Distribution):
     """What transforms make of the values of a distribution."""
+    arg_constraints = {}
 
     def __init__(self, base_distribution, transforms, validate_args=None):
-        self.base_dist = base_distribution
-        self.transforms = [transforms] if isinstance(transforms, Transform) else list(transforms)
-        events = max([len(base_distribution.event_shape)] + [t.event_dim for t in self.transforms])
-        shape = base_distribution.batch_shape + base_distribution.event_shape
-        super().__init__(shape[:len(shape) - events], shape[len(shape) - events:], validate_args)
+        self.transforms = _as_list(transforms)
+        base, transform = base_distribution, ComposeTransform(self.transforms)
+        shape, events = base.batch_shape + base.event_shape, len(base.event_shape)
+        needs, gives = transform.domain.event_dim, transform.codomain.event_dim
+        if len(shape) < needs:
+            raise ValueError(f"base_distribution needs to have shape with size at least {needs}, but got {shape}.")
+        forward_shape = transform.forward_shape(shape)
+        expanded = transform.inverse_shape(forward_shape)
+        if expanded != shape:
+            base = base.expand(expanded[:len(expanded) - events])
+        # Of a base of numbers as many belong to one value as the transforms take.
+        self.base_dist = Independent(base, needs - events) if needs > events else base
+        cut = len(forward_shape) - max(gives, events + gives - needs)
+        super().__init__(forward_shape[:cut], forward_shape[cut:], validate_args)
 
     has_rsample = property(lambda self: self.base_dist.has_rsample)
 
-    @property
+    @constraints.dependent_property(is_discrete=False)
     def support(self):
-        last = self.transforms[-1].codomain if self.transforms else self.base_dist.support
-        return constraints.independent(last, len(self._event_shape) - last.event_dim)
-
-    def expand(self, batch_shape, _instance=None):
-        new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__, _batch_shape=_C.Size(batch_shape))
-        own = len(self._event_shape) - len(self.base_dist.event_shape)
-        new.base_dist = self.base_dist.expand(_C.Size(batch_shape) + self._event_shape[:own])
-        return new
+        if not self.transforms:
+            return self.base_dist.support
+        last, events = self.transforms[-1].codomain, len(self._event_shape)
+        return constraints.independent(last, events - last.event_dim) if events > last.event_dim else last
 
     def sample(self, sample_shape=_C.Size()):
         with no_grad():
@@ -44,29 +51,44 @@ class TransformedDistribution(Distribution):
             x = transform(x)
         return x
 
+    def _back(self, y):
+        for transform in reversed(self.transforms):
+            y = transform._inv_call(y)
+        return y
+
     def log_prob(self, value):
         if self._validate_args:
             self._validate_sample(value)
         total, y, events = 0.0, value, len(self._event_shape)
         for transform in reversed(self.transforms):
             x = transform._inv_call(y)
-            total = total - sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.event_dim)
+            events += transform.domain.event_dim - transform.codomain.event_dim
+            total = total - _sum_rightmost(transform.log_abs_det_jacobian(x, y), events - transform.domain.event_dim)
             y = x
-        return total + sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
+        return total + _sum_rightmost(self.base_dist.log_prob(y), events - len(self.base_dist.event_shape))
 
-    def _sign(self):
-        return math.prod(t.sign for t in self.transforms)
-
-    def cdf(self, value):
-        for transform in reversed(self.transforms):
-            value = transform._inv_call(value)
-        value, sign = self.base_dist.cdf(value), self._sign()
+    def _monotonize_cdf(self, value):
+        """A probability of the base as one of the result: 1 less it where the transforms decrease."""
+        sign = 1
+        for transform in self.transforms:
+            sign = sign * transform.sign
         return value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
 
-    def icdf(self, value):
-        sign = self._sign()
-        value = value if isinstance(sign, int) and sign == 1 else sign * (value - 0.5) + 0.5
-        return self._through(self.base_dist.icdf(value))
+    def cdf(self, value):
+        x = self._back(value)
+        if self.base_dist._validate_args:
+            self.base_dist._validate_sample(x)
+        return self._monotonize_cdf(self.base_dist.cdf(x))
 
-    def __repr__(self):
-        return f"{type(self).__name__}({self.base_dist}, {self.transforms})"
+    def icdf(self, value):
+        return self._through(self.base_dist.icdf(self._monotonize_cdf(value)))
+
+
+def _as_list(transforms):
+    if isinstance(transforms, Transform):
+        return [transforms]
+    if not isinstance(transforms, list):
+        raise ValueError(f"transforms must be a Transform or list, but was {transforms}")
+    if not all(isinstance(t, Transform) for t in transforms):
+        raise ValueError("transforms must be a Transform or a list of Transforms")
+    return transforms

@@ -4,20 +4,29 @@ import math
 from .. import _C
 from . import constraints
 from .distribution import Distribution
+from .utils import broadcast_all
+
+__all__ = ["Uniform"]
 
 
 class Uniform(Distribution):
     """All values of [low, high) alike."""
     has_rsample = True
-    arg_constraints = {"low": constraints.real, "high": constraints.real}
 
     def __init__(self, low, high, validate_args=None):
-        self.low, self.high = constraints.as_tensors(low, high)
+        self.low, self.high = broadcast_all(low, high)
         super().__init__(self.low.shape, validate_args=validate_args)
-        if self._validate_args and not (self.low < self.high).all():
-            raise ValueError("Uniform is not defined when low>= high")
 
-    support = property(lambda self: constraints.interval(self.low, self.high))
+    @property
+    def arg_constraints(self):
+        """Each bound is on its side of the other."""
+        return {"low": constraints.less_than(self.high), "high": constraints.greater_than(self.low)}
+
+    @constraints.dependent_property(is_discrete=False, event_dim=0)
+    def support(self):
+        return constraints.interval(self.low, self.high)
+
+    mode = property(lambda self: math.nan * self.high)
     mean = property(lambda self: (self.high + self.low) / 2)
     stddev = property(lambda self: (self.high - self.low) / math.sqrt(12))
     variance = property(lambda self: (self.high - self.low).pow(2) / 12)

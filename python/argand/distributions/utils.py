@@ -1,19 +1,47 @@
-"""Probabilities of classes, and logarithms of their odds."""
+"""What many distributions share: numbers as tensors, probabilities as logits, values computed once, triangles as vectors."""
+import functools
+from numbers import Number
+
 from .. import _C
 from .._info import finfo
 from ..autograd.grad_mode import enable_grad
-from . import constraints
-from .distribution import Distribution
+
+__all__ = ["broadcast_all", "logits_to_probs", "clamp_probs", "probs_to_logits", "lazy_property", "tril_matrix_to_vec",
+           "vec_to_tril_matrix"]
+
+euler_constant = -_C.digamma(_C.ones((), dtype=_C.float64)).item()
 
 
-def _clamped(probs):
+def broadcast_all(*values):
+    """Numbers and tensors, broadcast to one shape; numbers get the dtype of the first tensor."""
+    if not all(isinstance(v, (_C.Tensor, Number)) for v in values):
+        raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
+    first = next((v for v in values if isinstance(v, _C.Tensor)), None)
+    options = {"dtype": _C.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}
+    tensors = [v if isinstance(v, _C.Tensor) else _C.tensor(v, **options) for v in values]
+    # Those of one shape stay what they are: leaves whose gradient one asks for.
+    return tuple(tensors if len({t.shape for t in tensors}) <= 1 else _C.broadcast_tensors(tensors))
+
+
+def _standard_normal(shape, dtype, device):
+    zeros = _C.zeros(shape, dtype=dtype, device=device)
+    return _C.normal(zeros, _C.ones_like(zeros))
+
+
+def _sum_rightmost(value, dim):
+    """The sum over the last `dim` dimensions."""
+    return value if dim == 0 else value.reshape(*value.shape[:value.dim() - dim], -1).sum(-1)
+
+
+def clamp_probs(probs):
+    """Probabilities kept so far from 0 and 1 that their logits are finite."""
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def probs_to_logits(probs, is_binary=False):
     """Logarithms of odds of probabilities, or of the probabilities of classes."""
-    safe = _clamped(probs)
+    safe = clamp_probs(probs)
     return _C.log(safe) - _C.log1p(-safe) if is_binary else _C.log(safe)
 
 
@@ -22,30 +50,40 @@ def logits_to_probs(logits, is_binary=False):
     return _C.sigmoid(logits) if is_binary else _C.softmax(logits, -1)
 
 
-class ProbsOrLogits(Distribution):
-    """One of the two is given, the other computed when somebody asks."""
-    _binary = True
+class lazy_property:
+    """A property that is computed when it is first read, with a gradient whoever reads it, and then is an attribute."""
 
-    def _take(self, probs, logits):
-        if (probs is None) == (logits is None):
-            raise ValueError("Either `probs` or `logits` must be specified, but not both.")
-        name, value = ("probs", probs) if probs is not None else ("logits", logits)
-        self.__dict__[name], = constraints.as_tensors(value)
-        return self.__dict__[name]
+    def __init__(self, wrapped):
+        self.wrapped = wrapped
+        functools.update_wrapper(self, wrapped)
 
-    def __getattr__(self, name):
-        if name == "logits" and "probs" in self.__dict__:
-            with enable_grad():  # whoever asks first
-                self.logits = probs_to_logits(self.probs, self._binary)
-            return self.logits
-        if name == "probs" and "logits" in self.__dict__:
-            with enable_grad():
-                self.probs = logits_to_probs(self.logits, self._binary)
-            return self.probs
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+    def __get__(self, instance, owner=None):
+        if instance is None:
+            return self
+        with enable_grad():
+            value = self.wrapped(instance)
+        setattr(instance, self.wrapped.__name__, value)
+        return value
 
-    @property
-    def _param(self):
-        return self.__dict__["probs"] if "probs" in self.__dict__ else self.logits
 
-    param_shape = property(lambda self: self._param.shape)
+def tril_matrix_to_vec(mat, diag=0):
+    """The entries of matrices on and below a diagonal, row by row."""
+    n = mat.shape[-1]
+    if not -n <= diag < n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
+    row, column = _C.tril_indices(n, n, diag).to(mat.device)
+    return mat[..., row, column]
+
+
+def vec_to_tril_matrix(vec, diag=0):
+    """The other way: matrices that are zero above a diagonal."""
+    # n (n + 1) / 2 entries and |diag| of the shorter rows: n solves the quadratic equation.
+    n = (-(1 + 2 * diag) + ((1 + 2 * diag) ** 2 + 8 * vec.shape[-1] + 4 * abs(diag) * (diag + 1)) ** 0.5) / 2
+    if abs(round(n) - n) > finfo(vec.dtype).eps:
+        raise ValueError(f"The size of last dimension is {vec.shape[-1]} which cannot be expressed as the lower triangular part of a "
+                         "square D x D matrix.")
+    n = round(n)
+    row, column = _C.tril_indices(n, n, diag).to(vec.device)
+    mat = vec.new_zeros(vec.shape[:-1] + _C.Size((n, n)))
+    mat[..., row, column] = vec
+    return mat
