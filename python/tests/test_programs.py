@@ -54,7 +54,7 @@ def test_processes_that_start_anew(tmp_path, method):
 def test_what_programs_ask_before_they_use_it():
     torch = argand
     assert not torch.jit.is_scripting() and torch.jit.unused(len) is len and torch.jit.export()(len) is len
-    assert not torch.distributed.is_available() and torch.fx.wrap(len) is len and torch.overrides.is_tensor_like(torch.ones(1))
+    assert not torch.distributed.is_available() and torch.overrides.is_tensor_like(torch.ones(1))
     assert torch.jit.script(len) is len and torch.jit.trace(len, []) is len
     with pytest.raises(NotImplementedError, match="no TorchScript"):
         torch.jit.load("model.pt")

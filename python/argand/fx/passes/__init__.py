@@ -1,0 +1,1 @@
+"""Programs that read or change graphs."""
