@@ -31,7 +31,7 @@ from ._settings import (are_deterministic_algorithms_enabled, compile, get_defau
                         set_default_device, set_default_tensor_type, get_deterministic_debug_mode, set_deterministic_debug_mode,
                         set_flush_denormal, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
-from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, fx, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
+from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, storage, torch_version, types, utils, version)
 from .storage import TypedStorage, UntypedStorage  # noqa: E402,F401
 from .amp import GradScaler, autocast  # noqa: E402,F401
@@ -47,12 +47,34 @@ del _name, _dtype
 globals().update(_foreach.functions())
 
 
+_SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DictType", "EnumType", "FloatType", "FunctionSchema", "IntType",
+                 "ListType", "NoneType", "NumberType", "OptionalType", "StringType", "TensorType", "TupleType", "UnionType")
+
+
 def __getattr__(name):
     # What few programs need is loaded for those; it would double the time of `import argand`.
     from importlib import import_module
-    if name in ("_dynamo", "accelerator", "ao", "cpu", "distributions", "func", "hub", "library", "models", "mps", "multiprocessing", "onnx",
-                "testing", "xpu"):
+    if name in ("__config__", "_dynamo", "_inductor", "_utils", "accelerator", "ao", "cpu", "distributions", "func", "futures", "fx", "hub",
+                "library", "models", "mps", "multiprocessing", "onnx", "profiler", "testing", "xpu"):
         return import_module("." + name, __name__)
+    if name in ("ScriptFunction", "ScriptModule"):
+        return getattr(jit, name)
+    if name in ("SymBool", "SymFloat", "SymInt"):
+        return getattr(types, name)
+    if name in _SCRIPT_TYPES:
+        from ._refused import refused_class
+        globals()[name] = found = refused_class("torch." + name, "types of TorchScript are not modelled")
+        return found
+    if name in ("PyTorchFileReader", "PyTorchFileWriter"):
+        from ._refused import refused_class
+        globals()[name] = found = refused_class("torch." + name, "files are read by torch.load, as data")
+        return found
+    if name == "Future":
+        return import_module(".futures", __name__).Future
+    if name in ("Event", "Stream"):
+        return getattr(cuda, name)
+    if name == "torch":  # PyTorch's package has itself as an attribute
+        return import_module(__name__)
     if name == "ops":
         return import_module(".library", __name__).ops
     if name == "vmap":

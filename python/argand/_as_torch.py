@@ -71,6 +71,7 @@ def install():
         sys.meta_path.insert(0, _Alias())
         _install_in_children()
     sys.modules["torch"] = argand
+    argand.__name__ = "torch"  # what packages look up modules and functions by
     if not argand.__version__.startswith(FOLLOWED):
         # What programs do by the version they find is right for this one.
         argand.__version__ = argand.version.__version__ = TorchVersion(f"{FOLLOWED}+argand.{argand.__version__}")

@@ -37,13 +37,15 @@ except ImportError:
         def close(self):
             """Nothing is open."""
 
+ENV_TORCH_HOME, ENV_XDG_CACHE_HOME, ENV_GITHUB_TOKEN = "TORCH_HOME", "XDG_CACHE_HOME", "GITHUB_TOKEN"
+DEFAULT_CACHE_DIR, MODULE_HUBCONF, VAR_DEPENDENCY, READ_DATA_CHUNK = "~/.cache", "hubconf.py", "dependencies", 1 << 17
 HASH_REGEX = re.compile(r"-([a-f0-9]*)\.")  # resnet18-bf5a0455.pth: the first digits of the SHA-256 of the file
 _folder = None
 
 
 def _get_torch_home():
-    cache = os.getenv("XDG_CACHE_HOME", "~/.cache")
-    return os.path.expanduser(os.getenv("TORCH_HOME", os.path.join(cache, "torch")))
+    cache = os.getenv(ENV_XDG_CACHE_HOME, DEFAULT_CACHE_DIR)
+    return os.path.expanduser(os.getenv(ENV_TORCH_HOME, os.path.join(cache, "torch")))
 
 
 def get_dir():
@@ -67,7 +69,7 @@ def download_url_to_file(url, dst, hash_prefix=None, progress=True):
         with part, urlopen(Request(url, headers={"User-Agent": "torch.hub"})) as source:
             total = int(source.headers.get("Content-Length") or 0) or None
             with tqdm(total=total, disable=not progress, unit="B", unit_scale=True, unit_divisor=1024) as bar:
-                while block := source.read(1 << 17):
+                while block := source.read(READ_DATA_CHUNK):
                     part.write(block)
                     digest.update(block)
                     bar.update(len(block))
@@ -110,12 +112,12 @@ def _hubconf(repo_or_dir, source):
     folder = os.path.expanduser(repo_or_dir)
     sys.path.insert(0, folder)
     try:
-        spec = importlib.util.spec_from_file_location("hubconf", os.path.join(folder, "hubconf.py"))
+        spec = importlib.util.spec_from_file_location("hubconf", os.path.join(folder, MODULE_HUBCONF))
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
     finally:
         sys.path.remove(folder)
-    missing = [m for m in getattr(module, "dependencies", ()) if importlib.util.find_spec(m) is None]
+    missing = [m for m in getattr(module, VAR_DEPENDENCY, ()) if importlib.util.find_spec(m) is None]
     if missing:
         raise RuntimeError(f"Missing dependencies: {', '.join(missing)}")
     return module

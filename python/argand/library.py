@@ -5,8 +5,10 @@ accepted and never called; libraries in C++ made for PyTorch cannot be loaded (t
 """
 import functools
 import inspect
+import typing
 
 from . import _C
+from ._refused import refused
 from .autograd.function import Function
 
 _ops = {}
@@ -18,6 +20,11 @@ class CustomOpDef:
     def __init__(self, name, function):
         self._name, self._function, self._backward, self._setup_context = name, function, None, None
         functools.update_wrapper(self, function)
+
+    @property
+    def default(self):
+        """The op: there is one overload."""
+        return self
 
     def __call__(self, *args, **kwargs):
         if self._backward is None:
@@ -61,7 +68,7 @@ def _for_devices(op, device_types):
     def register(function):
         before = op._function
 
-        @functools.wraps(before)
+        @functools.wraps(function if getattr(before, "is_missing", False) else before)
         def choose(*args, **kwargs):
             devices = {a.device.type for a in args if isinstance(a, _C.Tensor)}
             return (function if types is None or devices & set(types) else before)(*args, **kwargs)
@@ -103,6 +110,154 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
     return _named(op).register_kernel(device_types, *(() if func is None else (func,)))
 
 
+# ---- ops that are declared first
+
+
+def _missing(name):
+    def refuse(*args, **_):
+        device = next((a.device.type.upper() for a in args if isinstance(a, _C.Tensor)), "CPU")
+        raise NotImplementedError(f"Could not run '{name}' with arguments from the '{device}' backend: no function was registered for it")
+    refuse.is_missing = True
+    return refuse
+
+
+def define(qualname, schema, *, lib=None, tags=()):
+    """Declares the op "pack::op", whose functions impl() gives; the schema, "(Tensor x) -> Tensor", is kept as it is."""
+    if "::" not in qualname:
+        raise ValueError(f"torch.library.define: expected a name with a namespace, as in 'pack::op', got {qualname!r}")
+    if qualname in _ops:
+        raise RuntimeError(f"torch.library.define: {qualname} is defined already")
+    _ops[qualname] = CustomOpDef(qualname, _missing(qualname))
+    _ops[qualname]._schema = qualname + schema
+
+
+_ALL_DEVICES = ("default", "", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
+
+
+def impl(qualname, types, func=None, *, lib=None):
+    """What a declared op does for tensors of a kind of device ("cpu", "cuda"), or of all ("default")."""
+    types = (types,) if isinstance(types, str) else tuple(types)
+    for kind in types:
+        if kind not in _ALL_DEVICES and kind.lower() not in ("cpu", "cuda", "meta"):
+            raise NotImplementedError(f"torch.library.impl: {kind!r}: functions are for devices; register_autograd() is for gradients")
+    devices = None if set(types) & set(_ALL_DEVICES) else [kind.lower() for kind in types]
+    return register_kernel(qualname, devices, func)
+
+
+class Library:
+    """The ops of a package: define() declares one, impl() says what it does."""
+
+    def __init__(self, ns, kind, dispatch_key=""):
+        if kind not in ("DEF", "FRAGMENT", "IMPL"):
+            raise ValueError(f"Unsupported kind: {kind}")
+        if ns in ("aten", "prim", "prims"):
+            raise NotImplementedError(f"torch.library.Library: {ns!r} has the ops of the library itself, which Python cannot replace")
+        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+
+    def define(self, schema, alias_analysis="", *, tags=()):
+        """Declares an op by "op(Tensor x) -> Tensor"; its name."""
+        name, rest = schema[:schema.index("(")].strip(), schema[schema.index("("):]
+        define(f"{self.ns}::{name}", rest)
+        return name
+
+    def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
+        """What a declared op does, for devices of dispatch_key."""
+        if with_keyset:
+            raise NotImplementedError("torch.library.Library.impl: with_keyset: there are no key sets")
+        name = op_name if isinstance(op_name, str) else op_name._name
+        name = name if "::" in name else f"{self.ns}::{name}"
+        impl(name, dispatch_key or self.dispatch_key or "default", fn)
+
+
+# ---- schemas
+
+_KINDS = {_C.Tensor: "Tensor", int: "SymInt", float: "float", bool: "bool", str: "str", _C.dtype: "ScalarType", _C.device: "Device"}
+
+
+def _kind_in_schema(hint):
+    """The schema's name of a type; None if it has none."""
+    if hint in _KINDS:
+        return _KINDS[hint]
+    parts = typing.get_args(hint)
+    if set(parts) == {int, float, bool}:
+        return "Scalar"
+    if type(None) in parts and len(parts) == 2:
+        inner = _kind_in_schema(next(p for p in parts if p is not type(None)))
+        return inner and inner + "?"
+    if len(parts) == 1 and getattr(typing.get_origin(hint), "__name__", "") in ("Sequence", "list"):
+        inner = _kind_in_schema(parts[0])
+        return inner and inner + "[]"
+    return None
+
+
+def _default_in_schema(value):
+    if isinstance(value, str):
+        return f'"{value}"'
+    return str(value).removeprefix("torch.")
+
+
+def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
+    """The schema that a function's annotations say: "(Tensor x, SymInt n=3) -> Tensor"."""
+    hints = typing.get_type_hints(prototype_function)
+    found, named, changed = [], False, 0
+    signature = inspect.signature(prototype_function)
+    unknown = set() if mutates_args == "unknown" else set(mutates_args) - set(signature.parameters)
+    if unknown:
+        raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found in the custom op's signature")
+    for name, parameter in signature.parameters.items():
+        kind = _kind_in_schema(hints.get(name))
+        if kind is None:
+            raise ValueError(f"infer_schema(func): Parameter {name} has unsupported type {hints.get(name)}")
+        if parameter.kind is parameter.KEYWORD_ONLY and not named:
+            named = True
+            found.append("*")
+        if kind.startswith("Tensor") and (mutates_args == "unknown" or name in mutates_args):
+            kind = f"Tensor(a{changed}!)" + kind.removeprefix("Tensor")
+        changed += 1
+        default = "" if parameter.default is parameter.empty else "=" + _default_in_schema(parameter.default)
+        found.append(f"{kind} {name}{default}")
+    returned = hints.get("return")
+    several = typing.get_args(returned) if typing.get_origin(returned) is tuple else None
+    if returned is type(None):
+        result = "()"
+    else:
+        kinds = [_kind_in_schema(h) for h in several or (returned,)]
+        if None in kinds:
+            raise ValueError(f"infer_schema(func): Return has unsupported type {returned}")
+        result = f"({', '.join(kinds)})" if several else kinds[0]
+    return f"{op_name or ''}({', '.join(found)}) -> {result}"
+
+
+# ---- what is said of ops for traces and transforms
+
+
+def register_vmap(op, func=None, /, *, lib=None):
+    """How PyTorch would map an op: vmap() calls it for each slice, which means the same."""
+    return func if func is not None else lambda f: f
+
+
+def triton_op(name, fn=None, /, *, mutates_args, schema=None):
+    """custom_op() of a function that launches kernels of Triton."""
+    return custom_op(name, fn, mutates_args=mutates_args, schema=schema)
+
+
+def wrap_triton(triton_kernel, /):
+    """The kernel."""
+    return triton_kernel
+
+
+def get_ctx():
+    """What register_fake()'s function may ask in a trace."""
+    raise RuntimeError("get_ctx() can only be called inside of a function given to torch.library.register_fake, which is never called: "
+                       "nothing is traced")
+
+
+_CALLED = "ops are called as they are: nothing is dispatched or traced"
+fallthrough_kernel, get_kernel, opcheck, register_autocast, register_torch_dispatch = (
+    refused("torch.library." + name, _CALLED) for name in ("fallthrough_kernel", "get_kernel", "opcheck", "register_autocast",
+                                                          "register_torch_dispatch"))
+
+
 class _Namespace:
     """torch.ops.pack: the ops of a package."""
 
@@ -116,8 +271,62 @@ class _Namespace:
         return found
 
 
+class _AtenOp:
+    """torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name."""
+
+    def __init__(self, name, function, overload=None):
+        self.__name__ = name if overload is None else f"{name}.{overload}"
+        self._name, self._function, self._overloads = name, function, {}
+
+    def __call__(self, *args, **kwargs):
+        return self._function(*args, **kwargs)
+
+    def __getattr__(self, overload):
+        if overload.startswith("__"):
+            raise AttributeError(overload)
+        if "." in self.__name__:
+            raise AttributeError(f"'{self}' has no attribute '{overload}'")
+        return self._overloads.setdefault(overload, _AtenOp(self._name, self._function, overload))
+
+    def name(self):
+        """The name as PyTorch writes it, aten::add.Tensor."""
+        return f"aten::{self.__name__}"
+
+    def __repr__(self):
+        return f"aten.{self.__name__}"
+
+
+class _Aten(_Namespace):
+    """torch.ops.aten: the functions and methods of tensors, by PyTorch's names."""
+
+    @functools.cache
+    def __getattr__(self, name):
+        function = getattr(_C, name, None) or getattr(_C.Tensor, name, None)
+        if name in _INTERNAL:
+            function = _INTERNAL[name]
+        if name.startswith("__") or not callable(function) or isinstance(function, type):
+            if f"aten::{name}" in _ops:
+                return _ops[f"aten::{name}"]
+            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+        return _AtenOp(name, function)
+
+
+def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
+    """A copy of another dtype or on another device."""
+    return self.to(device=device or self.device, dtype=dtype or self.dtype, non_blocking=non_blocking, copy=True,
+                   memory_format=memory_format)
+
+
+_INTERNAL = {"_to_copy": _to_copy, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             **{name: refused(f"torch.ops.aten.{name}", "there are no sparse tensors")
+                for name in ("_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum")}}
+
+
 class _Ops:
-    """torch.ops: what custom_op() defined, by package and name."""
+    """torch.ops: what custom_op() defined, by package and name, and aten."""
+
+    def __init__(self):
+        self.aten = _Aten("aten")
 
     def __getattr__(self, name):
         if name.startswith("__"):

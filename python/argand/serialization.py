@@ -85,3 +85,12 @@ def damaged_files():
     Whoever needs certainty loads without mmap.
     """
     return _C._damaged_mappings()
+
+
+def __getattr__(name):  # what few programs ask: loaded for those
+    if not name.startswith("__"):
+        from importlib import import_module
+        later = import_module("._serialization_names", __package__)
+        if hasattr(later, name):
+            return getattr(later, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -4,6 +4,7 @@ import os
 import typing
 
 from . import _C
+from ._C import Size, Tensor  # noqa: F401
 from .storage import UntypedStorage
 
 _int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex
@@ -15,3 +16,12 @@ FileLike = typing.Union[str, os.PathLike, typing.IO[bytes]]
 _TensorOrTensors = TensorOrTensors = typing.Union[_C.Tensor, typing.Sequence[_C.Tensor]]
 Storage = UntypedStorage
 IntLikeType, FloatLikeType, BoolLikeType = int, float, bool
+
+
+def __getattr__(name):  # what few programs ask: loaded for those
+    if not name.startswith("__"):
+        from importlib import import_module
+        later = import_module("._symbols", __package__)
+        if hasattr(later, name):
+            return getattr(later, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

@@ -440,3 +440,42 @@ def test_a_damaged_state_changes_nothing(damage, says):
     with pytest.raises(ValueError, match=says):
         adam.load_state_dict(state)
     assert repr(adam.state_dict()) == before
+
+
+MUON = [
+    ({},
+     [-0.595353, -0.478675, -0.356547, -0.216335, -0.149630, -0.060189,
+      0.088215, 0.191161, 0.381999, 0.499053, 0.603897, 0.767727]),
+    (dict(nesterov=False, momentum=0.9, adjust_lr_fn="match_rms_adamw"),
+     [-0.612830, -0.486985, -0.370972, -0.236602, -0.134625, -0.017758,
+      0.108557, 0.231259, 0.371660, 0.485652, 0.619136, 0.744881]),
+    (dict(adjust_lr_fn="spectral_unclamped", ns_steps=3, weight_decay=0.0),
+     [-0.601291, -0.479748, -0.360501, -0.214141, -0.150913, -0.055660,
+      0.089209, 0.194520, 0.383080, 0.494181, 0.612822, 0.766464]),
+]
+
+
+@pytest.mark.parametrize("options, expected", MUON)
+def test_muon_is_pytorchs(options, expected):
+    p = Parameter((torch.arange(12, dtype=torch.float64).reshape(4, 3) - 5) / 8)
+    optimizer = torch.optim.Muon([p], lr=0.02, **options)
+    for i in range(4):
+        p.grad = torch.sin(p.detach() * (i + 1) * 3 + torch.arange(3, dtype=torch.float64))
+        optimizer.step()
+    # Directions are bfloat16's in both: a product may round to another neighbour on another CPU.
+    assert p.flatten().tolist() == pytest.approx(expected, abs=2e-4)
+    assert optimizer.state_dict()["state"][0].keys() == {"momentum_buffer"}
+    again = torch.optim.Muon([p])
+    again.load_state_dict(optimizer.state_dict())
+    assert again.param_groups[0]["lr"] == 0.02 and again.state[p]["momentum_buffer"].equal(optimizer.state[p]["momentum_buffer"])
+
+
+def test_what_muon_and_sparse_adam_refuse():
+    with pytest.raises(ValueError, match="Muon only supports 2D parameters"):
+        torch.optim.Muon([Parameter(torch.ones(3))])
+    with pytest.raises(ValueError, match="Learning rate should be >= 0"):
+        torch.optim.Muon([Parameter(torch.ones(3, 3))], lr=-1.0)
+    with pytest.raises(ValueError, match="x is not supported"):
+        torch.optim.Muon([Parameter(torch.ones(3, 3))], adjust_lr_fn="x")
+    with pytest.raises(NotImplementedError, match="SparseAdam"):
+        torch.optim.SparseAdam([Parameter(torch.ones(3))])

@@ -329,6 +329,7 @@ def train_until_stopped(path, started):
         os._exit(0)
 
 
+@pytest.mark.skipif(argand.cuda.is_available(), reason="the scaler uses the GPU, and CUDA does not survive fork()")
 def test_finishes_the_step_and_saves_when_it_is_asked_to_stop(tmp_path):
     """SIGINT and SIGTERM at random times: the step is whole, saved, and the bits are those of a run that was let alone.
     ARGAND_SIGNALS: how often."""

@@ -1,12 +1,16 @@
 """What packages take beside tensors and modules: nests, loops over tensors, comparison, named ops, downloads, processes."""
 import collections
+import dataclasses
 import pathlib
 import subprocess
 import sys
 
 import argand as torch
 import pytest
+from argand import _utils
 from argand.utils import _pytree as pytree
+from argand.utils._contextlib import _DecoratorContextManager
+from argand.utils.weak import WeakIdKeyDictionary, WeakIdRef
 
 Point = collections.namedtuple("Point", "x y")
 NEST = {"b": [1, (2, 3)], "a": Point(4, None), "c": collections.OrderedDict(z=5), "d": collections.deque([6], maxlen=3)}
@@ -180,3 +184,117 @@ def test_map_and_record_stream():
         torch.ones(2, requires_grad=True).map_(x[0], max)
     with pytest.raises(RuntimeError, match="expected a tensor on a GPU, got one on cpu"):
         x.record_stream(None)
+
+
+def test_shapes_of_nests_as_texts():
+    """The text is PyTorch's."""
+    spec = pytree.tree_structure([1, (2, {"a": 3}), collections.OrderedDict(q=1), collections.deque([1], maxlen=3),
+                                  collections.defaultdict(int, a=1)])
+    leaf = '{"type": null, "context": null, "children_spec": []}'
+    text = ('[1, {"type": "builtins.list", "context": "null", "children_spec": [LEAF, {"type": "builtins.tuple", "context": "null", '
+            '"children_spec": [LEAF, {"type": "builtins.dict", "context": "[\\"a\\"]", "children_spec": [LEAF]}]}, {"type": '
+            '"collections.OrderedDict", "context": "[\\"q\\"]", "children_spec": [LEAF]}, {"type": "collections.deque", "context": "3", '
+            '"children_spec": [LEAF]}, {"type": "collections.defaultdict", "context": {"default_factory_module": "builtins", '
+            '"default_factory_name": "int", "dict_context": ["a"]}, "children_spec": [LEAF]}]}]').replace("LEAF", leaf)
+    assert pytree.treespec_dumps(spec) == text and pytree.treespec_loads(text) == spec
+    assert pytree.treespec_pprint(pytree.tree_structure([1, (2,)])) == "[*, (*,)]"
+    with pytest.raises(NotImplementedError, match="_register_namedtuple"):
+        pytree.treespec_dumps(pytree.tree_structure(Point(1, 2)))
+    pytree._register_namedtuple(Point, serialized_type_name="Point")
+    assert pytree.treespec_loads(pytree.treespec_dumps(pytree.tree_structure(Point(1, 2)))) == pytree.tree_structure(Point(1, 2))
+    with pytest.raises(ValueError, match="os.system"):
+        pytree.treespec_loads(text.replace('"builtins", "default_factory_name": "int"', '"os", "default_factory_name": "system"'))
+
+
+def test_dataclasses_and_results_are_nodes():
+    @dataclasses.dataclass
+    class Batch:
+        x: int
+        y: int
+        z: int = None
+    pytree.register_dataclass(Batch)
+    assert pytree.tree_map(lambda v: v + 1, Batch(1, [2])) == Batch(2, [3])
+    assert [pytree.keystr(k) for k, _ in pytree.tree_leaves_with_path(Batch(1, [2]))] == [".x", ".y[0]"]
+    found = pytree.tree_map(lambda t: t + 1, torch.max(torch.tensor([[1.0, 3.0]]), 1))
+    assert found.values.tolist() == [4] and found.indices.tolist() == [2] and pytree.is_structseq(found)
+    assert not pytree.is_structseq(Point(1, 2)) and pytree._get_node_type(Point(1, 2)) is collections.namedtuple
+    assert pytree._get_node_type(Point(1, 2)) in pytree.SUPPORTED_NODES and pytree._get_node_type(3) not in pytree.SUPPORTED_NODES
+
+
+def test_leaves_of_some_types_and_for_all_places():
+    assert pytree.tree_any_only(int, lambda v: v > 1, [1, 2]) and not pytree.tree_any_only(int, lambda v: v > 1, [1, 2.5])
+    assert pytree.tree_all_only(int, lambda v: v == 1, [1, 2.5]) and not pytree.tree_all_only(int, lambda v: v == 1, [1, 2])
+    assert pytree.tree_map_only(int | float, str, [1, "a", 2.0]) == ["1", "a", "2.0"]
+    assert pytree.arg_tree_leaves([1], a=(2,)) == [1, 2]
+    spec = pytree.tree_structure([0, ([1, 2],)])
+    assert pytree._broadcast_to_and_flatten([1, (2,)], spec) == [1, 2, 2] and pytree._broadcast_to_and_flatten([1], spec) is None
+
+
+def test_dictionaries_by_identity():
+    first, second = torch.ones(2), torch.ones(2)
+    d = WeakIdKeyDictionary({first: 1})
+    d[second] = 2
+    assert len(d) == 2 and d[first] == 1 and d[second] == 2 and torch.ones(2) not in d and d == d.copy()
+    del second
+    assert list(d.values()) == [1] and next(iter(d)) is first
+    assert d.pop(first) == 1 and d.get(first) is None
+    ref = WeakIdRef(first)
+    assert ref() is first and ref == WeakIdRef(first) and ref != WeakIdRef(torch.ones(2))
+    del first
+    assert ref() is None
+
+
+def test_tensors_in_one():
+    parts = [torch.arange(6.0).reshape(2, 3), torch.tensor(7.0)]
+    flat = _utils._flatten_dense_tensors(parts)
+    assert flat.tolist() == [0, 1, 2, 3, 4, 5, 7]
+    back = _utils._unflatten_dense_tensors(flat, parts)
+    torch.testing.assert_close(list(back), parts)
+    back[0].zero_()
+    assert flat[:6].sum() == 0  # views
+    lists = list(_utils._take_tensors([torch.ones(2), torch.ones(3, dtype=torch.int64), torch.ones(1), torch.ones(1)], 12))
+    assert [[t.numel() for t in ts] for ts in lists] == [[2, 1], [1], [3]]
+
+
+def test_exceptions_that_travel():
+    try:
+        {}["lost"]
+    except KeyError:
+        wrapped = _utils.ExceptionWrapper(where="in worker 3")
+    with pytest.raises(KeyError, match="Caught KeyError in worker 3.*lost"):
+        wrapped.reraise()
+
+
+def test_context_managers_that_decorate():
+    log = []
+
+    class Scope(_DecoratorContextManager):
+        def __enter__(self):
+            log.append("in")
+
+        def __exit__(self, *_):
+            log.append("out")
+
+    @Scope()
+    def numbers():
+        log.append("a")
+        got = yield 1
+        log.append(got)
+        yield 2
+    running = numbers()
+    assert next(running) == 1 and log == ["in", "a", "out"]
+    assert running.send("b") == 2 and log[3:] == ["in", "b", "out"]
+    assert Scope()(lambda x: x + 1)(1) == 2 and log[6:] == ["in", "out"]
+
+
+def test_flops_by_module():
+    from argand.utils.flop_counter import FlopCounterMode
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU(), torch.nn.Linear(8, 2))
+    with FlopCounterMode(display=False) as counter:
+        (model(torch.randn(3, 4)) * 2).sum().backward()
+    counts = counter.get_flop_counts()
+    assert counter.get_total_flops() == 672  # PyTorch 2.15's, whose linear is addmm
+    assert {place: sum(ops.values()) for place, ops in counts.items()} == {
+        "Global": 672, "Sequential": 288, "Sequential.0": 192, "Sequential.2": 96}
+    assert counter.get_table(depth=1).splitlines()[2].split() == ["Global", "672", "100.00%"]
+    assert "Sequential.0" not in counter.get_table(depth=1) and "Sequential.0" in counter.get_table()

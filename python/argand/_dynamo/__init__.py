@@ -1,7 +1,48 @@
 """What programs say to torch._dynamo: the marks of torch.compiler, and options of a compiler that is not there."""
-import types
+from .._compiler_names import _NONE, set_stance
+from .._refused import refused
+from ..compiler import (_marks, allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,  # noqa: F401
+                        nonstrict_trace, reset, substitute_in_graph)
+from . import config, utils  # noqa: F401
+from .eval_frame import OptimizedModule  # noqa: F401
 
-from ..compiler import allow_in_graph, disable, is_compiling, reset  # noqa: F401
-from . import utils  # noqa: F401
 
-config = types.SimpleNamespace()  # options are kept and read by nobody
+disallow_in_graph = forbid_in_graph = dont_skip_tracing = register_backend = run = _marks
+
+
+def optimize(*_, **__):
+    """torch.compile as a decorator: the function or module stays what it is."""
+    return _marks
+
+
+optimize_assert = optimize
+
+
+def is_dynamo_supported():
+    """False: there is no compiler."""
+    return False
+
+
+is_inductor_supported = is_dynamo_supported
+
+
+def _ignored(*_, **__):
+    """Says something to the compiler, which is not there."""
+
+
+mark_dynamic = mark_static = mark_static_address = maybe_mark_dynamic = graph_break = skip_frame = step_unsupported = _ignored
+set_recursion_limit = reset_code_caches = reset_recompile_user_contexts = _ignored
+
+
+def error_on_graph_break(error_on_graph_break):
+    """A scope in which a graph break would be an error: there are no graphs to break."""
+    return set_stance()
+
+
+def patch_dynamo_config(arg1=None, arg2=None, **values):
+    """A scope, or decorator, with other options."""
+    return config.patch(*(() if arg1 is None else (arg1,) if arg2 is None else (arg1, arg2)), **values)
+
+
+explain, export, lookup_backend, replay = (refused("torch._dynamo." + name, _NONE) for name in (
+    "explain", "export", "lookup_backend", "replay"))

@@ -24,12 +24,6 @@ def init():
     _C.cuda.current_device()
 
 
-def __getattr__(name):
-    if name != "_initialized":  # what programs asked before there was is_initialized()
-        raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
-    return is_initialized()
-
-
 def is_initialized():
     """Whether devices can be used: they are set up with the first use."""
     return is_available()
@@ -114,3 +108,14 @@ class device_of(device):
 
 
 from . import amp  # noqa: E402,F401 -- argand.amp asks is_available()
+
+
+def __getattr__(name):  # last: `from . import amp` would ask it for amp
+    if name == "_initialized":  # what programs asked before there was is_initialized()
+        return is_initialized()
+    if not name.startswith("__"):
+        from importlib import import_module
+        found = getattr(import_module("._more", __name__), name, None)
+        if found is not None:
+            return found
+    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")

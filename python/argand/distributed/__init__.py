@@ -85,6 +85,20 @@ def _needs_a_group(name):
 for _name in ("init_process_group", "destroy_process_group", "new_group", "get_backend", "barrier", "monitored_barrier", "all_reduce",
               "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter",
               "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "send", "recv", "isend", "irecv", "all_gather_object",
-              "gather_object", "broadcast_object_list", "scatter_object_list"):
+              "gather_object", "broadcast_object_list", "scatter_object_list", "send_object_list", "recv_object_list",
+              "batch_isend_irecv", "new_subgroups", "new_subgroups_by_enumeration", "split_group", "get_process_group_ranks",
+              "get_global_rank", "get_group_rank", "get_pg_count", "all_gather_coalesced", "all_reduce_coalesced", "rendezvous",
+              "init_device_mesh", "breakpoint", "_all_gather_base", "_reduce_scatter_base", "_broadcast_coalesced"):
     globals()[_name] = _needs_a_group(_name)
 del _name
+
+
+def __getattr__(name):  # what few programs ask: loaded for those
+    from importlib import import_module
+    if name in ("algorithms", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "tensor"):
+        return import_module("." + name, __name__)
+    if not name.startswith("__"):
+        later = import_module("._names", __name__)
+        if hasattr(later, name):
+            return getattr(later, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

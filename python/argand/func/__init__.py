@@ -6,6 +6,7 @@ A gradient has a history of its own if an argument requires grad, as those of gr
 import functools
 
 from .. import _C
+from .._refused import refused
 from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad
 from ..nn.utils.stateless import functional_call  # noqa: F401
@@ -81,6 +82,34 @@ def vjp(func, *primals, has_aux=False):
 def jvp(func, primals, tangents):
     """(func(*primals), its Jacobian times the tangents)"""
     return _functional.jvp(func, tuple(primals), tuple(tangents))
+
+
+def linearize(func, *primals):
+    """(func(*primals), the function that multiplies its Jacobian there with tangents); each call goes through func anew."""
+    result, _ = jvp(func, primals, tuple(tree_map(_C.zeros_like, p) for p in primals))
+    fixed = tuple(_detached(p) for p in primals)
+
+    def multiply(*tangents):
+        return jvp(func, fixed, tangents)[1]
+    return result, multiply
+
+
+functionalize = refused("torch.func.functionalize", "nothing is traced, so that there is no program to take in-place ops out of")
+
+
+def debug_unwrap(tensor, *, recurse=True):
+    """The tensor: none is wrapped."""
+    return tensor
+
+
+def replace_all_batch_norm_modules_(root):
+    """Makes the batch normalizations of a model, in place, use the statistics of the batch alone, as vmap needs it."""
+    from ..nn.modules.batchnorm import _BatchNorm
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
 
 
 def jacrev(func, argnums=0):

@@ -51,23 +51,25 @@ class ScriptFunction:
 
 
 def fork(func, *args, **kwargs):
-    """Calls func; wait() returns what it returned."""
-    return func(*args, **kwargs)
-
-
-def wait(future):
-    """What fork() returned."""
+    """Calls func, at once; a Future of what it returned."""
+    from ..futures import Future
+    future = Future()
+    future.set_result(func(*args, **kwargs))
     return future
 
 
-ignore = unused = export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = _same
+def wait(future):
+    """The value of a Future."""
+    return future.wait()
 
 
-def _none(name):
-    def refuse(*_, **__):
-        raise NotImplementedError(f"torch.jit.{name}: there is no TorchScript; eager calls are fused and replayed as they are")
-    refuse.__name__ = name
-    return refuse
+ignore = unused = export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = script_method = _same
 
 
-load, save, freeze, optimize_for_inference = (_none(n) for n in ("load", "save", "freeze", "optimize_for_inference"))
+def __getattr__(name):  # what few programs ask: loaded for those
+    if not name.startswith("__"):
+        from importlib import import_module
+        later = import_module("._names", __name__)
+        if hasattr(later, name):
+            return getattr(later, name)
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

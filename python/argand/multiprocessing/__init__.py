@@ -109,3 +109,15 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
     """start_processes() with fresh interpreters."""
     return start_processes(fn, args, nprocs, join, daemon, start_method)
+
+
+def init_reductions():
+    """Teaches multiprocessing to send shared tensors; share_memory_() does so itself."""
+    from . import reductions  # noqa: F401
+
+
+def __getattr__(name):
+    if name != "reductions":
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from importlib import import_module
+    return import_module(".reductions", __name__)

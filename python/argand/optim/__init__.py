@@ -15,10 +15,13 @@ from .rmsprop import RMSprop  # noqa: F401
 from .rprop import Rprop  # noqa: F401
 from .sgd import SGD  # noqa: F401
 
+# Loaded for those who ask: few do, and averages are modules, which optimizers alone do without.
+_LATER = {"swa_utils": "swa_utils", "Muon": "muon", "SparseAdam": "sparse_adam"}
+
 
 def __getattr__(name):
-    # Averages are modules: argand.nn is loaded for those who want them alone.
-    if name != "swa_utils":
+    if name not in _LATER:
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
-    return import_module(".swa_utils", __name__)
+    module = import_module("." + _LATER[name], __name__)
+    return module if name == _LATER[name] else getattr(module, name)

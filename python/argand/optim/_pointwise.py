@@ -22,5 +22,5 @@ class PointwiseOptimizer(Optimizer):
         stepped = [(p, group) for group in self.param_groups for p in group["params"] if p.grad is not None]
         with no_grad(), whole_step(self, [p for p, _ in stepped]):
             for p, group in stepped:
-                self._update(p, -p.grad if group["maximize"] else p.grad, self.state[p], group)
+                self._update(p, -p.grad if group.get("maximize") else p.grad, self.state[p], group)
         return loss

@@ -4,6 +4,7 @@ import collections.abc
 import numbers
 
 from .. import _C
+from ._file_check import FileCheck  # noqa: F401
 
 # dtype -> (rtol, atol) of assert_close() when a program names none.
 _TOLERANCES = {_C.float16: (1e-3, 1e-5), _C.bfloat16: (1.6e-2, 1e-5), _C.float32: (1.3e-6, 1e-5), _C.float64: (1e-7, 1e-7),

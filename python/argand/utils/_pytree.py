@@ -3,9 +3,14 @@
 A TreeSpec is the shape of such a nest: tree_unflatten(tree_leaves(x), tree_structure(x)) == x.  None is a leaf.
 """
 import collections
+import types
 import typing
 
 PyTree = Context = typing.Any
+
+
+FlattenFn = FlattenFunc = FlattenWithKeysFn = FlattenWithKeysFunc = UnflattenFn = UnflattenFunc = typing.Callable
+KeyEntry = typing.Any
 
 
 class NodeDef(typing.NamedTuple):
@@ -65,6 +70,7 @@ def key_get(obj, kp):
 
 
 SUPPORTED_NODES = {}
+SERIALIZED_NAMES = {}  # type -> (its name in texts, its context as what JSON has, and back)
 
 
 def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, to_dumpable_context=None,
@@ -73,6 +79,53 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
+    if serialized_type_name is not None:
+        SERIALIZED_NAMES[cls] = serialized_type_name, to_dumpable_context, from_dumpable_context
+
+
+def _deregister_pytree_node(cls):
+    """Objects of `cls` are leaves again."""
+    del SUPPORTED_NODES[cls]
+    SERIALIZED_NAMES.pop(cls, None)
+
+
+def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):
+    """From now on objects of a dataclass, or of a class made by its fields' names, are nodes with the fields that are not None."""
+    if field_names is None:
+        import dataclasses
+        if not dataclasses.is_dataclass(cls):
+            raise ValueError("field_names must be specified with a list of all fields used to initialize the class if it is not a "
+                             "dataclass.")
+        field_names = [f.name for f in dataclasses.fields(cls) if f.init and f.name not in (drop_field_names or ())]
+    names = list(field_names)
+
+    def flatten(obj):
+        present = [n for n in names if getattr(obj, n) is not None]
+        return [getattr(obj, n) for n in present], (present, [n for n in names if n not in present])
+
+    def with_keys(obj):
+        values, context = flatten(obj)
+        return [(GetAttrKey(n), v) for n, v in zip(context[0], values)], context
+
+    def unflatten(values, context):
+        return cls(**dict(zip(context[0], values)), **dict.fromkeys(context[1]))
+    register_pytree_node(cls, flatten, unflatten, serialized_type_name=serialized_type_name, flatten_with_keys_fn=with_keys)
+
+
+CONSTANT_NODES = set()
+
+
+def register_constant(cls):
+    """From now on objects of `cls`, which compares by value, are nodes without leaves."""
+    if cls.__eq__ is object.__eq__ or cls.__hash__ in (None, object.__hash__):
+        raise TypeError(f"register_constant(cls) expects `cls` to have a non-default `__eq__` and `__hash__` implementation, got {cls}")
+    register_pytree_node(cls, lambda obj: ([], obj), lambda _, context: context, flatten_with_keys_fn=lambda obj: ([], obj))
+    CONSTANT_NODES.add(cls)
+
+
+def is_constant_class(cls):
+    """Whether register_constant() was told of it."""
+    return cls in CONSTANT_NODES
 
 
 _register_pytree_node = _private_register_pytree_node = register_pytree_node
@@ -100,6 +153,13 @@ def _sequence_with_keys(flatten):
 
 def _list_flatten(d):
     return d, None
+
+
+def _list_flatten_with_keys(d):
+    return [(SequenceKey(i), v) for i, v in enumerate(d)], None
+
+
+_tuple_flatten_with_keys = _list_flatten_with_keys
 
 
 def _list_unflatten(values, context):
@@ -142,6 +202,8 @@ register_pytree_node(collections.deque, lambda d: (list(d), d.maxlen),
                      lambda values, context: collections.deque(values, maxlen=context),
                      flatten_with_keys_fn=_sequence_with_keys(lambda d: (list(d), d.maxlen)))
 _NAMED_TUPLE = NodeDef(tuple, _namedtuple_flatten, lambda values, context: context(*values), _namedtuple_with_keys)
+SUPPORTED_NODES[collections.namedtuple] = _NAMED_TUPLE  # as PyTorch has it, for those who look for _get_node_type()
+BUILTIN_TYPES = frozenset(SUPPORTED_NODES)
 
 
 def is_namedtuple(obj):
@@ -153,12 +215,33 @@ def is_namedtuple(obj):
 is_namedtuple_class = is_namedtuple_instance = is_namedtuple
 
 
+def is_structseq(obj):
+    """Whether obj is a named tuple of the library's own (as max(dim) returns), or of Python's (os.stat_result), or such a class."""
+    cls = obj if isinstance(obj, type) else type(obj)
+    return cls.__bases__ == (tuple,) and all(isinstance(getattr(cls, n, None), int) for n in
+                                             ("n_fields", "n_sequence_fields", "n_unnamed_fields"))
+
+
+is_structseq_class = is_structseq_instance = is_structseq
+
+
+def _get_node_type(tree):
+    """Under which key SUPPORTED_NODES has it, if it is a node."""
+    return collections.namedtuple if type(tree) not in SUPPORTED_NODES and is_namedtuple(type(tree)) else type(tree)
+
+
 def _node(tree, is_leaf=None):
     """How tree is taken apart, None if it is a leaf."""
     if is_leaf is not None and is_leaf(tree):
         return None
     found = SUPPORTED_NODES.get(type(tree))
-    return _NAMED_TUPLE if found is None and is_namedtuple(type(tree)) else found
+    if found is None and isinstance(tree, tuple):
+        if is_namedtuple(type(tree)):
+            return _NAMED_TUPLE
+        if type(tree).__module__ == "torch.return_types":  # of max(dim), sort(), ...: known from now on
+            _sequence(type(tree), lambda values, context, cls=type(tree): cls(values))
+            return SUPPORTED_NODES[type(tree)]
+    return found
 
 
 class TreeSpec:
@@ -224,6 +307,22 @@ class LeafSpec(TreeSpec):
 PyTreeSpec = TreeSpec
 
 
+def treespec_leaf():
+    """The shape of a leaf."""
+    return LeafSpec()
+
+
+def treespec_tuple(iterable=()):
+    """The shape of a tuple of such shapes."""
+    return TreeSpec(tuple, None, iterable)
+
+
+def treespec_dict(mapping=(), /, **kwargs):
+    """The shape of a dict of such shapes."""
+    children = dict(mapping, **kwargs)
+    return TreeSpec(dict, list(children), children.values())
+
+
 def _walk(tree, leaves, is_leaf):
     node = _node(tree, is_leaf)
     if node is None:
@@ -265,6 +364,27 @@ def tree_is_leaf(tree, is_leaf=None):
     return _node(tree, is_leaf) is None
 
 
+_is_leaf = tree_is_leaf
+
+
+def arg_tree_leaves(*args, **kwargs):
+    """The leaves of the arguments."""
+    return [leaf for tree in (*args, *kwargs.values()) for leaf in tree_leaves(tree)]
+
+
+def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
+    """As many leaves as the shape has: those of the nest, each for all that stands in its place; None if they do not fit."""
+    if _node(tree, is_leaf) is None:
+        return [tree] * treespec.num_leaves
+    if treespec.is_leaf() or type(tree) is not treespec.type:
+        return None
+    children, context = _node(tree).flatten_fn(tree)
+    if context != treespec.context or len(children) != treespec.num_children:
+        return None
+    parts = [_broadcast_to_and_flatten(c, spec, is_leaf) for c, spec in zip(children, treespec.children_specs)]
+    return None if None in parts else [leaf for part in parts for leaf in part]
+
+
 def tree_map(func, tree, *rests, is_leaf=None):
     """The nest with func(leaf, *leaves of the others at the same place) for each leaf."""
     leaves, spec = tree_flatten(tree, is_leaf)
@@ -281,7 +401,7 @@ def tree_map_(func, tree, *rests, is_leaf=None):
 def map_only(type_or_types_or_pred):
     """A decorator: the function is called for these types alone, other values stay."""
     def applies(x):
-        if isinstance(type_or_types_or_pred, (type, tuple)):
+        if isinstance(type_or_types_or_pred, (type, tuple, types.UnionType)):
             return isinstance(x, type_or_types_or_pred)
         return type_or_types_or_pred(x)
     return lambda function: lambda x: function(x) if applies(x) else x
@@ -290,6 +410,22 @@ def map_only(type_or_types_or_pred):
 def tree_map_only(type_or_types_or_pred, func, tree, is_leaf=None):
     """tree_map() of the leaves of some types; the others stay."""
     return tree_map(map_only(type_or_types_or_pred)(func), tree, is_leaf=is_leaf)
+
+
+def tree_map_only_(type_or_types_or_pred, func, tree, is_leaf=None):
+    """Calls func as tree_map_only() does; returns the nest as it was."""
+    tree_map_only(type_or_types_or_pred, func, tree, is_leaf)
+    return tree
+
+
+def tree_all_only(type_or_types, pred, tree, is_leaf=None):
+    """Whether pred holds for all leaves of some types."""
+    return all(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
+
+
+def tree_any_only(type_or_types, pred, tree, is_leaf=None):
+    """Whether pred holds for a leaf of some types."""
+    return any(pred(x) for x in tree_iter(tree, is_leaf) if isinstance(x, type_or_types))
 
 
 def tree_all(pred, tree, is_leaf=None):
@@ -329,3 +465,10 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
     found, spec = tree_flatten_with_path(tree, is_leaf)
     others = [spec.flatten_up_to(r) for r in rests]
     return spec.unflatten(func(*with_path, *parts) for with_path, *parts in zip(found, *others))
+
+
+def __getattr__(name):
+    if name not in ("treespec_dumps", "treespec_loads", "treespec_pprint", "pytree_to_str", "str_to_pytree", "_register_namedtuple"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from . import _pytree_text
+    return getattr(_pytree_text, name)

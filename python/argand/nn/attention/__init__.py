@@ -3,6 +3,8 @@ does not store the scores; what is chosen here is remembered and changes nothing
 import contextlib
 import enum
 
+WARN_FOR_UNFUSED_KERNELS = False  # accepted: there is one kernel
+
 
 class SDPBackend(enum.IntEnum):
     """PyTorch's kernels of scaled_dot_product_attention."""
@@ -33,3 +35,27 @@ def sdpa_kernel(backends, set_priority=False):
         yield {}
     finally:
         _allowed = before
+
+
+def list_flash_attention_impls():
+    """None: the one kernel is the library's own."""
+    return []
+
+
+def current_flash_attention_impl():
+    """None."""
+
+
+def restore_flash_attention_impl():
+    """Nothing was changed."""
+
+
+def activate_flash_attention_impl(impl):
+    """There is one kernel, which cannot be exchanged."""
+    raise NotImplementedError("torch.nn.attention.activate_flash_attention_impl: there is one kernel of attention, which cannot be "
+                              "exchanged")
+
+
+def register_flash_attention_impl(impl, *, register_fn):
+    """See activate_flash_attention_impl."""
+    activate_flash_attention_impl(impl)

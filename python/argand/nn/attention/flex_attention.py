@@ -4,10 +4,23 @@ The functions see all positions at once, as index tensors that broadcast, where 
 allows in them means the same.  Scores are stored: memory grows with the square of the sequence.
 """
 import math
+import typing
 
 from ... import _C
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+
+class AuxRequest(typing.NamedTuple):
+    """What flex_attention() is to return beside its result."""
+    lse: bool = False
+    max_scores: bool = False
+
+
+class AuxOutput(typing.NamedTuple):
+    """What was asked for by AuxRequest: the logarithms of the sums, and the greatest scores, of the queries."""
+    lse: typing.Optional[_C.Tensor] = None
+    max_scores: typing.Optional[_C.Tensor] = None
 
 
 def noop_mask(batch, head, token_q, token_kv):
@@ -73,9 +86,9 @@ def or_masks(*mask_mods):
 
 
 def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False,
-                   kernel_options=None):
+                   kernel_options=None, *, return_aux=None):
     """softmax(score_mod(query @ key^T * scale, batch, head, query position, key position), where block_mask holds) @ value.
-    A query that sees nothing gives 0."""
+    A query that sees nothing gives 0.  With return_lse, or an AuxRequest, (result, lse) or (result, AuxOutput)."""
     if enable_gqa and query.shape[1] != key.shape[1]:
         key, value = (t.repeat_interleave(query.shape[1] // key.shape[1], 1) for t in (key, value))
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
@@ -88,4 +101,6 @@ def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=Non
     sums = scores.logsumexp(-1, keepdim=True)
     weights = _C.exp(scores - sums.masked_fill(sums == -math.inf, 0))
     result = weights.to(value.dtype) @ value
+    if return_aux is not None:
+        return result, AuxOutput(sums.squeeze(-1) if return_aux.lse else None, scores.amax(-1) if return_aux.max_scores else None)
     return (result, sums.squeeze(-1)) if return_lse else result

@@ -25,6 +25,17 @@ class _Hook:
         self.function, self.with_kwargs, self.always_call = state
 
 
+def _kept(function, with_kwargs=False, always_call=False):
+    """What is kept of a hook: the function itself, as programs look for theirs in module._forward_pre_hooks, unless it is called
+    in a special way."""
+    return _Hook(function, with_kwargs, always_call) if with_kwargs or always_call else function
+
+
+def _all_hooks(*several):
+    """The hooks of these dicts, each a _Hook."""
+    return [h if type(h) is _Hook else _Hook(h) for hooks in several for h in hooks.values()]
+
+
 def _add_hook(hooks, hook, prepend=False):
     key = next(_hook_ids)
     hooks[key] = hook
@@ -47,12 +58,12 @@ _global_module_hooks = collections.OrderedDict()
 
 def register_module_forward_pre_hook(hook):
     """Calls hook(module, args) before forward of every module."""
-    return _add_hook(_global_forward_pre_hooks, _Hook(hook))
+    return _add_hook(_global_forward_pre_hooks, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """Calls hook(module, args, output) after forward of every module."""
-    return _add_hook(_global_forward_hooks, _Hook(hook, with_kwargs, always_call))
+    return _add_hook(_global_forward_hooks, _kept(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_pre_hook(hook):

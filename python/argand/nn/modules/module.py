@@ -10,21 +10,27 @@ from ..._tensor import dtype_and_device_of
 from ...autograd.grad_mode import no_grad
 from ..parameter import Buffer, Parameter
 from .hooks import (  # noqa: F401 -- register_...: of all modules
-    _BackwardHooks, _Hook, _add_hook, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_hooks,
+    _BackwardHooks, _add_hook, _all_hooks, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_hooks,
     _global_forward_hooks, _global_forward_pre_hooks, _global_module_hooks, _global_parameter_hooks,
-    _registered, register_module_buffer_registration_hook, register_module_forward_hook,
+    _kept, _registered, register_module_buffer_registration_hook, register_module_forward_hook,
     register_module_forward_pre_hook, register_module_full_backward_hook,
     register_module_full_backward_pre_hook, register_module_module_registration_hook,
     register_module_parameter_registration_hook)
-from .loading import load_state_dict, load_tensor
+from .loading import _IncompatibleKeys, load_state_dict, load_tensor  # noqa: F401 -- programs take _IncompatibleKeys from here
 
 Tensor = _C.Tensor
-_EXTRA_STATE = "_extra_state"
+_EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
+# PyTorch's names of them
+_global_parameter_registration_hooks, _global_buffer_registration_hooks = _global_parameter_hooks, _global_buffer_hooks
+_global_module_registration_hooks = _global_module_hooks
 
 
 def _indented(text, spaces):
     first, *rest = text.split("\n")
     return "\n".join([first] + [" " * spaces + line for line in rest])
+
+
+_addindent = _indented
 
 
 def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
@@ -246,11 +252,11 @@ class Module:
     _call_impl = __call__
 
     def _call_with_hooks(self, args, kwargs):
-        forward_hooks = [*_global_forward_hooks.values(), *self._forward_hooks.values()]
+        forward_hooks = _all_hooks(_global_forward_hooks, self._forward_hooks)
         called = set()
         result = None
         try:
-            for hook in (*_global_forward_pre_hooks.values(), *self._forward_pre_hooks.values()):
+            for hook in _all_hooks(_global_forward_pre_hooks, self._forward_pre_hooks):
                 args, kwargs = self._call_pre_hook(hook, args, kwargs)
             backward = None
             pre_hooks = [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
@@ -294,12 +300,12 @@ class Module:
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls hook(module, args[, kwargs]) before forward; what it returns replaces the arguments."""
-        return _add_hook(self._forward_pre_hooks, _Hook(hook, with_kwargs), prepend)
+        return _add_hook(self._forward_pre_hooks, _kept(hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Calls hook(module, args[, kwargs], output) after forward (also a failed one if always_call); what it returns
         replaces the output."""
-        return _add_hook(self._forward_hooks, _Hook(hook, with_kwargs, always_call), prepend)
+        return _add_hook(self._forward_hooks, _kept(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
         """Calls hook(module, grad_output) before the gradients of the inputs are computed; may replace grad_output."""

@@ -44,7 +44,8 @@ class ParametrizationList(ModuleList):
             new = original
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
-                    new = module.right_inverse(new)
+                    with contextlib.suppress(NotImplementedError):  # the values change
+                        new = module.right_inverse(new)
         self.is_tensor = isinstance(new, _C.Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
@@ -119,7 +120,7 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
                 current = getattr(module, tensor_name)
                 _check_same_form(current, parametrization(current), parametrization)
         if hasattr(parametrization, "right_inverse"):
-            with no_grad():
+            with no_grad(), contextlib.suppress(NotImplementedError):
                 parametrizations.right_inverse(parametrization.right_inverse(getattr(module, tensor_name)))
         parametrizations.append(parametrization)
     elif tensor_name in module._parameters or tensor_name in module._buffers:
@@ -180,3 +181,21 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
 def type_before_parametrizations(module):
     """The class of the module before it was parametrized."""
     return type(module).__bases__[0] if is_parametrized(module) else type(module)
+
+
+def transfer_parametrizations_and_params(from_module, to_module, tensor_name=None):
+    """Gives to_module the parametrizations of from_module (of one tensor, or all) and the tensors they start from."""
+    if not is_parametrized(from_module):
+        return to_module
+    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+        if not is_parametrized(from_module, name):
+            raise AssertionError(f"Module {from_module} does not have a parametrization on {name}")
+        source = from_module.parametrizations[name]
+        if not hasattr(to_module, name):
+            setattr(to_module, name, Parameter(getattr(from_module, name).detach().clone()))
+        for parametrization in source:
+            register_parametrization(to_module, name, parametrization, unsafe=True)
+        target = to_module.parametrizations[name]
+        for original in ["original"] if source.is_tensor else [f"original{i}" for i in range(source.ntensors)]:
+            setattr(target, original, getattr(source, original))
+    return to_module

@@ -38,7 +38,7 @@ class SpectralNorm:
     @staticmethod
     def hooks_of(module):
         """(key, hook) of the module's spectral norms."""
-        return [(k, h.function) for k, h in module._forward_pre_hooks.items() if isinstance(h.function, SpectralNorm)]
+        return [(k, h) for k, h in module._forward_pre_hooks.items() if isinstance(h, SpectralNorm)]
 
 
 def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=None):

@@ -34,7 +34,7 @@ class WeightNorm:
     @staticmethod
     def hooks_of(module):
         """(key, hook) of the module's weight norms."""
-        return [(k, h.function) for k, h in module._forward_pre_hooks.items() if isinstance(h.function, WeightNorm)]
+        return [(k, h) for k, h in module._forward_pre_hooks.items() if isinstance(h, WeightNorm)]
 
 
 def weight_norm(module, name="weight", dim=0):

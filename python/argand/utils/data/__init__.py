@@ -9,3 +9,4 @@ from .sampler import (BatchSampler, RandomSampler, Sampler, SequentialSampler, S
 from .files import CIFAR, read_csv, read_text  # noqa: F401
 from .shards import TarShards  # noqa: F401
 from .worker import get_worker_info  # noqa: F401
+from . import _utils  # noqa: E402,F401

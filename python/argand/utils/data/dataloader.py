@@ -25,6 +25,12 @@ _SECONDS_BETWEEN_LOOKS = 5.0  # at whether silent workers are alive
 _SECONDS_TO_END = 5.0  # that workers have when they are no longer needed, before they are made to
 
 
+class _DatasetKind:
+    """What a data set is to a loader, as its _dataset_kind."""
+    Map = 0
+    Iterable = 1
+
+
 class _Forever(Sampler):
     """Asks a stream for samples without end."""
 
@@ -137,6 +143,10 @@ class DataLoader(Generic[T_co]):
         self._context = context
 
     @property
+    def _dataset_kind(self):
+        return _DatasetKind.Iterable if self._is_stream else _DatasetKind.Map
+
+    @property
     def _auto_collation(self):
         return self.batch_sampler is not None
 
@@ -145,7 +155,7 @@ class DataLoader(Generic[T_co]):
         return self.batch_sampler if self._auto_collation else self.sampler
 
     def _get_iterator(self):
-        return _WorkersIter(self) if self.num_workers else _HereIter(self)
+        return _MultiProcessingDataLoaderIter(self) if self.num_workers else _SingleProcessDataLoaderIter(self)
 
     def __iter__(self):
         if not (self.persistent_workers and self.num_workers):
@@ -158,7 +168,7 @@ class DataLoader(Generic[T_co]):
 
     def state_dict(self):
         """Where the pass that was begun last is: what load_state_dict() takes, here or in another process."""
-        at = self._resumed or self._position or {"batches": 0, "generators": self._generator_states()}
+        at = self._resumed or self._position or {"batches": 0, "generators": _generator_states(self)}
         return copy.deepcopy(at)
 
     def load_state_dict(self, state_dict):
@@ -167,7 +177,7 @@ class DataLoader(Generic[T_co]):
         The data set of one process is not asked for the batches before.  Workers, and streams, make them again, so that
         random numbers they draw are the same.  A sampler may draw from the default generator when it begins, and not later.
         """
-        generators = self._generators()
+        generators = _generators(self)
         if not {"batches", "generators"} <= state_dict.keys() or state_dict["generators"].keys() != generators.keys():
             raise ValueError(f"load_state_dict: this is no state of this DataLoader: {state_dict!r:.200}")
         self._resumed, self._position = None, None
@@ -176,14 +186,6 @@ class DataLoader(Generic[T_co]):
         else:  # between two passes
             for name, generator in generators.items():
                 generator.set_state(state_dict["generators"][name])
-
-    def _generators(self):
-        """Generators that a pass draws from, by name, without those that are the default one."""
-        found = {"loader": self.generator, "sampler": getattr(self.sampler, "generator", None)}
-        return {name: g for name, g in found.items() if isinstance(g, _C.Generator)}
-
-    def _generator_states(self):
-        return {name: g.get_state() for name, g in self._generators().items()}
 
     def __len__(self):
         if self._is_stream:
@@ -194,31 +196,48 @@ class DataLoader(Generic[T_co]):
         return len(self._index_sampler)
 
 
-class _Iter:
+# What iterators ask of a loader; fastai gives them one of its own.
+
+
+def _is_stream(loader):
+    return loader._dataset_kind == _DatasetKind.Iterable
+
+
+def _generators(loader):
+    """Generators that a pass draws from, by name, without those that are the default one."""
+    found = {"loader": loader.generator, "sampler": getattr(getattr(loader, "sampler", None), "generator", None)}
+    return {name: g for name, g in found.items() if isinstance(g, _C.Generator)}
+
+
+def _generator_states(loader):
+    return {name: g.get_state() for name, g in _generators(loader).items()}
+
+
+class _BaseDataLoaderIter:
     """Of one pass over the data; what PyTorch draws from the generator for it is drawn in the same order."""
 
     def __init__(self, loader):
         self._loader = loader
         self._pins = loader.pin_memory and _C.cuda.is_available()
         self._begin()
-        self._fetcher_arguments = (loader._is_stream, loader._auto_collation, loader.collate_fn, loader.drop_last)
+        self._fetcher_arguments = (_is_stream(loader), loader._auto_collation, loader.collate_fn, loader.drop_last)
 
     def _begin(self):
         loader = self._loader
-        resumed, loader._resumed = loader._resumed, None
+        resumed, loader._resumed = getattr(loader, "_resumed", None), None
         now = get_rng_state()
         if resumed is not None:
             set_rng_state(resumed["default"])
-            for name, generator in loader._generators().items():
+            for name, generator in _generators(loader).items():
                 generator.set_state(resumed["generators"][name])
-        self._position = {"batches": 0, "default": get_rng_state(), "generators": loader._generator_states()}
+        self._position = {"batches": 0, "default": get_rng_state(), "generators": _generator_states(loader)}
         loader._position = self._position
         self._indices = iter(loader._index_sampler)
         self._base_seed = random_seed(loader.generator)
         self._yielded = 0
         self._to_skip = 0
         if resumed is not None:
-            if loader.num_workers or loader._is_stream:
+            if loader.num_workers or _is_stream(loader):
                 self._to_skip = resumed["batches"]
             else:
                 self._yielded = self._position["batches"] = resumed["batches"]
@@ -238,7 +257,7 @@ class _Iter:
         try:
             while self._to_skip:
                 self._skip()
-            data = self._next()
+            data = self._profiled_next() if _C._profiler_is_active() else self._next()
         except StopIteration:
             if self._loader._position is self._position:
                 self._loader._position = None  # the next pass is a new one
@@ -246,7 +265,7 @@ class _Iter:
         self._yielded += 1
         self._position["batches"] += 1
         loader = self._loader
-        if loader._is_stream and self._yielded == self._expected() + 1:
+        if _is_stream(loader) and self._yielded == self._expected() + 1:
             warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._expected()} (when accessing "
                           f"len(dataloader)), but {self._yielded} samples have been fetched. " + (
                               "For multiprocessing data-loading, this could be caused by not properly configuring the "
@@ -254,6 +273,12 @@ class _Iter:
                               "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
                               if loader.num_workers else ""), stacklevel=2)
         return pinned(data) if self._pins else data
+
+    def _profiled_next(self):
+        from ...autograd.profiler import record_function
+        kind = "_MultiProcessingDataLoaderIter" if self._loader.num_workers else "_SingleProcessDataLoaderIter"
+        with record_function(f"enumerate(DataLoader)#{kind}.__next__"):
+            return self._next()
 
     def _skip(self):
         """Makes a batch that was given out before the run was resumed; the program's generators do not move."""
@@ -271,7 +296,7 @@ class _Iter:
             return -1
 
 
-class _HereIter(_Iter):
+class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Makes batches in this process."""
 
     def __init__(self, loader):
@@ -291,7 +316,7 @@ class _Worker:
         self.active = True  # its stream has not ended
 
 
-class _WorkersIter(_Iter):
+class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     """Lets workers make batches.  Batch n is given out as the nth, whichever worker makes it (unless in_order is False)."""
 
     def __init__(self, loader):

@@ -1,0 +1,76 @@
+"""What few programs ask of torch.compiler; loaded for those."""
+import contextlib
+import functools
+import types
+
+from ._refused import refused
+
+_NONE = "there is no compiler; calls are fused and replayed as they are"
+config = types.SimpleNamespace()  # options are kept and read by nobody
+
+
+class set_stance(contextlib.ContextDecorator):
+    """When PyTorch would compile, from now on or in a scope: nothing is compiled in any."""
+
+    def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
+        if stance not in ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
+                          "fail_on_recompile"):
+            raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+_backend = "inductor"
+
+
+def set_default_backend(backend):
+    """Kept, and read by nobody."""
+    global _backend
+    _backend = backend
+
+
+def get_default_backend():
+    """What set_default_backend() was told."""
+    return _backend
+
+
+def set_enable_guard_collectives(enabled):
+    """Accepted: there are no guards.  False, as it was before."""
+    return False
+
+
+def _all_guards(guard_entries, *_, **__):
+    """Which guards of a compiled program to keep: there are no programs."""
+    return [True] * len(guard_entries)
+
+
+keep_portable_guards_unsafe = keep_tensor_guards_unsafe = skip_all_guards_unsafe = skip_guard_on_all_nn_modules_unsafe = _all_guards
+skip_guard_on_globals_unsafe = skip_guard_on_inbuilt_nn_modules_unsafe = _all_guards
+
+
+def save_cache_artifacts():
+    """None: nothing was compiled."""
+
+
+def load_cache_artifacts(serialized_artifacts):
+    """None: nothing would read it."""
+
+
+def wrap_numpy(fn):
+    """The function of NumPy arrays fn as one of tensors; gradients do not pass."""
+    @functools.wraps(fn)
+    def call(*args, **kwargs):
+        import numpy
+
+        from . import _C
+        from .utils._pytree import tree_map_only
+        args, kwargs = tree_map_only(_C.Tensor, lambda t: t.numpy(), (args, kwargs))
+        return tree_map_only((numpy.ndarray, numpy.generic), _C.as_tensor, fn(*args, **kwargs))
+    return call
+
+
+load_compiled_function, precompile = (refused("torch.compiler." + name, _NONE) for name in ("load_compiled_function", "precompile"))

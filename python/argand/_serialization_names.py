@@ -1,0 +1,109 @@
+"""What few programs ask of torch.serialization, and what they set for PyTorch's reader; loaded for those."""
+import enum
+import os
+import typing
+from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
+
+from . import _C
+from ._refused import refused
+
+FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
+MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
+_safe_globals = []
+
+
+def add_safe_globals(safe_globals):
+    """Keeps classes and functions that files may name, for get_safe_globals().  load() calls none of them: it reads data alone, and
+    a file that names one is an UnpicklingError all the same."""
+    _safe_globals.extend(g for g in safe_globals if g not in _safe_globals)
+
+
+def get_safe_globals():
+    """What add_safe_globals() was told."""
+    return list(_safe_globals)
+
+
+def clear_safe_globals():
+    """Forgets what add_safe_globals() was told."""
+    _safe_globals.clear()
+
+
+class safe_globals:
+    """add_safe_globals() for a scope."""
+
+    def __init__(self, safe_globals):
+        self._given = safe_globals
+
+    def __enter__(self):
+        self._before = list(_safe_globals)
+        add_safe_globals(self._given)
+
+    def __exit__(self, *_):
+        _safe_globals[:] = self._before
+
+
+class LoadEndianness(enum.Enum):
+    """The order of the bytes of elements in files that do not say it."""
+    NATIVE = 1
+    LITTLE = 2
+    BIG = 3
+
+
+_endianness = None
+
+
+def get_default_load_endianness():
+    """What set_default_load_endianness() chose."""
+    return _endianness
+
+
+def set_default_load_endianness(endianness):
+    """None, or LITTLE, which is NATIVE's here."""
+    global _endianness
+    if endianness is LoadEndianness.BIG:
+        raise NotImplementedError("torch.serialization.set_default_load_endianness: BIG: files are read in this machine's order")
+    _endianness = endianness
+
+
+def get_crc32_options():
+    """True: files get checksums."""
+    return True
+
+
+def set_crc32_options(compute_crc32):
+    """Accepted: files get checksums either way, which readers may ignore."""
+
+
+def get_default_mmap_options():
+    """MAP_PRIVATE: what is written to mapped elements does not reach the file."""
+    return MAP_PRIVATE
+
+
+class set_default_mmap_options:
+    """MAP_PRIVATE, at once or for a scope; MAP_SHARED raises NotImplementedError."""
+
+    def __init__(self, flags):
+        if flags != MAP_PRIVATE:
+            raise NotImplementedError("torch.serialization.set_default_mmap_options: files are mapped with MAP_PRIVATE alone")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        return False
+
+
+class SourceChangeWarning(Warning):
+    """That a class is not what it was when a file was saved: files hold no classes."""
+
+
+def location_tag(storage):
+    """Where a storage is, as files say it."""
+    device = storage.device
+    return "cpu" if device.type == "cpu" else str(device)
+
+
+_DATA = "files are read and written by the library, which has no hooks for it"
+register_package, default_restore_location, skip_data, get_unsafe_globals_in_checkpoint, normalize_storage_type = (
+    refused("torch.serialization." + name, _DATA) for name in ("register_package", "default_restore_location", "skip_data",
+                                                              "get_unsafe_globals_in_checkpoint", "normalize_storage_type"))

@@ -1,0 +1,1 @@
+"""PyTorch's tensors without data: here those are meta tensors."""

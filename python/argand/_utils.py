@@ -1,0 +1,115 @@
+"""What packages take from torch._utils."""
+import sys
+import traceback
+
+from . import _C
+
+
+def _flatten_dense_tensors(tensors):
+    """The elements of tensors of one dtype, one after the other."""
+    return _C.cat([t.reshape(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat, tensors):
+    """Views of `flat`, which has the elements of all tensors, each as one of them."""
+    return tuple(part.view_as(t) for part, t in zip(flat.split([t.numel() for t in tensors]), tensors))
+
+
+def _take_tensors(tensors, size_limit):
+    """Lists of tensors of one dtype and device, of size_limit bytes if that is not less than one of them has."""
+    lists = {}
+    for tensor in tensors:
+        key = tensor.dtype, tensor.device
+        listed, size = lists.get(key, ([], 0))
+        nbytes = tensor.numel() * tensor.element_size()
+        if listed and size + nbytes > size_limit:
+            yield listed
+            listed, size = [], 0
+        listed.append(tensor)
+        lists[key] = listed, size + nbytes
+    yield from (listed for listed, _ in lists.values() if listed)
+
+
+def _element_size(dtype):
+    """The bytes of an element."""
+    return dtype.itemsize
+
+
+def _get_available_device_type():
+    """"cuda", or None without a GPU."""
+    from . import cuda
+    return "cuda" if cuda.is_available() else None
+
+
+def _get_device_module(device_type):
+    """torch.cuda for "cuda"."""
+    import argand
+    module = getattr(argand, device_type, None)
+    if module is None:
+        raise RuntimeError(f"Device '{device_type}' does not have a corresponding module registered as 'torch.{device_type}'.")
+    return module
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The index of a device given as such, as text or as a number; of the current GPU if `optional` and none is given; -1 of the
+    CPU."""
+    if isinstance(device, int):
+        return device
+    device = _C.device(device) if isinstance(device, str) else device
+    if isinstance(device, _C.device):
+        if device.type == "cpu":
+            if not allow_cpu:
+                raise ValueError(f"Expected a non cpu device, but got: {device}")
+            return -1
+        if device.index is not None:
+            return device.index
+    if not optional:
+        raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
+    return _C.cuda.current_device()
+
+
+def _get_all_device_indices():
+    """Those of all GPUs."""
+    return list(range(_C.cuda.device_count()))
+
+
+def _is_compiling():
+    """False: nothing is ever traced."""
+    return False
+
+
+def _import_dotted_name(name):
+    """What an import of "package.module.name" means."""
+    first, *rest = name.split(".")
+    obj = __import__(first)
+    for part in rest:
+        obj = getattr(obj, part)
+    return obj
+
+
+class ExceptionWrapper:
+    """An exception as text, to be sent from one thread or process to another."""
+
+    def __init__(self, exc_info=None, where="in background"):
+        kind, error, trace = sys.exc_info() if exc_info is None else exc_info
+        self.exc_type, self.where = kind, where
+        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
+
+    def reraise(self):
+        """Raises one of the same kind, if that can be made of a text, with the place it came from."""
+        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
+        try:
+            error = self.exc_type(text)
+        except TypeError:
+            error = RuntimeError(text)
+        raise error
+
+
+class classproperty:
+    """A property of a class."""
+
+    def __init__(self, func):
+        self.func = func
+
+    def __get__(self, instance, owner):
+        return self.func(owner)

@@ -1,0 +1,159 @@
+"""What few programs ask of torch.cuda; loaded for those."""
+import sys
+import types
+
+from .. import _C
+from .._refused import refused, refused_class
+from .._tensor import typed_tensor
+from .random import _generator
+from .streams import index_of
+
+
+class CudaError(RuntimeError):
+    """What PyTorch raises for a code of the driver; here errors of CUDA are RuntimeErrors."""
+
+
+class DeferredCudaCallError(Exception):
+    """What PyTorch raises for calls before there was a device."""
+
+
+AcceleratorError = CudaError
+has_magma = False
+
+
+# ---- what the driver's management library measures
+
+
+def _nvml(device):
+    """(pynvml, the handle of a device)"""
+    try:
+        import pynvml
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("pynvml does not seem to be installed or it can't be imported.") from error
+    pynvml.nvmlInit()
+    index = index_of(device)
+    index = _C.cuda.current_device() if index is None else index
+    uuid = getattr(_C.cuda.get_device_properties(index), "uuid", None)
+    return pynvml, pynvml.nvmlDeviceGetHandleByUUID(f"GPU-{uuid}") if uuid else pynvml.nvmlDeviceGetHandleByIndex(index)
+
+
+def memory_usage(device=None):
+    """The percent of the last second in which memory was read or written."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetUtilizationRates(handle).memory
+
+
+def utilization(device=None):
+    """The percent of the last second in which kernels ran."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetUtilizationRates(handle).gpu
+
+
+def temperature(device=None):
+    """Degrees Celsius."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetTemperature(handle, pynvml.NVML_TEMPERATURE_GPU)
+
+
+def power_draw(device=None):
+    """Milliwatts."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetPowerUsage(handle)
+
+
+def clock_rate(device=None):
+    """MHz of the multiprocessors."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetClockInfo(handle, pynvml.NVML_CLOCK_SM)
+
+
+def device_memory_used(device=None):
+    """Bytes in use on the device, by all processes."""
+    pynvml, handle = _nvml(device)
+    return pynvml.nvmlDeviceGetMemoryInfo(handle).used
+
+
+def list_gpu_processes(device=None):
+    """A text of the processes on a device and their memory."""
+    pynvml, handle = _nvml(device)
+    index = index_of(device)
+    lines = [f"GPU:{_C.cuda.current_device() if index is None else index}"]
+    found = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
+    lines += [f"process {p.pid:>10d} uses {(p.usedGpuMemory or 0) / 2**20:>12.3f} MB GPU memory" for p in found]
+    return "\n".join(lines if found else [*lines, "no processes are running"])
+
+
+# ---- settings
+
+
+def get_sync_debug_mode():
+    """0: nothing is said when the host waits for a device."""
+    return 0
+
+
+def set_sync_debug_mode(debug_mode):
+    """0 ("default"); others raise NotImplementedError."""
+    if debug_mode not in (0, "default"):
+        raise NotImplementedError(f"torch.cuda.set_sync_debug_mode({debug_mode!r}): nothing watches for the host's waiting")
+
+
+def is_tf32_supported():
+    """Whether there is a device of compute capability 8.0 or later."""
+    return _C.cuda.is_available() and _C.cuda.get_device_capability(None)[0] >= 8
+
+
+def get_allocator_backend():
+    """"native"."""
+    return "native"
+
+
+def get_stream_from_external(data_ptr, device=None):
+    """The stream of another library, by its address."""
+    from .streams import ExternalStream
+    return ExternalStream(data_ptr, device)
+
+
+def __getattr__(name):
+    if name == "default_generators":
+        return tuple(_generator(i) for i in range(_C.cuda.device_count()))
+    raise AttributeError(name)
+
+
+class _OnCuda(type):
+    def __instancecheck__(cls, obj):
+        return isinstance(obj, _C.Tensor) and obj.is_cuda and obj.dtype is cls.dtype
+
+
+def _typed(name, dtype):
+    """torch.cuda.FloatTensor and the like: a constructor of tensors of one dtype on the GPU, and a type for isinstance."""
+    on_cpu = typed_tensor(name, dtype)
+    return _OnCuda(name, (), {"__new__": lambda cls, *args: on_cpu(*args).cuda(), "dtype": dtype, "__module__": __name__})
+
+
+for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
+                      "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
+    globals()[_name + "Tensor"] = _typed(_name + "Tensor", getattr(_C, _dtype))
+
+
+# ---- what is not there
+
+
+def _module(name, doc, **functions):
+    module = types.ModuleType("argand.cuda." + name, doc)
+    module.__dict__.update(functions)
+    return sys.modules.setdefault(module.__name__, module)
+
+
+_NCCL = "processes are not joined by it; nn.DataParallel uses all GPUs of one process"
+nccl = _module("nccl", "NCCL, which is not used.", is_available=lambda tensors=(): False, **{
+    n: refused("torch.cuda.nccl." + n, _NCCL) for n in ("version", "unique_id", "all_reduce", "reduce", "broadcast", "all_gather",
+                                                        "reduce_scatter")})
+sparse = _module("sparse", "Sparse tensors on GPUs: there are none.")
+_NOT = "the library manages memory, streams and kernels by itself"
+for _name in ("cudart", "current_blas_handle", "current_solver_handle", "caching_allocator_alloc", "caching_allocator_delete",
+              "caching_allocator_enable", "change_current_allocator", "make_graphed_callables", "use_mem_pool", "jiterator",
+              "host_memory_stats", "get_per_process_memory_fraction", "memory_stats_as_nested_dict"):
+    globals()[_name] = refused("torch.cuda." + _name, _NOT)
+for _name in ("CUDAPluggableAllocator", "MemPool", "GreenContext"):
+    globals()[_name] = refused_class("torch.cuda." + _name, _NOT)
+del _name, _dtype

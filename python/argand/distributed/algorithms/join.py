@@ -1,0 +1,4 @@
+"""Processes with different numbers of batches: names."""
+from .._names import _never_made
+
+Join, Joinable, JoinHook = (_never_made(name) for name in ("Join", "Joinable", "JoinHook"))

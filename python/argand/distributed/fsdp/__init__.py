@@ -1,0 +1,39 @@
+"""Models in parts on several processes, as torch.distributed.fsdp: names, for annotations and isinstance()."""
+import enum
+
+from ...nn import Module
+from .. import _needs_a_group
+from .._names import _never_made
+
+
+class ShardingStrategy(enum.Enum):
+    """What would be in parts."""
+    FULL_SHARD = enum.auto()
+    SHARD_GRAD_OP = enum.auto()
+    NO_SHARD = enum.auto()
+    HYBRID_SHARD = enum.auto()
+    _HYBRID_SHARD_ZERO2 = enum.auto()
+
+
+class BackwardPrefetch(enum.Enum):
+    """When parameters would be fetched for the backward pass."""
+    BACKWARD_PRE = enum.auto()
+    BACKWARD_POST = enum.auto()
+
+
+class StateDictType(enum.Enum):
+    """What state_dict() would hold."""
+    FULL_STATE_DICT = enum.auto()
+    LOCAL_STATE_DICT = enum.auto()
+    SHARDED_STATE_DICT = enum.auto()
+
+
+FullyShardedDataParallel = type("FullyShardedDataParallel", (Module,), {
+    "__init__": _needs_a_group("fsdp.FullyShardedDataParallel"), "__module__": __name__,
+    "__doc__": "No model is one: making one raises NotImplementedError."})
+FSDPModule, CPUOffload, MixedPrecision, MixedPrecisionPolicy, CPUOffloadPolicy, OffloadPolicy, FullStateDictConfig, \
+    ShardedStateDictConfig, LocalStateDictConfig, FullOptimStateDictConfig, ShardedOptimStateDictConfig, StateDictConfig = (
+        _never_made(name) for name in ("FSDPModule", "CPUOffload", "MixedPrecision", "MixedPrecisionPolicy", "CPUOffloadPolicy",
+                                       "OffloadPolicy", "FullStateDictConfig", "ShardedStateDictConfig", "LocalStateDictConfig",
+                                       "FullOptimStateDictConfig", "ShardedOptimStateDictConfig", "StateDictConfig"))
+fully_shard, register_fsdp_forward_method = _needs_a_group("fsdp.fully_shard"), _needs_a_group("fsdp.register_fsdp_forward_method")

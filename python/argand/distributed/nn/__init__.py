@@ -1,0 +1,3 @@
+"""Collectives through which gradients pass, as torch.distributed.nn: they need a process group."""
+from . import functional  # noqa: F401
+from .functional import *  # noqa: F401,F403

@@ -1,0 +1,67 @@
+"""Tensors in parts on several processes, as torch.distributed.tensor: names, for annotations and isinstance(); no tensor is one."""
+from .. import _needs_a_group
+from ..device_mesh import DeviceMesh, init_device_mesh  # noqa: F401
+
+
+class DTensor:
+    """A tensor in parts: none is one, and none can be made."""
+
+    def __init__(self, *_, **__):
+        from .. import _unavailable
+        raise _unavailable("torch.distributed.tensor.DTensor")
+
+    from_local = staticmethod(_needs_a_group("DTensor.from_local"))
+
+
+class Placement:
+    """What a process has of a tensor."""
+
+    def is_shard(self, dim=None):
+        """Whether it is a slice."""
+        return isinstance(self, Shard) and dim in (None, self.dim)
+
+    def is_replicate(self):
+        """Whether it is all of it."""
+        return isinstance(self, Replicate)
+
+    def is_partial(self):
+        """Whether it is a summand."""
+        return isinstance(self, Partial)
+
+    def __eq__(self, other):
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self):
+        return hash((type(self), *vars(self).values()))
+
+
+class Shard(Placement):
+    """A slice along dim."""
+
+    def __init__(self, dim):
+        self.dim = dim
+
+    def __repr__(self):
+        return f"Shard(dim={self.dim})"
+
+
+class Replicate(Placement):
+    """All of it."""
+
+    def __repr__(self):
+        return "Replicate()"
+
+
+class Partial(Placement):
+    """A part of what reduce_op makes of all processes' values."""
+
+    def __init__(self, reduce_op="sum"):
+        self.reduce_op = reduce_op
+
+    def __repr__(self):
+        return f"Partial({self.reduce_op})"
+
+
+for _name in ("distribute_tensor", "distribute_module", "empty", "full", "ones", "rand", "randn", "zeros"):
+    globals()[_name] = _needs_a_group("tensor." + _name)
+del _name

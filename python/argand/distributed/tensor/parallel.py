@@ -1,0 +1,9 @@
+"""How the modules of a model would be spread over processes: names."""
+from .. import _needs_a_group
+from .._names import _never_made
+
+ParallelStyle = _never_made("ParallelStyle")
+ColwiseParallel, RowwiseParallel, SequenceParallel, PrepareModuleInput, PrepareModuleOutput, PrepareModuleInputOutput = (
+    _never_made(name, ParallelStyle) for name in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
+                                                  "PrepareModuleOutput", "PrepareModuleInputOutput"))
+parallelize_module, loss_parallel = _needs_a_group("tensor.parallel.parallelize_module"), _needs_a_group("tensor.parallel.loss_parallel")
