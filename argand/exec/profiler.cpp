@@ -141,21 +141,25 @@ struct Mine {
 };
 constinit thread_local Mine mine{0, nullptr};
 
-ThreadLog* join(uint64_t session) {
-  All& all = All::get();
-  const std::lock_guard lock(all.mutex);
-  if (!all.current || all.current->number != session) return nullptr;
+// A log for the calling thread in the current session.  The mutex is held.
+ThreadLog* new_log(All& all) {
   if (all.idle.empty()) all.idle.push_back(new ThreadLog);
   all.current->threads.reserve(all.current->threads.size() + 1);
   ThreadLog* log = all.idle.back();
   all.idle.pop_back();
   const std::lock_guard lock_log(log->mutex);
-  log->session = session;
+  log->session = all.current->number;
   log->of = all.current;
   log->system_thread = syscall(SYS_gettid);
   log->innermost = -1;
   all.current->threads.push_back(log);
   return log;
+}
+
+ThreadLog* join(uint64_t session) {
+  All& all = All::get();
+  const std::lock_guard lock(all.mutex);
+  return all.current && all.current->number == session ? new_log(all) : nullptr;
 }
 
 // The calling thread's in the current session; null without one.
@@ -405,10 +409,15 @@ Session::Session(Options options) {
     ARGAND_CHECK(ValueError, Active::session.load() == 0, "profiler: there is a session already");
     log->number = ++all.last;
     all.current = log_ = std::move(log);
+    try {
+      mine = {log_->number, new_log(all)};  // thread 1: before others see the session
+    } catch (...) {
+      all.current = nullptr;
+      throw;
+    }
     if (log_->options.memory) memory_hook = on_memory;
     Active::session.store(log_->number, std::memory_order_release);
   }
-  thread_log();  // is thread 1
 }
 
 Session::~Session() { stop(); }
