@@ -329,11 +329,15 @@ def test_without_a_profile_an_op_costs_what_it_did():
                 f()
             best = min(best, (time.perf_counter() - begin) / n)
         return best
-    before = per_call(lambda: x.add(x))
-    with profile(activities=CPU):
-        during = per_call(lambda: x.add(x))
-    after = per_call(lambda: x.add(x))
-    assert after < 1.3 * before and during > 1.15 * before, (before, during, after)
+    for _ in range(8):  # a neighbour may take the processor's clock or caches away for longer than a measurement
+        before = per_call(lambda: x.add(x))
+        with profile(activities=CPU):
+            during = per_call(lambda: x.add(x))
+        after = per_call(lambda: x.add(x))
+        if after < 1.3 * before and during > 1.15 * before:
+            break
+    else:
+        pytest.fail(f"an op took {before}, while profiled {during}, and {after} afterwards")
     assert per_call(lambda: torch._C._profiler_range("name", "")) < 2e-6
 
 
