@@ -9,6 +9,9 @@ namespace argand {
 
 namespace ivalue {
 struct DictElements {
+  DictElements() = default;
+  DictElements(const DictElements&) = delete;  // the index is of these entries
+  DictElements& operator=(const DictElements&) = delete;
   std::vector<std::pair<IValue, IValue>> entries;
   size_t find(const IValue& key) const;  // entries.size() if it is not there; ValueError for what is no key
   std::pair<size_t, bool> insert(IValue key, IValue value);  // where it is, and whether it is new
@@ -17,8 +20,7 @@ struct DictElements {
 
  private:
   struct Index;
-  Index& index() const;
-  mutable std::shared_ptr<void> index_;
+  std::shared_ptr<Index> index_;  // null before the first entry
 };
 }  // namespace ivalue
 

@@ -236,13 +236,10 @@ size_t hash_of(const IValue& key) {
 }
 }  // namespace
 
-DictElements::Index& DictElements::index() const {
-  if (!index_) index_ = std::make_shared<Index>();
-  return *static_cast<Index*>(index_.get());
-}
-
 size_t DictElements::find(const IValue& key) const {
-  const auto [first, last] = index().equal_range(hash_of(key));
+  const size_t hash = hash_of(key);
+  if (!index_) return entries.size();
+  const auto [first, last] = index_->equal_range(hash);
   for (auto it = first; it != last; ++it)
     if (entries[it->second].first == key) return it->second;
   return entries.size();
@@ -251,20 +248,21 @@ size_t DictElements::find(const IValue& key) const {
 std::pair<size_t, bool> DictElements::insert(IValue key, IValue value) {
   const size_t i = find(key);
   if (i < entries.size()) return {i, false};
-  index().emplace(hash_of(key), i);
+  if (!index_) index_ = std::make_shared<Index>();
+  index_->emplace(hash_of(key), i);
   entries.emplace_back(std::move(key), std::move(value));
   return {i, true};
 }
 
 void DictElements::erase(size_t i) {
   entries.erase(entries.begin() + static_cast<std::ptrdiff_t>(i));
-  index().clear();
-  for (size_t k = 0; k < entries.size(); ++k) index().emplace(hash_of(entries[k].first), k);
+  index_->clear();
+  for (size_t k = 0; k < entries.size(); ++k) index_->emplace(hash_of(entries[k].first), k);
 }
 
 void DictElements::clear() {
   entries.clear();
-  index().clear();
+  index_ = nullptr;
 }
 
 }  // namespace ivalue

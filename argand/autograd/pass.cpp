@@ -1,6 +1,7 @@
 #include "argand/autograd/pass.h"
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "argand/autograd/anomaly_mode.h"
@@ -11,7 +12,13 @@
 
 namespace argand::autograd {
 
-Pass::Pass(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+static uint64_t next_number() {
+  static std::atomic<uint64_t> last{0};
+  return ++last;
+}
+
+Pass::Pass(bool keep_graph, bool create_graph)
+    : number_(next_number()), keep_graph_(keep_graph), create_graph_(create_graph) {}
 
 void Pass::add_root(const Edge& edge, Tensor gradient) {
   roots_.push_back(edge.function);
@@ -134,7 +141,6 @@ static void refuse_nan(const Node& node, const Grads& grads) {
                  "Function '", node.name(), "' returned nan values in its ", i, "th output.");
 }
 
-// The pass of the step that runs on this thread, if it wants the gradients of some tensors alone.
 // Of the step that runs on this thread: its pass, and the same if inputs were asked for.
 static thread_local Pass* running_pass = nullptr;
 static thread_local Pass* limited_pass = nullptr;
@@ -149,6 +155,8 @@ struct Scope {
 }  // namespace
 
 bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
+
+uint64_t Pass::current() { return running_pass ? running_pass->number_ : 0; }
 
 bool Pass::reaches(const Edge& edge) {
   if (!running_pass) return false;

@@ -47,6 +47,8 @@ class Pass {
   static bool wants(const Edge& edge);
   // Whether the pass whose step, or a hook of it, runs on this thread computes what goes along `edge`.
   static bool reaches(const Edge& edge);
+  // Which pass that is: no two of a process have the same number; 0 outside of one.
+  static uint64_t current();
 
   // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
   class Order {
@@ -97,6 +99,7 @@ class Pass {
     uint32_t nr;
   };
 
+  const uint64_t number_;
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
   ShortVector<intrusive_ptr<Node>> roots_, targets_;

@@ -34,7 +34,8 @@ Device::Device(std::string_view text) : type_(kCPU), index_(-1) {
     valid = error == std::errc() && end == digits.data() + digits.size() && value >= 0 && value < 128;
     index_ = static_cast<DeviceIndex>(value);
   }
-  ARGAND_CHECK(ValueError, valid, "Invalid device string: '", text, "'; expected 'cpu', 'cuda', 'cuda:N' or 'meta'");
+  ARGAND_CHECK(ValueError, valid, "Invalid device string: '", text,
+               "'; expected 'cpu', 'cuda', 'cuda:N', 'meta', 'mps' or 'xpu'");
 }
 
 std::string Device::str() const {

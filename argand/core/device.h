@@ -20,7 +20,7 @@ struct Device {
   using Type = DeviceType;
   // `index` -1 means the current device of that type.
   Device(DeviceType type = kCPU, DeviceIndex index = -1) : type_(type), index_(index) {}
-  // "cpu", "cuda", "cuda:1", "meta"; ValueError for anything else.
+  // "cpu", "cuda", "cuda:1", "meta", "mps", "xpu"; ValueError for anything else.
   Device(std::string_view text);
   Device(const std::string& text) : Device(std::string_view(text)) {}
   Device(const char* text) : Device(std::string_view(text)) {}

@@ -155,14 +155,18 @@ std::string OpNode::name() const {
   return out + "Backward0";
 }
 
+void OpNode::pack(Packed packed) {
+  if (!packed_) packed_ = std::make_unique<std::vector<Packed>>();
+  packed_->push_back(std::move(packed));
+}
+
 void OpNode::keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTensorHooks>& hooks) {
   Tensor& t = *slot.tensor;
   ARGAND_CHECK(GradError, !t.is_inference(), op_->name,
                ": Inference tensors cannot be saved for backward. To work around you can make a clone to get a normal "
                "tensor and use it in autograd.");
   if (hooks && !t.impl().wrapped_number) {
-    if (!packed_) packed_ = std::make_unique<std::vector<Packed>>();
-    packed_->push_back({i, false, PackedTensor(hooks, t)});
+    pack({i, false, PackedTensor(hooks, t)});
     t = Tensor();
     return;
   }
@@ -177,12 +181,10 @@ void OpNode::keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTen
   for (uint32_t i = 0; i < outs.size(); ++i) {
     saved_results_.emplace_back();
     if (!(op_->saved_results >> i & 1)) continue;
-    if (!hooks) {
+    if (hooks)
+      pack({i, true, PackedTensor(hooks, outs[i])});
+    else
       saved_results_.back() = {exec::alias(outs[i]), outs[i]._version()};
-      continue;
-    }
-    if (!packed_) packed_ = std::make_unique<std::vector<Packed>>();
-    packed_->push_back({i, true, PackedTensor(hooks, outs[i])});
   }
 }
 

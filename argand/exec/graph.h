@@ -181,6 +181,7 @@ class OpNode : public Node {
     bool result;
     PackedTensor tensor;
   };
+  void pack(Packed packed);
   void keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTensorHooks>& hooks);
   void keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTensorHooks>& hooks);
   void check_versions();

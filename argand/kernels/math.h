@@ -20,8 +20,10 @@
 //   log_sigmoid* log1p_exp* logaddexp* gelu_tanh* gelu_tanh_derivative* digamma zeta polygamma  composite.h
 //   tanh_softplus*                                       activation.h
 //   bit_not* shift_left* shift_right* is_close* gcd lcm  logic.h
-//   bessel_* erfcx log_normal_cdf normal_quantile        special.h
 //   lgamma erfinv                                        gamma.h
+//
+// Rare, and not included by this header, as every kernel of a GPU would have to be compiled with them:
+//   bessel_* erfcx log_normal_cdf normal_quantile        special.h
 //   igamma igammac gamma_sample_slope dirichlet_sample_slope  incomplete.h
 //
 // In CUDA device code these names stand for CUDA's functions (math/device.h); there is no std::complex.
@@ -29,9 +31,7 @@
 #include "argand/kernels/math/activation.h"
 #include "argand/kernels/math/basic.h"
 #include "argand/kernels/math/composite.h"
-#include "argand/kernels/math/incomplete.h"
 #include "argand/kernels/math/logic.h"
-#include "argand/kernels/math/special.h"
 #if ARGAND_MATH_DEVICE
 #include "argand/kernels/math/device.h"
 #else

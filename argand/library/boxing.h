@@ -112,7 +112,7 @@ struct TypeOf<std::vector<T>> : Holds<std::vector<T>> {
     if constexpr (std::is_same_v<T, Tensor>) {
       if (v.isTensorList()) return v.toTensorVector();
     } else if constexpr (std::is_same_v<T, int64_t>) {
-      return v.toIntVector();
+      if (v.isIntList()) return v.toIntVector();
     } else if constexpr (std::is_same_v<T, double>) {
       if (v.isDoubleList()) return v.toDoubleVector();
     }
@@ -142,7 +142,7 @@ struct TypeOf<List<T>> : Holds<List<T>> {
     if constexpr (std::is_same_v<T, Tensor>) {
       if (v.isTensorList()) return v.toTensorList();
     } else if constexpr (std::is_same_v<T, int64_t>) {
-      return v.toIntList();
+      if (v.isIntList()) return v.toIntList();
     } else if constexpr (std::is_same_v<T, double>) {
       if (v.isDoubleList()) return v.toDoubleList();
     }

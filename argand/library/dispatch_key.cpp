@@ -60,11 +60,15 @@ std::ostream& operator<<(std::ostream& out, DispatchKeySet keys) {
   return out << ')';
 }
 
+DispatchKey key_of(DispatchKey of_cpu, DeviceType device) {
+  ARGAND_CHECK(NotImplementedError, device <= kMeta, "there are no tensors of the device type ",
+               device_type_name(device), ", and so no kernels for them");
+  return static_cast<DispatchKey>(static_cast<int>(of_cpu) + static_cast<int>(device));
+}
+
 DispatchKeySet Tensor::key_set() const {
   if (!defined()) return {};
-  const auto of_device = [&](DispatchKey of_cpu) {
-    return static_cast<DispatchKey>(static_cast<int>(of_cpu) + static_cast<int>(device().type()));
-  };
+  const auto of_device = [&](DispatchKey of_cpu) { return key_of(of_cpu, device().type()); };
   DispatchKeySet keys = of_device(DispatchKey::CPU);
   if (!is_inference()) keys = keys | DispatchKey::ADInplaceOrView | of_device(DispatchKey::AutogradCPU);
   return is_meta() ? keys : keys | of_device(DispatchKey::AutocastCPU);

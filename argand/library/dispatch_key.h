@@ -49,6 +49,9 @@ enum class DispatchKey : uint8_t {
   PrivateUse1,
 };
 const char* toString(DispatchKey key);
+// The key of a device type that stands where `of_cpu` does for the CPU: CPU, AutogradCPU or AutocastCPU.
+// NotImplementedError for a type that has no tensors.
+DispatchKey key_of(DispatchKey of_cpu, DeviceType device);
 
 class DispatchKeySet {
  public:

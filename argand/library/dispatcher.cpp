@@ -1,7 +1,6 @@
 #include "argand/library/dispatcher.h"
 
 #include "argand/exec/autocast.h"
-#include "argand/exec/profiler.h"
 #include "argand/library/registry.h"
 #include "argand/library/schema.h"
 
@@ -51,10 +50,6 @@ KernelFunction KernelFunction::fallthrough() {
 
 // ---- keys of a call
 
-static DispatchKey key_of(DispatchKey of_cpu, DeviceType device) {
-  return static_cast<DispatchKey>(static_cast<int>(of_cpu) + static_cast<int>(device));
-}
-
 void CallKeys::add(const Tensor& t) {
   if (!t.defined()) return;
   const DeviceType device = t.device().type();
@@ -68,14 +63,7 @@ void CallKeys::add(const Tensor& t) {
 }
 
 void CallKeys::add(const IValue& v) {
-  if (v.isTensor()) add(v.toTensor());
-  if (v.isTensorList()) add(v.toTensorVector());
-  if (v.isGenericList())
-    for (const IValue& e : v.toListRef()) add(e);
-  if (v.isTuple())
-    for (const IValue& e : v.toTupleRef().elements()) add(e);
-  if (v.isGenericDict())
-    for (const auto& entry : v.dict_elements()->entries) add(entry.second);
+  library::each_tensor(v, [this](const Tensor& t) { add(t); });
 }
 
 // ---- the kernel of a call
@@ -181,8 +169,11 @@ void OperatorHandle::check_signature(const FunctionSchema& called) const {
                "\n  called as: ", called.str(), "\n  reason: ", difference);
 }
 
+void OperatorHandle::begin(profiler::Range& range) const { range.begin(op_->name.name, 0); }
+
 void OperatorHandle::callBoxed(Stack* stack) const {
-  const profiler::Span span(op_->name.name);
+  profiler::Range range;
+  begin(range);
   const size_t count = schema().arguments().size();
   ARGAND_CHECK(ValueError, stack->size() >= count, op_->name.str(), ": expected ", count,
                " arguments on the stack, got ", stack->size());

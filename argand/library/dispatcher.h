@@ -11,6 +11,7 @@
 #include <memory>
 #include <typeinfo>
 
+#include "argand/exec/profiler_range.h"
 #include "argand/library/boxing.h"
 
 namespace argand {
@@ -100,6 +101,7 @@ class OperatorHandle {
   // The kernel for a call with these keys; NotImplementedError if there is none.  `requires_grad`: any argument does.
   const KernelFunction& kernel(DispatchKeySet keys, bool requires_grad) const;
   void check_signature(const FunctionSchema& called) const;
+  void begin(profiler::Range& range) const;  // of a call of the op
   const library::Operator* op_;
 };
 
@@ -108,6 +110,8 @@ class TypedOperatorHandle<R(Args...)> : public OperatorHandle {
  public:
   explicit TypedOperatorHandle(const OperatorHandle& op) : OperatorHandle(op) {}
   R call(Args... args) const {
+    profiler::Range range;
+    begin(range);
     CallKeys keys;
     (keys.add(args), ...);
     return run(kernel(keys.keys(), keys.requires_grad()), keys.keys(), static_cast<Args>(args)...);

@@ -15,19 +15,8 @@ using autograd::Node;
 // Every tensor of the last `count` values of the stack, and the number of its value among them.
 template <class F>
 void each_tensor(const Stack& stack, size_t count, const F& f) {
-  const auto visit = [&f](const auto& self, size_t i, const IValue& v) -> void {
-    if (v.isTensor() && v.toTensor().defined()) f(i, v.toTensor());
-    if (v.isTensorList())
-      for (const Tensor& t : v.toTensorVector())
-        if (t.defined()) f(i, t);
-    if (v.isGenericList())
-      for (const IValue& e : v.toListRef()) self(self, i, e);
-    if (v.isTuple())
-      for (const IValue& e : v.toTupleRef().elements()) self(self, i, e);
-    if (v.isGenericDict())
-      for (const auto& entry : v.dict_elements()->entries) self(self, i, entry.second);
-  };
-  for (size_t i = 0; i < count; ++i) visit(visit, i, stack[stack.size() - count + i]);
+  for (size_t i = 0; i < count; ++i)
+    library::each_tensor(stack[stack.size() - count + i], [&](const Tensor& t) { f(i, t); });
 }
 
 std::vector<Tensor> tensors(const Stack& stack, size_t count) {

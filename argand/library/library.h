@@ -55,8 +55,7 @@ CppFunction dispatch(DispatchKey key, F&& f) {
 }
 template <class F>
 CppFunction dispatch(DeviceType device, F&& f) {
-  return dispatch(static_cast<DispatchKey>(static_cast<int>(DispatchKey::CPU) + static_cast<int>(device)),
-                  std::forward<F>(f));
+  return dispatch(key_of(DispatchKey::CPU, device), std::forward<F>(f));
 }
 
 FunctionSchema schema(const char* text);

@@ -42,6 +42,21 @@ struct Registry {
   }
 };
 
+// Every tensor of a value, however deep; undefined ones not.
+template <class F>
+void each_tensor(const IValue& v, const F& f) {
+  if (v.isTensor() && v.toTensor().defined()) f(v.toTensor());
+  if (v.isTensorList())
+    for (const Tensor& t : v.toTensorVector())
+      if (t.defined()) f(t);
+  if (v.isGenericList())
+    for (const IValue& e : v.toListRef()) each_tensor(e, f);
+  if (v.isTuple())
+    for (const IValue& e : v.toTupleRef().elements()) each_tensor(e, f);
+  if (v.isGenericDict())
+    for (const auto& [key, value] : v.dict_elements()->entries) each_tensor(key, f), each_tensor(value, f);
+}
+
 // What runs for Autograd where an op has a kernel for the device alone.
 const KernelFunction& autograd_not_registered();
 

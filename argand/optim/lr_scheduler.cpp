@@ -6,6 +6,7 @@
 #include <iostream>
 #include <limits>
 #include <numbers>
+#include <sstream>
 
 #include "argand/ops/functions.h"
 
@@ -48,13 +49,13 @@ double LRScheduler::lr_at(double, int64_t, size_t) const {
       "lr_scheduler: the rate after any number of steps needs a schedule with lr_at(); this one has get_lrs()");
 }
 
-std::vector<double> LRScheduler::lrs_at(int64_t steps) const {
+std::vector<double> LRScheduler::lrs_at(const std::vector<double>& base_lrs, int64_t steps) const {
   std::vector<double> out;
-  for (size_t i = 0; i < base_lrs_.size(); ++i) out.push_back(lr_at(base_lrs_[i], steps, i));
+  for (size_t i = 0; i < base_lrs.size(); ++i) out.push_back(lr_at(base_lrs[i], steps, i));
   return out;
 }
 
-std::vector<double> LRScheduler::get_lrs() { return lrs_at(int64_t{step_count_} + 1); }
+std::vector<double> LRScheduler::get_lrs() { return lrs_at(base_lrs_, int64_t{step_count_} + 1); }
 
 void LRScheduler::set_optimizer_lrs(const std::vector<double>& learning_rates) {
   auto& groups = optimizer_.param_groups();
@@ -63,16 +64,21 @@ void LRScheduler::set_optimizer_lrs(const std::vector<double>& learning_rates) {
   for (size_t i = 0; i < groups.size(); ++i) groups[i].options().set_lr(learning_rates[i]);
 }
 
-void LRScheduler::apply() { set_optimizer_lrs(lrs_at(step_count_)); }
+void LRScheduler::apply() { set_optimizer_lrs(lrs_at(base_lrs_, step_count_)); }
 
 void LRScheduler::step() {
   set_optimizer_lrs(get_lrs());
   ++step_count_;
 }
 
-void LRScheduler::set_last_epoch(int64_t steps) {
-  ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: the step count must not be negative, got ", steps);
-  set_optimizer_lrs(lrs_at(steps));
+void LRScheduler::set_last_epoch(int64_t steps) { go_to(base_lrs_, steps); }
+
+// What throws comes before what changes.
+void LRScheduler::go_to(std::vector<double> base_lrs, int64_t steps) {
+  ARGAND_CHECK(ValueError, steps >= 0 && steps <= std::numeric_limits<unsigned>::max(),
+               "lr_scheduler: the step count must be from 0 to 2^32 - 1, got ", steps);
+  set_optimizer_lrs(lrs_at(base_lrs, steps));
+  base_lrs_ = std::move(base_lrs);
   step_count_ = static_cast<unsigned>(steps);
 }
 
@@ -90,9 +96,7 @@ void LRScheduler::load_state_dict(const StateDict& state) {
     base_lrs.push_back(state_entry(state, str("base_lrs.", i), kDouble).item<double>());
   const auto steps = state_entry(state, "last_epoch", kLong).item<int64_t>();
   check_state_size(state, base_lrs.size() + 1);
-  ARGAND_CHECK(ValueError, steps >= 0, "lr_scheduler: last_epoch must not be negative, got ", steps);
-  base_lrs_ = std::move(base_lrs);
-  set_last_epoch(steps);
+  go_to(std::move(base_lrs), steps);
 }
 
 std::vector<double> LRScheduler::get_last_lr() const {
@@ -272,6 +276,7 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, Mode mode, double fac
   ARGAND_CHECK(ValueError, min_lrs_.size() == optimizer.param_groups().size(),
                "ReduceLROnPlateau: expected as many least rates as the ", optimizer.param_groups().size(),
                " parameter groups, got ", min_lrs_.size());
+  ARGAND_CHECK(ValueError, !min_lrs_.empty(), "ReduceLROnPlateau: the optimizer has no parameter groups");
 }
 
 bool ReduceLROnPlateau::is_better(double metric) const {
@@ -300,9 +305,11 @@ void ReduceLROnPlateau::step(double metric) {
     const double old = groups[i].options().get_lr(), lowered = std::max(old * factor_, least);
     if (old - lowered <= eps_) continue;
     groups[i].options().set_lr(lowered);
-    if (verbose_)
-      std::cout << std::setprecision(4) << "Epoch " << steps_ << ": reducing learning rate of group " << i << " to "
-                << lowered << "\n";
+    if (!verbose_) continue;
+    std::ostringstream line;  // the program's stream keeps its own precision
+    line << std::setprecision(4) << "Epoch " << steps_ << ": reducing learning rate of group " << i << " to " << lowered
+         << "\n";
+    std::cout << line.str();
   }
   cooldown_left_ = cooldown_;
   bad_steps_ = 0;

@@ -23,7 +23,8 @@ class LRScheduler {
   int64_t last_epoch() const { return step_count_; }
   // Goes to a step count, as when a run is resumed.  NotImplementedError for a schedule without lr_at().
   void set_last_epoch(int64_t steps);
-  // The step count and the groups' initial rates.  Loading sets the optimizer's rates; ValueError changes nothing.
+  // The step count and the groups' initial rates.  Loading sets the optimizer's rates; ValueError, and
+  // NotImplementedError for a schedule without lr_at(), change nothing.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& state);
 
@@ -42,7 +43,8 @@ class LRScheduler {
   unsigned step_count_ = 0;  // how often step() was called
 
  private:
-  std::vector<double> lrs_at(int64_t steps) const;
+  std::vector<double> lrs_at(const std::vector<double>& base_lrs, int64_t steps) const;
+  void go_to(std::vector<double> base_lrs, int64_t steps);
   void set_optimizer_lrs(const std::vector<double>& learning_rates);
 
   Optimizer& optimizer_;

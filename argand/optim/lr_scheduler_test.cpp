@@ -212,6 +212,7 @@ TEST(Scheduler, StateThatDoesNotFit) {
   state = step.state_dict();
   state.insert("base_lrs.1", ones({}, kDouble));
   EXPECT_NE(message([&] { step.load_state_dict(state); }).find("entries"), std::string::npos);
+  EXPECT_NE(message([&] { step.set_last_epoch(int64_t{1} << 32); }).find("from 0 to 2^32 - 1"), std::string::npos);
   EXPECT_EQ(step.last_epoch(), 1);
 }
 

@@ -4,6 +4,7 @@
 #include <torch/script.h>
 
 #include "argand/exec/autocast.h"
+#include "argand/exec/profiler.h"
 #include "argand/library/schema.h"
 
 namespace {
@@ -282,6 +283,8 @@ c10::Dict<std::string, Tensor> scaled(const c10::Dict<std::string, Tensor>& tens
   return out;
 }
 Tensor twice(const Tensor& t) { return t * 2; }
+Tensor first(const c10::Dict<Tensor, int64_t>& dict) { return dict.begin()->key() * 1; }
+int64_t count(const std::vector<int64_t>& numbers) { return static_cast<int64_t>(numbers.size()); }
 
 auto registry =
     torch::RegisterOperators()
@@ -289,6 +292,9 @@ auto registry =
         .op("reg::scaled", &scaled)
         .op("reg::thrice(Tensor self) -> Tensor",
             torch::RegisterOperators::options().kernel(c10::DispatchKey::CPU, [](const Tensor& t) { return t * 3; }))
+        .op("reg::here", torch::RegisterOperators::options().kernel<decltype(twice), &twice>(c10::DispatchKey::CPU))
+        .op("reg::first", &first)
+        .op("reg::count", &count)
         .op("reg::same", torch::RegisterOperators::options().catchAllKernel<decltype(twice), &twice>());
 
 TEST(Library, RegisterOperators) {
@@ -303,6 +309,37 @@ TEST(Library, RegisterOperators) {
   std::vector<c10::IValue> stack{tensors, std::vector<c10::IValue>{std::make_tuple(std::string("x"), 5)}};
   op("reg::scaled").callBoxed(&stack);
   EXPECT_EQ(stack.at(0).toGenericDict().at("x").toTensor().item<float>(), 5);
+  // A kernel for a device is that device's alone, whether or not the schema is its own.
+  for (const char* name : {"reg::thrice", "reg::here"}) {
+    EXPECT_TRUE(op(name).hasKernelForDispatchKey(c10::DispatchKey::CPU)) << name;
+    EXPECT_FALSE(op(name).hasKernelForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd)) << name;
+  }
+  // An empty list says nothing of its elements.
+  stack = {std::vector<c10::IValue>()};
+  op("reg::count").callBoxed(&stack);
+  EXPECT_EQ(stack.at(0).toInt(), 0);
+}
+
+// Keys of a call come from tensors wherever they are, keys of a dict too.
+TEST(Library, TensorsInDicts) {
+  c10::Dict<Tensor, int64_t> dict;
+  EXPECT_FALSE(dict.contains(torch::ones({1})));
+  EXPECT_EQ(dict.erase(torch::ones({1})), 0U);
+  dict.insert(torch::ones({1}, torch::requires_grad()), 1);
+  std::vector<c10::IValue> stack{dict};
+  op("reg::first").callBoxed(&stack);
+  EXPECT_TRUE(stack.at(0).toTensor().requires_grad());
+  EXPECT_THROW(torch::dispatch(c10::DeviceType::XPU, &twice), c10::NotImplementedError);
+}
+
+TEST(Library, CallsAreSeenByProfilers) {
+  argand::profiler::Session session({});
+  op("reg::twice").typed<Tensor(const Tensor&)>().call(torch::ones({1}));
+  std::vector<c10::IValue> stack{torch::ones({1})};
+  op("reg::twice").callBoxed(&stack);
+  int seen = 0;
+  for (const auto& e : session.stop().events) seen += e.name == "reg::twice";
+  EXPECT_EQ(seen, 2);
 }
 
 }  // namespace

@@ -308,7 +308,7 @@ PyObject* strided_layout() {
 }
 
 void check_layout(PyObject* layout) {
-  ARGAND_CHECK(NotImplementedError, layout == strided_layout(), "Argand has no tensors of the layout ",
+  ARGAND_CHECK(NotImplementedError, layout == strided_layout(), "Argand has no tensors of ",
                nb::str(nb::handle(layout)).c_str());
 }
 

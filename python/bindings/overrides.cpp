@@ -13,11 +13,19 @@ enum class Off : int { kNothing, kSubclasses, kAll };
 thread_local Off off = Off::kNothing;
 
 // Of the calling thread, the innermost last.  Never destroyed: a thread may end after the interpreter.
-std::vector<nb::object>& modes() {
-  thread_local auto& stack = *new std::vector<nb::object>;
-  return stack;
+thread_local std::vector<nb::object>* modes = nullptr;
+
+bool asks_modes() { return modes && !modes->empty() && off != Off::kAll; }
+void push_mode(nb::object mode) {
+  if (!modes) modes = new std::vector<nb::object>;
+  modes->push_back(std::move(mode));
 }
-thread_local size_t num_modes = 0;
+// REQUIRES that there is one.
+nb::object pop_mode() {
+  nb::object mode = std::move(modes->back());
+  modes->pop_back();
+  return mode;
+}
 
 PyTypeObject* parameter_type = nullptr;
 PyObject* not_overriding = nullptr;  // _C._disabled_torch_function_impl
@@ -84,9 +92,8 @@ nb::object types_of(const std::vector<PyObject*>& objects) {
 // The innermost mode, which is off while it runs.
 nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments, nb::handle keywords) {
   struct Outer {
-    nb::object mode = std::move(modes().back());
-    Outer() { modes().pop_back(), --num_modes; }
-    ~Outer() { modes().push_back(std::move(mode)), ++num_modes; }
+    nb::object mode = pop_mode();
+    ~Outer() { push_mode(std::move(mode)); }
   } outer;
   return outer.mode.attr("__torch_function__")(function, types, arguments, keywords);
 }
@@ -100,7 +107,7 @@ std::string full_name(nb::handle function) {
 
 nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, const std::vector<PyObject*>& objects) {
   const nb::object types = types_of(objects);
-  if (num_modes > 0 && off != Off::kAll) {
+  if (asks_modes()) {
     nb::object result = ask_mode(function, types, arguments, keywords);
     if (result.ptr() != Py_NotImplemented) return result;
   }
@@ -143,7 +150,7 @@ void add_switch(nb::module_& module, const char* name, const char* text) {
 }  // namespace
 
 bool is_overridden(PyObject* const* arguments, size_t n) {
-  if (num_modes > 0 && off != Off::kAll) return true;
+  if (asks_modes()) return true;
   return off == Off::kNothing && any_of_arguments(arguments, n, overrides);
 }
 
@@ -207,16 +214,15 @@ void add_overrides(nb::module_& module) {
     if (off == Off::kNothing) objects = overriding(all.data(), all.size());
     return ask(function, arguments, keywords, objects);
   });
-  module.def("_push_torch_function_mode", [](nb::object mode) { modes().push_back(std::move(mode)), ++num_modes; });
+  module.def("_push_torch_function_mode", push_mode);
   module.def("_pop_torch_function_mode", [] {
-    ARGAND_CHECK(ValueError, num_modes > 0, "there is no torch function mode to leave");
-    nb::object mode = std::move(modes().back());
-    modes().pop_back(), --num_modes;
-    return mode;
+    ARGAND_CHECK(ValueError, modes && !modes->empty(), "there is no torch function mode to leave");
+    return pop_mode();
   });
   module.def("_torch_function_modes", [] {
     nb::list all;
-    for (const nb::object& mode : modes()) all.append(mode);
+    if (modes)
+      for (const nb::object& mode : *modes) all.append(mode);
     return all;
   });
   module.def("_is_torch_function_enabled", [] { return off == Off::kNothing; });

@@ -74,7 +74,7 @@ def test_gradients_of_polynomials_and_distributions():
     a = torch.tensor([0.5, 3.0], dtype=torch.float64)
     z = torch.tensor([0.4, 2.5], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda z: torch.igamma(a, z) * 2 + torch.igammac(a, z), (z,))
-    with pytest.raises(RuntimeError, match="igamma: not differentiable with respect to argument 'input'|'self'"):
+    with pytest.raises(RuntimeError, match="igamma: not differentiable with respect to argument 'self'"):
         torch.igamma(a.clone().requires_grad_(), z)
 
 

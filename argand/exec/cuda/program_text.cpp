@@ -122,6 +122,7 @@ class TextOf {
     for (const ProgramValue& v : p_.values) complex |= is_complex(v.dtype);
     for (const ProgramStep& s : p_.steps) complex |= is_complex(s.compute);
     if (complex) add("#include \"argand/kernels/cuda/complex.cuh\"\n");
+    include_rare_functions();
     bodies();
     arguments();
     kernel();
@@ -132,6 +133,23 @@ class TextOf {
   template <class... Parts>
   void add(const Parts&... parts) {
     text_ += str(parts...);
+  }
+
+  // Half of what compiling a small kernel takes is reading the mathematics.
+  void include_rare_functions() {
+    struct Header {
+      const char* name;
+      std::vector<std::string_view> functions;  // how their names begin or end
+    };
+    static const Header headers[] = {{"incomplete", {"igamma", "_sample_slope"}},
+                                     {"special", {"bessel_", "erfcx", "log_normal_cdf", "normal_quantile"}}};
+    for (const Header& h : headers) {
+      const auto calls_one = [&](const ProgramStep& s) {
+        const std::string_view body = s.body->text;
+        return std::ranges::any_of(h.functions, [&](std::string_view f) { return body.find(f) != body.npos; });
+      };
+      if (std::ranges::any_of(p_.steps, calls_one)) add("#include \"argand/kernels/math/", h.name, ".h\"\n");
+    }
   }
 
   // Inside argand::math, whose functions hide CUDA's of the same names.

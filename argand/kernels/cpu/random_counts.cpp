@@ -111,7 +111,7 @@ double binomial_sample(CpuGeneratorImpl& gen, double count, double p) {
 template <class T>
 void standard_gamma(CpuGeneratorImpl& gen, T* out, const T* alpha, int64_t n) {
   const std::lock_guard lock(gen.mutex_);
-  const double least = std::is_same_v<T, double> ? 0x1p-1022 : std::is_same_v<T, Half> ? 0x1p-14 : 0x1p-126;
+  const auto least = static_cast<double>(std::numeric_limits<T>::min());
   for (int64_t i = 0; i < n; ++i)
     out[i] = from_double<T>(std::max(least, gamma_sample(gen, static_cast<double>(alpha[i]))));
 }

@@ -1,4 +1,5 @@
 // Bessel functions.
+#include "argand/kernels/math/special.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 

@@ -1,8 +1,11 @@
 // Special functions, and replacing what is not finite.
+#include "argand/kernels/math/special.h"
+
 #include <cmath>
 #include <limits>
 #include <numbers>
 
+#include "argand/kernels/math/incomplete.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 

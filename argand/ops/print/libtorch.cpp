@@ -131,11 +131,10 @@ std::string footer(const Tensor& t) {
 
 }  // namespace
 
-std::string Tensor::toString() const {
-  std::string out = device_type_name(device().type());
-  for (char& c : out) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  return str(out, dtype_cpp_name(dtype()), "Type");
+std::string type_name(DeviceType device, ScalarType dtype) {
+  return str(device == kCUDA ? "CUDA" : device == kCPU ? "CPU" : "Meta", dtype_cpp_name(dtype), "Type");
 }
+std::string Tensor::toString() const { return type_name(device().type(), dtype()); }
 
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
   if (!t.defined()) return out << "[ Tensor (undefined) ]";

@@ -25,6 +25,7 @@ std::string to_string(const Tensor& t, const PrintOptions& options);
 // LibTorch's format: columns, then "[ CPUFloatType{1,2} ]".  All elements are written, whatever their number.  The
 // format flags and the precision of the stream are as before afterwards.  NotImplementedError for a meta tensor.
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize);
+std::string type_name(DeviceType device, ScalarType dtype);  // "CPUFloatType"
 std::ostream& operator<<(std::ostream& out, const Tensor& t);
 
 // What else LibTorch streams: sizes as [2, 3], a dtype as Float, a device as cuda:0, a number as itself, options as

@@ -1,6 +1,9 @@
 // Samples of gamma and Dirichlet distributions, which have gradients: how a sample moves with the parameter while its
 // quantile stays (implicit reparametrisation).
+#include <limits>
+
 #include "argand/kernels/cpu/random.h"
+#include "argand/kernels/math/incomplete.h"
 #include "argand/ops/define.h"
 #include "argand/ops/random/args.h"
 #include "argand/ops/random/draw.h"
@@ -55,7 +58,11 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     const Tensor parts = exec::new_tensor({a.self.impl().sizes, kDouble}, kCPU);
     draw_gamma(exec::dense_clone(a.self, kDouble), parts, a.generator);
     const Tensor fractions = parts.div(parts.sum(-1, true));
-    exec::copy_elements(out, fractions.clamp(smallest_normal(out.dtype()), 1 - 0x1p-53));
+    dispatch<kFloatingTypes>(out.dtype(), "_sample_dirichlet", [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      const auto least = static_cast<double>(std::numeric_limits<T>::min());
+      exec::copy_elements(out, fractions.clamp(least, 1 - 0x1p-53));
+    });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor x = c.result();
@@ -64,9 +71,6 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
   static void samples(S& s) {
     s.fails({s->positive({})}, "_sample_dirichlet: expected at least one dimension, got a number");
   }
-
- private:
-  static double smallest_normal(ScalarType t) { return t == kDouble ? 0x1p-1022 : t == kHalf ? 0x1p-14 : 0x1p-126; }
 };
 ARGAND_OP(SampleDirichlet)
 

@@ -123,6 +123,7 @@ class TensorMaker {
     if (offset_ == 0) return from_blob(data_, sizes_, strides, deleter_, options_);
     int64_t count = offset_ + 1;  // elements that the tensor reaches
     for (size_t i = 0; i < sizes_.size(); ++i) count += (sizes_[i] - 1) * strides[i];
+    if (numel_of(sizes_) == 0) count = offset_;
     return from_blob(data_, {count}, {1}, deleter_, options_).as_strided(sizes_, strides, offset_);
   }
 

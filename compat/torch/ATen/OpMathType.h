@@ -1,26 +1,14 @@
 // In which type arithmetic on a dtype is done, and in which its sums are.
 #pragma once
-#include <complex>
-
-#include "argand/core/dtype.h"
+#include "argand/core/dispatch.h"
 #include "c10/namespaces.h"
 
 namespace at {
 
 template <class T>
-struct OpMathType {
-  using type = T;
-};
-template <>
-struct OpMathType<Half> {
-  using type = float;
-};
-template <>
-struct OpMathType<BFloat16> {
-  using type = float;
-};
+using OpMathType = argand::op_math<T>;
 template <class T>
-using opmath_type = typename OpMathType<T>::type;
+using opmath_type = argand::op_math_t<T>;
 
 inline ScalarType toOpMathType(ScalarType t) { return op_math_type(t); }
 

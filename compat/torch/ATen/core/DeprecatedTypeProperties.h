@@ -3,6 +3,7 @@
 #include <ostream>
 
 #include "argand/core/tensor.h"
+#include "argand/ops/print/print.h"
 #include "c10/namespaces.h"
 
 namespace argand {
@@ -22,9 +23,7 @@ class DeprecatedTypeProperties {
   }
   DeprecatedTypeProperties toScalarType(ScalarType t) const { return {device_, t}; }
   // "CPUFloatType"
-  std::string toString() const {
-    return std::string(is_cuda() ? "CUDA" : device_.is_cpu() ? "CPU" : "Meta") + dtype_cpp_name(dtype_) + "Type";
-  }
+  std::string toString() const { return type_name(device_.type(), dtype_); }
   // AT_DISPATCH_ALL_TYPES(t.type(), ...), zeros(sizes, t.type()), t.to(u.type())
   operator ScalarType() const { return dtype_; }
   operator TensorOptions() const { return TensorOptions(dtype_).device(Device(device_.type())); }

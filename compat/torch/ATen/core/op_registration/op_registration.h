@@ -37,11 +37,11 @@ class RegisterOperators {
     friend class RegisterOperators;
     template <class F>
     Options&& add(DispatchKey key, F&& f) {
-      kernels_.emplace_back(key, CppFunction(std::forward<F>(f)));
+      kernels_.push_back(dispatch(key, std::forward<F>(f)));
       return std::move(*this);
     }
     std::string schema_;
-    std::vector<std::pair<DispatchKey, CppFunction>> kernels_;
+    std::vector<CppFunction> kernels_;  // each with its key
   };
   static Options options() { return {}; }
 
@@ -78,10 +78,9 @@ class RegisterOperators {
       if (schema.find('(') != std::string::npos)
         library.def(schema.c_str());
       else if (!f.kernels_.empty())
-        library.def(schema.c_str(), std::move(f.kernels_[defined++].second));
+        library.def(schema.c_str(), std::move(f.kernels_[defined++]));
       const std::string name = schema.substr(0, schema.find('('));
-      for (size_t i = defined; i < f.kernels_.size(); ++i)
-        library.impl(name.c_str(), f.kernels_[i].first, std::move(f.kernels_[i].second));
+      for (size_t i = defined; i < f.kernels_.size(); ++i) library.impl(name.c_str(), std::move(f.kernels_[i]));
     } else {
       library.def(name_or_schema.c_str(), std::forward<F>(f));
     }
