@@ -97,7 +97,9 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive, ModuleHold
 
 // A module of the library, whose clone() stands there (modules/cloneable.cpp): making it anew would cost every user's
 // compiler 0.1 MB a module.
-#ifndef ARGAND_CLONEABLE  // nothing in modules/cloneable.cpp
+#ifdef ARGAND_DEFINE_CLONEABLES  // by modules/cloneable.cpp
+#define ARGAND_CLONEABLE
+#else
 #define ARGAND_CLONEABLE extern
 #endif
 #define ARGAND_LIBRARY_MODULE(Name)                      \

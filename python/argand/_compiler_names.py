@@ -5,6 +5,11 @@ import types
 
 from ._refused import refused
 
+__all__ = ["config", "set_stance", "set_default_backend", "get_default_backend", "set_enable_guard_collectives",
+           "keep_portable_guards_unsafe", "keep_tensor_guards_unsafe", "skip_all_guards_unsafe", "skip_guard_on_all_nn_modules_unsafe",
+           "skip_guard_on_globals_unsafe", "skip_guard_on_inbuilt_nn_modules_unsafe", "save_cache_artifacts", "load_cache_artifacts",
+           "wrap_numpy", "load_compiled_function", "precompile"]
+
 _NONE = "there is no compiler; calls are fused and replayed as they are"
 config = types.SimpleNamespace()  # options are kept and read by nobody
 

@@ -1,5 +1,6 @@
 """Names of torch._C that packages take, with what they mean here; importing this module adds them to argand._C."""
 import contextlib
+import threading
 
 from . import _C
 
@@ -65,3 +66,28 @@ for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_u
     setattr(_C, _thing.__name__, _thing)
 _C._TensorMeta = type(_C.Tensor)
 _C._has_xpu = _C._has_mps = _C._has_mkldnn = False
+
+
+class _Devices(threading.local):
+    """The devices before those whose scopes this thread is in."""
+
+    def __init__(self):
+        self.before = []
+
+
+_devices = _Devices()
+
+
+def _enter_device(self):
+    """Tensors are made on this device, unless their maker is told another, until the end of the scope."""
+    _devices.before.append(_C._get_default_device())
+    _C._set_default_device(self)
+    return self
+
+
+def _exit_device(self, *_):
+    """The device before."""
+    _C._set_default_device(_devices.before.pop())
+
+
+_C.device.__enter__, _C.device.__exit__ = _enter_device, _exit_device

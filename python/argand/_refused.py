@@ -1,16 +1,22 @@
 """Names of PyTorch that programs import and that mean nothing here: whoever uses one is told so."""
 
 
+def _placed(thing, name, doc):
+    """A function or class with the name, and the module, of PyTorch's."""
+    thing.__module__, _, thing.__name__ = ("argand" + name.removeprefix("torch")).rpartition(".")
+    thing.__qualname__, thing.__doc__ = thing.__name__, doc
+    return thing
+
+
 def refused(name, why):
     """A function of that name that raises NotImplementedError: "name: why"."""
     def refuse(*_, **__):
         raise NotImplementedError(f"{name}: {why}")
-    refuse.__name__ = refuse.__qualname__ = name.rpartition(".")[2]
-    refuse.__doc__ = f"Raises NotImplementedError: {why}."
-    return refuse
+    return _placed(refuse, name, f"Raises NotImplementedError: {why}.")
 
 
 def refused_class(name, why, base=object):
     """A class of that name, for annotations and isinstance(): making one raises NotImplementedError."""
-    return type(name.rpartition(".")[2], (base,), {"__init__": refused(name, why), "__doc__": f"Cannot be made: {why}.",
-                                                   "__module__": ("argand" + name.removeprefix("torch")).rpartition(".")[0]})
+    class Refused(base):
+        __init__ = refused(name, why)
+    return _placed(Refused, name, f"Cannot be made: {why}.")

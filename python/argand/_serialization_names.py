@@ -7,6 +7,11 @@ from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 from . import _C
 from ._refused import refused
 
+__all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
+           "safe_globals", "LoadEndianness", "get_default_load_endianness", "set_default_load_endianness", "get_crc32_options",
+           "set_crc32_options", "get_default_mmap_options", "set_default_mmap_options", "SourceChangeWarning", "location_tag",
+           "register_package", "default_restore_location", "skip_data", "get_unsafe_globals_in_checkpoint", "normalize_storage_type"]
+
 FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
 _safe_globals = []

@@ -1,9 +1,15 @@
 """How tensors become text, by the names that packages take from torch._tensor_str."""
-import types
-
 from . import _settings
 
-PRINT_OPTS = types.SimpleNamespace(**_settings.print_options)  # as they were when this was imported
+
+class _Options:
+    """What set_printoptions() sets, as attributes."""
+
+    def __init__(self):
+        self.__dict__ = _settings.print_options
+
+
+PRINT_OPTS = _Options()
 
 
 def _str(self, *, tensor_contents=None):

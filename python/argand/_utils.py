@@ -1,8 +1,8 @@
 """What packages take from torch._utils."""
 import sys
-import traceback
 
 from . import _C
+from .utils.data.worker import Failure
 
 
 def _flatten_dense_tensors(tensors):
@@ -51,21 +51,19 @@ def _get_device_module(device_type):
 
 
 def _get_device_index(device, optional=False, allow_cpu=False):
-    """The index of a device given as such, as text or as a number; of the current GPU if `optional` and none is given; -1 of the
-    CPU."""
-    if isinstance(device, int):
-        return device
+    """The index of a device given as such, as text or as a number; -1 of the CPU.  Where it has none and `optional`, that of the current
+    GPU, or None if there is none."""
     device = _C.device(device) if isinstance(device, str) else device
+    index = device
     if isinstance(device, _C.device):
-        if device.type == "cpu":
-            if not allow_cpu:
-                raise ValueError(f"Expected a non cpu device, but got: {device}")
-            return -1
-        if device.index is not None:
-            return device.index
+        if device.type == "cpu" and not allow_cpu:
+            raise ValueError(f"Expected a non cpu device, but got: {device}")
+        index = -1 if device.type == "cpu" else device.index
+    if isinstance(index, int):
+        return index
     if not optional:
         raise ValueError(f"Expected a torch.device with a specified index or an integer, but got:{device}")
-    return _C.cuda.current_device()
+    return _C.cuda.current_device() if _C.cuda.is_available() else None
 
 
 def _get_all_device_indices():
@@ -87,22 +85,11 @@ def _import_dotted_name(name):
     return obj
 
 
-class ExceptionWrapper:
-    """An exception as text, to be sent from one thread or process to another."""
+class ExceptionWrapper(Failure):
+    """An exception as text, to be sent from one thread or process to another: the one that is handled, or of exc_info."""
 
     def __init__(self, exc_info=None, where="in background"):
-        kind, error, trace = sys.exc_info() if exc_info is None else exc_info
-        self.exc_type, self.where = kind, where
-        self.exc_msg = "".join(traceback.format_exception(kind, error, trace))
-
-    def reraise(self):
-        """Raises one of the same kind, if that can be made of a text, with the place it came from."""
-        text = f"Caught {self.exc_type.__name__} {self.where}.\nOriginal {self.exc_msg}"
-        try:
-            error = self.exc_type(text)
-        except TypeError:
-            error = RuntimeError(text)
-        raise error
+        super().__init__((exc_info or sys.exc_info())[1], where)
 
 
 class classproperty:

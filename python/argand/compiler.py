@@ -1,4 +1,5 @@
 """What programs say to torch.compiler.  Nothing is compiled: calls are fused and replayed as they are."""
+from ._later import names
 from ._settings import compile  # noqa: F401
 
 
@@ -39,10 +40,4 @@ def list_backends(exclude_tags=()):
     return []
 
 
-def __getattr__(name):  # what few programs ask: loaded for those
-    if not name.startswith("__"):
-        from importlib import import_module
-        later = import_module("._compiler_names", __package__)
-        if hasattr(later, name):
-            return getattr(later, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = names(__name__, f"{__package__}._compiler_names")

@@ -12,14 +12,20 @@ from ._refused import refused
 from .autograd.function import Function
 
 _ops = {}
+_DEVICES = ("cpu", "cuda", "meta")
 
 
 class CustomOpDef:
-    """A function with a name, which differentiates as register_autograd() says."""
+    """A function with a name, which differentiates as register_autograd() says.
 
-    def __init__(self, name, function):
-        self._name, self._function, self._backward, self._setup_context = name, function, None, None
-        functools.update_wrapper(self, function)
+    _kernels are functions of devices by their types, _function is that of all others, None if there is none.
+    """
+
+    def __init__(self, name, function=None):
+        self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
+        self.__name__ = name.rpartition("::")[2]
+        if function is not None:
+            functools.update_wrapper(self, function)
 
     @property
     def default(self):
@@ -27,19 +33,30 @@ class CustomOpDef:
         return self
 
     def __call__(self, *args, **kwargs):
+        function = self._kernel(*args, *kwargs.values())
         if self._backward is None:
-            return self._function(*args, **kwargs)
-        bound = inspect.signature(self._function).bind(*args, **kwargs)
+            return function(*args, **kwargs)
+        bound = inspect.signature(function).bind(*args, **kwargs)
         bound.apply_defaults()
-        return self._differentiable().apply(*bound.args)
+        return self._differentiable(function).apply(*bound.args)
 
-    def _differentiable(self):
+    def _kernel(self, *args):
+        """The function for these arguments: where their devices differ, that of the last of _DEVICES."""
+        args = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))]
+        device = max((a.device.type for a in args if isinstance(a, _C.Tensor)), key=_DEVICES.index, default=None)
+        function = self._kernels.get(device, self._function)
+        if function is None:
+            raise NotImplementedError(f"Could not run '{self._name}' with arguments from the '{(device or 'cpu').upper()}' backend: "
+                                      "no function was registered for it")
+        return function
+
+    def _differentiable(self, function):
         op = self
 
         class Differentiable(Function):
             @staticmethod
             def forward(ctx, *args):
-                output = op._function(*args)
+                output = function(*args)
                 if op._setup_context is not None:
                     op._setup_context(ctx, args, output)
                 return output
@@ -58,23 +75,16 @@ class CustomOpDef:
         return fn
 
     def register_kernel(self, device_types, fn=None, /):
-        """Another function for tensors of some devices."""
-        return _for_devices(self, device_types) if fn is None else _for_devices(self, device_types)(fn)
+        """Another function for tensors of some devices; of all that have none of their own, if device_types is None."""
+        types = (device_types,) if isinstance(device_types, str) else device_types
 
-
-def _for_devices(op, device_types):
-    types = (device_types,) if isinstance(device_types, str) else device_types
-
-    def register(function):
-        before = op._function
-
-        @functools.wraps(function if getattr(before, "is_missing", False) else before)
-        def choose(*args, **kwargs):
-            devices = {a.device.type for a in args if isinstance(a, _C.Tensor)}
-            return (function if types is None or devices & set(types) else before)(*args, **kwargs)
-        op._function = choose
-        return function
-    return register
+        def register(function):
+            if types is None:
+                self._function = function
+            else:
+                self._kernels.update(dict.fromkeys(types, function))
+            return function
+        return register if fn is None else register(fn)
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
@@ -113,32 +123,43 @@ def register_kernel(op, device_types, func=None, /, *, lib=None):
 # ---- ops that are declared first
 
 
-def _missing(name):
-    def refuse(*args, **_):
-        device = next((a.device.type.upper() for a in args if isinstance(a, _C.Tensor)), "CPU")
-        raise NotImplementedError(f"Could not run '{name}' with arguments from the '{device}' backend: no function was registered for it")
-    refuse.is_missing = True
-    return refuse
+def _may_define(namespace, who):
+    if namespace in ("aten", "prim", "prims"):
+        raise NotImplementedError(f"{who}: {namespace!r} has the ops of the library itself, which Python cannot replace")
 
 
+@functools.singledispatch
 def define(qualname, schema, *, lib=None, tags=()):
-    """Declares the op "pack::op", whose functions impl() gives; the schema, "(Tensor x) -> Tensor", is kept as it is."""
-    if "::" not in qualname:
+    """Declares the op "pack::op", whose functions impl() gives; the schema, "(Tensor x) -> Tensor", is kept as it is.
+
+    define(library, "op(Tensor x) -> Tensor") decorates the function of an op of a Library.
+    """
+    namespace, colons, name = qualname.partition("::")
+    if not colons:
         raise ValueError(f"torch.library.define: expected a name with a namespace, as in 'pack::op', got {qualname!r}")
+    if "." in name:
+        raise NotImplementedError(f"torch.library.define: {qualname}: an op has one overload, whose name is empty")
+    if not schema.startswith("(") or "->" not in schema:
+        raise ValueError(f"torch.library.define: {qualname}: expected a schema as \"(Tensor x) -> Tensor\", got {schema!r}")
+    _may_define(namespace, "torch.library.define")
     if qualname in _ops:
         raise RuntimeError(f"torch.library.define: {qualname} is defined already")
-    _ops[qualname] = CustomOpDef(qualname, _missing(qualname))
+    _ops[qualname] = CustomOpDef(qualname)
     _ops[qualname]._schema = qualname + schema
 
 
 _ALL_DEVICES = ("default", "", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
 
+@functools.singledispatch
 def impl(qualname, types, func=None, *, lib=None):
-    """What a declared op does for tensors of a kind of device ("cpu", "cuda"), or of all ("default")."""
+    """What a declared op does for tensors of a kind of device ("cpu", "cuda"), or of all that have no function of their own ("default").
+
+    impl(library, "op", "CPU") decorates the function of an op of a Library.
+    """
     types = (types,) if isinstance(types, str) else tuple(types)
     for kind in types:
-        if kind not in _ALL_DEVICES and kind.lower() not in ("cpu", "cuda", "meta"):
+        if kind not in _ALL_DEVICES and kind.lower() not in _DEVICES:
             raise NotImplementedError(f"torch.library.impl: {kind!r}: functions are for devices; register_autograd() is for gradients")
     devices = None if set(types) & set(_ALL_DEVICES) else [kind.lower() for kind in types]
     return register_kernel(qualname, devices, func)
@@ -150,14 +171,14 @@ class Library:
     def __init__(self, ns, kind, dispatch_key=""):
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ValueError(f"Unsupported kind: {kind}")
-        if ns in ("aten", "prim", "prims"):
-            raise NotImplementedError(f"torch.library.Library: {ns!r} has the ops of the library itself, which Python cannot replace")
+        _may_define(ns, "torch.library.Library")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
     def define(self, schema, alias_analysis="", *, tags=()):
         """Declares an op by "op(Tensor x) -> Tensor"; its name."""
-        name, rest = schema[:schema.index("(")].strip(), schema[schema.index("("):]
-        define(f"{self.ns}::{name}", rest)
+        name, parenthesis, rest = schema.partition("(")
+        name = name.strip().removeprefix(self.ns + "::")
+        define(f"{self.ns}::{name}", parenthesis + rest)
         return name
 
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
@@ -167,6 +188,22 @@ class Library:
         name = op_name if isinstance(op_name, str) else op_name._name
         name = name if "::" in name else f"{self.ns}::{name}"
         impl(name, dispatch_key or self.dispatch_key or "default", fn)
+
+
+@define.register(Library)
+def _(lib, schema, alias_analysis=""):
+    def declare(function):
+        lib.impl(lib.define(schema, alias_analysis), function)
+        return function
+    return declare
+
+
+@impl.register(Library)
+def _(lib, name, dispatch_key=""):
+    def give(function):
+        lib.impl(name, function, dispatch_key)
+        return function
+    return give
 
 
 # ---- schemas
@@ -199,12 +236,14 @@ def _default_in_schema(value):
 def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
     """The schema that a function's annotations say: "(Tensor x, SymInt n=3) -> Tensor"."""
     hints = typing.get_type_hints(prototype_function)
-    found, named, changed = [], False, 0
+    found, named = [], False
     signature = inspect.signature(prototype_function)
+    if isinstance(mutates_args, str) and mutates_args != "unknown":
+        raise ValueError(f"infer_schema(func): mutates_args: expected names of arguments or 'unknown', got {mutates_args!r}")
     unknown = set() if mutates_args == "unknown" else set(mutates_args) - set(signature.parameters)
     if unknown:
         raise ValueError(f"infer_schema(func): {unknown} in mutates_args were not found in the custom op's signature")
-    for name, parameter in signature.parameters.items():
+    for i, (name, parameter) in enumerate(signature.parameters.items()):
         kind = _kind_in_schema(hints.get(name))
         if kind is None:
             raise ValueError(f"infer_schema(func): Parameter {name} has unsupported type {hints.get(name)}")
@@ -212,8 +251,9 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
             named = True
             found.append("*")
         if kind.startswith("Tensor") and (mutates_args == "unknown" or name in mutates_args):
-            kind = f"Tensor(a{changed}!)" + kind.removeprefix("Tensor")
-        changed += 1
+            kind = f"Tensor(a{i}!)" + kind.removeprefix("Tensor")
+        elif mutates_args != "unknown" and name in mutates_args:
+            raise ValueError(f"infer_schema(func): Parameter {name} is in mutates_args but only tensors can be changed")
         default = "" if parameter.default is parameter.empty else "=" + _default_in_schema(parameter.default)
         found.append(f"{kind} {name}{default}")
     returned = hints.get("return")
@@ -272,7 +312,7 @@ class _Namespace:
 
 
 class _AtenOp:
-    """torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name."""
+    """torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name: any name is one."""
 
     def __init__(self, name, function, overload=None):
         self.__name__ = name if overload is None else f"{name}.{overload}"
@@ -297,17 +337,14 @@ class _AtenOp:
 
 
 class _Aten(_Namespace):
-    """torch.ops.aten: the functions and methods of tensors, by PyTorch's names."""
+    """torch.ops.aten: the functions and methods of tensors that are ops, by PyTorch's names.  Overloads are not checked."""
 
     @functools.cache
     def __getattr__(self, name):
-        function = getattr(_C, name, None) or getattr(_C.Tensor, name, None)
-        if name in _INTERNAL:
-            function = _INTERNAL[name]
-        if name.startswith("__") or not callable(function) or isinstance(function, type):
-            if f"aten::{name}" in _ops:
-                return _ops[f"aten::{name}"]
-            raise AttributeError(f"'_OpNamespace' 'aten' object has no attribute '{name}'")
+        found = [getattr(holder, name, None) for holder in (_C, _C.Tensor)]
+        function = _INTERNAL.get(name) or next((f for f in found if isinstance(f, _GENERATED)), None)
+        if function is None or name in _NO_OPS:
+            return super().__getattr__(name)  # of custom_op()
         return _AtenOp(name, function)
 
 
@@ -317,7 +354,12 @@ def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non
                    memory_format=memory_format)
 
 
+_GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas
+_NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
 _INTERNAL = {"_to_copy": _to_copy, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
+                 "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
+                 "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},
              **{name: refused(f"torch.ops.aten.{name}", "there are no sparse tensors")
                 for name in ("_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum")}}
 

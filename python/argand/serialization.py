@@ -7,6 +7,7 @@ import os
 import pickle
 
 from . import _C
+from ._later import names
 
 DEFAULT_PROTOCOL = 2
 
@@ -87,10 +88,4 @@ def damaged_files():
     return _C._damaged_mappings()
 
 
-def __getattr__(name):  # what few programs ask: loaded for those
-    if not name.startswith("__"):
-        from importlib import import_module
-        later = import_module("._serialization_names", __package__)
-        if hasattr(later, name):
-            return getattr(later, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = names(__name__, f"{__package__}._serialization_names")

@@ -5,6 +5,7 @@ import typing
 
 from . import _C
 from ._C import Size, Tensor  # noqa: F401
+from ._later import names
 from .storage import UntypedStorage
 
 _int, _float, _bool, _complex = builtins.int, builtins.float, builtins.bool, builtins.complex
@@ -18,10 +19,4 @@ Storage = UntypedStorage
 IntLikeType, FloatLikeType, BoolLikeType = int, float, bool
 
 
-def __getattr__(name):  # what few programs ask: loaded for those
-    if not name.startswith("__"):
-        from importlib import import_module
-        later = import_module("._symbols", __package__)
-        if hasattr(later, name):
-            return getattr(later, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = names(__name__, f"{__package__}._symbols")

@@ -34,7 +34,15 @@ bool is_plain(PyTypeObject* type) {
   return type == tensor_type || type == parameter_type || type == &PyLong_Type || type == &PyFloat_Type ||
          type == &PyBool_Type || type == Py_TYPE(Py_None) || type == &PyUnicode_Type || type == dtype_type ||
          type == device_type || type == size_type || type == layout_type || type == memory_format_type ||
-         type == generator_type || type == &PySlice_Type;
+         type == generator_type || type == &PySlice_Type || type == Py_TYPE(Py_Ellipsis) || type == &PyList_Type ||
+         type == &PyTuple_Type;
+}
+
+// Of a list: one of numbers, texts or lists is data, whose elements, which may be a million, are not asked.
+bool is_data(PyObject* first) {
+  PyTypeObject* const type = Py_TYPE(first);
+  return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
+         type == &PyList_Type || type == &PyTuple_Type;
 }
 
 bool overrides(PyObject* object) {
@@ -54,14 +62,15 @@ template <class F>
 bool any_of_arguments(PyObject* const* arguments, size_t n, const F& f) {
   for (size_t i = 0; i < n; ++i) {
     PyObject* const a = arguments[i];
-    if (is_plain(Py_TYPE(a))) continue;
     if (PyTuple_Check(a)) {
       for (Py_ssize_t k = 0; k < PyTuple_Size(a); ++k)
         if (f(PyTuple_GetItem(a, k))) return true;
     } else if (PyList_Check(a)) {
-      for (Py_ssize_t k = 0; k < PyList_Size(a); ++k)
+      const Py_ssize_t size = PyList_Size(a);
+      if (size == 0 || is_data(PyList_GetItem(a, 0))) continue;
+      for (Py_ssize_t k = 0; k < size; ++k)
         if (f(PyList_GetItem(a, k))) return true;
-    } else if (f(a)) {
+    } else if (!is_plain(Py_TYPE(a)) && f(a)) {
       return true;
     }
   }

@@ -23,7 +23,7 @@ nb::list read_all(const std::vector<Dims>& all) {
   return out;
 }
 
-// In the order of _Event of python/argand/profiler/_native.py.
+// In the order that profile._read of python/argand/autograd/profiler.py takes.
 nb::tuple read_event(const profiler::RecordedEvent& e) {
   nb::list arguments;
   for (const auto& a : e.arguments)

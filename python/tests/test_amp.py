@@ -230,3 +230,14 @@ def test_without_a_gpu():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         GradScaler("cuda", enabled=False)
+
+
+def test_devices_that_are_not_here():
+    assert not torch.is_autocast_enabled("mps")
+    with torch.autocast("mps"):
+        assert torch.is_autocast_enabled("mps") and torch.get_autocast_dtype("mps") is torch.float16
+        with torch.autocast("mps", dtype=torch.bfloat16):
+            assert torch.get_autocast_dtype("mps") is torch.bfloat16
+        assert torch.get_autocast_dtype("mps") is torch.float16 and not torch.is_autocast_enabled("cpu")
+        assert (torch.ones(1, 1) @ torch.ones(1, 1)).dtype is torch.float32
+    assert not torch.is_autocast_enabled("mps")

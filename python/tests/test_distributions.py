@@ -675,3 +675,19 @@ def test_names_of_modules():
     y = x.clone().requires_grad_()
     slope, = torch.autograd.grad(chain(y).sum(), y)
     torch.testing.assert_close(chain.log_abs_det_jacobian(x, chain(x)), slope.log())
+
+
+def test_the_slope_of_an_affine_map_counts_for_each_element_of_an_event():
+    scale = torch.tensor(2.0)  # one for all three elements
+    slopes = D.transforms.AffineTransform(0, scale, event_dim=1).log_abs_det_jacobian(torch.zeros(4, 3), None)
+    assert slopes.shape == (4,) and slopes.tolist() == pytest.approx([3 * math.log(2)] * 4)
+
+
+def test_divergences_that_are_not_known_say_why():
+    base = D.Normal(0.0, 1.0)
+    folded, moved = D.TransformedDistribution(base, D.AbsTransform()), D.TransformedDistribution(base, D.ExpTransform())
+    for p, q, why in ((folded, folded, "no bijections"), (folded, moved, "different transforms"),
+                      (D.Independent(D.Normal(torch.zeros(2), 1.0), 1), D.Independent(D.Normal(torch.zeros(2), 1.0), 0), "different rein")):
+        with pytest.raises(NotImplementedError, match=why):
+            D.kl_divergence(p, q)
+    assert D.kl_divergence(D.HalfCauchy(1.0), D.HalfCauchy(2.0)).item() == pytest.approx(math.log(9 / 8))

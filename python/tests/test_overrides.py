@@ -176,3 +176,21 @@ def test_functions_take_attributes():
     del torch.add.note
     with pytest.raises(AttributeError):
         torch.add.note
+
+
+def test_lists_of_data_are_not_asked_but_indices_are():
+    asked = []
+
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+    index, x = torch.tensor([0, 1]).as_subclass(Asked), torch.zeros(2, 3)
+    for key in (index, (0, index), (..., index), (0, ..., index)):
+        x[key]
+    x[0, index] = 1
+    assert asked == ["__getitem__"] * 4 + ["__setitem__"]
+    torch.stack([index, index])
+    torch.tensor([1, index[0]])
+    assert asked[5:] == ["stack", "__getitem__"]

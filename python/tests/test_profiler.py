@@ -1,4 +1,5 @@
 """torch.profiler: what it sees, next to what PyTorch saw of the same programs (recorded/profiler.json), and what it writes."""
+import contextlib
 import gzip
 import json
 import os
@@ -71,17 +72,20 @@ def test_times_nest():
 
 def test_times_are_the_ops_own():
     """Large pointwise ops, which would wait for each other otherwise, take their time where they are called."""
-    x = torch.ones(4_000_000)
+    def times(n):
+        x = torch.ones(n)
 
-    def program():
-        y = x.exp()
-        z = y + 1
-        time.sleep(0.01)
-        return z
-    by_name = {e.name: e for e in profiled(torch, program).events()}
-    assert set(by_name) == {"aten::exp", "aten::add"}
-    assert all(by_name[name].cpu_time_total > 200 for name in by_name)  # microseconds, at 80 GB/s
-    assert sum(e.cpu_time_total for e in by_name.values()) < 1e6
+        def program():
+            y = x.exp()
+            z = y + 1
+            time.sleep(0.1)
+            return z
+        by_name = {e.name: e.cpu_time_total for e in profiled(torch, program).events()}
+        assert set(by_name) == {"aten::exp", "aten::add"}
+        return by_name
+    few, many = times(400_000), times(40_000_000)  # either outside any cache of a core's own
+    assert all(many[op] > 5 * few[op] for op in many)
+    assert sum(few.values()) < 1e5  # without the sleep
 
 
 def test_memory_is_counted_where_it_is_taken():
@@ -221,7 +225,7 @@ def test_loaders_and_optimizers_have_names():
 
 def test_events_of_cycles_are_kept_on_demand():
     for keep in (False, True):
-        with pytest.warns(UserWarning) if not keep else pytest.MonkeyPatch.context():
+        with pytest.warns(UserWarning) if not keep else contextlib.nullcontext():
             if not keep:
                 from argand.profiler.profiler import _warn_once
                 _warn_once.cache_clear()

@@ -127,3 +127,11 @@ def test_refusals_leave_the_module(error, message, call):
     with pytest.raises(error, match=message):
         call(module)
     assert list(module.state_dict()) == ["weight", "bias"] and not prune.is_pruned(module)
+
+
+def test_a_container_takes_none_for_nothing():
+    container = prune.PruningContainer()
+    container.add_pruning_method(None)
+    assert len(container) == 0
+    with pytest.raises(TypeError, match="is not a BasePruningMethod subclass"):
+        container.add_pruning_method(3)

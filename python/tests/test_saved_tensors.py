@@ -153,6 +153,27 @@ def test_a_hook_of_several_tensors(mode, calls):
     assert len(seen) == 2
 
 
+@pytest.mark.parametrize("mode", ["all", "any"])
+def test_a_hook_of_several_tensors_after_a_pass_that_failed(mode):
+    a, b = (torch.tensor([v], requires_grad=True) for v in (3.0, 2.0))
+    seen, is_to_fail = [], True
+
+    def fail(grad):
+        if is_to_fail:
+            raise ValueError("on purpose")
+    graph.register_multi_grad_hook((a, b), seen.append, mode=mode)
+    doubled = b * 2
+    doubled.register_hook(fail)
+    with pytest.raises(ValueError, match="on purpose"):
+        (a * 5 + doubled).backward()
+    seen.clear()
+    is_to_fail = False
+    (a * 5 + doubled).backward()
+    assert len(seen) == 1
+    if mode == "all":
+        assert [g.item() for g in seen[0]] == [5, 2]
+
+
 def test_edges():
     x = torch.ones(2, requires_grad=True)
     y = x * 2

@@ -128,6 +128,45 @@ def test_named_ops():
         torch.ops.load_library("/nowhere/_C.so")
 
 
+@pytest.mark.parametrize("first, then", [("cpu", "default"), ("default", "cpu")])
+def test_functions_of_named_ops_are_chosen_by_device(first, then):
+    """The one for the device, in whatever order they were given."""
+    name = f"argand_test::chosen_{first}"
+    torch.library.define(name, "(Tensor x) -> str")
+    with pytest.raises(NotImplementedError, match=f"Could not run '{name}' with arguments from the 'CPU' backend"):
+        torch.library._ops[name](torch.ones(1))
+    for kind in (first, then):
+        torch.library.impl(name, kind, lambda x, kind=kind: kind)
+    op = torch.library._ops[name]
+    assert op(torch.ones(1)) == "cpu" and op(torch.ones(1, device="meta")) == "default"
+    assert op(x=torch.ones(1)) == "cpu"
+
+
+def test_ops_of_a_library_by_decorators():
+    library = torch.library.Library("argand_decorated", "DEF")
+
+    @torch.library.define(library, "twice(Tensor x) -> Tensor")
+    def twice(x):
+        return 2 * x
+
+    @torch.library.impl(library, "twice", "Meta")
+    def twice_meta(x):
+        return torch.empty_like(x)
+    assert torch.ops.argand_decorated.twice(torch.ones(1)).item() == 2
+    assert torch.ops.argand_decorated.twice(torch.ones(1, device="meta")).device.type == "meta"
+    for name, schema, error in (("op", "()->()", ValueError), ("a::b.c", "() -> ()", NotImplementedError), ("a::b", "no schema", ValueError),
+                                ("aten::mine", "() -> ()", NotImplementedError)):
+        with pytest.raises(error, match="torch.library.define"):
+            torch.library.define(name, schema)
+
+
+def test_ops_by_their_names_in_aten():
+    assert torch.ops.aten.add.Tensor(torch.ones(1), 2).item() == 3 and torch.ops.aten.item(torch.ones(1)) == 1
+    for name in ("manual_seed", "is_tensor", "register_hook", "from_numpy"):  # are no ops
+        with pytest.raises(AttributeError, match=name):
+            getattr(torch.ops.aten, name)
+
+
 def test_files_from_the_net_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("TORCH_HOME", str(tmp_path))
     assert torch.hub.get_dir() == str(tmp_path / "hub")
@@ -261,7 +300,7 @@ def test_exceptions_that_travel():
         {}["lost"]
     except KeyError:
         wrapped = _utils.ExceptionWrapper(where="in worker 3")
-    with pytest.raises(KeyError, match="Caught KeyError in worker 3.*lost"):
+    with pytest.raises(KeyError, match="(?s)Caught KeyError in worker 3.*lost"):
         wrapped.reraise()
 
 
@@ -298,3 +337,81 @@ def test_flops_by_module():
         "Global": 672, "Sequential": 288, "Sequential.0": 192, "Sequential.2": 96}
     assert counter.get_table(depth=1).splitlines()[2].split() == ["Global", "672", "100.00%"]
     assert "Sequential.0" not in counter.get_table(depth=1) and "Sequential.0" in counter.get_table()
+
+
+def _conv(dim, groups=1, transposed=False):
+    x = torch.ones(2, 4, *(6,) * dim, requires_grad=True)
+    w = torch.ones(*(4, 3) if transposed else (4, 4 // groups), *(3,) * dim, requires_grad=True)
+    kind = "_transpose" if transposed else ""
+    return getattr(torch.nn.functional, f"conv{kind}{dim}d")(x, w, groups=groups)
+
+
+def _attention():
+    q = torch.ones(1, 2, 16, 16, requires_grad=True)
+    return torch.nn.functional.scaled_dot_product_attention(q, q, q)
+
+
+@pytest.mark.parametrize("program, forward, total", [  # PyTorch 2.15's numbers
+    (_attention, 32768, 114688), (lambda: _conv(1, transposed=True), 864, 2592), (lambda: _conv(2, transposed=True), 15552, 46656),
+    (lambda: _conv(2), 9216, 27648), (lambda: _conv(2, groups=2), 4608, 18432)])
+def test_flops_of_ops_and_their_gradients(program, forward, total):
+    from argand.utils.flop_counter import FlopCounterMode
+    with FlopCounterMode(display=False) as counter:
+        out = program()
+    assert counter.get_total_flops() == forward
+    with FlopCounterMode(display=False) as counter:
+        program().sum().backward()
+    assert counter.get_total_flops() == total and out.requires_grad
+
+
+def test_counting_within_a_profile_leaves_no_hooks():
+    from argand.nn.modules import module
+    from argand.utils.flop_counter import FlopCounterMode
+    before = len(module._global_forward_pre_hooks), len(module._global_forward_hooks)
+    with torch.autograd.profiler.profile(), pytest.raises(RuntimeError, match="already enabled"):
+        FlopCounterMode(display=False).__enter__()
+    assert (len(module._global_forward_pre_hooks), len(module._global_forward_hooks)) == before
+
+
+def test_a_device_is_a_scope():
+    with torch.device("meta"):
+        assert torch.ones(2).device.type == "meta"
+        with torch.device("cpu"):
+            assert torch.ones(2).device.type == "cpu"
+        assert torch.nn.Linear(2, 2).weight.device.type == "meta"
+        with pytest.raises(ZeroDivisionError), torch.device("cpu"):
+            1 / 0
+        assert torch.empty(2).device.type == "meta" and torch.empty(2, device="cpu").device.type == "cpu"
+    assert torch.ones(2).device.type == "cpu"
+
+
+def test_names_that_are_loaded_late_are_those_that_are_meant():
+    assert torch.cuda.nccl.is_available() is False and torch.cuda.CudaError is torch.cuda.AcceleratorError
+    assert torch.compiler.set_stance and torch.jit.Future and torch.serialization.FILE_LIKE
+    for module in (torch.cuda, torch.compiler, torch.jit, torch.serialization, torch.distributed, torch.types):
+        for name in ("refused", "index_of", "_name", "typed_tensor"):
+            assert not hasattr(module, name)
+
+
+@pytest.mark.parametrize("make, name", [
+    (lambda: torch.distributed.init_process_group(), "torch.distributed.init_process_group"),
+    (lambda: torch.distributed.tensor.DTensor(), "torch.distributed.tensor.DTensor"),
+    (lambda: torch.distributed.fsdp.FullyShardedDataParallel(torch.nn.Linear(1, 1)), "torch.distributed.fsdp.FullyShardedDataParallel"),
+    (lambda: torch.optim.SparseAdam([torch.ones(1)]), "torch.optim.sparse_adam.SparseAdam"),
+    (lambda: torch.SymInt(3), "torch.SymInt")])
+def test_what_means_nothing_here_says_so(make, name):
+    with pytest.raises(NotImplementedError, match=f"^{name}: "):
+        make()
+    assert issubclass(torch.optim.SparseAdam, torch.optim.Optimizer)
+
+
+def test_options_of_printing_by_their_other_name():
+    from argand._tensor_str import PRINT_OPTS
+    before = PRINT_OPTS.precision
+    try:
+        torch.set_printoptions(precision=2)
+        assert PRINT_OPTS.precision == 2
+        PRINT_OPTS.precision = 3
+        assert repr(torch.tensor(1 / 3)) == "tensor(0.333)"
+    finally:
+        torch.set_printoptions(precision=before)

@@ -86,7 +86,8 @@ double seconds_of(const std::function<void()>& f) {
   return least;
 }
 
-// Ten times as much may take thirty times as long, for caches and noise; what is quadratic takes a hundred times.
+// Ten times as much may take thirty times as long, for caches and noise; what is quadratic takes a hundred times.  What
+// takes less than a millisecond counts as that: there the first touch of the larger memory is most of the time.
 TEST(Loads, TakeTimeLinearInTheFile) {
   LoadOptions options;
   options.max_tensors = 100'000;
@@ -95,7 +96,7 @@ TEST(Loads, TakeTimeLinearInTheFile) {
     const std::string few = file(n), many = file(10 * n);
     const double once = seconds_of([&] { load(MemorySource("f", few)); }),
                  tenfold = seconds_of([&] { load(MemorySource("f", many)); });
-    EXPECT_LT(tenfold, 30 * once) << what << ": " << once << " s and " << tenfold << " s";
+    EXPECT_LT(tenfold, 30 * std::max(once, 1e-3)) << what << ": " << once << " s and " << tenfold << " s";
   };
   const auto torch = [&](const ByteSource& f) { load_torch(f, options); };
   expect_linear("values of a pickle", pickle_with, 10'000, torch);

@@ -1,9 +1,7 @@
 """The type of compiled modules."""
+from .._refused import refused_class
 from ..nn.modules.module import Module
 
-
-class OptimizedModule(Module):
-    """What PyTorch's compile() makes of a module: here compile() gives the module back, so none is one."""
-
-    def __init__(self, mod, dynamo_ctx=None):
-        raise NotImplementedError("torch._dynamo.OptimizedModule: there is no compiler; torch.compile() gives modules back as they are")
+# compile() gives a module back: none is one.
+OptimizedModule = refused_class("torch._dynamo.eval_frame.OptimizedModule",
+                                "there is no compiler; torch.compile() gives modules back as they are", Module)

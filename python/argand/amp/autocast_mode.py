@@ -5,6 +5,9 @@ import warnings
 from .. import _C
 
 
+_nowhere = {"mps": [False, _C.float16], "xpu": [False, _C.float16]}  # [is on, dtype]: there are no such tensors whose ops would cast
+
+
 def is_autocast_available(device_type):
     """Whether autocast is there for a device type."""
     return device_type in ("cpu", "cuda")
@@ -12,32 +15,38 @@ def is_autocast_available(device_type):
 
 def is_autocast_enabled(device_type="cuda"):
     """Whether autocast is on for a device type."""
-    return device_type not in ("mps", "xpu") and _C._is_autocast_enabled(device_type)
+    return _nowhere[device_type][0] if device_type in _nowhere else _C._is_autocast_enabled(device_type)
 
 
 def get_autocast_dtype(device_type):
     """The dtype that products are cast to on a device type."""
-    return _C._get_autocast_dtype(device_type)
+    return _nowhere[device_type][1] if device_type in _nowhere else _C._get_autocast_dtype(device_type)
 
 
 def get_autocast_gpu_dtype():
     """The dtype that products are cast to on GPUs."""
-    return _C._get_autocast_dtype("cuda")
+    return get_autocast_dtype("cuda")
 
 
 def get_autocast_cpu_dtype():
     """The dtype that products are cast to on the CPU."""
-    return _C._get_autocast_dtype("cpu")
+    return get_autocast_dtype("cpu")
 
 
 def set_autocast_enabled(device_type, enabled):
     """Autocast on or off for a device type; autocast() does it for a scope."""
-    _C._set_autocast_enabled(device_type, bool(enabled))
+    if device_type in _nowhere:
+        _nowhere[device_type][0] = bool(enabled)
+    else:
+        _C._set_autocast_enabled(device_type, bool(enabled))
 
 
 def set_autocast_dtype(device_type, dtype):
     """The dtype that products are cast to on a device type."""
-    _C._set_autocast_dtype(device_type, dtype)
+    if device_type in _nowhere:
+        _nowhere[device_type][1] = dtype
+    else:
+        _C._set_autocast_dtype(device_type, dtype)
 
 
 def autocast_decorator(autocast_instance, function):
@@ -57,13 +66,9 @@ class autocast:
         if not isinstance(device_type, str):
             raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
         self.device = _C.device(device_type).type
-        self._nothing = self.device in ("mps", "xpu")  # there are no such tensors whose ops would cast
-        if self._nothing:
-            self.fast_dtype, self._enabled = dtype or _C.float16, False
-            return
-        if not is_autocast_available(self.device):
+        if not is_autocast_available(self.device) and self.device not in _nowhere:
             raise RuntimeError(f"User specified an unsupported autocast device_type '{self.device}'")
-        self.fast_dtype = _C._get_autocast_dtype(self.device) if dtype is None else dtype
+        self.fast_dtype = get_autocast_dtype(self.device) if dtype is None else dtype
         if enabled and self.device == "cuda" and not _C.cuda.is_available():
             warnings.warn("User provided device_type of 'cuda', but CUDA is not available. Disabling", stacklevel=2)
             enabled = False
@@ -77,25 +82,20 @@ class autocast:
         self._before = []  # one instance may be entered several times, as a decorator of a recursive function is
 
     def __enter__(self):
-        if self._nothing:
-            return self
-        self._before.append((_C._is_autocast_enabled(self.device), _C._get_autocast_dtype(self.device),
-                             _C.is_autocast_cache_enabled()))
-        _C._set_autocast_enabled(self.device, self._enabled)
+        self._before.append((is_autocast_enabled(self.device), get_autocast_dtype(self.device), _C.is_autocast_cache_enabled()))
+        set_autocast_enabled(self.device, self._enabled)
         if self._enabled:
-            _C._set_autocast_dtype(self.device, self.fast_dtype)
+            set_autocast_dtype(self.device, self.fast_dtype)
         _C.autocast_increment_nesting()
         _C.set_autocast_cache_enabled(self._cache_enabled)
         return self
 
     def __exit__(self, *_):
-        if self._nothing:
-            return False
         if _C.autocast_decrement_nesting() == 0:
             _C.clear_autocast_cache()
         enabled, dtype, cache_enabled = self._before.pop()
-        _C._set_autocast_enabled(self.device, enabled)
-        _C._set_autocast_dtype(self.device, dtype)
+        set_autocast_enabled(self.device, enabled)
+        set_autocast_dtype(self.device, dtype)
         _C.set_autocast_cache_enabled(cache_enabled)
         return False
 

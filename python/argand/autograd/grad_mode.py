@@ -1,40 +1,13 @@
 """Switches of recording, as context managers and decorators."""
-import functools
-import inspect
-
 from .. import _C
+from .._contextlib import _DecoratorContextManager, _NoParamDecoratorContextManager
 
 
-class _Switch:
-    """A context manager that can decorate functions and generators, with or without parentheses."""
+class _Switch(_DecoratorContextManager):
+    """One of recording; its scopes may nest."""
 
     def __init__(self):
         self._before = []
-
-    def clone(self):
-        return type(self)()
-
-    def __call__(self, function):
-        if inspect.isgeneratorfunction(function):
-            @functools.wraps(function)
-            def generate(*args, **kwargs):
-                with self.clone():
-                    generator = function(*args, **kwargs)
-                    value = None
-                while True:
-                    with self.clone():
-                        try:
-                            item = generator.send(value)
-                        except StopIteration as stop:
-                            return stop.value
-                    value = yield item
-            return generate
-
-        @functools.wraps(function)
-        def call(*args, **kwargs):
-            with self.clone():
-                return function(*args, **kwargs)
-        return call
 
     def __enter__(self):
         self._before.append(_C.is_grad_enabled())
@@ -44,28 +17,12 @@ class _Switch:
         _C._set_grad_enabled(self._before.pop())
 
 
-def _decorates(cls):
-    """`@no_grad` without parentheses."""
-    plain = cls.__new__
-
-    def new(kind, function=None):
-        self = plain(kind)
-        if function is not None:
-            self.__init__()
-            return self(function)
-        return self
-    cls.__new__ = staticmethod(new)
-    return cls
-
-
-@_decorates
-class no_grad(_Switch):
+class no_grad(_NoParamDecoratorContextManager, _Switch):
     """Nothing is recorded in its scope."""
     _mode = False
 
 
-@_decorates
-class enable_grad(_Switch):
+class enable_grad(_NoParamDecoratorContextManager, _Switch):
     """Ops are recorded in its scope, within no_grad() too."""
     _mode = True
 

@@ -110,37 +110,22 @@ def register_multi_grad_hook(tensors, fn, *, mode="all"):
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     tensors = list(tensors)
-    if mode == "any":
-        return _hook_of_any(tensors, fn)
-    lock = threading.Lock()
-    grads, to_come = [None] * len(tensors), 0
+    # Of each pass, since one may run beside or within another, and one that fails leaves its gradients behind.
+    lock, passes = threading.Lock(), {}
 
     def hook_of(i):
         def hook(grad):
-            nonlocal grads, to_come
+            number = _C._backward_pass()
             with lock:
-                if to_come == 0:
-                    grads, to_come = [None] * len(tensors), sum(map(_C._gradient_wanted, tensors))
-                grads[i] = grad
-                to_come -= 1
-                done = grads if to_come == 0 else None
-            if done:
-                fn(done)
+                is_first = number not in passes
+                grads, to_come = passes.pop(number, None) or ([None] * len(tensors), sum(map(_C._gradient_wanted, tensors)))
+                if mode == "all":
+                    grads[i] = grad
+                if to_come > 1:
+                    passes[number] = grads, to_come - 1
+            if mode == "any" and is_first:
+                fn(grad)
+            elif mode == "all" and to_come == 1:
+                fn(grads)
         return hook
     return _HandleOfAll(t.register_hook(hook_of(i)) for i, t in enumerate(tensors))
-
-
-def _hook_of_any(tensors, fn):
-    lock = threading.Lock()
-    to_come = 0
-
-    def hook(grad):
-        nonlocal to_come
-        with lock:
-            first = to_come == 0
-            if first:
-                to_come = sum(map(_C._gradient_wanted, tensors))
-            to_come -= 1
-        if first:
-            fn(grad)
-    return _HandleOfAll(t.register_hook(hook) for t in tensors)

@@ -4,6 +4,7 @@ import contextlib
 import ctypes
 import enum
 import sys
+import time
 import warnings
 
 from .. import _C
@@ -46,6 +47,9 @@ class RecordScope(enum.Enum):
     BUILD_FEATURE = 5
     LITE_INTERPRETER = 6
     USER_SCOPE = 7
+
+
+_FUNCTION, _BACKWARD_FUNCTION, _USER_SCOPE = (s.value for s in (RecordScope.FUNCTION, RecordScope.BACKWARD_FUNCTION, RecordScope.USER_SCOPE))
 
 
 class _ExperimentalConfig:
@@ -169,7 +173,7 @@ class _ProfilerStats:
     """What profiling itself took."""
 
     def __init__(self):
-        self.profiling_window_duration_sec = 0.0
+        self.profiling_window_duration_sec = 0.0  # from start to end
         self.number_of_events = 0
 
 
@@ -182,7 +186,9 @@ class profile:
 
     def __init__(self, enabled=True, *, use_cuda=None, use_device=None, record_shapes=False, with_flops=False, profile_memory=False,
                  with_stack=False, with_modules=False, use_kineto=False, use_cpu=True, experimental_config=None, acc_events=False,
-                 custom_trace_id_callback=None, post_processing_timeout_s=None, **more):
+                 custom_trace_id_callback=None, post_processing_timeout_s=None, activity_filters=None, _profiler_extensions=None):
+        if activity_filters:
+            raise NotImplementedError("profile: activity_filters is not supported: all ops and kernels are recorded")
         if use_cuda is not None:
             warnings.warn("The attribute `use_cuda` will be deprecated soon, please use ``use_device = 'cuda'`` instead.", FutureWarning,
                           stacklevel=2)
@@ -233,6 +239,7 @@ class profile:
         where = _Where() if self.with_stack else None
         if _C._profiler_is_active():
             raise RuntimeError("Profiler is already enabled: one profile at a time can record")
+        self._began = time.perf_counter()
         self._session = _C._profiler_start(self.record_shapes, self.profile_memory, self.use_device is not None, where)
         self._where = where
         self._old_events = self._events if self.acc_events else None
@@ -242,10 +249,12 @@ class profile:
     def __exit__(self, exc_type, exc_value, traceback):
         if not self.enabled or self._session is None:
             return False
+        took = time.perf_counter() - self._began
         session, self._session = self._session, None
         events, self._system_threads, self._began_ns = session.stop()
         self._events = self._read(events, self._where.stacks() if self._where else [])
         self._where = None
+        self._stats.profiling_window_duration_sec = took
         if self._old_events:
             self._events[:0] = self._old_events
             self._old_events = None
@@ -262,8 +271,9 @@ class profile:
                 start_us=begin / 1000, end_us=end / 1000, scope=scope,
                 input_shapes=[_shapes(a) for a in arguments], concrete_inputs=[_value(value) for _, _, _, value in arguments],
                 stack=stacks[where] if where >= 0 else [], use_device=self.use_device, cpu_memory_usage=cpu_bytes,
-                device_memory_usage=device_bytes, sequence_nr=sequence, is_user_annotation=scope == 7,
-                flops=_flops(name, arguments) if self.with_flops else 0, arguments=arguments, overload_name="")
+                device_memory_usage=device_bytes, sequence_nr=sequence, is_user_annotation=scope == _USER_SCOPE,
+                flops=_flops(name, arguments) if self.with_flops else 0, overload_name="")
+            event.arguments = arguments
             host.append(event)
             if parent >= 0:
                 event.set_cpu_parent(host[parent])
@@ -275,10 +285,10 @@ class profile:
                     id=number + 1, name=name, thread=stream, start_us=first, end_us=first + own, use_device=self.use_device,
                     device_type=DeviceType.CUDA, device_index=index, device_resource_id=stream, flops=0, stack=[], input_shapes=[],
                     overload_name=""))
-        forward = {e.sequence_nr: e.thread for e in host if e.scope == 0 and e.sequence_nr >= 0
+        forward = {e.sequence_nr: e.thread for e in host if e.scope == _FUNCTION and e.sequence_nr >= 0
                    and not e.name.startswith("autograd::engine")}
         for event in reversed(host):  # those within others come after them
-            if event.scope == 1:
+            if event.scope == _BACKWARD_FUNCTION:
                 event.fwd_thread = forward.get(event.sequence_nr)
             if event.cpu_parent is not None:
                 event.cpu_parent.cpu_memory_usage += event.cpu_memory_usage
@@ -286,7 +296,6 @@ class profile:
         events = EventList((host if self.use_cpu else []) + device, use_device=self.use_device, profile_memory=self.profile_memory,
                            with_flops=self.with_flops)
         events._remove_dup_nodes()
-        events._tree_built = True
         events.sort(key=lambda e: (e.time_range.start, -e.time_range.end))
         return events
 

@@ -81,7 +81,10 @@ class FunctionEvent(FormattedTimesMixin):
     def __init__(self, id, name, thread, start_us, end_us, overload_name=None, fwd_thread=None, input_shapes=None, stack=None, scope=0,
                  use_device=None, cpu_memory_usage=0, device_memory_usage=0, is_async=False, is_remote=False, sequence_nr=-1,
                  node_id=-1, device_type=DeviceType.CPU, device_index=0, device_resource_id=None, is_legacy=False, flops=None,
-                 trace_name=None, concrete_inputs=None, kwinputs=None, is_user_annotation=False, **more):
+                 trace_name=None, concrete_inputs=None, kwinputs=None, is_user_annotation=False, is_python_function=False,
+                 activity_type=None, flow_id=None, flow_type=None, flow_start=None, external_id=0, linked_correlation_id=0, extra_meta=None,
+                 structured_input_shapes=None, structured_input_strides=None, input_dtypes=None, python_id=-1, python_parent_id=-1,
+                 python_module_id=-1, typed_metadata=None):
         self.id = id
         self.node_id = node_id
         self.name = name
@@ -111,8 +114,14 @@ class FunctionEvent(FormattedTimesMixin):
         self.is_legacy = is_legacy
         self.flops = flops
         self.is_user_annotation = is_user_annotation
-        for name, value in more.items():
-            setattr(self, name, value)
+        self.is_python_function = is_python_function
+        self.activity_type = activity_type
+        self.flow_id, self.flow_type, self.flow_start = flow_id, flow_type, flow_start
+        self.external_id, self.linked_correlation_id = external_id, linked_correlation_id
+        self.extra_meta, self.typed_metadata = extra_meta, typed_metadata
+        self.structured_input_shapes, self.structured_input_strides = structured_input_shapes, structured_input_strides
+        self.input_dtypes = input_dtypes
+        self.python_id, self.python_parent_id, self.python_module_id = python_id, python_parent_id, python_module_id
 
     def append_kernel(self, name, device, duration):
         """Work on a device that this event began; microseconds."""
@@ -282,7 +291,6 @@ class EventList(list):
         self._use_device = use_device
         self._profile_memory = profile_memory
         self._with_flops = with_flops
-        self._tree_built = False
 
     def _like(self, events):
         return EventList(events, use_device=self._use_device, profile_memory=self._profile_memory, with_flops=self._with_flops)
@@ -295,7 +303,6 @@ class EventList(list):
     def _build_tree(self):
         self._populate_cpu_children()
         self._remove_dup_nodes()
-        self._tree_built = True
 
     def _populate_cpu_children(self):
         on_host = [e for e in self if e.device_type == DeviceType.CPU and not e.is_async]

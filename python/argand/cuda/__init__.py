@@ -1,6 +1,7 @@
 """CUDA devices, as torch.cuda.  Without one is_available() is False and device_count() 0; what needs a device says why
 there is none (RuntimeError)."""
 from .. import _C
+from .._later import names
 from . import nvtx  # noqa: F401
 from .graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: F401
 from .memory import (_record_memory_history, _snapshot, empty_cache, max_memory_allocated,  # noqa: F401
@@ -109,13 +110,10 @@ class device_of(device):
 
 from . import amp  # noqa: E402,F401 -- argand.amp asks is_available()
 
+_late = names(__name__, f"{__package__}._more")
+
 
 def __getattr__(name):  # last: `from . import amp` would ask it for amp
     if name == "_initialized":  # what programs asked before there was is_initialized()
         return is_initialized()
-    if not name.startswith("__"):
-        from importlib import import_module
-        found = getattr(import_module("._more", __name__), name, None)
-        if found is not None:
-            return found
-    raise AttributeError(f"module 'torch.cuda' has no attribute '{name}'")
+    return _late(name)

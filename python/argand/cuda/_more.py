@@ -1,23 +1,21 @@
 """What few programs ask of torch.cuda; loaded for those."""
-import sys
-import types
-
 from .. import _C
 from .._refused import refused, refused_class
 from .._tensor import typed_tensor
+from . import nccl, sparse  # noqa: F401
 from .random import _generator
 from .streams import index_of
 
-
-class CudaError(RuntimeError):
-    """What PyTorch raises for a code of the driver; here errors of CUDA are RuntimeErrors."""
+__all__ = ["CudaError", "DeferredCudaCallError", "AcceleratorError", "has_magma", "memory_usage", "utilization", "temperature",
+           "power_draw", "clock_rate", "device_memory_used", "list_gpu_processes", "get_sync_debug_mode", "set_sync_debug_mode",
+           "is_tf32_supported", "get_allocator_backend", "get_stream_from_external", "default_generators", "nccl", "sparse"]
 
 
 class DeferredCudaCallError(Exception):
     """What PyTorch raises for calls before there was a device."""
 
 
-AcceleratorError = CudaError
+CudaError = AcceleratorError = _C.DeviceError
 has_magma = False
 
 
@@ -133,27 +131,19 @@ def _typed(name, dtype):
 for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
                       "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
     globals()[_name + "Tensor"] = _typed(_name + "Tensor", getattr(_C, _dtype))
+    __all__.append(_name + "Tensor")
 
 
 # ---- what is not there
 
 
-def _module(name, doc, **functions):
-    module = types.ModuleType("argand.cuda." + name, doc)
-    module.__dict__.update(functions)
-    return sys.modules.setdefault(module.__name__, module)
-
-
-_NCCL = "processes are not joined by it; nn.DataParallel uses all GPUs of one process"
-nccl = _module("nccl", "NCCL, which is not used.", is_available=lambda tensors=(): False, **{
-    n: refused("torch.cuda.nccl." + n, _NCCL) for n in ("version", "unique_id", "all_reduce", "reduce", "broadcast", "all_gather",
-                                                        "reduce_scatter")})
-sparse = _module("sparse", "Sparse tensors on GPUs: there are none.")
 _NOT = "the library manages memory, streams and kernels by itself"
 for _name in ("cudart", "current_blas_handle", "current_solver_handle", "caching_allocator_alloc", "caching_allocator_delete",
               "caching_allocator_enable", "change_current_allocator", "make_graphed_callables", "use_mem_pool", "jiterator",
               "host_memory_stats", "get_per_process_memory_fraction", "memory_stats_as_nested_dict"):
     globals()[_name] = refused("torch.cuda." + _name, _NOT)
+    __all__.append(_name)
 for _name in ("CUDAPluggableAllocator", "MemPool", "GreenContext"):
     globals()[_name] = refused_class("torch.cuda." + _name, _NOT)
+    __all__.append(_name)
 del _name, _dtype

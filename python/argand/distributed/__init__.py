@@ -5,6 +5,10 @@ nn.DataParallel uses all GPUs of one process.
 """
 import enum
 
+from .._later import names
+
+_WHY = "processes cannot be joined yet; nn.DataParallel uses all GPUs of one process"  # what needs a group says, in _names
+
 
 class ReduceOp(enum.Enum):
     """How a collective joins the processes' values."""
@@ -17,13 +21,6 @@ class ReduceOp(enum.Enum):
     BOR = 5
     BXOR = 6
     AVG = 7
-
-
-class ProcessGroup:
-    """Processes that work together.  There are none: for annotations and isinstance()."""
-
-    def __init__(self, *_, **__):
-        raise _unavailable("torch.distributed.ProcessGroup")
 
 
 class GroupMember:
@@ -70,35 +67,11 @@ def get_world_size(group=None):
     return -1
 
 
-def _unavailable(name):
-    return NotImplementedError(f"{name}: processes cannot be joined yet; nn.DataParallel uses all GPUs of one process")
-
-
-def _needs_a_group(name):
-    def call(*_, **__):
-        raise _unavailable(f"torch.distributed.{name}")
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = "Needs a process group: raises NotImplementedError."
-    return call
-
-
-for _name in ("init_process_group", "destroy_process_group", "new_group", "get_backend", "barrier", "monitored_barrier", "all_reduce",
-              "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter",
-              "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "send", "recv", "isend", "irecv", "all_gather_object",
-              "gather_object", "broadcast_object_list", "scatter_object_list", "send_object_list", "recv_object_list",
-              "batch_isend_irecv", "new_subgroups", "new_subgroups_by_enumeration", "split_group", "get_process_group_ranks",
-              "get_global_rank", "get_group_rank", "get_pg_count", "all_gather_coalesced", "all_reduce_coalesced", "rendezvous",
-              "init_device_mesh", "breakpoint", "_all_gather_base", "_reduce_scatter_base", "_broadcast_coalesced"):
-    globals()[_name] = _needs_a_group(_name)
-del _name
+_late = names(__name__, f"{__package__}._names")
 
 
 def __getattr__(name):  # what few programs ask: loaded for those
-    from importlib import import_module
     if name in ("algorithms", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "tensor"):
+        from importlib import import_module
         return import_module("." + name, __name__)
-    if not name.startswith("__"):
-        later = import_module("._names", __name__)
-        if hasattr(later, name):
-            return getattr(later, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _late(name)

@@ -2,19 +2,36 @@
 import enum
 import os
 
-from . import _needs_a_group
+from .._refused import refused, refused_class
+from . import _WHY
+
+__all__ = ["DeviceMesh", "DistError", "DistBackendError", "DistNetworkError", "DistStoreError", "Backend", "DebugLevel",
+           "get_debug_level", "is_backend_available", "is_xccl_available", "get_default_backend_for_device", "get_node_local_rank"]
+
+
+def _needs_a_group(name):
+    return refused("torch.distributed." + name, _WHY)
 
 
 def _never_made(name, base=object):
-    return type(name, (base,), {"__init__": _needs_a_group(name), "__module__": "argand.distributed",
-                                "__doc__": "For annotations and isinstance(): making one raises NotImplementedError."})
+    return refused_class("torch.distributed." + name, _WHY, base)
 
 
-for _name in ("Store", "TCPStore", "FileStore", "HashStore", "PrefixStore", "Work", "P2POp", "Reducer", "GradBucket"):
+for _name in ("init_process_group", "destroy_process_group", "new_group", "get_backend", "barrier", "monitored_barrier", "all_reduce",
+              "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter", "reduce_scatter_tensor",
+              "all_to_all", "all_to_all_single", "send", "recv", "isend", "irecv", "all_gather_object", "gather_object",
+              "broadcast_object_list", "scatter_object_list", "send_object_list", "recv_object_list", "batch_isend_irecv", "new_subgroups",
+              "new_subgroups_by_enumeration", "split_group", "get_process_group_ranks", "get_global_rank", "get_group_rank", "get_pg_count",
+              "all_gather_coalesced", "all_reduce_coalesced", "rendezvous", "init_device_mesh", "breakpoint", "_all_gather_base",
+              "_reduce_scatter_base", "_broadcast_coalesced"):
+    globals()[_name] = _needs_a_group(_name)
+    __all__.append(_name)
+for _name in ("ProcessGroup", "Store", "TCPStore", "FileStore", "HashStore", "PrefixStore", "Work", "P2POp", "Reducer", "GradBucket"):
     globals()[_name] = _never_made(_name)
+    __all__.append(_name)
 del _name
 
-DeviceMesh = _never_made("DeviceMesh")
+DeviceMesh = _never_made("device_mesh.DeviceMesh")
 
 
 class DistError(RuntimeError):

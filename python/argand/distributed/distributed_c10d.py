@@ -1,7 +1,7 @@
 """The names of torch.distributed where packages take them from inside it."""
 from . import *  # noqa: F401,F403
-from . import _broadcast_coalesced  # noqa: F401
 from ._names import *  # noqa: F401,F403
+from ._names import _broadcast_coalesced  # noqa: F401
 
 
 def _get_default_group():

@@ -41,8 +41,7 @@ class Bernoulli(ProbsOrLogits, ExponentialFamily):
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
     def enumerate_support(self, expand=True):
-        values = _C.arange(2, dtype=self._param.dtype, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._numbers(2, expand)
 
     _natural_params = property(lambda self: (_C.logit(self.probs),))
 

@@ -48,5 +48,4 @@ class Binomial(ProbsOrLogits):
         count = int(self.total_count.max())
         if self.total_count.min() != count:
             raise NotImplementedError("Inhomogeneous total count not supported by `enumerate_support`.")
-        values = _C.arange(1 + count, dtype=self._param.dtype, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._numbers(1 + count, expand)

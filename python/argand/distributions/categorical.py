@@ -51,5 +51,4 @@ class Categorical(ProbsOrLogits):
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand=True):
-        values = _C.arange(self._num_events, dtype=_C.int64, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
-        return values.expand(-1, *self._batch_shape) if expand else values
+        return self._numbers(self._num_events, expand, _C.int64)

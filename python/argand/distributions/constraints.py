@@ -191,14 +191,6 @@ class _IntegerGreaterThan(_Above):
         return (value % 1 == 0) & (value >= self.lower_bound)
 
 
-class _IntegerLessThan(_Below):
-    """Whole numbers that are not greater."""
-    is_discrete = True
-
-    def check(self, value):
-        return (value % 1 == 0) & (value <= self.upper_bound)
-
-
 class _IntegerInterval(_Between):
     """The whole numbers of an interval."""
     is_discrete = True

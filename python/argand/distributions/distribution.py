@@ -32,7 +32,7 @@ class Distribution:
     def set_default_validate_args(value):
         """Whether distributions check their parameters and values, unless they are told."""
         if value not in (True, False):
-            raise ValueError
+            raise ValueError(f"set_default_validate_args: expected True or False, got {value!r}")
         Distribution._validate_args = value
 
     def __init__(self, batch_shape=_C.Size(), event_shape=_C.Size(), validate_args=None):

@@ -40,7 +40,10 @@ class Gamma(ExponentialFamily):
     def cdf(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        return _LowerGamma.apply(*_C.broadcast_tensors([self.concentration, self.rate * value]))
+        a, x = self.concentration, self.rate * value
+        if a.requires_grad and _C.is_grad_enabled():
+            return _LowerGamma.apply(*_C.broadcast_tensors([a, x]))
+        return _C.special_gammainc(a, x)
 
     def entropy(self):
         a = self.concentration
@@ -53,7 +56,7 @@ class Gamma(ExponentialFamily):
 
 
 class _LowerGamma(Function):
-    """special.gammainc(a, x) with both its slopes; that of a has no formula and is a difference."""
+    """special.gammainc(a, x) with the slope by a too, which has no formula and is a difference."""
 
     @staticmethod
     def forward(ctx, a, x):
@@ -63,10 +66,7 @@ class _LowerGamma(Function):
     @staticmethod
     def backward(ctx, gradient):
         a, x = ctx.saved_tensors
-        by_a = None
-        if ctx.needs_input_grad[0]:
-            a64, x64 = a.double(), x.double()
-            step = 1e-4 * a64 / (1 + a64.sqrt())  # small beside a and beside the deviation
-            difference = _C.special_gammainc(a64 + step, x64) - _C.special_gammainc(a64 - step, x64)
-            by_a = gradient * (difference / (2 * step)).to(a.dtype)
-        return by_a, gradient * (_C.xlogy(a - 1, x) - x - _C.lgamma(a)).exp()
+        a64, x64 = a.double(), x.double()
+        step = 1e-4 * a64 / (1 + a64.sqrt())  # small beside a and beside the deviation
+        difference = _C.special_gammainc(a64 + step, x64) - _C.special_gammainc(a64 - step, x64)
+        return gradient * (difference / (2 * step)).to(a.dtype), gradient * (_C.xlogy(a - 1, x) - x - _C.lgamma(a)).exp()

@@ -6,6 +6,7 @@ of p: of the values, their squares, their logarithms and their exponentials. Whe
 import math
 
 from .. import _C
+from .._functions import broadcast_shapes
 from .bernoulli import Bernoulli
 from .beta import Beta
 from .binomial import Binomial
@@ -130,8 +131,7 @@ def _bernoulli_poisson(p, q):
 
 
 def _infinite(p, q):
-    shape = _C.broadcast_tensors([_C.empty(p.batch_shape), _C.empty(q.batch_shape)])[0].shape
-    return p.mean.new_full(shape, math.inf)
+    return p.mean.new_full(broadcast_shapes(p.batch_shape, q.batch_shape), math.inf)
 
 
 for _bounded in (Beta, ContinuousBernoulli):

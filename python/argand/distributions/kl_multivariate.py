@@ -1,5 +1,6 @@
 """Divergences of multivariate normal distributions, of full and of low rank."""
 from .. import _C
+from .._functions import broadcast_shapes
 from .kl_registry import register_kl
 from .lowrank_multivariate_normal import LowRankMultivariateNormal, _batch_lowrank_mahalanobis
 from .multivariate_normal import MultivariateNormal, _batch_mahalanobis, _eye_like
@@ -26,7 +27,7 @@ class _Full:
         return self._whitened(_eye_like(self._tril)).pow(2).sum(-2)
 
     def _whitened(self, root):
-        batch = _C.broadcast_tensors([self._tril[..., :1, :1], root[..., :1, :1]])[0].shape[:-2]
+        batch = broadcast_shapes(self._tril.shape[:-2], root.shape[:-2])
         return _C.linalg_solve_triangular(self._tril.expand(batch + (-1, -1)), root.expand(batch + (-1, -1)), upper=False)
 
 

@@ -15,6 +15,7 @@ from .exponential import Exponential
 from .gamma import Gamma
 from .geometric import Geometric
 from .gumbel import Gumbel
+from .half_cauchy import HalfCauchy
 from .half_normal import HalfNormal
 from .independent import Independent
 from .kl_registry import kl_divergence, register_kl
@@ -103,9 +104,11 @@ def _normal(p, q):
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
 
 
+@register_kl(HalfCauchy, HalfCauchy)
 @register_kl(HalfNormal, HalfNormal)
-def _half_normal(p, q):
-    return _normal(p.base_dist, q.base_dist)
+def _folded(p, q):
+    # Of even densities the halves are as far apart as the wholes.
+    return kl_divergence(p.base_dist, q.base_dist)
 
 
 @register_kl(Laplace, Laplace)
@@ -140,7 +143,8 @@ def _uniform(p, q):
 @register_kl(Independent, Independent)
 def _independent(p, q):
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
-        raise NotImplementedError
+        raise NotImplementedError("KL between Independents with different reinterpreted_batch_ndims: "
+                                  f"{p.reinterpreted_batch_ndims} and {q.reinterpreted_batch_ndims}")
     return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
@@ -148,7 +152,9 @@ def _independent(p, q):
 def _transformed(p, q):
     # The same bijection of both changes nothing.
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
-        raise NotImplementedError
+        raise NotImplementedError("KL between TransformedDistributions with different transforms or event shapes")
+    if not all(transform.bijective for transform in p.transforms):
+        raise NotImplementedError("KL between TransformedDistributions whose transforms are no bijections: they may bring values together")
     return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), len(p.event_shape) - len(p.base_dist.event_shape))
 
 

@@ -4,8 +4,7 @@ import math
 from .. import _C
 from .._functions import broadcast_shapes
 from . import constraints
-from .distribution import Distribution
-from .multivariate_normal import _batch_mahalanobis, _batch_mv, _eye_like
+from .multivariate_normal import OfMatrices, _batch_mahalanobis, _batch_mv, _eye_like
 from .utils import _standard_normal, lazy_property
 
 __all__ = ["LowRankMultivariateNormal"]
@@ -27,7 +26,7 @@ def _batch_lowrank_mahalanobis(W, D, x, capacitance_tril):
     return (x.pow(2) / D).sum(-1) - _batch_mahalanobis(capacitance_tril, _batch_mv((W / D.unsqueeze(-1)).mT, x))
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(OfMatrices):
     """Vectors of normal values with the covariance cov_factor cov_factor' + cov_diag, which is never factored as a whole."""
     arg_constraints = {"loc": constraints.real_vector, "cov_factor": constraints.independent(constraints.real, 2),
                        "cov_diag": constraints.independent(constraints.positive, 1)}
@@ -75,9 +74,6 @@ class LowRankMultivariateNormal(Distribution):
         scaled = self._unbroadcasted_cov_factor / self._unbroadcasted_cov_diag.unsqueeze(-1)
         half = _C.linalg_solve_triangular(self._capacitance_tril, scaled.mT, upper=False)
         return self._expanded(self._unbroadcasted_cov_diag.reciprocal().diag_embed() - half.mT @ half)
-
-    def _expanded(self, matrix):
-        return matrix.expand(self._batch_shape + matrix.shape[-2:])
 
     def rsample(self, sample_shape=_C.Size()):
         shape, options = self._extended_shape(sample_shape), (self.loc.dtype, self.loc.device)

@@ -46,7 +46,14 @@ def _scale_tril_of(name, matrix):
     return _C.linalg_cholesky(matrix) if name == "covariance_matrix" else _precision_to_scale_tril(matrix)
 
 
-class OfScaleTril(Distribution):
+class OfMatrices(Distribution):
+    """What has a matrix, or several of one, for a batch."""
+
+    def _expanded(self, matrix):
+        return matrix.expand(self._batch_shape + matrix.shape[-2:])
+
+
+class OfScaleTril(OfMatrices):
     """What has a covariance, its inverse and its Cholesky factor: one is given, `_unbroadcasted_scale_tril` computed from it once, however
     large the batch, and the others when somebody asks."""
 
@@ -64,9 +71,6 @@ class OfScaleTril(Distribution):
     def precision_matrix(self):
         """The inverse of the covariance matrix."""
         return self._expanded(_C.cholesky_inverse(self._unbroadcasted_scale_tril))
-
-    def _expanded(self, matrix):
-        return matrix.expand(self._batch_shape + matrix.shape[-2:])
 
     def _half_log_det(self):
         return self._unbroadcasted_scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)

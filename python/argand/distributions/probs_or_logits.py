@@ -39,6 +39,11 @@ class ProbsOrLogits(Distribution):
     def _new(self, *args, **kwargs):
         return self._param.new_empty(*args, **kwargs)
 
+    def _numbers(self, count, expand, dtype=None):
+        """What enumerate_support() gives if the values are the first `count` whole numbers."""
+        values = _C.arange(count, dtype=dtype or self._param.dtype, device=self._param.device).view(-1, *(1,) * len(self._batch_shape))
+        return values.expand(-1, *self._batch_shape) if expand else values
+
 
 class OfCategorical(Distribution):
     """What draws classes from a Categorical, `_categorical`, and makes something of them."""

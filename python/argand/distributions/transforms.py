@@ -69,7 +69,8 @@ class Transform:
         mine, others = self._parameters(), other._parameters()
         return mine.keys() == others.keys() and all(_same(mine[name], others[name]) for name in mine)
 
-    __hash__ = object.__hash__
+    def __hash__(self):
+        return hash(type(self))
 
     def __call__(self, x):
         if self._cache_size == 0:
@@ -446,9 +447,7 @@ class AffineTransform(Transform):
 
     def log_abs_det_jacobian(self, x, y):
         slope = _C.full_like(x, math.log(abs(self.scale))) if isinstance(self.scale, Number) else self.scale.abs().log()
-        if not self._event_dim:
-            return slope.expand(x.shape)
-        return _sum_rightmost(slope, self._event_dim).expand(x.shape[:-self._event_dim])
+        return _sum_rightmost(slope.expand(x.shape), self._event_dim)
 
     def forward_shape(self, shape):
         return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))

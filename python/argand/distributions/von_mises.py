@@ -9,18 +9,10 @@ from .utils import broadcast_all, lazy_property
 
 __all__ = ["VonMises"]
 
-_LARGE = 30.0  # from here on Hankel's series is exact to a rounding, and i0 of float32 is far from its overflow
-
 
 def _log_modified_bessel_fn(x, order=0):
-    """log of I0 or I1 of positive x."""
-    small, large = x.clamp(max=_LARGE), x.clamp(min=_LARGE)
-    term = total = _C.ones_like(large)
-    for k in range(1, 12):
-        term = term * ((2 * k - 1) ** 2 - 4 * order**2) / (8 * k * large)
-        total = total + term
-    asymptotic = large - 0.5 * _C.log(2 * math.pi * large) + _C.log(total)
-    return _C.where(x < _LARGE, _C.log(_C.special_i1(small) if order else _C.i0(small)), asymptotic)
+    """log of I0 or I1 of positive x, by what is left of them without e^x, which overflows."""
+    return x + _C.log(_C.special_i1e(x) if order else _C.special_i0e(x))
 
 
 class VonMises(Distribution):

@@ -3,6 +3,7 @@ import contextlib
 import copy
 import warnings
 
+from . import _paths
 from ._codegen import CodeGen, PythonCode, _PyTreeCodeGen, _PyTreeInfo  # noqa: F401
 from ._names import Namespace, is_magic, snake_case
 from ._operators import inplace_methods, magic_methods, reflectable_magic_methods  # noqa: F401
@@ -112,7 +113,7 @@ class Graph:
 
     def get_attr(self, qualified_name, type_expr=None):
         """A parameter, buffer or module of the module, by its full name."""
-        if self.owning_module is not None and not _has_attribute(self.owning_module, qualified_name):
+        if self.owning_module is not None and not _paths.has(self.owning_module, qualified_name):
             warnings.warn("Attempted to insert a get_attr Node with no underlying reference in the owning GraphModule! Call "
                           "GraphModule.add_submodule to add the necessary submodule, GraphModule.add_parameter to add the necessary "
                           "Parameter, or nn.Module.register_buffer to add the necessary buffer", stacklevel=2)
@@ -247,8 +248,13 @@ class Graph:
         self._codegen._body_transformer = make_transformer(before)
         return self._restored_codegen(before)
 
-    def python_code(self, root_module, *, verbose=False, **_):
-        """The graph as the Python code of a function, in which the module is called root_module."""
+    def python_code(self, root_module, *, verbose=False, include_stride=False, include_device=False, colored=False, expanded_def=False,
+                    record_func=False, additional_meta=None):
+        """The graph as the Python code of a function, in which the module is called root_module.  The rest asks PyTorch for comments,
+        colours and line breaks; there are none.
+        """
+        if record_func:
+            raise NotImplementedError("python_code: record_func=True is not supported: a profile names the ops")
         # Globals must not have the names of nodes, which are those of this graph's name space.
         namespace = Namespace()
         for node in self.nodes:
@@ -310,14 +316,6 @@ def _unpickled(cls, nodes, codegen, tracer_cls):
 
 def _importable(cls):
     return None if cls is None or "<locals>" in cls.__qualname__ else cls
-
-
-def _has_attribute(module, path):
-    for part in path.split("."):
-        if not hasattr(module, part):
-            return False
-        module = getattr(module, part)
-    return True
 
 
 def _check_reference(module, node):

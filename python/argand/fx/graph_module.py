@@ -3,11 +3,10 @@ import copy
 import itertools
 import linecache
 
-import argand
-
 from ..nn import Module
+from . import _paths
 from ._names import custom_builtins
-from .graph import Graph, _PyTreeCodeGen
+from .graph import Graph, _importable, _PyTreeCodeGen
 
 __all__ = ["reduce_graph_module", "GraphModule"]
 
@@ -33,47 +32,19 @@ def _method_from_src(method_name, src, globals_):
 
 
 def _copy_attr(from_module, to_module, target):
-    """Puts what from_module has under a full name there in to_module, whose modules on the way are made."""
-    *path, name = target.split(".")
-    for part in path:
-        from_module = getattr(from_module, part)
-        if not hasattr(to_module, part):
-            setattr(to_module, part, Module())
-        to_module = getattr(to_module, part)
-    value = getattr(from_module, name)
-    if isinstance(value, argand.Tensor) and not isinstance(value, argand.nn.Parameter):
-        to_module.register_buffer(name, value, persistent=name not in from_module._non_persistent_buffers_set)
-    else:
-        setattr(to_module, name, value)
+    """Puts what from_module has under a full name there in to_module."""
+    path, _, name = target.rpartition(".")
+    source = _paths.get(from_module, path)
+    persistent = name not in getattr(source, "_non_persistent_buffers_set", ())
+    _paths.put(to_module, target, getattr(source, name), persistent)
 
 
 def _assign_attr(from_obj, to_module, target):
     """Puts an object under a full name."""
-    *path, name = target.split(".")
-    for part in path:
-        if not hasattr(to_module, part):
-            setattr(to_module, part, Module())
-        to_module = getattr(to_module, part)
-    if isinstance(from_obj, argand.Tensor) and not isinstance(from_obj, argand.nn.Parameter):
-        to_module.register_buffer(name, from_obj)
-    else:
-        setattr(to_module, name, from_obj)
+    _paths.put(to_module, target, from_obj)
 
 
-def _get_attr(model, attr_name):
-    """What stands under a full name."""
-    for part in attr_name.split("."):
-        model = getattr(model, part)
-    return model
-
-
-def _has_attr(model, attr_name):
-    """Whether something stands under a full name."""
-    try:
-        _get_attr(model, attr_name)
-    except AttributeError:
-        return False
-    return True
+_get_attr, _has_attr = _paths.get, _paths.has
 
 
 def _del_attr(model, attr_name):
@@ -159,8 +130,7 @@ class GraphModule(Module):
         else:
             raise RuntimeError(f"Unsupported type {root} passed for root!")
         self.graph = graph
-        cls = graph._tracer_cls
-        self._tracer_cls = None if cls is None or "<locals>" in cls.__qualname__ else cls
+        self._tracer_cls = _importable(graph._tracer_cls)
         self._tracer_extras = dict(graph._tracer_extras) if graph._tracer_extras else {}
         self.meta = getattr(root, "meta", {}) if isinstance(root, GraphModule) else {}
 
@@ -197,14 +167,12 @@ class GraphModule(Module):
 
     def add_submodule(self, target, m):
         """Puts a module under a full name; False if something that is no module is in the way."""
-        *path, name = target.split(".")
-        module = self
-        for part in path:
-            if not hasattr(module, part):
-                setattr(module, part, Module())
-            module = getattr(module, part)
-            if not isinstance(module, Module):
-                return False
+        try:
+            module, name = _paths.owner(self, target)
+        except AttributeError:
+            return False
+        if not isinstance(module, Module):
+            return False
         module.add_module(name, m)
         return True
 
@@ -270,8 +238,10 @@ class GraphModule(Module):
 
     # ---- text
 
-    def print_readable(self, print_output=True, include_stride=False, include_device=False, colored=False, **_):
-        """Prints (unless print_output is False) and returns the module as the source of a class."""
+    def print_readable(self, print_output=True, include_stride=False, include_device=False, colored=False, *,
+                       fast_sympy_print=False, expanded_def=False, additional_meta=None):
+        """Prints (unless print_output is False) and returns the module as the source of a class.  The rest asks PyTorch for comments,
+        colours and line breaks; there are none."""
         code = self._graph.python_code(root_module="self", verbose=True).src.strip("\n").rstrip(" \n")
         head = f"class {self._get_name()}(torch.nn.Module):\n"
         text = head + "\n".join("    " + line if line.strip() else line for line in code.split("\n")) + "\n"

@@ -1,5 +1,6 @@
 """Interpreter: runs a graph node by node; Transformer: makes a new graph of one."""
 
+from ._codegen import _last_uses
 from ._leaves import patch_leaves
 from ._patching import _Patcher
 from .graph import Graph
@@ -25,14 +26,7 @@ class Interpreter:
         self.name = "Interpreter"
         self.garbage_collect_values = garbage_collect_values
         self.extra_traceback = True
-        self.user_to_last_uses = {}
-        if garbage_collect_values:
-            seen = set()
-            for node in reversed(self.graph.nodes):
-                for used in node.all_input_nodes:
-                    if used not in seen:
-                        seen.add(used)
-                        self.user_to_last_uses.setdefault(node, []).append(used)
+        self.user_to_last_uses = _last_uses(self.graph.nodes) if garbage_collect_values else {}
 
     def run(self, *args, initial_env=None, enable_io_processing=True):
         """The output for these arguments; nodes that initial_env has are not run."""

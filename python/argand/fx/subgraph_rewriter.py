@@ -5,9 +5,10 @@ import itertools
 import typing
 
 from ..nn import Module
+from . import _paths
 from ._symbolic_trace import symbolic_trace
 from .graph import Graph
-from .graph_module import GraphModule, _get_attr, _has_attr
+from .graph_module import GraphModule
 from .node import Node
 
 __all__ = ["Match", "replace_pattern", "replace_pattern_with_filters", "ReplacedPatterns"]
@@ -96,7 +97,7 @@ class _Matcher:
 
 def _value_of(node):
     module = node.graph.owning_module
-    return _get_attr(module, node.target) if module is not None and _has_attr(module, node.target) else None
+    return _paths.get(module, node.target) if module is not None and _paths.has(module, node.target) else None
 
 
 def replace_pattern(gm, pattern, replacement):
@@ -110,7 +111,11 @@ def replace_pattern(gm, pattern, replacement):
 
 def replace_pattern_with_filters(gm, pattern, replacement=None, match_filters=None, ignore_literals=False, replacement_callback=None,
                                  node_name_match=""):
-    """replace_pattern() where every filter(match, the graph, the pattern's graph) is true."""
+    """replace_pattern() where every filter(match, the graph, the pattern's graph) is true; replacement_callback, of the same
+    arguments, makes the graph of each replacement.
+    """
+    if node_name_match:
+        raise NotImplementedError("replace_pattern_with_filters: node_name_match is not supported: nodes match by what they do")
     return _replace(gm, pattern, replacement, match_filters or (), ignore_literals, replacement_callback)
 
 
@@ -121,6 +126,7 @@ def _graph_of(obj):
 def _replace(gm, pattern, replacement, filters, ignore_literals, callback=None):
     pattern_graph = _graph_of(pattern)
     matches = [m for m in _Matcher(pattern_graph, ignore_literals).matches(gm.graph) if all(f(m, gm.graph, pattern_graph) for f in filters)]
+    assert replacement is not None or callback is not None, "Must provide either a replacement GraphModule or a replacement callback"
     fixed = None if callback is not None else _graph_of(replacement)
     moved, replaced = {}, []
     for match in matches:
@@ -158,14 +164,13 @@ def _replace_one(graph, match, replacement, moved):
 def _bring_attributes(gm, replacement):
     gm.delete_all_unused_submodules()
     for node in gm.graph.nodes:
-        if node.op in ("call_module", "get_attr") and not _has_attr(gm, node.target):
-            if not _has_attr(replacement, node.target):
+        if node.op in ("call_module", "get_attr") and not _paths.has(gm, node.target):
+            if not _paths.has(replacement, node.target):
                 raise RuntimeError(f'Attempted to create a "{node.op}" node during subgraph rewriting with target {node.target}, but the '
                                    "referenced attribute does not exist in the replacement GraphModule")
-            value = copy.deepcopy(_get_attr(replacement, node.target))
+            value = copy.deepcopy(_paths.get(replacement, node.target))
             if isinstance(value, Module):
                 gm.add_submodule(node.target, value)
             else:
-                path, _, name = node.target.rpartition(".")
-                setattr(gm.get_submodule(path), name, value)
+                setattr(*_paths.owner(gm, node.target), value)
     gm.graph.lint()

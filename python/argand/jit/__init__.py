@@ -2,6 +2,7 @@
 PYTORCH_JIT=0, and what needs a compiled program says that there is none."""
 import typing
 
+from .._later import names
 from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
 
@@ -66,10 +67,4 @@ def wait(future):
 ignore = unused = export = interface = script_if_tracing = _script_if_tracing = _overload = _overload_method = script_method = _same
 
 
-def __getattr__(name):  # what few programs ask: loaded for those
-    if not name.startswith("__"):
-        from importlib import import_module
-        later = import_module("._names", __name__)
-        if hasattr(later, name):
-            return getattr(later, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+__getattr__ = names(__name__, f"{__package__}._names")

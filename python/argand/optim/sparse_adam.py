@@ -1,8 +1,6 @@
 """SparseAdam: its name."""
+from .._refused import refused_class
+from .optimizer import Optimizer
 
-
-class SparseAdam:
-    """Adam for gradients of few rows.  There are no sparse gradients: making one raises NotImplementedError."""
-
-    def __init__(self, *_, **__):
-        raise NotImplementedError("torch.optim.SparseAdam: gradients are dense, those of Embedding(sparse=True) too; use Adam")
+SparseAdam = refused_class("torch.optim.sparse_adam.SparseAdam",
+                           "gradients are dense, those of Embedding(sparse=True) too; use Adam", Optimizer)

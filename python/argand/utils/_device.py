@@ -1,19 +1,18 @@
-"""What a `with torch.device(...)` statement is, by the name that packages take."""
+"""The scope of a device, by the name that packages take."""
 from .. import _C
 from ..overrides import BaseTorchFunctionMode
 
 
 class DeviceContext(BaseTorchFunctionMode):
-    """Within it, tensors are made on a device."""
+    """`with device:` as a mode: within it tensors are made on the device unless their maker is told another."""
 
     def __init__(self, device):
         self.device = _C.device(device)
 
     def __enter__(self):
-        self._before = _C._get_default_device()
-        _C._set_default_device(self.device)
+        self.device.__enter__()
         return super().__enter__()
 
     def __exit__(self, *error):
         super().__exit__(*error)
-        _C._set_default_device(self._before)
+        self.device.__exit__(*error)

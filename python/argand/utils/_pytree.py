@@ -87,6 +87,7 @@ def _deregister_pytree_node(cls):
     """Objects of `cls` are leaves again."""
     del SUPPORTED_NODES[cls]
     SERIALIZED_NAMES.pop(cls, None)
+    CONSTANT_NODES.discard(cls)
 
 
 def register_dataclass(cls, *, field_names=None, drop_field_names=None, serialized_type_name=None):

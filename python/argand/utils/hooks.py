@@ -1,18 +1,12 @@
 """What registering a hook gives back, under its name in torch.utils."""
-import warnings
-
+from .._refused import refused
 from .._tensor import RemovableHandle  # noqa: F401
 
 
 def unserializable_hook(f):
-    """Marks a hook of a tensor that cannot be saved with it: warn_if_has_hooks() does not warn of it."""
+    """Marks a hook of a tensor that cannot be saved with it."""
     f.__torch_unserializable__ = True
     return f
 
 
-def warn_if_has_hooks(tensor):
-    """Warns that hooks of the tensor are not saved."""
-    for hook in (getattr(tensor, "_backward_hooks", None) or {}).values():
-        if not hasattr(hook, "__torch_unserializable__"):
-            warnings.warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function "
-                          "with @torch.utils.hooks.unserializable_hook to suppress this warning", stacklevel=2)
+warn_if_has_hooks = refused("torch.utils.hooks.warn_if_has_hooks", "what hooks a tensor has is not told")

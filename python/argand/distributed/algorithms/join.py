@@ -1,4 +1,4 @@
 """Processes with different numbers of batches: names."""
 from .._names import _never_made
 
-Join, Joinable, JoinHook = (_never_made(name) for name in ("Join", "Joinable", "JoinHook"))
+Join, Joinable, JoinHook = (_never_made("algorithms.join." + name) for name in ("Join", "Joinable", "JoinHook"))

@@ -2,8 +2,7 @@
 import enum
 
 from ...nn import Module
-from .. import _needs_a_group
-from .._names import _never_made
+from .._names import _needs_a_group, _never_made
 
 
 class ShardingStrategy(enum.Enum):
@@ -28,12 +27,10 @@ class StateDictType(enum.Enum):
     SHARDED_STATE_DICT = enum.auto()
 
 
-FullyShardedDataParallel = type("FullyShardedDataParallel", (Module,), {
-    "__init__": _needs_a_group("fsdp.FullyShardedDataParallel"), "__module__": __name__,
-    "__doc__": "No model is one: making one raises NotImplementedError."})
+FullyShardedDataParallel = _never_made("fsdp.FullyShardedDataParallel", Module)
 FSDPModule, CPUOffload, MixedPrecision, MixedPrecisionPolicy, CPUOffloadPolicy, OffloadPolicy, FullStateDictConfig, \
     ShardedStateDictConfig, LocalStateDictConfig, FullOptimStateDictConfig, ShardedOptimStateDictConfig, StateDictConfig = (
-        _never_made(name) for name in ("FSDPModule", "CPUOffload", "MixedPrecision", "MixedPrecisionPolicy", "CPUOffloadPolicy",
+        _never_made("fsdp." + name) for name in ("FSDPModule", "CPUOffload", "MixedPrecision", "MixedPrecisionPolicy", "CPUOffloadPolicy",
                                        "OffloadPolicy", "FullStateDictConfig", "ShardedStateDictConfig", "LocalStateDictConfig",
                                        "FullOptimStateDictConfig", "ShardedOptimStateDictConfig", "StateDictConfig"))
 fully_shard, register_fsdp_forward_method = _needs_a_group("fsdp.fully_shard"), _needs_a_group("fsdp.register_fsdp_forward_method")

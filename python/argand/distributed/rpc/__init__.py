@@ -1,6 +1,5 @@
 """Calls in other processes, as torch.distributed.rpc: names; there are no such calls."""
-from .. import _needs_a_group
-from .._names import _never_made
+from .._names import _needs_a_group, _never_made
 
 
 def is_available():
@@ -16,5 +15,5 @@ def _is_current_rpc_agent_set():
 for _name in ("init_rpc", "shutdown", "rpc_sync", "rpc_async", "remote", "get_worker_info"):
     globals()[_name] = _needs_a_group("rpc." + _name)
 for _name in ("RRef", "WorkerInfo", "TensorPipeRpcBackendOptions", "RpcBackendOptions", "BackendType"):
-    globals()[_name] = _never_made(_name)
+    globals()[_name] = _never_made("rpc." + _name)
 del _name

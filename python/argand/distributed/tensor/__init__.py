@@ -1,16 +1,9 @@
 """Tensors in parts on several processes, as torch.distributed.tensor: names, for annotations and isinstance(); no tensor is one."""
-from .. import _needs_a_group
+from .._names import _needs_a_group, _never_made
 from ..device_mesh import DeviceMesh, init_device_mesh  # noqa: F401
 
-
-class DTensor:
-    """A tensor in parts: none is one, and none can be made."""
-
-    def __init__(self, *_, **__):
-        from .. import _unavailable
-        raise _unavailable("torch.distributed.tensor.DTensor")
-
-    from_local = staticmethod(_needs_a_group("DTensor.from_local"))
+DTensor = _never_made("tensor.DTensor")
+DTensor.from_local = _needs_a_group("tensor.DTensor.from_local")
 
 
 class Placement:

@@ -1,9 +1,8 @@
 """How the modules of a model would be spread over processes: names."""
-from .. import _needs_a_group
-from .._names import _never_made
+from .._names import _needs_a_group, _never_made
 
-ParallelStyle = _never_made("ParallelStyle")
+ParallelStyle = _never_made("tensor.parallel.ParallelStyle")
 ColwiseParallel, RowwiseParallel, SequenceParallel, PrepareModuleInput, PrepareModuleOutput, PrepareModuleInputOutput = (
-    _never_made(name, ParallelStyle) for name in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
+    _never_made("tensor.parallel." + name, ParallelStyle) for name in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",
                                                   "PrepareModuleOutput", "PrepareModuleInputOutput"))
 parallelize_module, loss_parallel = _needs_a_group("tensor.parallel.parallelize_module"), _needs_a_group("tensor.parallel.loss_parallel")

@@ -1,5 +1,5 @@
 """DistributedDataParallel: its name, for programs that use it when they are several processes."""
-from ...distributed import _unavailable
+from ...distributed import _WHY
 from ..modules.module import Module
 
 
@@ -7,4 +7,4 @@ class DistributedDataParallel(Module):
     """One model in several processes, which cannot be joined yet: making one raises NotImplementedError."""
 
     def __init__(self, *_, **__):
-        raise _unavailable("torch.nn.parallel.DistributedDataParallel")
+        raise NotImplementedError(f"torch.nn.parallel.DistributedDataParallel: {_WHY}")

@@ -109,9 +109,11 @@ class PruningContainer(BasePruningMethod):
 
     def add_pruning_method(self, method):
         """Adds a method for the same tensor; None adds nothing."""
-        if method is not None and not isinstance(method, BasePruningMethod):
+        if method is None:
+            return
+        if not isinstance(method, BasePruningMethod):
             raise TypeError(f"{type(method)} is not a BasePruningMethod subclass")
-        if method is not None and self._tensor_name != method._tensor_name:
+        if self._tensor_name != method._tensor_name:
             raise ValueError(f"Can only add pruning methods acting on the parameter named '{self._tensor_name}' to PruningContainer "
                              f"{self}. Found '{method._tensor_name}'")
         self._pruning_methods += (method,)
@@ -188,15 +190,8 @@ class Identity(BasePruningMethod):
         return super().apply(module, name)
 
 
-def _without(mask, places):
-    """A mask with zeros at these places of its elements, in their order."""
-    mask = mask.clone(memory_format=_C.contiguous_format)
-    mask.view(-1)[places] = 0
-    return mask
-
-
-class RandomUnstructured(BasePruningMethod):
-    """Prunes elements chosen at random."""
+class _Unstructured(BasePruningMethod):
+    """Prunes single elements; a subclass says which ones go."""
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount):
@@ -205,28 +200,28 @@ class RandomUnstructured(BasePruningMethod):
 
     def compute_mask(self, t, default_mask):
         count = _count(self.amount, t.numel())
-        if count == 0:
-            return default_mask.clone(memory_format=_C.contiguous_format)
-        return _without(default_mask, _C.rand_like(t).view(-1).topk(count).indices)
+        mask = default_mask.clone(memory_format=_C.contiguous_format)
+        if count:
+            mask.view(-1)[self._going(t, count)] = 0
+        return mask
+
+
+class RandomUnstructured(_Unstructured):
+    """Prunes elements chosen at random."""
+
+    def _going(self, t, count):
+        return _C.rand_like(t).view(-1).topk(count).indices
 
     @classmethod
     def apply(cls, module, name, amount):
         return super().apply(module, name, amount=amount)
 
 
-class L1Unstructured(BasePruningMethod):
+class L1Unstructured(_Unstructured):
     """Prunes the elements of the smallest absolute values."""
-    PRUNING_TYPE = "unstructured"
 
-    def __init__(self, amount):
-        _check_amount(amount)
-        self.amount = amount
-
-    def compute_mask(self, t, default_mask):
-        count = _count(self.amount, t.numel())
-        if count == 0:
-            return default_mask.clone(memory_format=_C.contiguous_format)
-        return _without(default_mask, t.abs().reshape(-1).topk(count, largest=False).indices)
+    def _going(self, t, count):
+        return t.abs().reshape(-1).topk(count, largest=False).indices
 
     @classmethod
     def apply(cls, module, name, amount, importance_scores=None):
@@ -251,12 +246,11 @@ class _Structured(BasePruningMethod):
         if self.dim >= t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
         count = _count(self.amount, t.shape[self.dim])
-        staying = self._staying(t, count)  # of nothing pruned, nothing is drawn
         if count == 0:
             return default_mask
         shape = [1] * t.dim()
         shape[self.dim] = -1
-        return staying.to(default_mask.dtype).reshape(shape) * default_mask
+        return self._staying(t, count).to(default_mask.dtype).reshape(shape) * default_mask
 
 
 class RandomStructured(_Structured):
@@ -266,8 +260,6 @@ class RandomStructured(_Structured):
         super().__init__(amount, dim)
 
     def _staying(self, t, count):
-        if count == 0:
-            return None
         drawn = _C.rand(t.shape[self.dim])
         return (drawn > drawn.kthvalue(count).values).to(t.device)
 

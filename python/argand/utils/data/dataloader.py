@@ -276,8 +276,7 @@ class _BaseDataLoaderIter:
 
     def _profiled_next(self):
         from ...autograd.profiler import record_function
-        kind = "_MultiProcessingDataLoaderIter" if self._loader.num_workers else "_SingleProcessDataLoaderIter"
-        with record_function(f"enumerate(DataLoader)#{kind}.__next__"):
+        with record_function(f"enumerate(DataLoader)#{type(self).__name__}.__next__"):
             return self._next()
 
     def _skip(self):

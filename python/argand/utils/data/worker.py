@@ -33,21 +33,21 @@ class Failure:
     """An exception of a worker, to be raised again in the program: of the same type, with its traceback as text."""
 
     def __init__(self, error, where):
-        self.type = type(error)
-        self.text = (f"Caught {type(error).__name__} {where}.\nOriginal "
-                     + "".join(traceback.format_exception(type(error), error, error.__traceback__)))
+        self.exc_type, self.where = type(error), where
+        self.exc_msg = "".join(traceback.format_exception(error))
+        self.text = f"Caught {self.exc_type.__name__} {where}.\nOriginal {self.exc_msg}"
 
     def without_type(self):
         """For an exception type that cannot be pickled."""
-        self.type = RuntimeError
+        self.exc_type = RuntimeError
         return self
 
     def reraise(self):
         """Raises it."""
-        if self.type is KeyError:
+        if self.exc_type is KeyError:
             raise KeyError(_Text(self.text))
         try:
-            error = self.type(self.text)
+            error = self.exc_type(self.text)
         except Exception:  # its constructor wants something else
             error = RuntimeError(self.text)
         raise error

@@ -1,0 +1,55 @@
+"""Context managers that decorate."""
+import functools
+import inspect
+
+
+class _DecoratorContextManager:
+    """A base for context managers that decorate functions and generators (in their scope while they run); clone() makes one
+    for each call."""
+
+    def clone(self):
+        """One as this was made."""
+        return type(self)()
+
+    def __call__(self, function):
+        if inspect.isgeneratorfunction(function):
+            @functools.wraps(function)
+            def generate(*args, **kwargs):
+                generator = function(*args, **kwargs)
+                with self.clone():
+                    try:
+                        item = next(generator)
+                    except StopIteration as stop:
+                        return stop.value
+                while True:
+                    try:
+                        sent, throw = (yield item), None
+                    except GeneratorExit:
+                        with self.clone():
+                            generator.close()
+                        raise
+                    except BaseException as error:
+                        sent, throw = None, error
+                    with self.clone():
+                        try:
+                            item = generator.send(sent) if throw is None else generator.throw(throw)
+                        except StopIteration as stop:
+                            return stop.value
+            return generate
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            with self.clone():
+                return function(*args, **kwargs)
+        return call
+
+
+class _NoParamDecoratorContextManager(_DecoratorContextManager):
+    """One that decorates without parentheses, too."""
+
+    def __new__(cls, orig_func=None):
+        self = super().__new__(cls)
+        if orig_func is None:
+            return self
+        self.__init__()
+        return self(orig_func)
