@@ -52,6 +52,7 @@ class PickleForms {
     std::string module, name;   // no name: `arguments` is a persistent id
     Value arguments;            // a tuple; none: the global itself
     bool items_follow = false;  // the elements of a dict are set in what the call gives
+    Value state = {};           // what it is given then; none: nothing
   };
   virtual ~PickleForms() = default;
   // False if `value` is plain data.  ValueError if it cannot be written.

@@ -98,8 +98,9 @@ class Writer {
     }
     remember(v);
     if ((special && form.items_follow) || (!special && (v.kind() == Kind::kList || v.kind() == Kind::kDict))) items(v);
-    if (v.is_dict() && v.attributes().is_dict()) {
-      write(v.attributes());
+    const Value& state = v.is_dict() ? v.attributes() : form.state;
+    if (!state.is_none()) {
+      write(state);
       out_ += 'b';
     }
   }

@@ -6,6 +6,7 @@
 
 #include "argand/base/checked.h"
 #include "argand/exec/invoke.h"
+#include "argand/io/numpy_names.h"
 #include "argand/io/utf8.h"
 #include "argand/ops/functions.h"
 
@@ -244,9 +245,10 @@ Value TorchNames::global(const std::string& module, const std::string& name) {
   const bool storage = module == "torch" && std::any_of(std::begin(kStorages), std::end(kStorages),
                                                         [&](const StorageName& s) { return name == s.name; });
   const bool known =
-      storage || is_one_of(kNames, full) ||
+      storage || is_one_of(kNames, full) || is_numpy_name(full) ||
       (objects_ && (is_one_of(kScriptNames, full) || full.compare(0, kScriptClasses.size(), kScriptClasses) == 0));
-  need(known, "the global ", full, " is refused: only tensors, containers and plain values are read, never code");
+  need(known, "the global ", full,
+       " is refused: only tensors, arrays, containers and plain values are read, never code");
   return Value::with_text(Kind::kGlobal, std::move(full));
 }
 
@@ -324,6 +326,7 @@ size_t TorchNames::cost(const Value& global, const Value& a) {
 Value TorchNames::call(const Value& global, const Value& a) {
   const std::string& name = global.text();
   if (std::optional<Value> out = call_builtin(name, a)) return *out;
+  if (std::optional<Value> out = call_numpy(name, a)) return *out;
   if (name == "torch._utils._rebuild_tensor") {
     need_count(name, a, 4, 4);
     return tensor(a, 4, {});
@@ -409,6 +412,7 @@ Value TorchNames::create(const Value& global, const Value& arguments) {
 }
 
 void TorchNames::set_state(Value& object, const Value& state) {
+  if (object.kind() == Kind::kNumpyDtype || object.kind() == Kind::kNdarray) return set_numpy_state(object, state);
   need(state.is_dict(), "a state that is a ", Value::kind_name(state.kind()));
   if (object.kind() == Kind::kObject) {
     for (size_t i = 0; i < state.size(); ++i) {
@@ -515,6 +519,11 @@ bool TorchForms::form_of(const Value& v, Form& form) {
     }
     case Kind::kLayout:
       return call("torch.serialization", "_get_layout", {v.text()});
+    case Kind::kNumpyDtype:
+    case Kind::kNdarray:
+    case Kind::kNumpyScalar:
+      form = numpy_form(v);
+      return true;
     case Kind::kStorage:
       form = {"", "", id_of(v.tensor())};
       return true;

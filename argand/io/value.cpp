@@ -236,11 +236,37 @@ Value Value::with_items(Kind kind, std::vector<Value> items) {
 }
 
 const char* Value::kind_name(Kind kind) {
-  static constexpr const char* names[] = {
-      "None",  "bool",      "int",    "int",         "float",      "complex",     "str",
-      "bytes", "bytearray", "list",   "tuple",       "torch.Size", "slice",       "range",
-      "set",   "frozenset", "dict",   "OrderedDict", "Counter",    "defaultdict", "object",
-      "dtype", "device",    "layout", "tensor",      "parameter",  "storage",     "type or function"};
+  static constexpr const char* names[] = {"None",
+                                          "bool",
+                                          "int",
+                                          "int",
+                                          "float",
+                                          "complex",
+                                          "str",
+                                          "bytes",
+                                          "bytearray",
+                                          "list",
+                                          "tuple",
+                                          "torch.Size",
+                                          "slice",
+                                          "range",
+                                          "numpy.dtype",
+                                          "numpy.ndarray",
+                                          "numpy scalar",
+                                          "set",
+                                          "frozenset",
+                                          "dict",
+                                          "OrderedDict",
+                                          "Counter",
+                                          "defaultdict",
+                                          "object",
+                                          "dtype",
+                                          "device",
+                                          "layout",
+                                          "tensor",
+                                          "parameter",
+                                          "storage",
+                                          "type or function"};
   return names[static_cast<int>(kind)];
 }
 
@@ -324,6 +350,10 @@ void Value::set(const Value& key, Value value) {
   n.items.push_back(key);
   n.values.push_back(std::move(value));
   n.index_last();
+}
+
+void Value::assign(std::vector<Value> items) {
+  node(kind_ >= Kind::kNumpyDtype && kind_ <= Kind::kNumpyScalar, "a value of NumPy's").items = std::move(items);
 }
 
 void Value::push_back(Value element) {

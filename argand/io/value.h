@@ -32,6 +32,9 @@ class Value {
     kSize,  // torch.Size: a tuple of integers
     kSlice,
     kRange,
+    kNumpyDtype,  // NumPy's dtypes, arrays and numbers have the elements that io/numpy_names.h says
+    kNdarray,
+    kNumpyScalar,
     kSet,
     kFrozenSet,
     kDict,
@@ -98,7 +101,8 @@ class Value {
   // be a key: what can be changed, and tuples of more than 256 parts.
   const Value* find(const Value& key) const;  // null if there is none
   void set(const Value& key, Value value);
-  void push_back(Value element);  // of a list; a set and a frozenset leave out what they have
+  void assign(std::vector<Value> items);  // other elements, of NumPy's kinds
+  void push_back(Value element);          // of a list; a set and a frozenset leave out what they have
   // Named data besides the elements: the `_metadata` of a state dict, attributes of a tensor.  None, or a dict.
   const Value& attributes() const;
   void set_attributes(Value dict);

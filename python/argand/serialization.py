@@ -1,7 +1,7 @@
 """torch.save and torch.load: PyTorch's file format, a zip archive with a pickle of data alone.
 
-Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: the pickle may name tensors, containers and
-plain values, nothing else.  What it names otherwise is an UnpicklingError that says so.
+Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: the pickle may name tensors, arrays of
+NumPy, containers and plain values, nothing else.  What it names otherwise is an UnpicklingError that says so.
 """
 import os
 import pickle
@@ -13,8 +13,8 @@ DEFAULT_PROTOCOL = 2
 
 
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
-    """Writes `obj` (tensors, containers, plain values, state dicts) to a path or a binary file, for load() here and in
-    PyTorch.  A path gets its new content at once or not at all.
+    """Writes `obj` (tensors, arrays of NumPy, containers, plain values, state dicts) to a path or a binary file, for load() here
+    and in PyTorch.  A path gets its new content at once or not at all.
 
     What load() could not read again is refused before anything is written, with the name of its type.  The pickle is of
     protocol 2, whatever is asked for.

@@ -1,6 +1,7 @@
 #include <unordered_map>
 
 #include "argand/exec/invoke.h"
+#include "argand/io/numpy_names.h"
 #include "bindings/checkpoints.h"
 #include "bindings/constants.h"
 #include "bindings/tensor_object.h"
@@ -71,6 +72,12 @@ class ToPython {
     if (v.attributes().is_dict()) out.attr("__dict__").attr("update")(convert(v.attributes()));
     return out;
   }
+  // Its own memory, which can be written.
+  static nb::object array(const Value& dtype, nb::handle shape, nb::handle bytes, bool first_index_fastest) {
+    const nb::module_ numpy = nb::module_::import_("numpy");
+    const char* const order = first_index_fastest ? "F" : "C";
+    return numpy.attr("ndarray")(shape, dtype[0].text().c_str(), bytes, 0, nb::none(), order).attr("copy")(order);
+  }
   nb::object make(const Value& v) {
     switch (v.kind()) {
       case Kind::kNone:
@@ -102,6 +109,12 @@ class ToPython {
         return owned(PySlice_New(convert(v[0]).ptr(), convert(v[1]).ptr(), convert(v[2]).ptr()));
       case Kind::kRange:
         return classes_.builtins.attr("range")(convert(v[0]), convert(v[1]), convert(v[2]));
+      case Kind::kNumpyDtype:
+        return nb::module_::import_("numpy").attr("dtype")(v[0].text().c_str());
+      case Kind::kNdarray:
+        return array(v[0], convert(v[1]), convert(v[3]), v[2].to_bool());
+      case Kind::kNumpyScalar:
+        return array(v[0], nb::tuple(), convert(v[1]), false)[nb::tuple()];
       case Kind::kSize: {
         std::vector<int64_t> sizes;
         for (size_t i = 0; i < v.size(); ++i) sizes.push_back(v[i].to_int());
@@ -231,11 +244,25 @@ class FromPython {
     }
     const std::string type = type_name(p);
     if (const nb::object plain = numpy_number(o, type); plain.is_valid()) return make(plain);
-    ARGAND_CHECK(ValueError, type != "numpy.ndarray",
-                 "save: a NumPy array cannot be saved: save torch.from_numpy(array), or array.tolist()");
+    if (type == "numpy.ndarray") return array(o);
+    if (type.starts_with("numpy.dtype")) return io::numpy_dtype(utf8_of(o.attr("str")));
     ARGAND_THROW(ValueError, "save: a value of type ", type,
                  " cannot be saved: load() reads tensors, containers and plain values, no other objects",
                  nb::isinstance(o, classes_.module) ? "; save the module's state_dict()" : "");
+  }
+  Value array(nb::handle o) {
+    const nb::object flags = o.attr("flags");
+    const bool columns = nb::cast<bool>(flags.attr("f_contiguous")) && !nb::cast<bool>(flags.attr("c_contiguous"));
+    const nb::object dtype = o.attr("dtype");
+    Value type;
+    try {
+      type = io::numpy_dtype(utf8_of(dtype.attr("str")));
+    } catch (const ValueError&) {
+      ARGAND_THROW(ValueError, "save: a NumPy array of ", utf8_of(nb::str(dtype)),
+                   " cannot be saved: load() reads arrays of bools, numbers and texts");
+    }
+    return io::numpy_array(type, convert(o.attr("shape")), columns,
+                           Value::with_text(Kind::kBytes, bytes_of(o.attr("tobytes")(columns ? "F" : "C"))));
   }
   // Numbers and texts of NumPy's are saved as the plain ones that they are equal to.
   static nb::object numpy_number(nb::handle o, std::string_view type) {

@@ -362,7 +362,56 @@ def test_numbers_of_numpy_are_saved_as_plain_ones():
               "both": [np.complex128(1 + 2j), np.uint8(3)]}
     loaded = round_trip(values)
     assert loaded == values and [type(v) for v in loaded.values()] == [float, float, int, bool, str, list]
-    with pytest.raises(ValueError, match="a NumPy array cannot be saved: save torch.from_numpy"):
-        round_trip({"a": np.zeros(2)})
     with pytest.raises(ValueError, match="numpy.longdouble cannot be saved"):
         round_trip(np.longdouble(1))
+
+
+def arrays(np):
+    yield from (np.arange(6, dtype=kind).reshape(2, 3) for kind in ("i1", "<i2", ">i4", "u2", "u4", "u8", "f2", "<f4", ">f8"))
+    yield from (np.array([True, False]), np.array(3.5), np.zeros((0, 4), np.int64), np.array([1 + 2j], np.complex64), np.array([b"ab", b"c"]),
+                np.array(["\u00e9", "long"]), np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.arange(24.0).reshape(2, 3, 4)[:, ::2, 1:])
+
+
+def same_array(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes() and a.flags.f_contiguous == b.flags.f_contiguous
+
+
+def test_arrays_of_numpy():
+    np = pytest.importorskip("numpy")
+    for array in arrays(np):
+        loaded = round_trip({"a": array})["a"]
+        assert same_array(loaded, array if array.flags.forc else array.copy()) and loaded.flags.writeable and loaded.flags.owndata
+    state = round_trip({"numpy_random_state": np.random.get_state()})["numpy_random_state"]
+    np.random.set_state(state)
+    assert all(np.array_equal(a, b) for a, b in zip(state, np.random.get_state()))
+    shared = round_trip([array := np.ones(2), array])
+    assert shared[0] is shared[1] and round_trip(np.dtype(">f4")) == np.dtype(">f4")
+    for refused in (np.array([None]), np.array(["2020-01-01"], "M8[D]"), np.zeros(1, [("x", "f4")]), np.zeros(1, np.longdouble)):
+        with pytest.raises(ValueError, match="save: a NumPy array of .* cannot be saved"):
+            round_trip(refused)
+
+
+def test_arrays_of_numpys_own_pickles(tmp_path):
+    """As PyTorch writes them: by the pickle module, with protocol 2."""
+    np = pytest.importorskip("numpy")
+    values = [*arrays(np), np.float64(0.5), np.float32(0.25), np.int8(-3), np.bool_(True), np.str_("x\u00e9"), np.bytes_(b"ab"), np.complex128(1j),
+              np.dtype("S7")]
+    path = tmp_path / "numpy.pt"
+
+    def file_of(pickled):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("numpy/data.pkl", pickled)
+            archive.writestr("numpy/version", "3\n")
+        return path
+    pickled = pickle.dumps(values, 2)
+    for text in (pickled, pickled.replace(b"numpy._core.", b"numpy.core.")):
+        for got, value in zip(torch.load(file_of(text)), values, strict=True):
+            assert type(got) is type(value)
+            assert same_array(got, value if value.flags.forc else value.copy()) if isinstance(value, np.ndarray) else got == value
+    good = pickle.dumps(np.arange(4, dtype="f4"), 2)
+    for old, new, why in ((b"K\x04\x85", b"K\x05\x85", "expected 20 bytes, got 16"), (b"f4", b"O8", "no bool, number or text"),
+                          (b"X\x01\0\0\0<", b"X\x01\0\0\0=", "order of bytes"), (b"J\xff\xff\xff\xff", b"J\x05\0\0\0", "elements of 5 bytes"),
+                          (b"numpy\nndarray", b"numpy\nmatrix", "numpy.matrix is refused"), (b"K\x00\x85", b"K\x01\x85", "no numpy.ndarray")):
+        assert good.count(old) >= 1
+        with pytest.raises(pickle.UnpicklingError, match=why):
+            torch.load(file_of(good.replace(old, new, 1)))

@@ -32,6 +32,13 @@ def torch_file():
         shape = b"(" + b"".join(map(number, sizes)) + b"t(" + b"".join(map(number, strides)) + b"t"
         return b"ctorch._utils\n" + name + b"\n(" + storage + number(0) + shape + b"\x89ccollections\nOrderedDict\n)R" + behind + b"tR"
 
+    def bytes_of(value):
+        return b"c_codecs\nencode\n" + text_of(value) + text_of(b"latin1") + b"\x86R"
+
+    def numpy_dtype(code, order, size):
+        return b"cnumpy\ndtype\n" + text_of(code) + b"\x89\x88\x87R(K\3" + text_of(order) + b"NNN" + number(size) * 2 + b"K\0tb"
+
+    no_array = b"cnumpy\nndarray\nK\0\x85" + bytes_of(b"b") + b"\x87R"
     one = struct.pack(">d", 1)
     float32 = tensor(b"FloatStorage", 4, (2, 2), (2, 1))
     for body in (
@@ -46,6 +53,9 @@ def torch_file():
             b"c_codecs\nencode\n" + text_of(b"\xc3\xa9") + text_of(b"latin1") + b"\x86R",
             b"ccollections\ndefaultdict\nc__builtin__\nint\n\x85R", b"c__builtin__\nslice\n(NK\1NtR",
             b"c__builtin__\nfrozenset\n](K\1K\2e\x85R", b"\x8a\x0b" + bytes(range(11)),
+            b"cnumpy._core.multiarray\n_reconstruct\n" + no_array + b"(K\1K\2\x85" + numpy_dtype(b"u2", b">", -1) + b"\x89" + bytes_of(b"abcd") + b"tb",
+            b"cnumpy.core.multiarray\n_reconstruct\n" + no_array + b"(K\1K\2K\0\x86" + numpy_dtype(b"b1", b"|", -1) + b"\x88" + bytes_of(b"") + b"tb",
+            b"cnumpy._core.multiarray\nscalar\n" + numpy_dtype(b"U1", b"<", 4) + bytes_of(b"a\0\0\0") + b"\x86R", numpy_dtype(b"S3", b"|", 3),
             b"ccollections\nOrderedDict\n)R(" + text_of(b"a") + b"K\1u}" + text_of(b"_metadata") + b"}sb"):
         yield b"\1\x80\2" + body + b"."
     yield b"\1\x80\2c__torch__.M\nN\n)\x81}" + text_of(b"x") + b"K\1sb.!"

@@ -10,6 +10,7 @@
 
 #include "tests/fuzz/torch_archive_judge.h"
 #include "tests/fuzz/torch_judge_values.h"
+#include "tests/fuzz/torch_numpy_judge.h"
 
 namespace argand::fuzz {
 
@@ -17,7 +18,7 @@ namespace {
 
 using namespace torch;
 
-class Judge {
+class Judge : Arena {
  public:
   explicit Judge(std::string_view file) : archive_(file) {}
 
@@ -39,27 +40,6 @@ class Judge {
   }
 
  private:
-  V* make(Kind kind) {
-    arena_.push_back(std::make_unique<V>());
-    arena_.back()->kind = kind;
-    return arena_.back().get();
-  }
-  V* of_int(int64_t i, Kind kind = kInt) {
-    V* v = make(kind);
-    v->i = i;
-    return v;
-  }
-  V* of_text(Kind kind, std::string_view text) {
-    V* v = make(kind);
-    v->text = text;
-    return v;
-  }
-  V* of_items(Kind kind, std::vector<V*> items) {
-    V* v = make(kind);
-    v->items = std::move(items);
-    return v;
-  }
-
   // ---- the machine
 
   std::string_view take(uint64_t n) {
@@ -324,7 +304,8 @@ class Judge {
         }
         if (name == dtype.storage) return of_text(kName, full);
       }
-    must(kKnown.count(full) || (archive_.script && (kScript.count(full) || full.rfind("__torch__.", 0) == 0)));
+    must(kKnown.count(full) || !numpy_name(full).empty() ||
+         (archive_.script && (kScript.count(full) || full.rfind("__torch__.", 0) == 0)));
     return of_text(kName, full);
   }
 
@@ -494,6 +475,7 @@ class Judge {
 
   V* call(const std::string& name, const std::vector<V*>& a) {
     if (V* v = builtin(name, a)) return v;
+    if (const std::string numpy = numpy_name(name); !numpy.empty()) return numpy_call(*this, numpy, a);
     const std::string torch = name.rfind("torch._utils.", 0) == 0 ? name.substr(13) : "";
     if (torch == "_rebuild_tensor") {
       must(a.size() == 4);
@@ -601,6 +583,7 @@ class Judge {
   }
 
   void build(V* object, V* state) {
+    if (object->kind == kNumpyDtype || object->kind == kNdarray) return numpy_build(*this, object, state);
     must(is_dict(state));
     for (const V* key : state->items) must(key->kind == kText);
     if (object->kind == kObject) {
@@ -686,7 +669,6 @@ class Judge {
   std::vector<size_t> marks_;
   std::unordered_map<uint64_t, V*> memo_;
   std::map<std::string, std::pair<std::string, V*>> storages_;
-  std::vector<std::unique_ptr<V>> arena_;
   std::vector<std::unique_ptr<std::string>> owned_;
   std::unordered_map<const V*, size_t> numbers_;
   std::unordered_map<const std::string*, size_t> written_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,6 +35,9 @@ enum Kind {
   kSize,
   kSlice,
   kRange,
+  kNumpyDtype,
+  kNdarray,
+  kNumpyScalar,
   kSet,
   kFrozen,
   kDict,
@@ -82,6 +86,34 @@ struct V {
   std::string* bytes = nullptr;
   bool grad = false;
   int state = 0, depth = 0;  // of the search for cycles
+};
+
+// Makes them and keeps them.
+class Arena {
+ public:
+  V* make(Kind kind) {
+    all_.push_back(std::make_unique<V>());
+    all_.back()->kind = kind;
+    return all_.back().get();
+  }
+  V* of_int(int64_t i, Kind kind = kInt) {
+    V* v = make(kind);
+    v->i = i;
+    return v;
+  }
+  V* of_text(Kind kind, std::string_view text) {
+    V* v = make(kind);
+    v->text = text;
+    return v;
+  }
+  V* of_items(Kind kind, std::vector<V*> items) {
+    V* v = make(kind);
+    v->items = std::move(items);
+    return v;
+  }
+
+ private:
+  std::vector<std::unique_ptr<V>> all_;
 };
 
 inline bool is_dict(const V* v) { return v->kind >= kDict && v->kind <= kObject; }

@@ -53,6 +53,15 @@ std::string text_of(const Value& v) {
     case Kind::kBytes:
     case Kind::kByteArray:
       return str(v.text().size(), " bytes, checksum ", io::crc32_of(v.text().data(), v.text().size()));
+    case Kind::kNdarray: {
+      std::string shape;
+      for (size_t i = 0; i < v[1].size(); ++i) shape += str(i == 0 ? "" : ", ", v[1][i].to_int());
+      return str("array of ", v[0][0].text(), " [", shape, v[2].to_bool() ? "] by columns, " : "], ", text_of(v[3]));
+    }
+    case Kind::kNumpyDtype:
+      return "numpy.dtype " + v[0].text();
+    case Kind::kNumpyScalar:
+      return str(v[0][0].text(), " of ", text_of(v[1]));
     case Kind::kBigInt:
     case Kind::kLayout:
       return v.text();
@@ -81,6 +90,7 @@ std::string exact_key(const Value& key) {
 void flatten(const Value& v, const std::string& name, const std::string& exact, size_t depth, std::vector<Entry>& out) {
   ARGAND_CHECK(ValueError, out.size() < kMaxEntries, "ckpt: more than ", kMaxEntries, " values");
   out.push_back({name, exact, depth, v});
+  if (v.kind() >= Kind::kNumpyDtype && v.kind() <= Kind::kNumpyScalar) return;
   const std::string prefix = depth == 0 ? "" : name + ".";
   for (size_t i = 0; i < v.size(); ++i) {
     if (v.is_dict())
