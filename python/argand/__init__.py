@@ -54,11 +54,13 @@ _SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DictType", 
 def __getattr__(name):
     # What few programs need is loaded for those; it would double the time of `import argand`.
     from importlib import import_module
-    if name in ("__config__", "_dynamo", "_inductor", "_utils", "accelerator", "ao", "cpu", "distributions", "func", "futures", "fx", "hub",
-                "library", "models", "mps", "multiprocessing", "onnx", "profiler", "testing", "xpu"):
+    if name in ("__config__", "_dynamo", "_functorch", "_guards", "_inductor", "_utils", "accelerator", "ao", "cpu", "distributions", "func",
+                "futures", "fx", "hub", "library", "models", "mps", "multiprocessing", "onnx", "profiler", "return_types", "testing", "xpu"):
         return import_module("." + name, __name__)
     if name in ("ScriptFunction", "ScriptModule"):
         return getattr(jit, name)
+    if name == "StorageBase":
+        return UntypedStorage
     if name in ("SymBool", "SymFloat", "SymInt"):
         return getattr(types, name)
     if name in _SCRIPT_TYPES:

@@ -10,13 +10,22 @@ import sys
 from .torch_version import FOLLOWED, TorchVersion
 
 
+_PACKAGES = {"torch": "argand", "functorch": "argand._functorch"}  # all that torch's wheel has for programs
+
+
+def _real(name):
+    """The name here of a module of PyTorch's; None if it is none."""
+    package, dot, rest = name.partition(".")
+    return _PACKAGES[package] + dot + rest if package in _PACKAGES else None
+
+
 class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds torch and torch.x.y as argand and argand.x.y: the same module objects under both names."""
 
     def find_spec(self, name, path=None, target=None):
-        if name != "torch" and not name.startswith("torch."):
+        real = _real(name)
+        if real is None:
             return None
-        real = "argand" + name.removeprefix("torch")
         try:
             found = importlib.util.find_spec(real)
         except ModuleNotFoundError:
@@ -26,7 +35,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=found.submodule_search_locations is not None)
 
     def create_module(self, spec):
-        return importlib.import_module("argand" + spec.name.removeprefix("torch"))
+        return importlib.import_module(_real(spec.name))
 
     def exec_module(self, module):
         # import_module() ran it; the import system has set the alias's name and spec on it, which stay the real ones.

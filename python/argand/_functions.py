@@ -23,6 +23,12 @@ def typename(obj):
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
+def _reduced_results(self):
+    """How several results by name are pickled."""
+    from . import return_types
+    return return_types._results, (type(self).__name__, tuple(self))
+
+
 def _results_text(self):
     """Several results by name as PyTorch prints them, a line each."""
     parts = (f"{name}={value!r}" for name, value in zip(self.__match_args__, self))
@@ -89,6 +95,17 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
                              f"not be greater than actual buffer length ({len(data) + offset} bytes)")
         data = data[:count * dtype.itemsize]
     return tensor_over(UntypedStorage(over(data)), dtype).requires_grad_(requires_grad)
+
+
+def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
+    """A tensor of `size` elements over the beginning of a file.  shared: what is written to the tensor is written to the file, which is
+    made or made longer if need be; otherwise the file, which must be long enough, stays as it is."""
+    dtype = dtype or _C.get_default_dtype()
+    if size < 0:
+        raise ValueError(f"from_file(): expected a size of at least 0, got {size}")
+    if pin_memory or _C.device(device or "cpu").type != "cpu":
+        raise RuntimeError("from_file(): the memory of a file is neither pinned nor on a GPU: move the tensor there")
+    return tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)
 
 
 def split(tensor, split_size_or_sections, dim=0):

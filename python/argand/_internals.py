@@ -1,8 +1,9 @@
 """Names of torch._C that packages take, with what they mean here; importing this module adds them to argand._C."""
 import contextlib
+import sys
 import threading
 
-from . import _C
+from . import _C, _wrapped
 
 
 class DispatchKey:
@@ -62,8 +63,28 @@ class _nn:
         return _to_arguments(*args, **kwargs)
 
 
-for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_usage_once, _get_tracing_state, _nn):
+def _are_functorch_transforms_active():
+    """False: vmap is a loop, and gradients of functions are those of recorded calls."""
+    return False
+
+
+def _is_torch_function_mode_enabled():
+    """Whether a TorchFunctionMode is active."""
+    return len(_C._torch_function_modes()) > 0
+
+
+def _is_alias_of(a, b):
+    """Whether two tensors share memory."""
+    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+
+
+for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_usage_once, _get_tracing_state, _nn,
+               _are_functorch_transforms_active, _is_torch_function_mode_enabled, _is_alias_of):
     setattr(_C, _thing.__name__, _thing)
+
+# A module of its own, since packages import from it.
+_C.__path__ = []
+_C._functorch = sys.modules[_C.__name__ + "._functorch"] = _wrapped
 _C._TensorMeta = type(_C.Tensor)
 _C._has_xpu = _C._has_mps = _C._has_mkldnn = False
 

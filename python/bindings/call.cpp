@@ -401,21 +401,32 @@ PyObject* to_python(std::span<Tensor> tensors) {
 
 namespace {
 
-// torch.return_types.max and the like, made when first returned.
-PyTypeObject* result_type(const FunctionTable& table, const Overload& overload, size_t n) {
+PyTypeObject* new_result_type(const FunctionTable& table, const Overload& overload) {
+  std::vector<PyStructSequence_Field> fields;
+  for (const char* const* name = overload.result_names; *name; ++name) fields.push_back({*name, nullptr});
+  const auto n = static_cast<int>(fields.size());
+  fields.push_back({nullptr, nullptr});
+  static std::vector<std::unique_ptr<std::string>> names;  // which types refer to
+  names.push_back(std::make_unique<std::string>(str("torch.return_types.", table.name)));
+  PyStructSequence_Desc description{names.back()->c_str(), "", fields.data(), n};
+  PyTypeObject* const type = PyStructSequence_NewType(&description);
+  if (!type) return nullptr;
+  const nb::handle object(reinterpret_cast<PyObject*>(type));
+  const nb::module_ functions = nb::module_::import_("argand._functions");
+  object.attr("__repr__") = functions.attr("_results_text");
+  object.attr("__reduce__") = functions.attr("_reduced_results");
+  return type;
+}
+
+// torch.return_types.max and the like, made when first returned or asked for: one for the function and the method.
+PyTypeObject* result_type(const FunctionTable& table, const Overload& overload) {
   static std::unordered_map<const Overload*, PyTypeObject*> known;
+  static std::unordered_map<std::string, PyTypeObject*> by_name;
   PyTypeObject*& type = known[&overload];
   if (type) return type;
-  std::vector<PyStructSequence_Field> fields(n + 1, PyStructSequence_Field{nullptr, nullptr});
-  for (size_t i = 0; i < n; ++i) fields[i].name = overload.result_names[i];
-  static std::vector<std::unique_ptr<std::string>> names;
-  names.push_back(std::make_unique<std::string>(str("torch.return_types.", table.name)));
-  PyStructSequence_Desc description{names.back()->c_str(), "", fields.data(), static_cast<int>(n)};
-  type = PyStructSequence_NewType(&description);
-  if (type)
-    nb::handle(reinterpret_cast<PyObject*>(type)).attr("__repr__") =
-        nb::module_::import_("argand._functions").attr("_results_text");
-  return type;
+  PyTypeObject*& named = by_name[table.name];
+  if (!named) named = new_result_type(table, overload);
+  return type = named;
 }
 
 }  // namespace
@@ -423,7 +434,7 @@ PyTypeObject* result_type(const FunctionTable& table, const Overload& overload, 
 PyObject* to_python(const Call& call, std::span<Tensor> results) {
   const Overload& overload = call.overload();
   if (!overload.result_names) return to_python(results);
-  PyTypeObject* const type = result_type(call.table(), overload, results.size());
+  PyTypeObject* const type = result_type(call.table(), overload);
   if (!type) return nullptr;
   nb::object out = nb::steal(PyStructSequence_New(type));
   if (!out.is_valid()) return nullptr;
@@ -483,6 +494,14 @@ PyObject* documentation_of(PyObject* self, void*) {
     if (*o.signature) text += str(table_of(self).name, "(", o.signature, ")\n");
   return PyUnicode_FromString((text + "\n" + table_of(self).documentation).c_str());
 }
+// The type of several results; None if one is returned.
+PyObject* results_of(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    for (const Overload& o : table_of(self).overloads)
+      if (o.result_names) return Py_XNewRef(reinterpret_cast<PyObject*>(result_type(table_of(self), o)));
+    return Py_NewRef(Py_None);
+  });
+}
 PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("<built-in function %s>", table_of(self).name); }
 // Pickled by name, as functions of Python's are.
 PyObject* reduce(PyObject* self, PyObject*) {
@@ -504,6 +523,7 @@ PyGetSetDef function_properties[] = {{"__dict__", PyObject_GenericGetDict, PyObj
                                      {"__qualname__", name_of, nullptr, nullptr, nullptr},
                                      {"__module__", module_of, nullptr, nullptr, nullptr},
                                      {"__doc__", documentation_of, nullptr, nullptr, nullptr},
+                                     {"_return_type", results_of, nullptr, nullptr, nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef function_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef function_members[] = {

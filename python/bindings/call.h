@@ -47,7 +47,7 @@ struct Overload {
   const char* signature;  // as messages and documentation show it; empty: they do not
   std::span<const Parameter> parameters;
   PyObject* (*call)(const Call&);
-  const char* const* result_names;  // of several results, or null
+  const char* const* result_names;  // of several results, and a null behind them; or null
 };
 struct FunctionTable {
   const char* name;

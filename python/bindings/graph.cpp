@@ -245,10 +245,18 @@ nb::object next_functions(const NodeObject& self) {
   return nb::tuple(out);
 }
 
+// The leaf at the end of a graph; other nodes have no such attribute.
+nb::object variable(const NodeObject& self) {
+  const auto* const end = dynamic_cast<const autograd::AccumulateGrad*>(self.node.get());
+  if (!end) throw nb::attribute_error(str("'", self.node->name(), "' object has no attribute 'variable'").c_str());
+  return nb::steal(wrap(end->leaf()));
+}
+
 void add_nodes(nb::module_& module) {
   nb::class_<NodeObject>(module, "Node", nb::type_slots(node_slots), "A function of the backward graph.")
       .def("name", [](const NodeObject& n) { return n.node->name(); })
       .def_prop_ro("next_functions", next_functions)
+      .def_prop_ro("variable", variable)
       .def("__eq__",
            [](const NodeObject& a, nb::object b) {
              return nb::isinstance<NodeObject>(b) && nb::cast<NodeObject&>(b).node == a.node;

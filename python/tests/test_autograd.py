@@ -331,3 +331,11 @@ def test_hook_after_accumulation_is_for_leaves():
     w.register_post_accumulate_grad_hook(fails)
     with pytest.raises(KeyError, match="mine"):
         w.sum().backward()
+
+
+def test_a_graph_ends_at_variables():
+    w = torch.nn.Parameter(torch.ones(2))
+    node = (w * 2).grad_fn
+    assert node.next_functions[0][0].variable is w
+    with pytest.raises(AttributeError, match="'MulBackward0' object has no attribute 'variable'"):
+        node.variable

@@ -1,4 +1,7 @@
 """torch.func and torch.autograd.functional."""
+import subprocess
+import sys
+
 import argand as torch
 import pytest
 from argand import func
@@ -83,3 +86,36 @@ def test_functional_call_of_several_models():
     assert parameters["weight"].shape == (4, 2, 3) and buffers == {}
     out = func.vmap(lambda p: func.functional_call(models[0], p, (X,)))(parameters)
     torch.testing.assert_close(out, torch.stack([m(X) for m in models]))
+
+
+class Pair:
+    """Two tensors, as a package's container of tensors: vmap knows it by this method."""
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    shape = property(lambda self: self.a.shape[:1])
+
+    def unbind(self, dim):
+        return [Pair(a, b) for a, b in zip(self.a.unbind(dim), self.b.unbind(dim))]
+
+    def _add_batch_dim(self, *, in_dim, vmap_level):
+        raise AssertionError("never called")
+
+
+def test_vmap_cuts_containers_of_tensors():
+    pair = Pair(torch.arange(3.0), torch.arange(6.0).view(3, 2))
+    out = torch.func.vmap(lambda p, x: p.a + p.b.sum() + x, in_dims=(0, None))(pair, torch.tensor(1.0))
+    assert out.tolist() == [2, 7, 12]
+
+
+def test_functorch_is_torch_func(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch, functorch\nfrom functorch import vmap, grad, FunctionalModule\n"
+                      "import torch._functorch.vmap\nfrom torch._C._functorch import is_batchedtensor\n"
+                      "print(vmap is torch.func.vmap, grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
+                      "try: functorch.make_functional(torch.nn.Linear(1, 1))\n"
+                      "except NotImplementedError as e: print(e)\n")
+    out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
+    assert out.stdout.splitlines() == ["True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
+                                       "stack_module_state() for several models"], out.stderr

@@ -407,3 +407,29 @@ def test_what_no_gradient_reads_may_be_written_in_place():
 
 def test_devices_compare_with_none():
     assert not torch.device("cpu") == None and torch.device("cpu") != None  # noqa: E711
+
+
+def test_results_with_names_have_types():
+    x = torch.tensor([[3.0, 1.0], [2.0, 5.0]])
+    for result, name in ((torch.max(x, 0), "max"), (x.max(0), "max"), (x.sort(), "sort"), (torch.linalg.svd(x), "linalg_svd")):
+        assert type(result) is getattr(torch.return_types, name) and type(result) in torch.return_types.all_return_types
+        again = pickle.loads(pickle.dumps(result))
+        assert type(again) is type(result) and all(a.equal(b) for a, b in zip(again, result))
+    with pytest.raises(AttributeError, match="no attribute 'add'"):  # returns one
+        torch.return_types.add
+
+
+def test_a_file_as_memory(tmp_path):
+    path = tmp_path / "numbers"
+    x = torch.from_file(path, shared=True, size=4, dtype=torch.int32)
+    x.copy_(torch.arange(4))
+    assert path.read_bytes() == bytes([0, 0, 0, 0, 1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0])
+    y = torch.from_file(path, size=2, dtype=torch.int32)
+    y += 7
+    assert y.tolist() == [7, 8] and x.tolist() == [0, 1, 2, 3]
+    assert torch.from_file(path).shape == (0,)
+    for arguments, message in ((dict(size=5), "expected 20 bytes in .*, which has 16"), (dict(size=1, device="meta"), "the memory of a file")):
+        with pytest.raises(RuntimeError, match=message):
+            torch.from_file(path, **arguments)
+    with pytest.raises(ValueError, match="size of at least 0"):
+        torch.from_file(path, size=-1)

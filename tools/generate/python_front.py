@@ -174,7 +174,7 @@ class Overload:
         lines = [f"constexpr Parameter {self.symbol}_parameters[] = {{"
                  + ", ".join(p.table_entry() for p in self.parameters) + "};"] if self.parameters else []
         if self.names():
-            lines.append(f"constexpr const char* {self.symbol}_results[] = {{" + ", ".join(f'"{n}"' for n in self.names()) + "};")
+            lines.append(f"constexpr const char* {self.symbol}_results[] = {{" + ", ".join(f'"{n}"' for n in self.names()) + ", nullptr};")
         body = [f"  [[maybe_unused]] auto&& a{i} = {v};" for i, v in enumerate(self.values)]
         given = [f"a{i}" for i in range(len(self.values))]
         self_at = next((i for i, a in enumerate(s.args) if a.name == "self"), None)

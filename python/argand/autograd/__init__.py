@@ -2,7 +2,7 @@
 import warnings
 
 from .. import _C
-from . import function, functional, grad_mode, graph  # noqa: F401
+from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401

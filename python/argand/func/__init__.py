@@ -137,16 +137,26 @@ def hessian(func, argnums=0):
     return jacrev(first, argnums)
 
 
-def _slice(leaf, dim, i):
-    return leaf if dim is None else leaf.select(dim, i)
+def _has_slices(value):
+    """Whether it is a tensor, or tensors of a package that are one (they have the method by which PyTorch's vmap knows them)."""
+    return isinstance(value, _C.Tensor) or hasattr(type(value), "_add_batch_dim")
 
 
-def _dims(in_dims, nest):
+def _leaves(nest):
+    return tree_flatten(nest, is_leaf=_has_slices)
+
+
+def _dims(in_dims, flat):
     """in_dims for each leaf of an argument: one for all of them, or a nest with one each."""
-    flat, spec = tree_flatten(nest)
     if in_dims is None or isinstance(in_dims, int):
-        return [in_dims if isinstance(x, _C.Tensor) else None for x in flat]
+        return [in_dims if _has_slices(x) else None for x in flat]
     return tree_flatten(in_dims)[0]
+
+
+def _columns(flat, dims, n):
+    """The slices of the leaves of an argument: a list for each of n calls."""
+    cut = [[x] * n if d is None else x.unbind(d) for x, d in zip(flat, dims)]
+    return [[slices[i] for slices in cut] for i in range(n)]
 
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
@@ -156,18 +166,17 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         dims = tuple(in_dims) if isinstance(in_dims, (tuple, list)) else (in_dims,) * len(args)
         if len(dims) != len(args):
             raise ValueError(f"vmap: in_dims is not compatible with the structure of inputs: {len(dims)} for {len(args)} arguments")
-        parts = [(*tree_flatten(a), _dims(d, a)) for a, d in zip(args, dims)]
-        named = [(key, *tree_flatten(a), _dims(0, a)) for key, a in kwargs.items()]
-        everything = [(flat, ds) for flat, _, ds in parts] + [(flat, ds) for _, flat, _, ds in named]
-        sizes = {x.shape[d] for flat, ds in everything for x, d in zip(flat, ds) if d is not None}
+        parts = [_leaves(a) for a in (*args, *kwargs.values())]
+        dims = [_dims(d, flat) for (flat, _), d in zip(parts, (*dims, *(0,) * len(kwargs)))]
+        sizes = {x.shape[d] for (flat, _), ds in zip(parts, dims) for x, d in zip(flat, ds) if d is not None}
         if len(sizes) != 1:
             raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
                              "for the mapped dimension")
-        results, spec = [], None
-        for i in range(sizes.pop()):
-            cut = [tree_unflatten([_slice(x, d, i) for x, d in zip(flat, ds)], s) for flat, s, ds in parts]
-            keywords = {key: tree_unflatten([_slice(x, d, i) for x, d in zip(flat, ds)], s) for key, flat, s, ds in named}
-            flat, spec = tree_flatten(func(*cut, **keywords))
+        n, results, spec = sizes.pop(), [], None
+        columns = [_columns(flat, ds, n) for (flat, _), ds in zip(parts, dims)]
+        for i in range(n):
+            cut = [tree_unflatten(column[i], s) for column, (_, s) in zip(columns, parts)]
+            flat, spec = _leaves(func(*cut[:len(args)], **dict(zip(kwargs, cut[len(args):]))))
             results.append(flat)
         places = out_dims if isinstance(out_dims, (tuple, list)) else (out_dims,) * len(results[0])
         return tree_unflatten([column[0] if place is None else _C.stack(column, place)

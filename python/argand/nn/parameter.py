@@ -2,7 +2,7 @@
 from .. import _C
 
 
-class _ParameterType(type(_C.Tensor)):
+class _ParameterMeta(type(_C.Tensor)):
     """Tensors of other classes count as parameters if they say so by `_is_param`."""
 
     def __instancecheck__(cls, instance):
@@ -12,7 +12,7 @@ class _ParameterType(type(_C.Tensor)):
             cls is Parameter and isinstance(instance, _C.Tensor) and getattr(instance, "_is_param", False))
 
 
-class Parameter(_C.Tensor, metaclass=_ParameterType):
+class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     """A tensor that is a parameter of the module it is assigned to; requires grad unless said otherwise."""
 
     __torch_function__ = _C._disabled_torch_function_impl
@@ -27,12 +27,12 @@ class Parameter(_C.Tensor, metaclass=_ParameterType):
 _C._set_parameter_type(Parameter)
 
 
-class _BufferType(type(_C.Tensor)):
+class _BufferMeta(type(_C.Tensor)):
     def __instancecheck__(cls, instance):
         return isinstance(instance, _C.Tensor) and getattr(instance, "_is_buffer", False)
 
 
-class Buffer(_C.Tensor, metaclass=_BufferType):
+class Buffer(_C.Tensor, metaclass=_BufferMeta):
     """A tensor that is a buffer of the module it is assigned to, part of its state_dict() if persistent."""
 
     def __new__(cls, data=None, *, persistent=True):

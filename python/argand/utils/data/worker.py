@@ -106,14 +106,19 @@ class Fetcher:
         return samples
 
 
+def _generate_state(base_seed, worker_id):
+    """Four numbers for NumPy's generator in a worker."""
+    from numpy.random import SeedSequence
+    return SeedSequence([worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]).generate_state(4).tolist()
+
+
 def seed_everything(seed, worker_id, base_seed):
     """The generators of Python, of this library and of NumPy, each worker's differently and every time the same."""
     random.seed(seed)
     manual_seed(seed)
     np = sys.modules.get("numpy")
     if np is not None:
-        entropy = [worker_id, base_seed & 0xFFFFFFFF, base_seed >> 32, 0]
-        np.random.seed(np.random.SeedSequence(entropy).generate_state(4))
+        np.random.seed(_generate_state(base_seed, worker_id))
 
 
 def run(channel, others, worker_id, num_workers, base_seed, dataset, fetcher_arguments, init_fn):

@@ -1,0 +1,22 @@
+"""torch._C._functorch, of which packages take what tells vmap's tensors from others: here none is wrapped."""
+
+
+def is_batchedtensor(tensor):
+    """False."""
+    return False
+
+
+is_gradtrackingtensor = is_functorch_wrapped_tensor = is_batchedtensor
+
+
+def get_unwrapped(tensor):
+    """The tensor."""
+    return tensor
+
+
+def _add_batch_dim(*_):
+    """Raises NotImplementedError."""
+    raise NotImplementedError("torch._C._functorch: vmap is a loop over slices: no tensor is wrapped")
+
+
+_remove_batch_dim = _add_batch_dim

@@ -1,0 +1,80 @@
+"""torch.autograd.forward_ad, next to derivatives that are known and to those of functional.jvp."""
+import argand as torch
+import pytest
+from argand.autograd import forward_ad as fwAD
+from argand.autograd import functional
+
+
+def random(*shape):
+    return torch.randn(*shape, dtype=torch.float64)
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.sin(), lambda x: (x @ x.T).tanh().sum(0), lambda x: torch.softmax(x, 1)[:, :2].clone().mul_(3), lambda x: x[[0, 0, 2]].exp().prod(1),
+    lambda x: torch.nn.functional.layer_norm(x, (4,)).abs().max(1).values])
+def test_tangents_are_products_with_jacobians(function):
+    x, t = random(3, 4), random(3, 4)
+    with fwAD.dual_level():
+        primal, tangent = fwAD.unpack_dual(function(fwAD.make_dual(x, t)))
+    expected, slope = functional.jvp(function, x, t)
+    assert primal.equal(expected) and torch.allclose(tangent, slope) and not primal.requires_grad and not tangent.requires_grad
+
+
+def test_what_depends_on_no_dual_has_no_tangent():
+    x, t, w = random(3), random(3), random(3).requires_grad_()
+    with fwAD.dual_level():
+        dual = fwAD.make_dual(x, t)
+        assert fwAD.unpack_dual(dual).tangent is t and fwAD.unpack_dual(dual).primal.equal(x)
+        for other in (x, w, w * 2, dual.argmax(), (dual * 2).detach()):
+            primal, tangent = fwAD.unpack_dual(other)
+            assert tangent is None and primal is other
+    assert fwAD.unpack_dual(dual).tangent is None and fwAD.unpack_dual(dual * 2).tangent is None  # the level is over
+
+
+def test_several_duals_add_up():
+    x, y, a, b = (random(3) for _ in range(4))
+    with fwAD.dual_level():
+        d, e = fwAD.make_dual(x, a), fwAD.make_dual(y, b)
+        assert torch.allclose(fwAD.unpack_dual(d * e).tangent, a * y + x * b)
+        assert torch.allclose(fwAD.unpack_dual(d ** 2).tangent, 2 * x * a)
+
+
+def test_tangents_have_gradients_by_what_requires_them():
+    x, t, w = random(3), random(3), random(3).requires_grad_()
+    with fwAD.dual_level():
+        primal, tangent = fwAD.unpack_dual((fwAD.make_dual(x, t) * w).sin())
+        assert primal.requires_grad
+        slope, = torch.autograd.grad(tangent.sum(), w)
+        z = random(3).requires_grad_()
+        inner, = torch.autograd.grad((fwAD.make_dual(z, t) ** 3).sum(), z, create_graph=True)  # forward over reverse
+        assert torch.allclose(fwAD.unpack_dual(inner).tangent, 6 * z * t)
+    assert torch.allclose(slope, t * ((x * w).cos() - x * w * (x * w).sin()))
+
+
+def test_modules():
+    model, x = torch.nn.Linear(2, 1).double(), random(5, 2)
+    weight, t = model.weight, random(1, 2)
+    with fwAD.dual_level():
+        del model.weight
+        model.weight = fwAD.make_dual(weight, t)
+        assert torch.allclose(fwAD.unpack_dual(model(x)).tangent, x @ t.T)
+
+
+def test_misuse():
+    x = random(3)
+    with pytest.raises(RuntimeError, match="no level exists"):
+        fwAD.make_dual(x, x)
+    with pytest.raises(RuntimeError, match="not the last one"):
+        fwAD.exit_dual_level()
+    with fwAD.dual_level():
+        with pytest.raises(RuntimeError, match="Nested forward mode"):
+            fwAD.enter_dual_level()
+        for tensor, tangent, error, message in ((x.long(), x, ValueError, "tensor to be floating point"), (x, 3, ValueError, "tangent to be"),
+                                                (x, x[:2], RuntimeError, "shape of the tensor"), (x, x.float(), RuntimeError, "dtype of the")):
+            with pytest.raises(error, match=message):
+                fwAD.make_dual(tensor, tangent)
+
+    @fwAD.dual_level()
+    def within():
+        return fwAD.unpack_dual(fwAD.make_dual(x, x) * 2).tangent
+    assert within().equal(2 * x)
