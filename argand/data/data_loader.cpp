@@ -57,7 +57,7 @@ DataLoader::Iterator& DataLoader::Iterator::operator++() {
   return *this;
 }
 
-DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
+DataLoader::DataLoader(std::shared_ptr<const AnyDataset> dataset, DataLoaderOptions options,
                        std::unique_ptr<Sampler> sampler)
     : dataset_(std::move(dataset)), options_(std::move(options)), sampler_(std::move(sampler)) {
   ARGAND_CHECK(ValueError, dataset_, "DataLoader: the data set is null");

@@ -40,7 +40,7 @@ class DataLoader {
   };
 
   // ValueError for no data set, a batch size below 1 or a negative number of workers.
-  DataLoader(std::shared_ptr<const Dataset> dataset, DataLoaderOptions options,
+  DataLoader(std::shared_ptr<const AnyDataset> dataset, DataLoaderOptions options,
              std::unique_ptr<Sampler> sampler = nullptr);
 
   Iterator begin();
@@ -62,7 +62,7 @@ class DataLoader {
   int64_t batches_of(int64_t samples) const;
   Generator generator() const;  // of the shuffle
 
-  std::shared_ptr<const Dataset> dataset_;
+  std::shared_ptr<const AnyDataset> dataset_;
   DataLoaderOptions options_;
   std::unique_ptr<Sampler> sampler_;
   std::shared_ptr<int64_t> given_;    // of the pass that was begun last; null: none was

@@ -15,7 +15,7 @@ namespace argand::data {
 namespace {
 
 // Sample i is [i, 2i] with target i; `at` is called before it is made.
-class Numbers : public Dataset {
+class Numbers : public AnyDataset {
  public:
   explicit Numbers(int64_t size, std::function<void(int64_t)> at = nullptr) : size_(size), at_(std::move(at)) {}
   int64_t size() const override { return size_; }

@@ -46,7 +46,7 @@ Tensor stack_or_none(const std::vector<Tensor>& tensors, IntArrayRef indices) {
 
 }  // namespace
 
-Example<> Dataset::get_batch(IntArrayRef indices) const {
+Example<> AnyDataset::get_batch(IntArrayRef indices) const {
   std::vector<Tensor> data, targets;
   for (const int64_t i : indices) {
     Example<> e;
@@ -83,7 +83,7 @@ Example<> MapDataset::get(int64_t index) const {
   return {e.data.select(0, 0), e.target.defined() ? e.target.select(0, 0) : Tensor()};
 }
 
-Subset::Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices)
+Subset::Subset(std::shared_ptr<const AnyDataset> from, std::vector<int64_t> indices)
     : from_(std::move(from)), indices_(std::move(indices)) {
   for (const int64_t i : indices_)
     ARGAND_CHECK(IndexError, i >= 0 && i < from_->size(), "Subset: index ", i, " is out of range for ", from_->size(),

@@ -9,9 +9,10 @@
 
 namespace argand::data {
 
-class Dataset {
+// One object for all workers, behind a virtual interface; datasets/base.h has LibTorch's class templates.
+class AnyDataset {
  public:
-  virtual ~Dataset() = default;
+  virtual ~AnyDataset() = default;
   virtual int64_t size() const = 0;
   // REQUIRES: 0 <= index < size().
   virtual Example<> get(int64_t index) const = 0;
@@ -20,7 +21,7 @@ class Dataset {
 };
 
 // Rows of tensors: data[i] and target[i].  A batch is one gather of rows.
-class TensorDataset final : public Dataset {
+class TensorDataset final : public AnyDataset {
  public:
   // ShapeError unless both have a first dimension of one size; target may be undefined.
   explicit TensorDataset(Tensor data, Tensor target = {});
@@ -35,30 +36,30 @@ class TensorDataset final : public Dataset {
 };
 
 // A data set whose batches go through a function.  The function sees examples with a batch dimension, also from get().
-class MapDataset final : public Dataset {
+class MapDataset final : public AnyDataset {
  public:
   using Transform = std::function<Example<>(Example<>)>;
-  MapDataset(std::shared_ptr<const Dataset> from, Transform transform)
+  MapDataset(std::shared_ptr<const AnyDataset> from, Transform transform)
       : from_(std::move(from)), transform_(std::move(transform)) {}
   int64_t size() const override { return from_->size(); }
   Example<> get(int64_t index) const override;
   Example<> get_batch(IntArrayRef indices) const override { return transform_(from_->get_batch(indices)); }
 
  private:
-  std::shared_ptr<const Dataset> from_;
+  std::shared_ptr<const AnyDataset> from_;
   Transform transform_;
 };
 
 // Some of the examples of a data set, in a given order.  IndexError for an index outside it.
-class Subset final : public Dataset {
+class Subset final : public AnyDataset {
  public:
-  Subset(std::shared_ptr<const Dataset> from, std::vector<int64_t> indices);
+  Subset(std::shared_ptr<const AnyDataset> from, std::vector<int64_t> indices);
   int64_t size() const override { return static_cast<int64_t>(indices_.size()); }
   Example<> get(int64_t index) const override { return from_->get(indices_[static_cast<size_t>(index)]); }
   Example<> get_batch(IntArrayRef indices) const override;
 
  private:
-  std::shared_ptr<const Dataset> from_;
+  std::shared_ptr<const AnyDataset> from_;
   std::vector<int64_t> indices_;
 };
 

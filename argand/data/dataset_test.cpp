@@ -94,7 +94,7 @@ TEST(Subset, OrderRepetitionAndBounds) {
 }
 
 // Samples whose shape is their index, to be stacked by the base class.
-class Growing final : public Dataset {
+class Growing final : public AnyDataset {
  public:
   int64_t size() const override { return 4; }
   Example<> get(int64_t i) const override { return {zeros({i < 3 ? 2 : 3}), {}}; }

@@ -87,7 +87,7 @@ Value load_archive(const ByteSource& source, const LoadOptions& options) {
     const bool verify = options.verify.value_or(true);
     return read_storage(request, device, big, [&](void* out, size_t) { zip.read(*member, out, verify); });
   };
-  TorchNames names(storage, script, options.max_tensors);
+  TorchNames names(storage, script || options.script_names, options.max_tensors);
   const std::string bytes = zip.read(*pickle, source.size());
   PickleLimits limits = options.pickle;
   limits.tree_bytes += static_cast<size_t>(source.size());  // the pickle and the storages together are as large again

@@ -26,6 +26,8 @@ struct LoadOptions {
   // Whether checksums are compared.  If not given: of all that is read, and not of mapped storages, since that would
   // read them all; the structure's is compared in any case.
   std::optional<bool> verify;
+  // Whether the names of TorchScript are read without `constants.pkl`, too: LibTorch's pickle_save writes them.
+  bool script_names = false;
   size_t max_tensors = size_t{1} << 20;
   PickleLimits pickle;  // its tree_bytes beyond the size of the file
 };

@@ -113,7 +113,10 @@ std::vector<char> pickle_save(const IValue& value) {
 }
 
 IValue pickle_load(const std::vector<char>& data) {
-  return to_ivalue(io::load_torch(io::MemorySource("pickle_load", std::string_view(data.data(), data.size()))));
+  io::LoadOptions options;
+  options.script_names = true;
+  const std::string_view bytes(data.data(), data.size());
+  return to_ivalue(io::load_torch(io::MemorySource("pickle_load", bytes), options));
 }
 
 }  // namespace argand

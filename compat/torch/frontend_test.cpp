@@ -9,6 +9,7 @@
 #include <torch/detail/static.h>
 #include <torch/torch.h>
 
+#include <fstream>
 #include <thread>
 
 #include "c10/cuda/CUDAGuard.h"
@@ -587,6 +588,15 @@ TEST(Frontend, Pickles) {
   const auto tuple = torch::pickle_load(
       torch::pickle_save(std::make_tuple(1, 2.5, std::string("s"), true, std::vector<int64_t>{1, 2}, c10::IValue())));
   EXPECT_EQ(c10::str(tuple), "(1, 2.5, s, True, [1, 2], None)");
+  std::ifstream file("tests/data/checkpoints/libtorch_pickle.bin", std::ios::binary);
+  const auto theirs = torch::pickle_load({std::istreambuf_iterator<char>(file), {}}).toGenericDict();
+  EXPECT_TRUE(theirs.at("tensor").toTensor().equal(torch::arange(3)));
+  EXPECT_EQ(theirs.at("ints").toIntVector(), (std::vector<int64_t>{1, 2}));
+  EXPECT_EQ(theirs.at("doubles").toDoubleVector(), std::vector<double>{1.5});
+  EXPECT_EQ(c10::str(theirs.at("bools")), "[True, False]");
+  EXPECT_TRUE(theirs.at("tensors").toTensorVector()[0].equal(torch::ones({1})));
+  EXPECT_EQ(c10::str(theirs.at("tuple")), "(1, x, None)");
+  EXPECT_EQ(theirs.at("inner").toGenericDict().at(3).toDouble(), 0.5);
   EXPECT_THROW(torch::pickle_load({'x'}), c10::Error);
   EXPECT_THROW(torch::pickle_save(at::detail::createCPUGenerator(1)), c10::Error);
 }

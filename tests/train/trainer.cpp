@@ -55,7 +55,7 @@ class Cnn final : public Network {
 };
 
 // Noise with a bright band for the class; transformed batch by batch, as images of a file would be.
-std::shared_ptr<const data::Dataset> make_data() {
+std::shared_ptr<const data::AnyDataset> make_data() {
   const Generator g = make_cpu_generator(11);
   const Tensor images = randint(0, 100, {kSamples, 1, kSide, kSide}, g, kByte),
                labels = arange(kSamples).remainder(kClasses);

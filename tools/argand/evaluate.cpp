@@ -9,7 +9,7 @@
 
 namespace argand::cli {
 
-Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device,
+Evaluation evaluate(Classifier& model, const data::AnyDataset& set, int classes, const Device& device,
                     size_t most_mistakes) {
   constexpr int64_t kBatch = 1000;
   const InferenceMode inference;

@@ -21,7 +21,7 @@ struct Evaluation {
 };
 
 // Runs in evaluation mode and gives the network its mode back.
-Evaluation evaluate(Classifier& model, const data::Dataset& set, int classes, const Device& device,
+Evaluation evaluate(Classifier& model, const data::AnyDataset& set, int classes, const Device& device,
                     size_t most_mistakes = 0);
 
 }  // namespace argand::cli

@@ -23,7 +23,7 @@ Tensor normalize_images(const Tensor& bytes) {
   return bytes.to(kFloat).unsqueeze(1).mul_(1 / (255 * kDeviation)).sub_(kMean / kDeviation);
 }
 
-std::shared_ptr<const data::Dataset> make_dataset(const io::ImageSet& set) {
+std::shared_ptr<const data::AnyDataset> make_dataset(const io::ImageSet& set) {
   auto rows = std::make_shared<data::TensorDataset>(bytes_tensor(set.images, {set.count, set.height, set.width}),
                                                     bytes_tensor(set.labels, {set.count}).to(kLong));
   return std::make_shared<data::MapDataset>(std::move(rows), [](data::Example<> e) {

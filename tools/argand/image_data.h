@@ -14,7 +14,7 @@ namespace argand::cli {
 Tensor normalize_images(const Tensor& bytes);
 
 // The set as a data set of normalised batches: data float32 [N, 1, H, W], target int64 [N].
-std::shared_ptr<const data::Dataset> make_dataset(const io::ImageSet& set);
+std::shared_ptr<const data::AnyDataset> make_dataset(const io::ImageSet& set);
 
 // What a network for this data set must take and tell apart; ValueError for an empty set or a label out of range.
 ImageTask task_of(const io::Mnist& mnist);

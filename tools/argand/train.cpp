@@ -291,7 +291,7 @@ class Run {
   const std::string folder_;
   const io::Mnist mnist_;
   const ImageTask task_;
-  const std::shared_ptr<const data::Dataset> train_, test_;
+  const std::shared_ptr<const data::AnyDataset> train_, test_;
   data::DataLoader loader_;
   std::shared_ptr<Classifier> model_;
   std::unique_ptr<optim::Optimizer> optimizer_;

@@ -8,7 +8,7 @@
 //   auto loader = data::make_data_loader(std::move(set), 16);
 //
 // Thread safety: each worker of a loader has a copy of the data set, so copies must be able to work side by side.
-// data::Dataset, with one object for all workers and batches of tensors, is simpler where it suffices.
+// data::AnyDataset, with one object for all workers and batches of tensors, is simpler where it suffices.
 #pragma once
 #include <optional>
 #include <vector>
@@ -75,3 +75,10 @@ template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, /*BatchRequest=*/size_t>;
 
 }  // namespace argand::data::datasets
+
+namespace argand::data {
+
+using datasets::BatchDataset;
+using datasets::Dataset;
+
+}  // namespace argand::data

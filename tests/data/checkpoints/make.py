@@ -1,6 +1,6 @@
 """Writes the files beside this script with PyTorch (2.15.0); argand/io/torch_file_test.cpp knows what is in them.
 
-python make.py; then, for libtorch.pt, the C++ program at its end, built against LibTorch.
+python make.py; then, for libtorch.pt and libtorch_pickle.bin, the C++ programs at its end, built against LibTorch.
 """
 import collections
 import os
@@ -54,3 +54,7 @@ torch.jit.script(Scripted()).save("script.pt")
 # archive.write("t", torch::arange(6).view({2, 3}).t());
 # inner.write("x", torch::ones({2}).set_requires_grad(true)); archive.write("inner", inner);
 # archive.save_to("libtorch.pt");
+
+# c10::impl::GenericDict d(c10::StringType::get(), c10::AnyType::get()), with "tensor" torch::arange(3), "ints" {1, 2},
+# "doubles" {1.5}, "bools" {true, false}, "tensors" {torch::ones({1})}, "tuple" (1, "x", None), "inner" {3: 0.5};
+# torch::pickle_save(d) is libtorch_pickle.bin.
