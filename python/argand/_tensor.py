@@ -402,13 +402,16 @@ def _converted(result, cls):
     return result
 
 
+_NOT_CONVERTED = {Tensor.grad.__get__, Tensor._grad.__get__, Tensor._base.__get__}  # objects that are there
+
+
 def __torch_function__(cls, func, types, args=(), kwargs=None):
     """What functions do with subclasses of Tensor: they take them as tensors, and results are of the subclass."""
     if not all(issubclass(cls, t) for t in types):
         return NotImplemented
     with _C.DisableTorchFunctionSubclass():
         result = func(*args, **(kwargs or {}))
-    return result if cls is Tensor else _converted(result, cls)
+    return result if cls is Tensor or func in _NOT_CONVERTED else _converted(result, cls)
 
 
 Tensor.__torch_function__ = classmethod(__torch_function__)

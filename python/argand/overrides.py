@@ -8,6 +8,7 @@ import functools
 
 from . import _C
 from ._C import Tensor
+from ._tensor import _NOT_CONVERTED
 
 
 def has_torch_function(relevant_args):
@@ -96,12 +97,14 @@ def get_ignored_functions():
 
 
 def get_default_nowrap_functions():
-    """Functions whose results keep their type: attributes, which never ask, are all there are."""
-    return set()
+    """Functions whose results keep their type."""
+    return _NOT_CONVERTED
 
 
 def resolve_name(f):
     """"torch.add", or None for what cannot be overridden."""
+    if getattr(f, "__name__", "") in ("__get__", "__set__"):
+        return f"torch.Tensor.{f.__self__.__name__}.{f.__name__}"
     for owner, functions in get_overridable_functions().items():
         if any(f is g for g in functions):
             prefix = "torch.Tensor" if owner is Tensor else owner.__name__.replace("argand", "torch", 1)
@@ -111,4 +114,4 @@ def resolve_name(f):
 
 def is_tensor_method_or_property(func):
     """Whether it is a method of Tensor, or the getter of an attribute."""
-    return isinstance(func, type(Tensor.add)) or getattr(func, "__name__", "") == "__get__"
+    return isinstance(func, type(Tensor.add)) or getattr(func, "__name__", "") in ("__get__", "__set__")

@@ -189,6 +189,17 @@ PyObject* call_override(const char* name, const char* reflected, PyObject* a, Py
   });
 }
 
+PyObject* override_attribute(const char* name, PyObject* self, PyObject* value) {
+  return guarded([&] {
+    const nb::object function =
+        nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr(name).attr(value ? "__set__" : "__get__");
+    PyObject* const arguments[] = {self, value};
+    PyObject* const result = call_override(function.ptr(), arguments, value ? 2 : 1, nullptr);
+    if (!result) throw nb::python_error();
+    return result;
+  });
+}
+
 void add_overrides(nb::module_& module) {
   add_switch<SubclassesOff>(module, "DisableTorchFunctionSubclass", "A scope in which classes override nothing.");
   add_switch<AllOff>(module, "DisableTorchFunction", "A scope in which neither classes nor modes override anything.");

@@ -14,6 +14,8 @@ PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t n
 // The same for an operator: Tensor's attribute `name`, or `reflected` with the arguments exchanged where the first is
 // no tensor.
 PyObject* call_override(const char* name, const char* reflected, PyObject* a, PyObject* b);
+// The same for an attribute of Tensor that is read, or set if there is a value.
+PyObject* override_attribute(const char* name, PyObject* self, PyObject* value);
 
 void add_overrides(nb::module_& module);
 

@@ -1,4 +1,6 @@
 // Methods of tensors that are no ops.
+#include <algorithm>
+
 #include "argand/core/dispatch.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
@@ -6,6 +8,7 @@
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
+#include "bindings/overrides.h"
 
 namespace argand::python {
 namespace {
@@ -103,25 +106,40 @@ PyObject* tolist(PyObject* self, PyObject*) {
   });
 }
 
-PyMethodDef methods[] = {{"dim", dim, METH_NOARGS, "The number of dimensions."},
-                         {"ndimension", dim, METH_NOARGS, "The number of dimensions."},
-                         {"numel", numel, METH_NOARGS, "The number of elements."},
-                         {"nelement", numel, METH_NOARGS, "The number of elements."},
-                         {"element_size", element_size, METH_NOARGS, "Bytes of one element."},
-                         {"storage_offset", storage_offset, METH_NOARGS, "Elements before the first, in the storage."},
-                         {"get_device", get_device, METH_NOARGS, "The index of the CUDA device, -1 on the CPU."},
-                         {"is_floating_point", is_floating_point, METH_NOARGS, "Whether the dtype is a real float."},
-                         {"is_complex", is_complex, METH_NOARGS, "Whether the dtype is complex."},
-                         {"is_signed", is_signed, METH_NOARGS, "Whether the dtype has negative numbers."},
-                         {"is_inference", is_inference, METH_NOARGS, "Whether it was made in inference mode."},
-                         {"is_pinned", is_pinned, METH_NOARGS, "Whether it is in page-locked memory."},
-                         {"_is_view", is_view, METH_NOARGS, "Whether it is a view made by an op."},
-                         {"data_ptr", data_ptr, METH_NOARGS, "The address of the first element."},
-                         {"item", item, METH_NOARGS, "The only element as a number."},
-                         {"retain_grad", retain_grad, METH_NOARGS, "Keeps the gradient though it is no leaf."},
-                         {"detach_", detach_in_place, METH_NOARGS, "Makes it a leaf without history."},
-                         {"pin_memory", pin_memory, METH_NOARGS, "A copy in page-locked memory."},
-                         {"tolist", tolist, METH_NOARGS, "The elements as nested lists of numbers."},
+template <size_t N>
+struct Name {
+  char text[N];
+  constexpr Name(const char (&from)[N]) { std::copy_n(from, N, text); }
+};
+template <Name name, PyCFunction F>
+PyObject* asked(PyObject* self, PyObject* nothing) {
+  if (is_overridden(&self, 1)) return call_override(name.text, name.text, self, nullptr);
+  return F(self, nothing);
+}
+template <Name name, PyCFunction F>
+constexpr PyMethodDef method(const char* text) {
+  return {name.text, asked<name, F>, METH_NOARGS, text};
+}
+
+PyMethodDef methods[] = {method<"dim", dim>("The number of dimensions."),
+                         method<"ndimension", dim>("The number of dimensions."),
+                         method<"numel", numel>("The number of elements."),
+                         method<"nelement", numel>("The number of elements."),
+                         method<"element_size", element_size>("Bytes of one element."),
+                         method<"storage_offset", storage_offset>("Elements before the first, in the storage."),
+                         method<"get_device", get_device>("The index of the CUDA device, -1 on the CPU."),
+                         method<"is_floating_point", is_floating_point>("Whether the dtype is a real float."),
+                         method<"is_complex", is_complex>("Whether the dtype is complex."),
+                         method<"is_signed", is_signed>("Whether the dtype has negative numbers."),
+                         method<"is_inference", is_inference>("Whether it was made in inference mode."),
+                         method<"is_pinned", is_pinned>("Whether it is in page-locked memory."),
+                         method<"_is_view", is_view>("Whether it is a view made by an op."),
+                         method<"data_ptr", data_ptr>("The address of the first element."),
+                         method<"item", item>("The only element as a number."),
+                         method<"retain_grad", retain_grad>("Keeps the gradient though it is no leaf."),
+                         method<"detach_", detach_in_place>("Makes it a leaf without history."),
+                         method<"pin_memory", pin_memory>("A copy in page-locked memory."),
+                         method<"tolist", tolist>("The elements as nested lists of numbers."),
                          {nullptr, nullptr, 0, nullptr}};
 
 // ---- with arguments

@@ -8,6 +8,7 @@
 
 #include "bindings/graph.h"
 #include "bindings/literal.h"
+#include "bindings/overrides.h"
 
 extern "C" int PyGILState_Check(void);  // in every interpreter, but not in the headers of the stable ABI
 
@@ -109,6 +110,10 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
 }
 
 Py_ssize_t size(PyObject* self) {
+  if (is_overridden(&self, 1)) {
+    const nb::object length = nb::steal(call_override("__len__", "__len__", self, nullptr));
+    return length.is_valid() ? PyLong_AsSsize_t(length.ptr()) : -1;
+  }
   const Tensor& t = as_tensor(self);
   if (t.dim() == 0) {
     PyErr_SetString(PyExc_TypeError, "len() of a 0-d tensor");

@@ -3,6 +3,7 @@
 #include "argand/ops/functions.h"
 #include "bindings/constants.h"
 #include "bindings/graph.h"
+#include "bindings/overrides.h"
 #include "bindings/tensor_object.h"
 
 namespace argand::python {
@@ -112,42 +113,61 @@ PyObject* matrix_adjoint(PyObject* self, void*) {
   return view(self, [](const Tensor& t) { return t.matrix_H(); });
 }
 
+// What a class or a mode that overrides makes of `Tensor.name.__get__`, or the attribute itself.
+template <getter Get>
+PyObject* get(PyObject* self, void* name) {
+  if (is_overridden(&self, 1)) return override_attribute(static_cast<const char*>(name), self, nullptr);
+  return Get(self, nullptr);
+}
+template <setter Set>
+int set(PyObject* self, PyObject* value, void* name) {
+  if (!value || !is_overridden(&self, 1)) return Set(self, value, nullptr);
+  const nb::object done = nb::steal(override_attribute(static_cast<const char*>(name), self, value));
+  return done.is_valid() ? 0 : -1;
+}
+template <getter Get, setter Set = nullptr>
+PyGetSetDef attribute(const char* name, const char* text) {
+  PyGetSetDef out{name, get<Get>, nullptr, text, const_cast<char*>(name)};
+  if constexpr (Set != nullptr) out.set = set<Set>;
+  return out;
+}
+
 }  // namespace
 
 PyGetSetDef tensor_properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, "The attributes that users have set.", nullptr},
-    {"shape", shape, nullptr, "The sizes of the dimensions, a Size.", nullptr},
-    {"dtype", dtype, nullptr, "The type of the elements.", nullptr},
-    {"device", device, nullptr, "Where the elements are.", nullptr},
-    {"layout", layout, nullptr, "Always strided.", nullptr},
-    {"ndim", ndim, nullptr, "The number of dimensions.", nullptr},
-    {"itemsize", itemsize, nullptr, "Bytes of one element.", nullptr},
-    {"nbytes", nbytes, nullptr, "Bytes of all elements.", nullptr},
-    {"is_cpu", is_cpu, nullptr, "Whether the elements are in the host's memory.", nullptr},
-    {"is_cuda", is_cuda, nullptr, "Whether the elements are on a CUDA device.", nullptr},
-    {"is_meta", is_meta, nullptr, "Whether there are no elements, only a shape and a dtype.", nullptr},
-    {"is_sparse", never, nullptr, "False: there are no sparse tensors.", nullptr},
-    {"is_quantized", never, nullptr, "False: there are no quantized tensors.", nullptr},
-    {"is_nested", never, nullptr, "False: there are no nested tensors.", nullptr},
-    {"is_mkldnn", never, nullptr, "False.", nullptr},
-    {"is_mps", never, nullptr, "False.", nullptr},
-    {"is_xpu", never, nullptr, "False.", nullptr},
-    {"requires_grad", requires_grad, set_requires_grad, "Whether gradients are computed for it.", nullptr},
-    {"is_leaf", is_leaf, nullptr, "Whether it is no result of an op that was recorded.", nullptr},
-    {"retains_grad", retains_grad, nullptr, "Whether it keeps its gradient though it is no leaf.", nullptr},
-    {"grad", grad, set_grad, "The gradient that backward() has summed, or None.", nullptr},
-    {"_grad", grad, set_grad, "As grad.", nullptr},
-    {"grad_fn", grad_fn, nullptr, "The node of the op it is a result of, or None.", nullptr},
-    {"output_nr", output_nr, nullptr, "Which result of its op it is.", nullptr},
-    {"_version", version, nullptr, "How often its memory was written in place.", nullptr},
-    {"_base", base, nullptr, "The tensor it is a view of, or None.", nullptr},
-    {"data", data, set_data, "The same elements without history.", nullptr},
-    {"real", real, set_part<argand::real>, "The real parts, a view.", nullptr},
-    {"imag", imag, set_part<argand::imag>, "The imaginary parts, a view.", nullptr},
-    {"T", numpy_transposed, nullptr, "The dimensions reversed, a view.", nullptr},
-    {"mT", matrix_transposed, nullptr, "The last two dimensions swapped, a view.", nullptr},
-    {"H", matrix_adjoint, nullptr, "A matrix transposed and conjugated.", nullptr},
-    {"mH", adjoint, nullptr, "The last two dimensions swapped, and conjugated.", nullptr},
+    attribute<shape>("shape", "The sizes of the dimensions, a Size."),
+    attribute<dtype>("dtype", "The type of the elements."),
+    attribute<device>("device", "Where the elements are."),
+    attribute<layout>("layout", "Always strided."),
+    attribute<ndim>("ndim", "The number of dimensions."),
+    attribute<itemsize>("itemsize", "Bytes of one element."),
+    attribute<nbytes>("nbytes", "Bytes of all elements."),
+    attribute<is_cpu>("is_cpu", "Whether the elements are in the host's memory."),
+    attribute<is_cuda>("is_cuda", "Whether the elements are on a CUDA device."),
+    attribute<is_meta>("is_meta", "Whether there are no elements, only a shape and a dtype."),
+    attribute<never>("is_sparse", "False: there are no sparse tensors."),
+    attribute<never>("is_quantized", "False: there are no quantized tensors."),
+    attribute<never>("is_nested", "False: there are no nested tensors."),
+    attribute<never>("is_mkldnn", "False."),
+    attribute<never>("is_mps", "False."),
+    attribute<never>("is_xpu", "False."),
+    attribute<requires_grad, set_requires_grad>("requires_grad", "Whether gradients are computed for it."),
+    attribute<is_leaf>("is_leaf", "Whether it is no result of an op that was recorded."),
+    attribute<retains_grad>("retains_grad", "Whether it keeps its gradient though it is no leaf."),
+    attribute<grad, set_grad>("grad", "The gradient that backward() has summed, or None."),
+    attribute<grad, set_grad>("_grad", "As grad."),
+    attribute<grad_fn>("grad_fn", "The node of the op it is a result of, or None."),
+    attribute<output_nr>("output_nr", "Which result of its op it is."),
+    attribute<version>("_version", "How often its memory was written in place."),
+    attribute<base>("_base", "The tensor it is a view of, or None."),
+    attribute<data, set_data>("data", "The same elements without history."),
+    attribute<real, set_part<argand::real>>("real", "The real parts, a view."),
+    attribute<imag, set_part<argand::imag>>("imag", "The imaginary parts, a view."),
+    attribute<numpy_transposed>("T", "The dimensions reversed, a view."),
+    attribute<matrix_transposed>("mT", "The last two dimensions swapped, a view."),
+    attribute<matrix_adjoint>("H", "A matrix transposed and conjugated."),
+    attribute<adjoint>("mH", "The last two dimensions swapped, and conjugated."),
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
 }  // namespace argand::python

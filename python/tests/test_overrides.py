@@ -194,3 +194,28 @@ def test_lists_of_data_are_not_asked_but_indices_are():
     torch.stack([index, index])
     torch.tensor([1, index[0]])
     assert asked[5:] == ["stack", "__getitem__"]
+
+
+def test_attributes_and_plain_methods_are_asked():
+    asked = []
+
+    class Asked(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            asked.append(overrides.resolve_name(func) or func.__name__)
+            return super().__torch_function__(func, types, args, kwargs)
+    x = torch.ones(2, 3).as_subclass(Asked)
+    for name in ("T", "mT", "real", "data"):
+        assert type(getattr(x, name)) is Asked
+    assert (x.shape, x.dtype, x.requires_grad, x.dim(), len(x), x.numel()) == ((2, 3), torch.float32, False, 2, 2, 6)
+    x.data = torch.zeros(2, 3)
+    assert asked == [f"torch.Tensor.{name}.__get__" for name in ("T", "mT", "real", "data", "shape", "dtype", "requires_grad")] + [
+        "dim", "__len__", "numel", "torch.Tensor.data.__set__"]
+    with torch._C.DisableTorchFunctionSubclass():
+        assert type(x.T) is torch.Tensor
+
+    class Hidden(Asked):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return 7 if func == torch.Tensor.shape.__get__ else super().__torch_function__(func, types, args, kwargs)
+    assert torch.ones(2).as_subclass(Hidden).shape == 7 and type(torch.ones(2).as_subclass(Hidden).grad) is type(None)
