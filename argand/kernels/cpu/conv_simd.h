@@ -49,6 +49,21 @@ struct ConvTile {
   const T* bias;  // else: one for each row, may be null
 };
 
+// The same turned around, with vectors along the output's channels: where positions are few, vectors along them would
+// be partly empty.  out[i * out_stride + o] (+)= sum over k of x[offsets[k] + i] * w[k * 2 * lanes + o].
+template <class T>
+struct ConvTurnedTile {
+  int64_t rows, k;  // positions, at most max_rows
+  const T* x;
+  const int64_t* offsets;
+  const T* w;  // a panel 2 * lanes wide
+  T* out;
+  int64_t out_stride;
+  bool adds;        // to what is in out
+  const T* bias;    // else: one for each channel, may be null
+  int64_t columns;  // that have one
+};
+
 // A run of output positions of one image: gradients of one output channel and the buffer that goes with them.
 template <class T>
 struct ConvRun {
@@ -88,6 +103,7 @@ struct ConvKernels {
   int64_t wide_rows;  // tiles of at most so many rows may have 4 * lanes columns, others 2 * lanes
   int64_t max_dot_rows, max_dot_taps;
   void (*tile)(const ConvTile<T>&);
+  void (*turned_tile)(const ConvTurnedTile<T>&);
   void (*dots)(const ConvDots<T>&);
   int64_t max_product_taps;
   void (*products)(const ConvProducts<T>&);

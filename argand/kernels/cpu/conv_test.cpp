@@ -214,6 +214,9 @@ std::vector<ConvShape> large_shapes() {
   return {
       make_shape(2, 64, 16, 1, {1, 41, 70}, {1, 3, 3}, kOnes, {0, 1, 1}, kOnes),
       make_shape(2, 130, 20, 1, {1, 8, 9}, {1, 3, 3}, kOnes, {0, 1, 1}, kOnes),
+      make_shape(2, 90, 64, 2, {1, 7, 7}, {1, 3, 3}, kOnes, {0, 1, 1}, kOnes),
+      make_shape(1, 20, 130, 1, {1, 9, 9}, {1, 3, 3}, kOnes, {0, 1, 1}, kOnes),
+      make_shape(9, 5, 32, 1, {1, 27, 30}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}, kOnes),
       make_shape(1, 3, 8, 1, {1, 1, 120000}, {1, 1, 7}, {1, 1, 2}, {0, 0, 3}, kOnes),
       make_shape(40, 2, 5, 1, {1, 20, 20}, {1, 5, 5}, {1, 1, 1}, {0, 2, 2}, kOnes),
       make_shape(2, 24, 4, 1, {12, 40, 30}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, kOnes),
