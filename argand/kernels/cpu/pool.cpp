@@ -118,19 +118,95 @@ void max_pool_2x2(const PoolShape& s, const T* in, T* out, I* positions) {
   }
 }
 
+// Windows of one plane without dilation whose neighbours are one or two elements apart: of a row of the output, all
+// that do not reach beyond the sides are compared at once.
+bool has_rows(const PoolShape& s) {
+  return s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 && s.stride[2] <= 2 &&
+         s.dilation == std::array<int64_t, 3>{1, 1, 1} && s.in_size() <= std::numeric_limits<int32_t>::max();
+}
+
+// n windows of `rows` x `columns` elements, the first at `in`, which is at position `base` of the plane.
+template <class T, class I, int Stride>
+struct MaxPoolRowBody {
+  ARGAND_INLINE static void run(const T* in, int64_t rows, int64_t columns, int64_t width, int64_t base, int64_t n,
+                                T* out, I* positions) {
+    constexpr int64_t kBlock = 64;
+    T best[kBlock];
+    int32_t chosen[kBlock];  // narrow, because int64 choices would halve the vectors of the comparison
+    for (int64_t first = 0; first < n; first += kBlock) {
+      const int64_t count = std::min(kBlock, n - first);
+      const T* const begin = in + first * Stride;
+      for (int64_t x = 0; x < count; ++x) best[x] = begin[x * Stride], chosen[x] = 0;
+      for (int64_t y = 0; y < rows; ++y)
+        for (int64_t k = y == 0 ? 1 : 0; k < columns; ++k) {
+          const T* const from = begin + y * width + k;
+          const auto offset = static_cast<int32_t>(y * width + k);
+          ARGAND_VECTORIZE
+          for (int64_t x = 0; x < count; ++x) {
+            const T candidate = from[x * Stride], before = best[x];
+            chosen[x] = wins(candidate, before) ? offset : chosen[x];
+            best[x] = wins(candidate, before) ? candidate : before;
+          }
+        }
+      const int64_t at = base + first * Stride;
+      ARGAND_VECTORIZE
+      for (int64_t x = 0; x < count; ++x) {
+        out[first + x] = best[x];
+        positions[first + x] = static_cast<I>(at + x * Stride + chosen[x]);
+      }
+    }
+  }
+};
+
+template <class T, class I, int Stride>
+void run_rows(const T* in, int64_t rows, int64_t columns, int64_t width, int64_t base, int64_t n, T* out,
+              I* positions) {
+  using Body = MaxPoolRowBody<T, I, Stride>;
+  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
+    on_vector_unit<Body>(in, rows, columns, width, base, n, out, positions);
+  else
+    Body::run(in, rows, columns, width, base, n, out, positions);
+}
+
+template <class T, class I>
+void max_pool_window(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx, const T* in, T* out,
+                     I* position) {
+  int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
+  T value = in[best];
+  for_each_position(s, rz, ry, rx, [&](int64_t i) {
+    if (!wins(in[i], value)) return;
+    value = in[i];
+    best = i;
+  });
+  *out = value;
+  *position = static_cast<I>(best);
+}
+
 template <class Windows, class T, class I>
 void max_pool_plane(const PoolShape& s, const T* in, T* out, I* positions) {
   for_each_window<Windows>(s, [&](int64_t o, const Range& rz, const Range& ry, const Range& rx) {
-    int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
-    T value = in[best];
-    for_each_position(s, rz, ry, rx, [&](int64_t i) {
-      if (!wins(in[i], value)) return;
-      value = in[i];
-      best = i;
-    });
-    out[o] = value;
-    positions[o] = static_cast<I>(best);
+    max_pool_window(s, rz, ry, rx, in, out + o, positions + o);
   });
+}
+
+template <class T, class I>
+void max_pool_rows(const PoolShape& s, const T* in, T* out, I* positions) {
+  const int64_t stride = s.stride[2], width = s.in[2], n = s.out[2];
+  const int64_t first = std::min((s.padding[2] + stride - 1) / stride, n);
+  const int64_t room = width + s.padding[2] - s.kernel[2],
+                last = std::clamp(room < 0 ? 0 : room / stride + 1, first, n);
+  for (int64_t y = 0; y < s.out[1]; ++y, out += n, positions += n) {
+    const Range ry = FixedWindows::of(s, 1, y);
+    const auto edge = [&](int64_t x) {
+      max_pool_window(s, {0, 1, 1}, ry, FixedWindows::of(s, 2, x), in, out + x, positions + x);
+    };
+    for (int64_t x = 0; x < first; ++x) edge(x);
+    const int64_t base = ry.begin * width + first * stride - s.padding[2];
+    if (last > first)
+      (stride == 1 ? &run_rows<T, I, 1> : &run_rows<T, I, 2>)(in + base, ry.end - ry.begin, s.kernel[2], width, base,
+                                                              last - first, out + first, positions + first);
+    for (int64_t x = last; x < n; ++x) edge(x);
+  }
 }
 
 constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
@@ -141,13 +217,16 @@ void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y,
     using T = typename decltype(tag)::type;
     dispatch<kPositions>(positions.dtype, "max_pool", [&](auto position_tag) {
       using I = typename decltype(position_tag)::type;
-      const bool simple = std::is_same_v<Windows, FixedWindows> && is_2x2(s);
+      constexpr bool kFixed = std::is_same_v<Windows, FixedWindows>;
+      const bool simple = kFixed && is_2x2(s), by_rows = kFixed && has_rows(s);
       for_each_plane(s, [&](int64_t p) {
         const T* in = static_cast<const T*>(x) + p * s.in_size();
         T* out = static_cast<T*>(y) + p * s.out_size();
         I* at = static_cast<I*>(positions.data) + p * s.out_size();
         if (simple)
           max_pool_2x2(s, in, out, at);
+        else if (by_rows)
+          max_pool_rows(s, in, out, at);
         else
           max_pool_plane<Windows>(s, in, out, at);
       });
