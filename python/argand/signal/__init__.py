@@ -1,0 +1,4 @@
+"""Signal processing, as torch.signal: windows."""
+from . import windows
+
+__all__ = ["windows"]
