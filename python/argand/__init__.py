@@ -82,6 +82,10 @@ def __getattr__(name):
         return import_module(".library", __name__).ops
     if name == "vmap":
         return import_module(".func", __name__).vmap
+    if not name.startswith("_"):
+        more = import_module("._more", __name__)
+        if name in more.__all__:
+            return getattr(more, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

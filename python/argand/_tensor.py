@@ -144,6 +144,22 @@ def __dlpack_device__(self):
 Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 
+@property
+def __cuda_array_interface__(self):
+    """The memory on a GPU, for CuPy, Numba and others."""
+    if not self.is_cuda:
+        raise AttributeError("__cuda_array_interface__")
+    if self.requires_grad:
+        raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad. Use var.detach() first.")
+    described = dict(_Memory(self).__array_interface__, version=2)
+    if self.is_contiguous():
+        described["strides"] = None
+    return described
+
+
+Tensor.__cuda_array_interface__ = __cuda_array_interface__
+
+
 @method
 def __iter__(self):
     if self.dim() == 0:
@@ -480,3 +496,39 @@ def __cuda_array_interface__(self):
 
 
 del Tensor.__cuda_array_interface__, Tensor.is_sparse_csr
+
+
+# ---- what older programs and other devices have
+
+
+@method
+def polygamma(self, n):
+    """See torch.polygamma."""
+    return _C.polygamma(n, self)
+
+
+def _in_place(name):
+    function = getattr(Tensor, name)
+
+    def write(self, *args, **kwargs):
+        result = function(self, *args, **kwargs)
+        if result.dtype is not self.dtype:
+            raise RuntimeError(f"{name}_: the result has dtype {result.dtype}, the tensor it would be written to {self.dtype}")
+        return self.copy_(result)
+    write.__name__, write.__doc__ = name + "_", f"Writes the result of {name}() to the tensor."
+    method(write)
+
+
+for _name in ("addmv", "addr", "float_power", "mvlgamma", "polygamma"):
+    _in_place(_name)
+for _name in ("is_ipu", "is_maia", "is_mtia", "is_sparse_csr", "is_vulkan", "is_xla"):
+    setattr(Tensor, _name, property(lambda self: False, doc="False: there are no such tensors."))
+
+
+@method
+def is_distributed(self):
+    """False: a tensor is one process's."""
+    return False
+
+
+Tensor.__div__, Tensor.__rdiv__, Tensor.__idiv__ = Tensor.__truediv__, Tensor.__rtruediv__, Tensor.__itruediv__  # Python 2's names

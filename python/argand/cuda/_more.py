@@ -1,5 +1,6 @@
 """What few programs ask of torch.cuda; loaded for those."""
 from .. import _C
+from .._more import storages
 from .._refused import refused, refused_class
 from .._tensor import typed_tensor
 from . import nccl, sparse  # noqa: F401
@@ -132,6 +133,9 @@ for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16"
                       "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
     globals()[_name + "Tensor"] = _typed(_name + "Tensor", getattr(_C, _dtype))
     __all__.append(_name + "Tensor")
+
+globals().update(storages("cuda"))
+__all__ += storages("cuda")
 
 
 # ---- what is not there

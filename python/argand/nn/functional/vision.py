@@ -21,6 +21,9 @@ def channel_shuffle(input, groups):
     return _C.channel_shuffle(input, groups)
 
 
+native_channel_shuffle = channel_shuffle
+
+
 _WITHOUT_CORNERS = ("nearest", "area", "nearest-exact")
 # What computes a mode for inputs of so many dimensions.
 _RESAMPLERS = {

@@ -1,0 +1,92 @@
+"""Functions of torch and methods of tensors that few programs ask for, against numbers of PyTorch's or by hand."""
+import math
+
+import argand as torch
+import pytest
+
+ROUNDED = torch.tensor([-3.0, -0.25, 0.05, 0.15, 0.45, 2.0])
+
+
+@pytest.mark.parametrize("scale, zero_point, low, high, values, inside", [
+    (0.1, 0, -8, 7, [-0.8, -0.2, 0.0, 0.2, 0.4, 0.7], [0, 1, 1, 1, 1, 0]),  # halves go to even steps, in float32
+    (0.5, 2, 0, 5, [-1.0, 0.0, 0.0, 0.0, 0.5, 1.5], [0, 1, 1, 1, 1, 0])])
+def test_numbers_rounded_as_quantized_ones(scale, zero_point, low, high, values, inside):
+    x = ROUNDED.clone().requires_grad_()
+    y = torch.fake_quantize_per_tensor_affine(x, scale, zero_point, low, high)
+    torch.testing.assert_close(y, torch.tensor(values))
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == inside
+    twice = torch.stack([x, x], 1)
+    of_channels = torch.fake_quantize_per_channel_affine(twice, torch.tensor([scale, 1.0]), torch.tensor([zero_point, 0]), 1, low, high)
+    assert of_channels[:, 0].equal(y)
+    with pytest.raises(RuntimeError, match="less than or equal"):
+        torch.fake_quantize_per_tensor_affine(x, scale, zero_point, 8, 7)
+    with pytest.raises(RuntimeError, match="`zero_point` must be between"):
+        torch.fake_quantize_per_tensor_affine(x, scale, 99, low, high)
+    with pytest.raises(RuntimeError, match="expected scale and zero_point of 2"):
+        torch.fake_quantize_per_channel_affine(twice, torch.ones(3), torch.zeros(3), 1, low, high)
+
+
+def test_sequences_and_slices():
+    x, weight, bias = torch.arange(24.0).view(4, 2, 3), torch.arange(18.0).view(2, 3, 3), torch.tensor([1.0, 2.0, 3.0])
+    expected = bias + torch.stack([x[t] @ weight[0] + x[t + 1] @ weight[1] for t in range(3)])
+    assert torch.conv_tbc(x, weight, bias).equal(expected)
+    assert torch.nn.functional.conv_tbc(x, weight, bias, 1)[1:-1].equal(expected)
+    assert torch.norm_except_dim(x, 2, 1).flatten().tolist() == pytest.approx([part.norm().item() for part in x.unbind(1)])
+    assert torch.norm_except_dim(x, 1, -1).item() == x.sum().item()
+    assert torch.native_channel_shuffle(torch.arange(4.0).view(1, 4, 1), 2).flatten().tolist() == [0, 2, 1, 3]
+
+
+def test_control_flow_and_sizes():
+    assert torch.cond(torch.tensor(False), None, lambda x: x - 1, (torch.ones(1),)).item() == 0
+    i, x = torch.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (torch.tensor(0), torch.ones(1)))
+    assert i.item() == 3 and x.item() == 8
+    assert type(torch.sym_max(3, 2.0)) is float and torch.sym_min(1, 2) == 1 and torch.sym_int(-2.7) == -2 and torch.sym_float(1) == 1
+    assert torch.sym_sum([1, 2]) == torch.sym_sum(1, 2) == 3 and torch.sym_not(0) and torch.sym_ite(False, 1, 2) == torch.sym_sqrt(4) == 2
+
+
+def test_methods_in_place():
+    assert torch.ones(3).addmv_(torch.ones(3, 2), torch.ones(2), alpha=2).tolist() == [5, 5, 5]
+    assert torch.addmv_(torch.ones(1), torch.ones(1, 1), torch.ones(1)).item() == 2
+    assert torch.ones(2, 1).addr_(torch.ones(2), torch.ones(1)).tolist() == [[2], [2]]
+    assert torch.ones(1).polygamma_(1).item() == torch.ones(1).polygamma(1).item() == pytest.approx(math.pi ** 2 / 6)
+    assert torch.full((1,), 2.0).mvlgamma_(2).item() == pytest.approx(math.log(math.pi / 2))  # sqrt(pi) gamma(2) gamma(3 / 2)
+    with pytest.raises(RuntimeError, match="float_power_: the result has dtype torch.float64"):
+        torch.ones(1).float_power_(2)
+    assert torch.tensor([3.0]).__rdiv__(6).item() == 2
+
+
+def test_storages_of_dtypes():
+    storage = torch.FloatStorage([1, 2])
+    assert storage.tolist() == [1, 2] and isinstance(torch.ones(1).storage(), torch.FloatStorage)
+    assert not isinstance(torch.ones(1).storage(), (torch.DoubleStorage, torch.cuda.FloatStorage))
+    assert len(torch.BFloat16Storage(3)) == 3 and torch.ComplexDoubleStorage.dtype is torch.complex128
+
+
+def test_settings():
+    torch.set_autocast_cpu_enabled(True)
+    assert torch.is_autocast_cpu_enabled() and torch.is_autocast_enabled("cpu")
+    torch.set_autocast_cpu_enabled(False)
+    torch.set_anomaly_enabled(True)
+    assert torch.is_anomaly_enabled()
+    torch.set_anomaly_enabled(False)
+    assert not torch.is_anomaly_check_nan_enabled() and not torch.is_warn_always_enabled()
+    with pytest.raises(TypeError, match="bool"):
+        torch.set_warn_always(1)
+    assert torch.get_device_module("cuda:0") is torch.cuda and torch.get_device_module(torch.device("cpu")) is torch.cpu
+    with pytest.raises(RuntimeError, match="does not have a corresponding module"):
+        torch.get_device_module("meta")
+
+
+def test_facts():
+    x = torch.ones(1)
+    assert not (x.is_xla or x.is_ipu or x.is_vulkan or x.is_mtia or x.is_maia or x.is_sparse_csr or x.is_distributed())
+    assert repr(torch.per_tensor_affine) == "torch.per_tensor_affine" and isinstance(torch.per_channel_symmetric, torch.qscheme)
+    assert torch.Tag.core is not torch.Tag.pointwise and not torch.has_mps and torch.has_lapack
+    assert torch.has_cuda == torch.backends.cuda.is_built() and not torch.is_vulkan_available()
+    assert not hasattr(x, "__cuda_array_interface__")
+
+
+@pytest.mark.parametrize("name", ["sparse_coo_tensor", "quantize_per_tensor", "lobpcg", "ScriptObject"])
+def test_what_is_not_there(name):
+    with pytest.raises(NotImplementedError, match=name):
+        getattr(torch, name)()
