@@ -2,6 +2,8 @@
 import sys
 
 from . import _C
+from .nn.parameter import Parameter
+from .storage import tensor_over
 from .utils.data.worker import Failure
 
 
@@ -28,6 +30,21 @@ def _take_tensors(tensors, size_limit):
         listed.append(tensor)
         lists[key] = listed, size + nbytes
     yield from (listed for listed, _ in lists.values() if listed)
+
+
+def _rebuild_tensor(storage, storage_offset, size, stride):
+    """A tensor over a storage of a dtype."""
+    return tensor_over(storage, storage.dtype).as_strided(size, stride, storage_offset)
+
+
+def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
+    """What a pickled tensor is made with; it has no hooks."""
+    return _rebuild_tensor(storage, storage_offset, size, stride).requires_grad_(requires_grad)
+
+
+def _rebuild_parameter(data, requires_grad, backward_hooks):
+    """What a pickled parameter is made with; it has no hooks."""
+    return Parameter(data, requires_grad)
 
 
 def _element_size(dtype):

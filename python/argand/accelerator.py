@@ -45,3 +45,38 @@ def empty_cache():
 
 
 current_device_idx, set_device_idx = current_device_index, set_device_index
+
+
+def set_stream(stream):
+    """Makes a stream, and its GPU, the current ones."""
+    cuda.set_stream(stream)
+
+
+def device_index(device, /):
+    """A scope in which a GPU is the current one; with None or a negative index nothing changes."""
+    return cuda.device(device)
+
+
+def empty_host_cache():
+    """Page-locked memory is not kept."""
+
+
+def get_memory_info(device_index=None, /):
+    """(free, total) bytes of a GPU."""
+    return cuda.mem_get_info(device_index)
+
+
+memory_allocated, max_memory_allocated = cuda.memory_allocated, cuda.max_memory_allocated
+memory_reserved, max_memory_reserved, memory_stats = cuda.memory_reserved, cuda.max_memory_reserved, cuda.memory_stats
+
+
+def reset_peak_memory_stats(device_index=None, /):
+    """The peaks begin again from what is there now."""
+    if is_available():
+        cuda.reset_peak_memory_stats(device_index)
+
+
+def reset_accumulated_memory_stats(device_index=None, /):
+    """The counters of all that was ever allocated and freed begin again."""
+    if is_available():
+        cuda.reset_accumulated_memory_stats(device_index)

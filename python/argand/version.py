@@ -4,7 +4,7 @@ from . import _C
 __version__ = _C.__version__
 debug = False
 git_version = ""
-hip = None
+hip = rocm = xpu = None
 
 
 def __getattr__(name):

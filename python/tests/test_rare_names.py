@@ -1,4 +1,5 @@
 """Functions of torch and methods of tensors that few programs ask for, against numbers of PyTorch's or by hand."""
+import importlib
 import math
 
 import argand as torch
@@ -84,6 +85,68 @@ def test_facts():
     assert torch.Tag.core is not torch.Tag.pointwise and not torch.has_mps and torch.has_lapack
     assert torch.has_cuda == torch.backends.cuda.is_built() and not torch.is_vulkan_available()
     assert not hasattr(x, "__cuda_array_interface__")
+
+
+@pytest.mark.parametrize("dims, options", [
+    (1, {"stride": 2}), (1, {"padding": 1}), (2, {"padding": (1, 0), "dilation": (1, 2)}), (2, {"groups": 2, "stride": (2, 1)}), (3, {})])
+def test_gradients_of_convolutions(dims, options):
+    torch.manual_seed(0)
+    x = torch.randn(2, 4, *[6] * dims, dtype=torch.float64, requires_grad=True)
+    weight = torch.randn(4, 4 // options.get("groups", 1), *[2] * dims, dtype=torch.float64, requires_grad=True)
+    y = getattr(torch.nn.functional, f"conv{dims}d")(x, weight, **options)
+    g = torch.randn_like(y)
+    of_x, of_weight = torch.autograd.grad(y, (x, weight), g)
+    of_input, of_kernel = (getattr(torch.nn.grad, f"conv{dims}d_{what}") for what in ("input", "weight"))
+    torch.testing.assert_close(of_input(x.shape, weight.detach(), g, **options), of_x)
+    torch.testing.assert_close(of_kernel(x.detach(), weight.shape, g, **options), of_weight)
+    assert of_input(x.shape, weight, g, **options).requires_grad and not of_input(x.shape, weight.detach(), g, **options).requires_grad
+    with pytest.raises(RuntimeError, match="expected grad_output of shape"):
+        of_kernel(x, weight.shape, g[..., 1:], **options)
+
+
+def test_the_cpu_as_a_device():
+    with torch.cpu.stream(torch.cpu.current_stream()), torch.cpu.amp.autocast():
+        assert (torch.ones(1, 1) @ torch.ones(1, 1)).dtype is torch.bfloat16
+    assert torch.cpu.Stream().record_event().query() and torch.cpu.is_initialized() and not torch.mtia.is_available()
+    if not torch.cuda.is_available():
+        assert torch.accelerator.memory_allocated() == 0 and torch.accelerator.memory_stats() == {}
+        torch.accelerator.reset_peak_memory_stats()
+        with torch.accelerator.device_index(None):
+            pass
+        with pytest.raises(RuntimeError):
+            torch.cuda.profiler.start()
+
+
+def test_switches():
+    from argand.backends import cuda
+    from argand.nn.attention import SDPBackend, _cur_sdpa_kernel_backends
+    with pytest.warns(FutureWarning, match="deprecated"):
+        scope = cuda.sdp_kernel(enable_math=False, enable_cudnn=False)
+    with scope:
+        assert set(_cur_sdpa_kernel_backends()) == {SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION}
+    assert cuda.preferred_linalg_library("magma") == "default"
+    with pytest.raises(RuntimeError, match="Choose from: default, cusolver, magma"):
+        cuda.preferred_linalg_library("lapack")
+    future = importlib.import_module("argand.__future__")
+    future.set_swap_module_params_on_conversion(False)
+    with pytest.raises(NotImplementedError, match="set_swap_module_params_on_conversion"):
+        future.set_swap_module_params_on_conversion(True)
+    with torch.utils.checkpoint.set_checkpoint_early_stop(False), torch.jit.fuser("fuser2"):
+        assert not torch.utils.deterministic.fill_uninitialized_memory
+
+
+def test_places_of_names():
+    """Where programs import them from."""
+    for module, names in {"autograd.variable": ["Variable"], "cuda.amp.grad_scaler": ["GradScaler", "OptState"],
+                          "cuda.amp.autocast_mode": ["autocast", "custom_fwd"], "cuda.amp.common": ["amp_definitely_not_available"],
+                          "functional": [*torch.functional.__all__, "F"], "optim.optimizer": ["ParamsT"],
+                          "nn.functional": ["_canonical_mask", "_in_projection_packed", "_mha_shape_check", "_none_or_dtype"],
+                          "utils.data.dataloader": ["get_worker_info"], "autograd.function": ["InplaceFunction"]}.items():
+        assert not [n for n in names if not hasattr(importlib.import_module("argand." + module), n)]
+    assert torch.functional.einsum is torch.einsum and torch.functional.norm is torch.norm
+    whole = torch.arange(6.0)
+    part = torch._utils._rebuild_tensor_v2(whole.storage(), 1, (2, 2), (2, 1), True, {})
+    assert part.tolist() == [[1, 2], [3, 4]] and part.requires_grad and part.data_ptr() == whole[1:].data_ptr()
 
 
 @pytest.mark.parametrize("name", ["sparse_coo_tensor", "quantize_per_tensor", "lobpcg", "ScriptObject"])

@@ -48,7 +48,7 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
 def __getattr__(name):
     # Loaded for the programs that profile.
     from importlib import import_module
-    if name in ("profiler", "profiler_util"):
+    if name in ("profiler", "profiler_util", "variable"):
         return import_module("." + name, __name__)
     if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
         return getattr(import_module(".profiler", __name__), name)

@@ -56,4 +56,11 @@ def once_differentiable(function):
     return backward
 
 
+class InplaceFunction(Function):
+    """A Function that may write its argument: where older programs keep whether it does."""
+
+    def __init__(self, inplace=False):
+        self.inplace = inplace
+
+
 FunctionCtx = _C.FunctionCtx

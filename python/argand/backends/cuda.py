@@ -1,4 +1,6 @@
 """CUDA's libraries, as torch.backends.cuda."""
+import warnings
+
 from .. import _C
 
 
@@ -53,3 +55,40 @@ def enable_flash_sdp(enabled):
 
 
 enable_math_sdp = enable_mem_efficient_sdp = enable_cudnn_sdp = enable_flash_sdp
+
+
+def is_flash_attention_available():
+    """True: there is one kernel of attention, which does not store the scores."""
+    return True
+
+
+def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
+    """The older form of nn.attention.sdpa_kernel."""
+    from ..nn.attention import SDPBackend, sdpa_kernel
+    warnings.warn("`torch.backends.cuda.sdp_kernel()` is deprecated. Please see `torch.nn.attention.sdpa_kernel()`.", FutureWarning,
+                  stacklevel=2)
+    chosen = {SDPBackend.FLASH_ATTENTION: enable_flash, SDPBackend.MATH: enable_math,
+              SDPBackend.EFFICIENT_ATTENTION: enable_mem_efficient, SDPBackend.CUDNN_ATTENTION: enable_cudnn}
+    return sdpa_kernel([backend for backend, on in chosen.items() if on] or [SDPBackend.ERROR])
+
+
+def fp16_bf16_reduction_math_sdp_allowed():
+    """False: sums are float32's."""
+    return False
+
+
+def allow_fp16_bf16_reduction_math_sdp(enabled):
+    """Accepted: sums are float32's."""
+
+
+def _only_default(libraries):
+    def preferred(backend=None):
+        """The name of the library that is preferred: "default".  Others are accepted and change nothing."""
+        if backend is not None and (not isinstance(backend, str) or backend.lower() not in libraries):
+            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(libraries)}.")
+        return "default"
+    return preferred
+
+
+preferred_linalg_library = _only_default(("default", "cusolver", "magma"))
+preferred_blas_library = _only_default(("default", "cublas", "cublaslt", "hipblaslt", "ck"))

@@ -6,4 +6,9 @@ def is_available():
     return False
 
 
-is_built = is_available
+is_built = is_macos13_or_newer = is_available
+
+
+def is_macos_or_newer(major, minor):
+    """False."""
+    return False

@@ -3,6 +3,7 @@ import collections
 import json
 
 from .. import _C
+from .._later import names
 from .streams import index_of
 
 
@@ -80,3 +81,6 @@ def set_per_process_memory_fraction(fraction, device=None):
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     _C.cuda.set_per_process_memory_fraction(fraction, index_of(device))
+
+
+__getattr__ = names(__name__, f"{__package__}._more")

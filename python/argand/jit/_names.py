@@ -7,7 +7,7 @@ from ..futures import Future  # noqa: F401
 from . import ScriptModule
 
 __all__ = ["Future", "Attribute", "Error", "ScriptWarning", "TracerWarning", "TracingCheckError", "RecursiveScriptModule", "TracedModule",
-           "TopLevelTracedModule", "strict_fusion", "optimized_execution", "enable_onednn_fusion", "onednn_fusion_enabled",
+           "TopLevelTracedModule", "strict_fusion", "fuser", "optimized_execution", "enable_onednn_fusion", "onednn_fusion_enabled",
            "set_fusion_strategy", "_unwrap_optional", "load", "save", "freeze", "optimize_for_inference", "export_opnames",
            "last_executed_optimized_graph", "run_frozen_optimizations", "jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer",
            "CompilationUnit"]
@@ -48,6 +48,11 @@ TopLevelTracedModule = TracedModule
 
 def strict_fusion():
     """A scope in which PyTorch would insist on fusing all calls."""
+    return contextlib.nullcontext()
+
+
+def fuser(name):
+    """A scope in which TorchScript would fuse by other means."""
     return contextlib.nullcontext()
 
 

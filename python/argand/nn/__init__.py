@@ -21,7 +21,7 @@ def factory_kwargs(kwargs):
 
 
 def __getattr__(name):
-    if name != "common_types":
+    if name not in ("common_types", "grad"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
-    return import_module(".common_types", __name__)
+    return import_module("." + name, __name__)

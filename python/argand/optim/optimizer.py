@@ -5,9 +5,14 @@ import copy
 import functools
 import itertools
 import warnings
+from collections.abc import Iterable
+from typing import Any, Union
 
 from .. import _C
 from .._tensor import RemovableHandle
+
+StateDict = dict[str, Any]
+ParamsT = Union[Iterable[_C.Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, _C.Tensor]]]
 
 _before_any_step = collections.OrderedDict()
 _after_any_step = collections.OrderedDict()

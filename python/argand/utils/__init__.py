@@ -3,7 +3,7 @@ from . import checkpoint, data  # noqa: F401
 
 
 def __getattr__(name):
-    if name not in ("_contextlib", "_python_dispatch", "_pytree", "collect_env", "dlpack", "hooks", "weak"):
+    if name not in ("_contextlib", "_python_dispatch", "_pytree", "collect_env", "deterministic", "dlpack", "hooks", "weak"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
     return import_module("." + name, __name__)

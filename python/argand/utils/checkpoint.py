@@ -1,5 +1,6 @@
 """Activation checkpointing: what a part of a model computes is computed again in the backward pass instead of kept."""
 import contextlib
+import enum
 import warnings
 
 from .. import _C
@@ -178,3 +179,32 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
         end = start + size
         input = checkpoint(run(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return run(end, len(functions))(input)
+
+
+class CheckpointError(RuntimeError):
+    """What PyTorch raises where the second run differs from the first; nothing looks here."""
+
+
+class CheckpointPolicy(enum.Enum):
+    """What would become of the result of an op in a checkpoint."""
+    MUST_SAVE = 0
+    PREFER_SAVE = 1
+    MUST_RECOMPUTE = 2
+    PREFER_RECOMPUTE = 3
+    MUST_CPU_OFFLOAD = 4
+    PREFER_CPU_OFFLOAD = 5
+
+
+def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
+    """Not there: the ops of a checkpoint are not told one by one."""
+    raise NotImplementedError("torch.utils.checkpoint.create_selective_checkpoint_contexts: all of a checkpoint is computed again")
+
+
+def set_checkpoint_early_stop(enable):
+    """A scope that changes nothing: the second run goes to its end."""
+    return contextlib.nullcontext()
+
+
+def set_checkpoint_debug_enabled(enabled):
+    """A scope that changes nothing: results are checked by nothing."""
+    return contextlib.nullcontext()

@@ -25,3 +25,10 @@ def custom_fwd(fwd=None, *, cast_inputs=None):
 def custom_bwd(bwd=None):
     """amp.custom_bwd(device_type="cuda")."""
     return _modes.custom_bwd(bwd, device_type="cuda")
+
+
+def __getattr__(name):
+    if name not in ("autocast_mode", "common", "grad_scaler"):
+        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    from importlib import import_module
+    return import_module("." + name, __name__)

@@ -1,6 +1,8 @@
 """Functions of neural networks, as torch.nn.functional."""
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
+from .attention import (_canonical_mask, _in_projection, _in_projection_packed, _mha_shape_check,  # noqa: F401 -- for copies of
+                        _none_or_dtype)  # multi_head_attention_forward
 from .convolution import *  # noqa: F401,F403
 from .distance import *  # noqa: F401,F403
 from .dropout import *  # noqa: F401,F403

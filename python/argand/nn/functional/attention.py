@@ -36,7 +36,7 @@ def _none_or_dtype(input):
     return None if input is None else input.dtype
 
 
-def _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads):
+def _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads):
     """Whether the call has a batch."""
     batched = query.dim() == 3
     if query.dim() not in (2, 3):
@@ -108,7 +108,7 @@ def multi_head_attention_forward(
     """Attention of `num_heads` heads between projections of query [L, N, E], key and value [S, N, *], and the
     projection of
     what comes out; with it the weights [N, L, S] (of each head if not average_attn_weights), or None."""
-    batched = _check_shapes(query, key, value, key_padding_mask, attn_mask, num_heads)
+    batched = _mha_shape_check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
         same_key, same_value = key is query, value is key
         query = query.unsqueeze(1)

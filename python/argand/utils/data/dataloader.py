@@ -16,9 +16,10 @@ from ...random import get_rng_state, set_rng_state
 from . import worker
 from .channel import Channel
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset
+from .dataset import Dataset, IterableDataset  # noqa: F401 -- for those who look here
 from .pin_memory import pin_memory as pinned
 from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, random_seed
+from .worker import get_worker_info  # noqa: F401
 
 T_co = TypeVar("T_co", covariant=True)
 _SECONDS_BETWEEN_LOOKS = 5.0  # at whether silent workers are alive

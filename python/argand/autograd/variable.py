@@ -1,0 +1,4 @@
+"""Variable, which has been Tensor for long, as torch.autograd.variable."""
+from .. import _C
+
+Variable = _C.Tensor

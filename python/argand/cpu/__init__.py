@@ -1,0 +1,82 @@
+"""The CPU as a device: what programs that are written for any device call on it."""
+import contextlib
+
+from . import amp  # noqa: F401
+
+
+def is_available():
+    """True."""
+    return True
+
+
+def device_count():
+    """1."""
+    return 1
+
+
+def current_device():
+    """Its name."""
+    return "cpu"
+
+
+def set_device(device):
+    """Accepted: there is one."""
+
+
+def synchronize(device=None):
+    """Nothing is under way: operations on the CPU are done when somebody looks at their results."""
+
+
+def is_initialized():
+    """True."""
+    return True
+
+
+class Stream:
+    """The order in which the CPU does its work, of which there is one."""
+
+    def __init__(self, priority=-1):
+        pass
+
+    def wait_stream(self, stream):
+        """Nothing is waited for."""
+
+    def wait_event(self, event):
+        """Nothing is waited for."""
+
+    def record_event(self, event=None):
+        """An event that has happened."""
+        return event or Event()
+
+
+class Event:
+    """A place in that order."""
+
+    def query(self):
+        """True: what was done before it is done."""
+        return True
+
+    def record(self, stream=None):
+        """Nothing is kept."""
+
+    def synchronize(self):
+        """Nothing is waited for."""
+
+    def wait(self, stream=None):
+        """Nothing is waited for."""
+
+
+_stream = Stream()
+
+
+def current_stream(device=None):
+    """The Stream."""
+    return _stream
+
+
+def stream(stream):
+    """A context that changes nothing: the CPU has one stream."""
+    return contextlib.nullcontext()
+
+
+StreamContext = stream
