@@ -56,7 +56,8 @@ def __getattr__(name):
     from importlib import import_module
     if name in ("__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_utils", "accelerator", "ao", "cpu",
                 "distributions", "export", "func", "functional", "futures", "fx", "hub", "library", "masked", "models", "mps", "mtia",
-                "multiprocessing", "nested", "onnx", "profiler", "return_types", "signal", "sparse", "testing", "xpu"):
+                "multiprocessing", "nested", "onnx", "package", "profiler", "quantization", "quasirandom", "return_types", "signal", "sparse",
+                "testing", "xpu"):
         return import_module("." + name, __name__)
     if name in ("ScriptFunction", "ScriptModule"):
         return getattr(jit, name)

@@ -172,6 +172,7 @@ REFUSED = {
     "argand.jit": ["CompilationUnit", "load", "export_opnames"],
     "argand._dynamo": ["explain", "export"],
     "argand._dynamo.eval_frame": ["OptimizedModule"],
+    "argand.ao.quantization": ["quantize_dynamic", "FakeQuantize"],
     "argand.compiler": ["precompile", "load_compiled_function"],
     "argand.cuda": ["cudart", "MemPool", "CUDAPluggableAllocator"],
     "argand.cuda.memory": ["MemPool", "reset_peak_host_memory_stats"],
@@ -179,6 +180,9 @@ REFUSED = {
     "argand.export": ["Dim", "export"],
     "argand.func": ["functionalize"],
     "argand.library": ["opcheck", "register_autocast"],
+    "argand.package": ["PackageImporter"],
+    "argand.quantization": ["prepare", "QConfig"],
+    "argand.quasirandom": ["SobolEngine"],
     "argand.serialization": ["skip_data", "register_package"],
     "argand.utils.cpp_extension": ["load", "CUDAExtension", "BuildExtension"],
     "argand.nested": ["nested_tensor"],
@@ -222,6 +226,6 @@ def test_facts():
 def test_these_names_cost_an_import_nothing():
     late = ["futures", "_utils", "cuda._more", "optim.muon", "nn.utils.prune", "utils._pytree", "utils.weak", "utils.benchmark", "testing",
             "distributed.tensor", "_dynamo", "library", "masked", "signal", "_more", "_refused", "_symbols", "export", "functional",
-            "nested", "nn.grad", "sparse"]
+            "nested", "nn.grad", "package", "quantization", "quasirandom", "sparse"]
     program = f"import sys, argand; print([n for n in {late} if 'argand.' + n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip() == "[]"

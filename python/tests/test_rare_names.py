@@ -104,6 +104,31 @@ def test_gradients_of_convolutions(dims, options):
         of_kernel(x, weight.shape, g[..., 1:], **options)
 
 
+@pytest.mark.parametrize("options", [{}, {"reduction": "none", "ignore_index": 1}, {"label_smoothing": 0.1, "weight": torch.arange(1.0, 4)}])
+def test_cross_entropy_of_a_linear(options):
+    x, target = torch.arange(8.0).view(4, 2), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 0]])
+    loss = torch.nn.LinearCrossEntropyLoss(2, 3, out_features=(2,), bias=True, **options)
+    scores = loss.linear(x).view(4, 3, 2)
+    torch.testing.assert_close(loss(x, target), torch.nn.functional.cross_entropy(scores, target, **options))
+    assert set(loss.state_dict()) - {"weight"} == {"linear.weight", "linear.bias"} and loss.linear.weight.shape == (6, 2)
+    assert torch.nn.LinearCrossEntropyLoss(2, 3, options=torch.nn.LinearCrossEntropyOptions(batch_chunk_size=2))(x, target[:, 0]).dim() == 0
+
+
+def test_tensors_sent_to_devices():
+    comm = importlib.import_module("argand.cuda.comm")
+    assert [t.tolist() for t in comm.broadcast(torch.ones(1), ["cpu", "cpu"])] == [[1], [1]]
+    assert comm.broadcast_coalesced([torch.ones(1)], ["cpu"])[0][0].item() == 1
+    assert comm.broadcast(torch.ones(1), out=[torch.zeros(1)])[0].item() == 1
+    assert [t.tolist() for t in comm.reduce_add_coalesced([[torch.ones(2), torch.ones(1)]] * 3)] == [[3, 3], [3]]
+    assert [t.tolist() for t in comm.scatter(torch.arange(5), ["cpu"] * 2, [2, 3])] == [[0, 1], [2, 3, 4]]
+    assert [t.tolist() for t in comm.scatter(torch.arange(3.0), out=[torch.empty(1), torch.empty(2)])] == [[0], [1, 2]]
+    assert comm.gather([torch.ones(1, 1), torch.zeros(1, 1)], 1, "cpu").tolist() == [[1, 0]]
+    with pytest.raises(ValueError, match="of one shape"):
+        comm.reduce_add([torch.ones(1), torch.ones(2)])
+    with pytest.raises(RuntimeError, match="one of 'devices' and 'out'"):
+        comm.broadcast(torch.ones(1))
+
+
 def test_the_cpu_as_a_device():
     with torch.cpu.stream(torch.cpu.current_stream()), torch.cpu.amp.autocast():
         assert (torch.ones(1, 1) @ torch.ones(1, 1)).dtype is torch.bfloat16

@@ -1,5 +1,6 @@
 """Where a model would be quantized: modules that pass on what they get, as PyTorch's do until the model is converted.  There
 are no quantized tensors; what converts models to them is not here."""
+from .._refused import refused, refused_class
 from ..nn import Module
 
 
@@ -17,3 +18,14 @@ class QuantStub(Module):
 
 class DeQuantStub(QuantStub):
     """Where quantized numbers would become floating-point."""
+
+
+_WHY = "there are no quantized tensors; torch.fake_quantize_per_tensor_affine rounds as they would"
+for _name in ("convert", "default_dynamic_qconfig", "default_qconfig", "fuse_modules", "fuse_modules_qat", "get_default_qat_qconfig",
+              "get_default_qconfig", "get_default_qconfig_mapping", "prepare", "prepare_qat", "propagate_qconfig_", "quantize",
+              "quantize_dynamic", "quantize_qat", "swap_module"):
+    globals()[_name] = refused("torch.ao.quantization." + _name, _WHY)
+for _name in ("FakeQuantize", "FakeQuantizeBase", "HistogramObserver", "MinMaxObserver", "MovingAverageMinMaxObserver", "ObserverBase",
+              "PerChannelMinMaxObserver", "QConfig", "QConfigMapping", "QuantWrapper"):
+    globals()[_name] = refused_class("torch.ao.quantization." + _name, _WHY, Module if _name != "QConfig" else object)
+del _name

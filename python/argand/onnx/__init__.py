@@ -1,5 +1,10 @@
 """What packages ask of torch.onnx while they are imported.  Models cannot be exported: export() says so."""
+import enum
+
 from . import symbolic_helper, symbolic_opset11  # noqa: F401
+
+TrainingMode = enum.Enum("TrainingMode", {"EVAL": 0, "PRESERVE": 1, "TRAINING": 2})
+OperatorExportTypes = enum.Enum("OperatorExportTypes", {"ONNX": 0, "ONNX_ATEN": 2, "ONNX_ATEN_FALLBACK": 3, "ONNX_FALLTHROUGH": 1})
 
 
 def is_in_onnx_export():

@@ -1,6 +1,7 @@
 """Mixed precision on CUDA devices: torch.amp with the device said already."""
 from ... import _C, amp
 from ...amp import autocast_mode as _modes
+from .common import amp_definitely_not_available  # noqa: F401
 
 
 class autocast(amp.autocast):
@@ -28,7 +29,7 @@ def custom_bwd(bwd=None):
 
 
 def __getattr__(name):
-    if name not in ("autocast_mode", "common", "grad_scaler"):
+    if name not in ("autocast_mode", "grad_scaler"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
     return import_module("." + name, __name__)

@@ -73,6 +73,16 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
                                  label_smoothing)
 
 
+def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
+                         label_smoothing=0.0, options=None):
+    """cross_entropy of the scores x W^T + b for x [*, E] and a weight [C, ..., E]: they are [*, C, ...].  Where all scores are more than
+    memory holds, checkpoints of parts of x are for the caller: options is accepted and changes nothing."""
+    classes, *others, _ = linear_weight.shape
+    scores = _C.linear(input, linear_weight.flatten(0, -2), None if linear_bias is None else linear_bias.flatten())
+    return cross_entropy(scores.reshape(*input.shape[:-1], classes, *others), target, weight,
+                         ignore_index=-100 if ignore_index is None else ignore_index, reduction=reduction, label_smoothing=label_smoothing)
+
+
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean"):
     """-x[y] for log-probabilities [N, C, *] and classes [N, *]."""
     return _C.nll_loss_nd(input, target, weight, _number(reduction, size_average, reduce), ignore_index)

@@ -1,7 +1,12 @@
 """Losses."""
+import math
+import typing
+
+from ... import _C
 from .. import _reduction
 from .. import functional as F
 from .distance import PairwiseDistance
+from .linear import Linear
 from .module import Module
 
 
@@ -176,6 +181,33 @@ class CrossEntropyLoss(_WeightedLoss):
         return F.cross_entropy(input, target, weight=self.weight, ignore_index=self.ignore_index,
                                reduction=self.reduction,
                                label_smoothing=self.label_smoothing)
+
+
+class LinearCrossEntropyOptions(typing.NamedTuple):
+    """How PyTorch would cut linear_cross_entropy into parts; accepted."""
+    allow_retain_graph: bool = False
+    batch_chunk_size: typing.Optional[int] = None
+    chunking_method: typing.Optional[str] = "auto"
+    acc_policy: str = "auto"
+    acc_dtype: typing.Optional[_C.dtype] = None
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """CrossEntropyLoss of a Linear: [*, in_features] and classes [*, *out_features], or probabilities [*, num_classes, *out_features]."""
+
+    __constants__ = ["ignore_index", "reduction", "label_smoothing"]
+
+    def __init__(self, in_features, num_classes, *, out_features=(), bias=False, device=None, dtype=None, reduction="mean", weight=None,
+                 ignore_index=None, label_smoothing=0.0, options=None):
+        super().__init__(weight, None, None, reduction)
+        self.in_features, self.num_classes, self.out_features, self.bias = in_features, num_classes, tuple(out_features), bias
+        self.ignore_index, self.label_smoothing, self.options = ignore_index, label_smoothing, options
+        self.linear = Linear(in_features, math.prod((num_classes, *out_features)), bias, device, dtype)
+
+    def forward(self, input, target):
+        weight = self.linear.weight.unflatten(0, (self.num_classes, *self.out_features))
+        return F.linear_cross_entropy(input, weight, target, linear_bias=self.linear.bias, weight=self.weight, reduction=self.reduction,
+                                      ignore_index=self.ignore_index, label_smoothing=self.label_smoothing, options=self.options)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):
