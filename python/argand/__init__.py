@@ -54,10 +54,10 @@ _SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DictType", 
 def __getattr__(name):
     # What few programs need is loaded for those; it would double the time of `import argand`.
     from importlib import import_module
-    if name in ("__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_utils", "accelerator", "ao", "cpu",
-                "distributions", "export", "func", "functional", "futures", "fx", "hub", "library", "masked", "models", "mps", "mtia",
-                "multiprocessing", "nested", "onnx", "package", "profiler", "quantization", "quasirandom", "return_types", "signal", "sparse",
-                "testing", "xpu"):
+    if name in ("_VF", "__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_jit_internal", "_utils",
+                "accelerator", "ao", "cpu", "distributions", "export", "func", "functional", "futures", "fx", "hub", "library",
+                "masked", "models", "mps", "mtia", "multiprocessing", "nested", "onnx", "package", "profiler", "quantization",
+                "quasirandom", "return_types", "signal", "sparse", "testing", "xpu"):
         return import_module("." + name, __name__)
     if name in ("ScriptFunction", "ScriptModule"):
         return getattr(jit, name)

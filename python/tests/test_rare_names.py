@@ -104,7 +104,8 @@ def test_gradients_of_convolutions(dims, options):
         of_kernel(x, weight.shape, g[..., 1:], **options)
 
 
-@pytest.mark.parametrize("options", [{}, {"reduction": "none", "ignore_index": 1}, {"label_smoothing": 0.1, "weight": torch.arange(1.0, 4)}])
+@pytest.mark.parametrize("options", [
+    {}, {"reduction": "none", "ignore_index": 1}, {"label_smoothing": 0.1, "weight": torch.arange(1.0, 4)}])
 def test_cross_entropy_of_a_linear(options):
     x, target = torch.arange(8.0).view(4, 2), torch.tensor([[0, 2], [1, 1], [2, 0], [0, 0]])
     loss = torch.nn.LinearCrossEntropyLoss(2, 3, out_features=(2,), bias=True, **options)
@@ -127,6 +128,61 @@ def test_tensors_sent_to_devices():
         comm.reduce_add([torch.ones(1), torch.ones(2)])
     with pytest.raises(RuntimeError, match="one of 'devices' and 'out'"):
         comm.broadcast(torch.ones(1))
+
+
+def test_optimizers_written_after_others():
+    from argand.optim.optimizer import (ParamsT, _default_to_fused_or_foreach, _get_value, _stack_if_compiling,  # noqa: F401
+                                        _to_scalar, _use_grad_for_differentiable, _view_as_real)
+
+    class Descent(torch.optim.Optimizer):
+        def __init__(self, params: ParamsT, lr, differentiable=False):
+            super().__init__(params, {"lr": lr, "differentiable": differentiable})
+
+        @_use_grad_for_differentiable
+        def step(self):
+            self.recorded = torch.is_grad_enabled()
+            params = self.param_groups[0]["params"]
+            for (device, dtype), ((ps, grads), places) in self._group_tensors_by_device_and_dtype(
+                    [params, [p.grad for p in params]], with_indices=True).items():
+                assert all(params[i] is p and p.dtype is dtype for i, p in zip(places, ps)) and device.type == "cpu"
+                assert _default_to_fused_or_foreach(ps, False) == (False, False)
+                torch._foreach_add_(ps, grads, alpha=-self.param_groups[0]["lr"])
+    params = [torch.ones(2, dtype=d, requires_grad=True) for d in (torch.float32, torch.float64, torch.float32)]
+    descent = Descent(params, 0.5)
+    sum(p.sum() for p in params).backward()
+    descent.step()
+    assert all(p.tolist() == [0.5, 0.5] for p in params) and not descent.recorded
+    assert _get_value(torch.tensor(2.0)) == _get_value(2) == 2 and _to_scalar(torch.ones(1)).dim() == 0
+    complexes, grads = [torch.ones(1, dtype=torch.complex64), torch.ones(1)], [torch.ones(1, dtype=torch.complex64), torch.ones(1)]
+    _view_as_real(complexes, grads, [])
+    assert [t.shape for t in complexes + grads] == [(1, 2), (1,)] * 2
+
+
+def test_causal_masks():
+    from argand.nn.attention import bias
+    q, k, v = torch.randn(1, 2, 3), torch.randn(1, 4, 3), torch.randn(1, 4, 3)
+    attention = torch.nn.functional.scaled_dot_product_attention
+    for mask, shift in ((bias.causal_upper_left(2, 4), 0), (bias.causal_lower_right(2, 4), 2)):
+        plain = torch.ones(2, 4, dtype=torch.bool).tril(shift)
+        assert type(mask) is bias.CausalBias and mask.shape == (2, 4) and (mask & plain).equal(plain)
+        assert attention(q, k, v, attn_mask=mask).equal(attention(q, k, v, plain))
+    with pytest.raises(AssertionError, match="variant should be a CausalVariant"):
+        bias.CausalBias(1, 2, 4)
+
+
+def test_internals_by_name():
+    from argand import _jit_internal, _VF
+    assert _VF.gru_cell is torch.gru_cell
+    choose = _jit_internal.boolean_dispatch("on", 1, False, lambda x, on=False: x + 1, lambda x, on=False: x - 1, "m", "choose")
+    assert (choose(1), choose(1, True), choose(1, on=True), choose.__name__) == (0, 2, 2, "choose")
+    functions = importlib.import_module("argand.nn.parallel._functions")
+    x = torch.ones(2, requires_grad=True)
+    assert len(functions.Broadcast.apply(["cpu", "cpu"], x, x)) == 4
+    parts = functions.Scatter.apply(["cpu", "cpu"], None, 0, x)
+    functions.Gather.apply("cpu", 0, *parts, x.sum()).sum().backward()
+    assert x.grad.tolist() == [2, 2]
+    assert functions.ReduceAddCoalesced.apply("cpu", 1, torch.ones(1), torch.ones(1))[0].item() == 2
+    assert torch.nn.init._no_grad_fill_(torch.empty(1), 3).item() == 3
 
 
 def test_the_cpu_as_a_device():

@@ -228,3 +228,7 @@ uniform, normal, constant, eye, dirac, sparse, orthogonal = (
     _deprecated(f) for f in (uniform_, normal_, constant_, eye_, dirac_, sparse_, orthogonal_))
 xavier_uniform, xavier_normal, kaiming_uniform, kaiming_normal = (
     _deprecated(f) for f in (xavier_uniform_, xavier_normal_, kaiming_uniform_, kaiming_normal_))
+
+
+_no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_, _no_grad_fill_, _no_grad_zero_ = (
+    uniform_, normal_, trunc_normal_, constant_, zeros_)  # names that programs import

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any, Union
 
 from .. import _C
+from .._later import names
 from .._tensor import RemovableHandle
 
 StateDict = dict[str, Any]
@@ -172,6 +173,15 @@ class Optimizer:
 
     # ---- steps
 
+    @staticmethod
+    def _group_tensors_by_device_and_dtype(tensorlistlist, with_indices=False):
+        """Lists of tensors cut by device and dtype of those in the first: {(device, dtype): (lists, their places if asked for)}."""
+        places = {}
+        for i, tensor in enumerate(tensorlistlist[0]):
+            places.setdefault((tensor.device, tensor.dtype), []).append(i)
+        return {key: ([[values[i] for i in found] if values else [] for values in tensorlistlist], found if with_indices else [])
+                for key, found in places.items()}
+
     def zero_grad(self, set_to_none=True):
         """Forgets the gradients of all parameters, or fills them with zeros."""
         with _named(self, "zero_grad") if _C._profiler_is_active() else contextlib.nullcontext():
@@ -295,3 +305,6 @@ def _placed_like(param, value, key=None):
     if isinstance(value, (list, tuple, set)):
         return type(value)(_placed_like(param, v) for v in value)
     return value
+
+
+__getattr__ = names(__name__, f"{__package__}._for_others")

@@ -1,4 +1,4 @@
-"""Tensors sent to several GPUs and put together again, without gradients, as torch.nn.parallel.comm and torch.cuda.comm."""
+"""Tensors sent to several GPUs and put together again, as torch.nn.parallel.comm and torch.cuda.comm."""
 from ... import _C
 from .scatter_gather import device_index
 
