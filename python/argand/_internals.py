@@ -112,3 +112,6 @@ def _exit_device(self, *_):
 
 
 _C.device.__enter__, _C.device.__exit__ = _enter_device, _exit_device
+
+for _kind in (_C.layout, _C.memory_format):
+    _kind.__repr__ = _kind.__str__ = lambda self: f"torch.{self.name}"

@@ -12,15 +12,16 @@ from .nn.functional import bilinear, conv_tbc, native_channel_shuffle, rrelu_
 from .storage import TypedStorage
 from .utils.dlpack import to_dlpack
 
-__all__ = ["AcceleratorError", "ScriptMethod", "ScriptObject", "Tag", "addmv_", "bilinear", "compiled_with_cxx11_abi", "cond", "conv_tbc",
-           "detach_", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine", "get_device_module", "has_cuda", "has_cudnn",
-           "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral", "is_anomaly_check_nan_enabled",
-           "is_anomaly_enabled", "is_autocast_cpu_enabled", "is_autocast_ipu_enabled", "is_autocast_xla_enabled", "is_distributed",
-           "is_vulkan_available", "is_warn_always_enabled", "ldexp_", "legacy_contiguous_format", "native_channel_shuffle",
-           "norm_except_dim", "per_channel_affine", "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine",
-           "per_tensor_symmetric", "qscheme", "resize_as_", "rrelu_", "set_anomaly_enabled", "set_autocast_cpu_dtype",
-           "set_autocast_cpu_enabled", "set_autocast_gpu_dtype", "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max",
-           "sym_min", "sym_not", "sym_sqrt", "sym_sum", "to_dlpack", "while_loop"]
+__all__ = ["AcceleratorError", "ScriptMethod", "ScriptObject", "Tag", "addmv_", "bilinear", "compiled_with_cxx11_abi", "cond",
+           "conv_tbc", "convolution", "detach_", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
+           "get_device_module", "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
+           "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_autocast_cpu_enabled", "is_autocast_ipu_enabled",
+           "is_autocast_xla_enabled", "is_distributed", "is_vulkan_available", "is_warn_always_enabled", "ldexp_",
+           "legacy_contiguous_format", "native_channel_shuffle", "norm_except_dim", "per_channel_affine",
+           "per_channel_affine_float_qparams", "per_channel_symmetric", "per_tensor_affine", "per_tensor_symmetric", "qscheme",
+           "resize_as_", "rrelu_", "set_anomaly_enabled", "set_autocast_cpu_dtype", "set_autocast_cpu_enabled", "set_autocast_gpu_dtype",
+           "set_warn_always", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sqrt", "sym_sum", "to_dlpack",
+           "while_loop"]
 
 AcceleratorError = _C.DeviceError
 legacy_contiguous_format = _C.contiguous_format
@@ -173,6 +174,14 @@ def while_loop(cond_fn, body_fn, carried_inputs):
         found = body_fn(*carried)
         carried = tuple(found) if isinstance(found, (tuple, list)) else (found,)
     return carried
+
+
+def convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """conv1d, conv2d or conv3d, or the transposed one, by the dimensions of the input."""
+    dims = input.dim() - 2
+    if transposed:
+        return getattr(_C, f"conv_transpose{dims}d")(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return getattr(_C, f"conv{dims}d")(input, weight, bias, stride, padding, dilation, groups)
 
 
 def norm_except_dim(v, pow=2, dim=0):

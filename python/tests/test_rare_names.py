@@ -32,6 +32,10 @@ def test_sequences_and_slices():
     expected = bias + torch.stack([x[t] @ weight[0] + x[t + 1] @ weight[1] for t in range(3)])
     assert torch.conv_tbc(x, weight, bias).equal(expected)
     assert torch.nn.functional.conv_tbc(x, weight, bias, 1)[1:-1].equal(expected)
+    image, kernel = torch.arange(16.0).view(1, 1, 4, 4), torch.ones(1, 1, 2, 2)
+    assert torch.convolution(image, kernel, None, [2], [0], [1], False, [0], 1).flatten().tolist() == [10, 18, 42, 50]
+    assert torch.convolution(image, kernel, None, [2, 2], [0], [1], True, [1], 1).equal(
+        torch.nn.functional.conv_transpose2d(image, kernel, None, 2, 0, 1))
     assert torch.norm_except_dim(x, 2, 1).flatten().tolist() == pytest.approx([part.norm().item() for part in x.unbind(1)])
     assert torch.norm_except_dim(x, 1, -1).item() == x.sum().item()
     assert torch.native_channel_shuffle(torch.arange(4.0).view(1, 4, 1), 2).flatten().tolist() == [0, 2, 1, 3]
@@ -85,6 +89,9 @@ def test_facts():
     assert torch.Tag.core is not torch.Tag.pointwise and not torch.has_mps and torch.has_lapack
     assert torch.has_cuda == torch.backends.cuda.is_built() and not torch.is_vulkan_available()
     assert not hasattr(x, "__cuda_array_interface__")
+    assert str(torch.strided) == "torch.strided" and f"{torch.channels_last!r}" == "torch.channels_last"
+    from argand.multiprocessing.spawn import ProcessRaisedException
+    assert torch.multiprocessing.ProcessRaisedException is ProcessRaisedException and torch.multiprocessing.spawn.__name__ == "spawn"
 
 
 @pytest.mark.parametrize("dims, options", [
