@@ -276,6 +276,18 @@ class TypedStorage(_Storage):
         return self.untyped()._cdata
 
 
+def _load_from_bytes(data):
+    """The storage that stands in a plain pickle of a tensor of PyTorch's, as a file of its older format."""
+    import io
+    import re
+    from ._more import storages
+    from .serialization import load
+    kind = re.search(rb"ctorch\n(\w+Storage)\n", data)
+    if kind is None:
+        raise ValueError("_load_from_bytes(): expected a storage that PyTorch has pickled")
+    return TypedStorage(wrap_storage=load(io.BytesIO(data)), dtype=storages("cpu")[kind[1].decode()].dtype)
+
+
 def tensor_over(storage, dtype):
     """A tensor of one dimension over the memory of a storage; a copy where elements of `dtype` would not lie at multiples of their size."""
     if isinstance(storage, TypedStorage):

@@ -415,3 +415,17 @@ def test_arrays_of_numpys_own_pickles(tmp_path):
         assert good.count(old) >= 1
         with pytest.raises(pickle.UnpicklingError, match=why):
             torch.load(file_of(good.replace(old, new, 1)))
+
+
+def test_plain_pickles_of_pytorch():
+    """recorded/tensors.pickle is pickle.dumps() of a dict with PyTorch 2.15: a parameter, a column of bfloat16, a number."""
+    class Unpickler(pickle.Unpickler):
+        def find_class(self, module, name):  # as under python -m argand
+            return super().find_class(module.replace("torch", "argand", 1), name)
+    with open(os.path.join(os.path.dirname(__file__), "recorded", "tensors.pickle"), "rb") as file:
+        found = Unpickler(file).load()
+    assert isinstance(found["weight"], torch.nn.Parameter) and found["weight"].tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert found["column"].dtype is torch.bfloat16 and found["column"].tolist() == [1, 4] and found["column"].stride() == (3,)
+    assert found["steps"].item() == 3 and found["again"].equal(found["weight"])
+    with pytest.raises(ValueError, match="expected a storage"):
+        torch.storage._load_from_bytes(b"")
