@@ -1,7 +1,6 @@
 """Mixed precision on CUDA devices: torch.amp with the device said already."""
 from ... import _C, amp
 from ...amp import autocast_mode as _modes
-from .common import amp_definitely_not_available  # noqa: F401
 
 
 class autocast(amp.autocast):
@@ -28,8 +27,13 @@ def custom_bwd(bwd=None):
     return _modes.custom_bwd(bwd, device_type="cuda")
 
 
+def amp_definitely_not_available():
+    """Whether there is no GPU."""
+    return not _C.cuda.is_available()
+
+
 def __getattr__(name):
-    if name not in ("autocast_mode", "grad_scaler"):
+    if name not in ("autocast_mode", "common", "grad_scaler"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
     return import_module("." + name, __name__)
