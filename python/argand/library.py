@@ -29,8 +29,14 @@ class CustomOpDef:
 
     @property
     def default(self):
-        """The op: there is one overload."""
+        """The overload without a name: the op."""
         return self
+
+    def __getattr__(self, overload):
+        found = None if overload.startswith("_") else _ops.get(f"{self._name}.{overload}")
+        if found is None:
+            raise AttributeError(f"'{self._name}' has no overload '{overload}'")
+        return found
 
     def __call__(self, *args, **kwargs):
         function = self._kernel(*args, *kwargs.values())
@@ -130,15 +136,14 @@ def _may_define(namespace, who):
 
 @functools.singledispatch
 def define(qualname, schema, *, lib=None, tags=()):
-    """Declares the op "pack::op", whose functions impl() gives; the schema, "(Tensor x) -> Tensor", is kept as it is.
+    """Declares the op "pack::op", or an overload "pack::op.out" of one, whose functions impl() gives; the schema,
+    "(Tensor x) -> Tensor", is kept as it is.  An overload is called by its name.
 
     define(library, "op(Tensor x) -> Tensor") decorates the function of an op of a Library.
     """
     namespace, colons, name = qualname.partition("::")
     if not colons:
         raise ValueError(f"torch.library.define: expected a name with a namespace, as in 'pack::op', got {qualname!r}")
-    if "." in name:
-        raise NotImplementedError(f"torch.library.define: {qualname}: an op has one overload, whose name is empty")
     if not schema.startswith("(") or "->" not in schema:
         raise ValueError(f"torch.library.define: {qualname}: expected a schema as \"(Tensor x) -> Tensor\", got {schema!r}")
     _may_define(namespace, "torch.library.define")
@@ -306,6 +311,8 @@ class _Namespace:
 
     def __getattr__(self, name):
         found = _ops.get(f"{self._name}::{name}")
+        if found is None and any(key.startswith(f"{self._name}::{name}.") for key in _ops):
+            return CustomOpDef(f"{self._name}::{name}")  # of overloads with names alone
         if found is None:
             raise AttributeError(f"'_OpNamespace' '{self._name}' object has no attribute '{name}'")
         return found

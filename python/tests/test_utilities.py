@@ -154,8 +154,15 @@ def test_ops_of_a_library_by_decorators():
         return torch.empty_like(x)
     assert torch.ops.argand_decorated.twice(torch.ones(1)).item() == 2
     assert torch.ops.argand_decorated.twice(torch.ones(1, device="meta")).device.type == "meta"
-    for name, schema, error in (("op", "()->()", ValueError), ("a::b.c", "() -> ()", NotImplementedError), ("a::b", "no schema", ValueError),
-                                ("aten::mine", "() -> ()", NotImplementedError)):
+    library.define("twice.out(Tensor x, *, Tensor(a!) out) -> ()")
+    library.impl("twice.out", lambda x, *, out: out.copy_(2 * x), "CPU")
+    library.define("thrice.out(Tensor x, *, Tensor(a!) out) -> ()")
+    out = torch.zeros(1)
+    torch.ops.argand_decorated.twice.out(torch.ones(1), out=out)
+    assert out.item() == 2 and not hasattr(torch.ops.argand_decorated.twice, "other")
+    with pytest.raises(NotImplementedError, match="Could not run 'argand_decorated::thrice.out'"):
+        torch.ops.argand_decorated.thrice.out(torch.ones(1), out=out)
+    for name, schema, error in (("op", "()->()", ValueError), ("a::b", "no schema", ValueError), ("aten::mine", "() -> ()", NotImplementedError)):
         with pytest.raises(error, match="torch.library.define"):
             torch.library.define(name, schema)
 
