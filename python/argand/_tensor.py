@@ -214,13 +214,6 @@ def _from_bytes(data, dtype, sizes):
     return flat.reshape(sizes)
 
 
-def _dtype_named(name):
-    return getattr(_C, name)
-
-
-copyreg.pickle(_C.dtype, lambda dtype: (_dtype_named, (repr(dtype).removeprefix("torch."),)))
-
-
 @method
 def __reduce_ex__(self, protocol):
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
@@ -230,6 +223,18 @@ def __reduce_ex__(self, protocol):
     data = _C._to_bytes(self.detach().cpu().contiguous())
     return _rebuild, (type(self), data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad,
                       dict(self.__dict__))
+
+
+def _rebuild_from_type_v2(func, new_type, args, state):
+    """What torch.save makes a tensor of a subclass, or one with attributes, of."""
+    result = func(*args)
+    if new_type is not type(result):
+        result = _restore(new_type, result, result.requires_grad, None)
+    if hasattr(result, "__setstate__"):
+        result.__setstate__(state)
+    else:
+        result.__dict__.update(state)
+    return result
 
 
 @method

@@ -42,6 +42,11 @@ def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, bac
     return _rebuild_tensor(storage, storage_offset, size, stride).requires_grad_(requires_grad)
 
 
+def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
+    """What a pickled tensor of the meta device is made with."""
+    return _C.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
+
+
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     """What a pickled parameter is made with; it has no hooks."""
     return Parameter(data, requires_grad)

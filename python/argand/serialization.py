@@ -5,6 +5,7 @@ NumPy, containers and plain values, nothing else.  What it names otherwise is an
 """
 import os
 import pickle
+import warnings
 
 from . import _C
 from ._later import names
@@ -16,13 +17,22 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     """Writes `obj` (tensors, arrays of NumPy, containers, plain values, state dicts) to a path or a binary file, for load() here
     and in PyTorch.  A path gets its new content at once or not at all.
 
-    What load() could not read again is refused before anything is written, with the name of its type.  The pickle is of
-    protocol 2, whatever is asked for.
+    Other objects, as whole modules, are pickled by Python, with a warning: load() refuses their files, load_objects() reads them.
+    The pickle is of protocol 2, whatever is asked for.
     """
-    if hasattr(f, "write"):
-        _C._save_to_file(obj, f.write)
-    else:
-        _C._save_to_path(obj, os.fsdecode(f))
+    try:
+        if hasattr(f, "write"):
+            _C._save_to_file(obj, f.write)
+        else:
+            _C._save_to_path(obj, os.fsdecode(f))
+    except ValueError as error:  # no data alone, which is seen before anything is written
+        from ._objects import save as save_objects
+        try:
+            save_objects(obj, f)
+        except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
+            raise error from second
+        warnings.warn(f"{error}.  It was pickled by Python instead: load() refuses such a file; PyTorch and "
+                      "argand.serialization.load_objects() read it, and run what it names", stacklevel=2)
 
 
 class _Storage:
@@ -65,8 +75,8 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
     """What save() here or torch.save wrote to a path or a binary file; a safetensors file, or the path of
     an index of several (model.safetensors.index.json), is a dict of its tensors.
 
-    Data alone is read, whatever weights_only says.  `map_location`: the device, or a dict or function that tells it.
-    `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify`: whether checksums
+    Data alone is read, whatever weights_only says; load_objects() is for the rest.  `map_location`: the device, or a dict or
+    function that tells it.  `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify`: whether checksums
     are compared; if not said, of all that is read, and not of mapped elements, since that would read them all.
     """
     if hasattr(f, "read"):
@@ -77,7 +87,24 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=No
             raise pickle.UnpicklingError(f"load: expected a binary file, got one that reads {type(source).__name__}")
     else:
         source = os.fsdecode(f)
-    return _C._load(source, _placed(map_location), bool(mmap), None if verify is None else bool(verify))
+    try:
+        return _C._load(source, _placed(map_location), bool(mmap), None if verify is None else bool(verify))
+    except pickle.UnpicklingError as error:
+        if "is refused: only tensors" not in str(error):
+            raise
+        raise pickle.UnpicklingError(f"{error}; argand.serialization.load_objects() runs what a file names: for files that you "
+                                     "trust") from None
+
+
+def load_objects(f, map_location=None):
+    """What save() here or torch.save wrote to a path or a binary file, with the objects of Python's in it, such as whole modules
+    (Argand's own).
+
+    Python's unpickler makes them, which imports and calls whatever the file names: only for files that you trust.  load() never
+    does.
+    """
+    from ._objects import load as load_trusted
+    return load_trusted(f.read() if hasattr(f, "read") else os.fsdecode(f), _placed(map_location))
 
 
 def damaged_files():

@@ -295,4 +295,5 @@ def tensor_over(storage, dtype):
     elements = storage._elements
     size = dtype.itemsize if dtype is not _C.uint8 else 8  # bytes are viewed as elements by and by
     elements = elements[:elements.numel() // dtype.itemsize * dtype.itemsize]
-    return (elements.clone() if elements.data_ptr() % size or elements.storage_offset() % size else elements).view(dtype)
+    misplaced = not elements.is_meta and (elements.data_ptr() % size or elements.storage_offset() % size)
+    return (elements.clone() if misplaced else elements).view(dtype)
