@@ -31,7 +31,8 @@ class Library:
 
     def __init__(self, name, device):
         self.torch = importlib.import_module(name)
-        if name == "argand":
+        self.is_ours = name == "argand"
+        if self.is_ours:
             importlib.import_module("argand._as_torch").install()  # examples/python says `import torch`
         self.device = device
         self.large = device == "cuda"
@@ -185,7 +186,7 @@ def models(lib):
 
 
 def published(lib):
-    return lib.torch.models if lib.torch.__name__ == "argand" else importlib.import_module("torchvision.models")
+    return lib.torch.models if lib.is_ours else importlib.import_module("torchvision.models")
 
 
 def training(lib):
@@ -208,14 +209,14 @@ def inference(lib):
     """Published networks as each library runs them best: batch norms folded, channels last but for Argand's on the CPU, which are
     quicker with channels first; nothing is compiled."""
     torch = lib.torch
-    order = torch.contiguous_format if torch.__name__ == "argand" and lib.device == "cpu" else torch.channels_last
+    order = torch.contiguous_format if lib.is_ours and lib.device == "cpu" else torch.channels_last
 
     def network(name, dtype, batch):
         torch.backends.cudnn.allow_tf32 = dtype == "tf32"  # PyTorch's default, in both then; else in neither
         dtype = torch.float32 if dtype == "tf32" else getattr(torch, dtype)
         models = published(lib)
         model = getattr(models, name)().eval()
-        if torch.__name__ == "argand":
+        if lib.is_ours:
             models.fuse(model)
         else:
             model = importlib.import_module("torch.fx.experimental.optimization").fuse(model)

@@ -54,6 +54,8 @@ struct GemmKernels {
   void (*tile)(const GemmTile<T>&);
   // panel[k * width + i] = source(i, k), and 0 for count <= i < width.
   void (*pack)(const PanelSource<T>&, T* panel, int64_t width);
+  // to[k * stride + i] = source(i, k), and nothing else.  REQUIRES k_stride == 1.
+  void (*turn)(const PanelSource<T>&, T* to, int64_t stride);
   // REQUIRES a_k_stride == 1 and x_stride == 1.
   void (*gemv_rows)(const GemvArgs<T>&);
   // REQUIRES a_row_stride == 1.

@@ -1,9 +1,11 @@
 #include "argand/kernels/cpu/tile.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "argand/core/shape.h"
 #include "argand/kernels/cpu/gather.h"
+#include "argand/kernels/cpu/transpose.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
@@ -225,6 +227,14 @@ class Runner {
   char* buffers_;
 };
 
+// A program that is a copy and nothing else, between two orders of dimensions.
+bool copies_transposed(const PointwiseProgram& p) {
+  if (p.steps.size() != 1 || p.steps[0].ins.size() != 1 || std::string_view(p.steps[0].body->text) != "x") return false;
+  const ProgramValue &from = p.values[p.steps[0].ins[0]], &to = p.values[p.steps[0].out];
+  return from.dtype == to.dtype && from.memory && from.load && to.memory && to.store && from.memory != to.memory &&
+         copy_transposed(p.sizes, element_size(to.dtype), from.memory, from.strides, to.memory, to.strides);
+}
+
 }  // namespace
 
 void run_tiles(PointwiseProgram& program) {
@@ -232,6 +242,7 @@ void run_tiles(PointwiseProgram& program) {
   for (const int64_t s : program.sizes) n *= s;
   if (n == 0) return;
   collapse(program);
+  if (copies_transposed(program)) return;
   const Plan plan = Planner(std::move(program)).make();
   parallel_for(0, n, kTileGrain, [&](int64_t begin, int64_t end) {
     Runner runner(plan, std::min(kTile, n));
