@@ -198,10 +198,6 @@ const Tensor& Tensor::as_strided_(IntArrayRef size, IntArrayRef stride, std::opt
   return *this;
 }
 
-Tensor Tensor::new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) const {
-  return empty_strided(size, stride, this->options().merge_in(options));
-}
-
 Scalar Tensor::item() const {
   ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
   if (!is_cpu()) return data().cpu().item();

@@ -223,7 +223,6 @@ class Tensor {
   // Gives this tensor another layout over its storage, as as_strided().  GradError if it requires grad.
   const Tensor& as_strided_(IntArrayRef size, IntArrayRef stride,
                             std::optional<int64_t> storage_offset = std::nullopt) const;
-  Tensor new_empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options = {}) const;
 
   // ---- operators
   Tensor operator-() const;

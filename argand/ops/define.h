@@ -27,7 +27,8 @@
 //                cpu(const Args&, Tensor& out | std::span<Tensor> outs), whose CUDA kernel stands in cuda/ beside it
 //                (ops/cuda_kernel.h), or run(...) of the same form, written in exec's tools and ops alone: for every
 //                device; optional: starts_from_self, writes_strided, crosses_devices
-//   View         view(const Args&) -> ViewLayout
+//   View         view(const Args&) -> ViewLayout; has NAME_copy as well, as has what names kCopy among its variants;
+//                optional: copies_first, if it copies before it views because not every layout has the view
 //   Composite    compose(const Args&) -> what the schema returns
 // Gradients: grad_<argument>(c, g) for each differentiable tensor argument, or grad(c, g) -> Grads for all at once. `g`
 // is the gradient of the result (of all results, some undefined, as Grads, if there are several).  A gradient need not
@@ -46,7 +47,7 @@
 namespace argand::ops {
 
 // Forms a call may take; the generator reads them from the definition's text.
-inline constexpr int kFunction = 1, kMethod = 2, kInplace = 4, kOut = 8;
+inline constexpr int kFunction = 1, kMethod = 2, kInplace = 4, kOut = 8, kCopy = 16;
 
 template <class... I>
 constexpr uint32_t bits(I... numbers) {

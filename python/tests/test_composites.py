@@ -180,3 +180,44 @@ def test_integers_and_too_few_observations():
     close(torch.cov(torch.tensor([[0, 1, 2], [4, 2, 6]])), np.cov([[0, 1, 2], [4, 2, 6]]))
     assert torch.cov(torch.ones(2, 2), correction=3).isnan().all()
     assert [i.dtype for i in torch.unravel_index(torch.tensor([1, 5], dtype=torch.int8), (2, 3))] == [torch.int64] * 2
+
+
+@pytest.mark.parametrize("call", [
+    "alias()", "as_strided((2, 2), (1, 5), 3)", "detach()", "diagonal(1)", "expand(2, 4, 5)", "narrow(1, 1, 2)", "permute((1, 0))",
+    "select(1, 2)", "slice(0, 1, 4, 2)", "split(2)", "split_with_sizes((1, 3))", "squeeze()", "squeeze(0)", "t()", "transpose(0, 1)",
+    "unbind(1)", "unfold(1, 2, 2)", "unsqueeze(1)", "view((20,))", "view(torch.int32)"])
+def test_copies_of_views(call):
+    name, arguments = call[:-1].split("(", 1)
+    source = X.clone()
+    arguments = eval(f"({arguments},)" if arguments else "()")
+    arguments = ((2, 4, 5),) if name == "expand" else arguments
+    view = torch.ops.aten.slice(source, *arguments) if name == "slice" else getattr(source, name)(*arguments)
+    got = getattr(torch, name + "_copy")(source, *arguments)
+    pairs = list(zip(got, view, strict=True)) if isinstance(view, tuple) else [(got, view)]
+    for g, v in pairs:
+        assert torch.equal(g, v) and g.is_contiguous() and g.dtype is v.dtype
+        assert g.untyped_storage().data_ptr() != source.untyped_storage().data_ptr()
+
+
+def test_copies_of_views_as_others():
+    assert torch.view_copy(X.t(), (20,)).tolist() == X.t().reshape(20).tolist()  # no view of these strides
+    out = torch.empty(0)
+    assert torch.permute_copy(X, (1, 0), out=out) is out and torch.equal(out, X.t())
+    leaf = X.clone().requires_grad_()
+    (2 * torch.unbind_copy(leaf)[1]).sum().backward()
+    assert leaf.grad.sum(1).tolist() == [0, 10, 0, 0] and not hasattr(leaf, "unbind_copy")
+    assert torch.equal(torch.view_as_complex_copy(torch.view_as_real_copy(X + 1j)), X + 1j)
+    assert torch.equal(leaf.narrow_copy(0, 1, 2), X[1:3])
+
+
+def test_tensors_of_given_layout():
+    made = torch.empty_permuted((2, 3, 4), (2, 0, 1), dtype=torch.float64)
+    assert made.stride() == (3, 1, 6) and made.dtype is torch.float64
+    assert X.new_empty_strided((2, 3), (1, 4), dtype=torch.int8).stride() == (1, 4)
+    leaf, value = X.clone().requires_grad_(), torch.tensor(3.0, requires_grad=True)
+    filled = torch.fill(leaf, value)
+    filled.sum().backward()
+    assert filled.unique().tolist() == [3.0] and not leaf.grad.any() and value.grad == 20
+    assert torch.fill(X.t(), 2).stride() == X.t().stride() and not hasattr(X, "fill")
+    places = torch.nonzero_static(torch.tensor([[0, 2], [3, 0]]), size=3, fill_value=7)
+    assert places.tolist() == [[0, 1], [1, 0], [7, 7]] and torch.nonzero_static(X, size=2).tolist() == [[0, 0], [0, 1]]

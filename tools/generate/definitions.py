@@ -5,11 +5,11 @@ from pathlib import Path
 
 from schema import Schema, SchemaError, parse
 
-FORMS = {"kFunction": "function", "kMethod": "method", "kInplace": "inplace", "kOut": "out"}
+FORMS = {"kFunction": "function", "kMethod": "method", "kInplace": "inplace", "kOut": "out", "kCopy": "copy"}
 DEFAULT_FORMS = {
     "Pointwise": {"function", "method", "inplace", "out"},
     "Kernel": {"function", "method"},
-    "View": {"function", "method"},
+    "View": {"function", "method", "copy"},
     "Composite": {"function", "method"},
 }
 
@@ -28,6 +28,8 @@ class Op:
     saves_metas: bool = False
     has_gradient: bool = False
     body: str = ""
+    copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
+    copy_of: "Op | None" = None  # NAME of which this is NAME_copy
 
     @property
     def schema(self):
@@ -103,6 +105,7 @@ def read_op(name, kind, text, path, ops_dir):
     op = Op(name, kind, path.relative_to(ops_dir).parts[0], str(path.relative_to(ops_dir.parent.parent)), schemas, forms)
     doc = member(text, "doc")
     op.doc = strings(doc) if doc else ""
+    op.copies_first = member(text, "copies_first") == "true"
     body = re.search(r"ARGAND_BODY\(", text)
     op.body = "yes" if body else ""
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
@@ -118,8 +121,17 @@ def read_op(name, kind, text, path, ops_dir):
     return op
 
 
+def copy_of(op):
+    """permute_copy of permute: the same arguments, and a result in memory of its own."""
+    name, rest = re.fullmatch(r"(\w+)(.*)", op.schema.text, re.S).groups()
+    schema = parse(f"{name}_copy" + re.sub(r"\([a-z]\)", "", rest))
+    return Op(op.name + "Copy", "Composite", op.family, op.file, [schema], {"function", "out"},
+              f"{name}() in memory of its own.", copy_of=op)
+
+
 def read_ops(ops_dir: Path):
-    """All ops in the order of all.h.  A definition that is not listed, or listed and not defined, is an error."""
+    """All ops in the order of all.h, each with its copy behind it.  A definition that is not listed, or listed and not
+    defined, is an error."""
     found = {}
     for path in sorted(ops_dir.rglob("*.cpp")):
         if path.name.endswith("_test.cpp"):
@@ -140,4 +152,4 @@ def read_ops(ops_dir: Path):
     for name in listed:
         if name not in found:
             raise SchemaError(f"argand/ops/all.h: {name} is listed but no file defines it")
-    return [found[name] for name in listed]
+    return [op for name in listed for op in ([found[name], copy_of(found[name])] if "copy" in found[name].forms else [found[name]])]

@@ -251,6 +251,28 @@ def definitions(family, ops, apis):
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
+def copies(family, ops):
+    """Definitions of the ops NAME_copy, in the ops NAME that are defined by hand."""
+    out = [NOTE + f'#include "argand/ops/copies.h"\n#include "argand/ops/{family}/args.h"\n\nnamespace argand::ops {{\n']
+    for op in ops:
+        view, names = op.copy_of, [a.name for a in op.schema.args]
+        called = f"{view.schema.name}({', '.join(f'a.{name}' for name in names[1:])})"
+        made = f"copied(a.self).{called}" if view.copies_first else f"copied(a.self.{called})"
+        fields = ", ".join(f".{name} = std::move(a.{name})" for name in names)
+        out.append(f"""extern OpInfo {view.name}_info;
+struct {op.name} : Composite<{op.name}Args> {{
+  static constexpr auto schema = "{op.schema.text}";
+  static constexpr auto doc = "{op.doc}";
+  static Result compose(const Args& a) {{ return {made}; }}
+  static void samples(S& s) {{
+    each_sample<{view.name}Args>({view.name}_info, s, []({view.name}Args& a) {{ return Args{{{fields}}}; }});
+  }}
+}};
+ARGAND_OP({op.name})
+""")
+    return "\n".join(out) + "\n}  // namespace argand::ops\n"
+
+
 def table(ops):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     pointers = ", ".join(f"&ops::{op.name}_info" for op in ops)

@@ -4,6 +4,7 @@
 Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in; writes below DIR
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
+  argand/ops/<family>/copies.cpp    definitions of permute_copy and the like
   argand/ops/functions.h            declarations of functions
   argand/ops/namespaces.h           those that PyTorch has in namespaces: argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
@@ -48,6 +49,9 @@ def main():
         folder = out / "argand" / "ops" / family
         write(folder / "args.h", emit.args_header(members))
         write(folder / "functions.cpp", emit.definitions(family, members, [apis[o.name] for o in members]))
+        copies = [op for op in members if op.copy_of]
+        if copies:
+            write(folder / "copies.cpp", emit.copies(family, copies))
     in_order = [apis[op.name] for op in ops]
     write(out / "argand" / "ops" / "functions.h", emit.functions_header(in_order))
     write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(ops))

@@ -1,4 +1,4 @@
-// Tensors of one value: empty, full, zeros, ones, their *_like forms, fill_ and zero_.
+// Tensors of one value: empty, full, zeros, ones, their *_like forms, fill, fill_ and zero_.
 #include <cstring>
 
 #include "argand/ops/create/args.h"
@@ -143,6 +143,26 @@ struct Fill : Kernel<FillArgs> {
   static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
 };
 ARGAND_OP(Fill)
+
+struct Filled : Kernel<FilledArgs> {
+  static constexpr auto schema = "fill(Tensor self, Tensor|Scalar value) -> Tensor";
+  static constexpr auto doc = "A tensor like self with every element set to value, a number or a tensor of one.";
+  static constexpr int variants = kFunction | kOut;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.value.dim() == 0, "fill: only supports 0-dimension value tensor but got tensor with ",
+                 a.value.dim(), " dimensions.");
+    return meta_like(a.self, {}, {});
+  }
+  static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.value); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static Tensor grad_value(const Ctx&, const Tensor& g) { return g.sum(); }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), exec::wrapped_number(2)});
+    s.add({s->real({2, 3}), s->real({})});
+    s.fails({s->real({2, 3}), s->real({3})}, "fill: only supports 0-dimension value tensor but got tensor with 1");
+  }
+};
+ARGAND_OP(Filled)
 
 struct ZeroInplace : Composite<ZeroInplaceArgs> {
   static constexpr auto schema = "zero_(Tensor(a!) self) -> Tensor(a!)";

@@ -1,4 +1,4 @@
-// Tensors like another, of another size: new_empty, new_full, ...; and empty_strided, scalar_tensor.
+// Tensors like another, of another size: new_empty, new_full, ...; and empty_strided, empty_permuted, scalar_tensor.
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
@@ -96,6 +96,60 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
   }
 };
 ARGAND_OP(EmptyStrided)
+
+struct NewEmptyStrided : Composite<NewEmptyStridedArgs> {
+  static constexpr auto schema =
+      "new_empty_strided(Tensor self, int[] size, int[] stride, *, ScalarType? dtype=None, Layout? layout=None, "
+      "Device? device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc = "An unset tensor with the given strides, in elements, and the dtype and device of self.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    return empty_strided(a.size, a.stride, options_like(a.self, a.options));
+  }
+  static void samples(S& s) {
+    s.add({s->real({2}), {2, 3}, {1, 4}});
+    s.fails({s->real({2}), {-1}, {1}}, "new_empty_strided: sizes must be non-negative, got [-1]");
+    s.fails({s->real({2}), {2, 3}, {1}}, "empty_strided: expected as many strides as sizes, got size [2, 3]");
+  }
+};
+ARGAND_OP(NewEmptyStrided)
+
+struct EmptyPermuted : Composite<EmptyPermutedArgs> {
+  static constexpr auto schema =
+      "empty_permuted(int[] size, int[] physical_layout, *, ScalarType? dtype=None, Layout? layout=None, Device? "
+      "device=None, bool? pin_memory=None) -> Tensor";
+  static constexpr auto doc =
+      "An unset tensor without gaps whose dimensions lie in memory in the given order, the outermost first.";
+  static Tensor compose(const Args& a) {
+    check_sizes(Args::kName, a.size);
+    const auto ndim = static_cast<int64_t>(a.size.size());
+    ARGAND_CHECK(ShapeError, a.physical_layout.size() == a.size.size(),
+                 "empty_permuted: Number of dimensions in size does not match the length of the physical_layout; i.e. "
+                 "len(size) = ",
+                 ndim, " is not equal to len(physical_layout) = ", a.physical_layout.size());
+    Dims strides(a.size.size(), 0);  // 0: not met yet, for no stride is
+    int64_t stride = 1;
+    for (int64_t i = ndim - 1; i >= 0; --i) {
+      const int64_t d = a.physical_layout[i];
+      ARGAND_CHECK(IndexError, d >= 0 && d < ndim,
+                   "empty_permuted: Dimension out of range (expected to be between 0 and ", ndim - 1, ", but got ", d,
+                   " at index ", i, ")");
+      ARGAND_CHECK(ValueError, strides[d] == 0, "empty_permuted: Duplicate dim not allowed, got ", a.physical_layout);
+      strides[d] = stride;
+      stride *= std::max<int64_t>(a.size[d], 1);
+    }
+    return empty_strided(a.size, strides, a.options);
+  }
+  static void samples(S& s) {
+    s.add({{2, 3, 4}, {2, 0, 1}});
+    s.add({{2, 0}, {1, 0}});
+    s.fails({{2, 3}, {0}}, "empty_permuted: Number of dimensions in size does not match the length of");
+    s.fails({{2, 3}, {0, 2}}, "(expected to be between 0 and 1, but got 2 at index 1)");
+    s.fails({{2, 3}, {0, 0}}, "empty_permuted: Duplicate dim not allowed, got [0, 0]");
+  }
+};
+ARGAND_OP(EmptyPermuted)
 
 struct ScalarTensor : Composite<ScalarTensorArgs> {
   static constexpr auto schema =

@@ -1,4 +1,4 @@
-// Elements chosen by a mask: nonzero, masked_select, masked_scatter, one_hot.
+// Elements chosen by a mask: nonzero, nonzero_static, masked_select, masked_scatter, one_hot.
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/runs.h"
 #include "argand/ops/define.h"
@@ -84,6 +84,25 @@ struct Nonzero : Kernel<NonzeroArgs> {
   }
 };
 ARGAND_OP(Nonzero)
+
+struct NonzeroStatic : Composite<NonzeroStaticArgs> {
+  static constexpr auto schema = "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor";
+  static constexpr auto doc = "The first `size` rows of nonzero; where there are fewer, rows of fill_value follow.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ValueError, a.size >= 0, "nonzero_static: 'size' must be an non-negative integer, got ", a.size);
+    const Tensor found = a.self.nonzero().slice(0, 0, a.size);
+    const Tensor rest = full({a.size - found.sizes()[0], a.self.dim()}, a.fill_value, found.options());
+    return cat({found, rest});
+  }
+  static void samples(S& s) {
+    s.add({s->integer({3, 4}, 0, 2), 3});
+    s.add({s->integer({3, 4}, 0, 2), 15, -7});
+    s.add({s->boolean({}), 2});
+    s.fails({s->boolean({3}), -1}, "nonzero_static: 'size' must be an non-negative integer, got -1");
+  }
+};
+ARGAND_OP(NonzeroStatic)
 
 struct NonzeroNumpy : Composite<NonzeroNumpyArgs> {
   static constexpr auto schema = "nonzero_numpy(Tensor self) -> Tensor[]";

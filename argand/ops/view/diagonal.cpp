@@ -48,7 +48,7 @@ struct Unfold : View<UnfoldArgs> {
   static constexpr auto schema = "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)";
   static constexpr auto doc =
       "All windows of `size` along a dimension, `step` apart; the window is the last dimension.";
-  static constexpr int variants = kMethod;
+  static constexpr int variants = kMethod | kCopy;
   static ViewLayout view(const Args& a) {
     const int64_t d = wrap_dim(a.dimension, a.self.dim(), "unfold");
     const int64_t extent = a.self.dim() == 0 ? 1 : a.self.sizes()[d],

@@ -24,7 +24,8 @@ struct ViewDtype : View<ViewDtypeArgs> {
   static constexpr auto doc =
       "The same bytes as elements of another dtype, without a copy; the last dimension grows or shrinks with the size "
       "of an element. ShapeError if the strides do not allow it.";
-  static constexpr int variants = kMethod;
+  static constexpr int variants = kMethod | kCopy;
+  static constexpr bool copies_first = true;
   static constexpr bool differentiable = false;
   static ViewLayout view(const Args& a) {
     const auto& self = a.self.impl();
@@ -82,6 +83,7 @@ struct ViewAsComplex : View<ViewAsComplexArgs> {
       "Pairs of real numbers, which are neighbours in the last dimension, as complex ones, without a copy.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kFloatTypes;
+  static constexpr bool copies_first = true;
   static ViewLayout view(const Args& a) {
     const auto& self = a.self.impl();
     ARGAND_CHECK(ShapeError, !self.sizes.empty() && self.sizes.back() == 2,

@@ -59,6 +59,7 @@ ARGAND_OP(Transpose)
 struct T : Composite<TArgs> {
   static constexpr auto schema = "t(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "The transpose of a matrix; a tensor of fewer dimensions as it is.";
+  static constexpr int variants = kFunction | kMethod | kCopy;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() <= 2, "t: expects a tensor with <= 2 dimensions, but self is ", a.self.dim(),
                  "D");

@@ -9,7 +9,8 @@ struct ViewOp : View<ViewOpArgs> {
   static constexpr auto doc =
       "The same elements in another shape, without a copy; one size may be -1. ShapeError if the strides do not allow "
       "it.";
-  static constexpr int variants = kMethod;
+  static constexpr int variants = kMethod | kCopy;
+  static constexpr bool copies_first = true;
   static ViewLayout view(const Args& a) {
     const Dims to = infer_size(a.size, a.self.numel(), "view");
     const auto strides = view_strides(a.self.sizes(), a.self.strides(), to);
@@ -48,7 +49,7 @@ ARGAND_OP(Reshape)
 struct Expand : View<ExpandArgs> {
   static constexpr auto schema = "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)";
   static constexpr auto doc = "Broadcasts dimensions of size 1 (and new leading ones) without a copy; -1 keeps a size.";
-  static constexpr int variants = kMethod;
+  static constexpr int variants = kMethod | kCopy;
   static ViewLayout view(const Args& a) {
     const auto from = a.self.sizes();
     ARGAND_CHECK(ShapeError, a.size.size() >= from.size(), "expand: the number of sizes provided (", a.size.size(),

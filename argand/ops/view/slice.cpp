@@ -86,4 +86,19 @@ struct Narrow : Composite<NarrowArgs> {
 };
 ARGAND_OP(Narrow)
 
+// A method too, unlike other copies of views.
+struct NarrowCopy : Composite<NarrowCopyArgs> {
+  static constexpr auto schema = "narrow_copy(Tensor self, int dim, int start, int length) -> Tensor";
+  static constexpr auto doc = "narrow() in memory of its own.";
+  static constexpr int variants = kFunction | kMethod | kOut;
+  static Tensor compose(const Args& a) {
+    return a.self.narrow(a.dim, a.start, a.length).clone(MemoryFormat::Contiguous);
+  }
+  static void samples(S& s) {
+    s.add({s->real({5, 3}), 0, 1, 2});
+    s.fails({s->real({5, 3}), 0, 4, 2}, "narrow: start (4) + length (2) exceeds dimension size (5)");
+  }
+};
+ARGAND_OP(NarrowCopy)
+
 }  // namespace argand::ops

@@ -70,6 +70,7 @@ std::vector<Tensor> split_at(const Tensor& t, IntArrayRef at, int64_t dim) {
 struct Split : Composite<SplitArgs> {
   static constexpr auto schema = "split(Tensor(a) self, int split_size, int dim=0) -> Tensor[]";
   static constexpr auto doc = "Pieces of split_size along dim; the last one may be shorter.";
+  static constexpr int variants = kFunction | kMethod | kCopy;
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("split", a.self, a.dim), size = a.self.sizes()[dim];
     ARGAND_CHECK(ValueError, a.split_size >= 0,
@@ -99,6 +100,7 @@ struct SplitWithSizes : Composite<SplitWithSizesArgs> {
   static constexpr auto schema = "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor[]";
   static constexpr const char* overloads[] = {"split.sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor[]"};
   static constexpr auto doc = "Pieces of the given sizes along dim, which add up to its size.";
+  static constexpr int variants = kFunction | kMethod | kCopy;
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("split_with_sizes", a.self, a.dim), size = a.self.sizes()[dim];
     int64_t sum = 0;
@@ -250,6 +252,7 @@ ARGAND_OP(UnsafeChunk)
 struct Unbind : Composite<UnbindArgs> {
   static constexpr auto schema = "unbind(Tensor(a) self, int dim=0) -> Tensor[]";
   static constexpr auto doc = "The slices along dim, which is dropped.";
+  static constexpr int variants = kFunction | kMethod | kCopy;
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("unbind", a.self, a.dim);
     std::vector<Tensor> out;
