@@ -10,9 +10,9 @@
 
 namespace argand {
 
-using ArgumentValue =
-    std::variant<std::monostate, bool, int64_t, double, std::string, Scalar, ScalarType, Device, MemoryFormat, Dims,
-                 std::vector<double>, std::vector<bool>, Tensor, std::vector<Tensor>, TensorOptions, Generator>;
+using ArgumentValue = std::variant<std::monostate, bool, int64_t, double, std::string, Scalar, ScalarType, Device,
+                                   MemoryFormat, Dims, std::vector<double>, std::vector<Scalar>, std::vector<bool>,
+                                   Tensor, std::vector<Tensor>, TensorOptions, Generator>;
 // Names and values in the order of the schema; an absent optional is std::monostate.
 using ArgumentValues = std::vector<std::pair<const char*, ArgumentValue>>;
 

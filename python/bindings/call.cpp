@@ -54,6 +54,8 @@ bool accepts(const Parameter& p, PyObject* object, bool strict) {
       return PyUnicode_Check(object);
     case Kind::kScalar:
       return is_number(object, strict);
+    case Kind::kScalarList:
+      return is_list_of(object, [&](PyObject* o) { return is_number(o, strict); });
     case Kind::kDtype:
       return as_dtype(object).has_value();
     case Kind::kLayout:
@@ -94,6 +96,8 @@ std::string kind_text(const Parameter& p) {
       return "str";
     case Kind::kScalar:
       return "Number";
+    case Kind::kScalarList:
+      return "tuple of Numbers";
     case Kind::kDtype:
       return "torch.dtype";
     case Kind::kLayout:
@@ -362,6 +366,15 @@ std::optional<std::vector<double>> Call::optional_numbers(size_t i) const {
   }
   return out;
 }
+std::vector<Scalar> Call::scalars(size_t i) const {
+  std::vector<Scalar> out;
+  for (Py_ssize_t k = 0; k < length(values_[i]); ++k) {
+    PyObject* const object = element(values_[i], k);
+    if (!is_number(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
+    out.push_back(to_scalar(object));
+  }
+  return out;
+}
 void Call::read_booleans(size_t i, std::span<bool> out) const {
   PyObject* const list = values_[i];
   if (static_cast<size_t>(length(list)) != out.size())
@@ -431,17 +444,21 @@ PyTypeObject* result_type(const FunctionTable& table, const Overload& overload) 
 
 }  // namespace
 
-PyObject* to_python(const Call& call, std::span<Tensor> results) {
+PyObject* to_python(const Call& call, std::span<PyObject* const> results) {
+  std::vector<nb::object> items;
+  for (PyObject* const result : results) items.push_back(nb::steal(result));
+  if (!std::ranges::all_of(items, [](const nb::object& item) { return item.is_valid(); })) return nullptr;
   const Overload& overload = call.overload();
-  if (!overload.result_names) return to_python(results);
-  PyTypeObject* const type = result_type(call.table(), overload);
-  if (!type) return nullptr;
-  nb::object out = nb::steal(PyStructSequence_New(type));
+  PyTypeObject* const type = overload.result_names ? result_type(call.table(), overload) : nullptr;
+  if (overload.result_names && !type) return nullptr;
+  nb::object out = nb::steal(type ? PyStructSequence_New(type) : PyTuple_New(static_cast<Py_ssize_t>(items.size())));
   if (!out.is_valid()) return nullptr;
-  for (size_t i = 0; i < results.size(); ++i) {
-    PyObject* const item = wrap(std::move(results[i]));
-    if (!item) return nullptr;
-    PyStructSequence_SetItem(out.ptr(), static_cast<Py_ssize_t>(i), item);
+  for (size_t i = 0; i < items.size(); ++i) {
+    const auto at = static_cast<Py_ssize_t>(i);
+    if (type)
+      PyStructSequence_SetItem(out.ptr(), at, items[i].release().ptr());
+    else
+      PyTuple_SetItem(out.ptr(), at, items[i].release().ptr());
   }
   return out.release().ptr();
 }

@@ -24,6 +24,7 @@ enum class Kind : uint8_t {
   kBoolList,
   kText,
   kScalar,
+  kScalarList,
   kDtype,
   kLayout,
   kDevice,
@@ -84,6 +85,7 @@ class Call {
   std::optional<std::string> optional_text(size_t i) const;
   Scalar scalar(size_t i, const Scalar& otherwise = 0) const { return has(i) ? to_scalar(values_[i]) : otherwise; }
   std::optional<Scalar> optional_scalar(size_t i) const;
+  std::vector<Scalar> scalars(size_t i) const;
   ScalarType dtype(size_t i, ScalarType otherwise = kFloat) const { return optional_dtype(i).value_or(otherwise); }
   std::optional<ScalarType> optional_dtype(size_t i) const;
   Device device(size_t i) const { return *optional_device(i); }
@@ -133,8 +135,8 @@ inline PyObject* to_python(double value) { return PyFloat_FromDouble(value); }
 inline PyObject* to_python(const Scalar& value) { return wrap(value); }
 PyObject* to_python(std::span<Tensor> tensors);  // a tuple
 inline PyObject* to_python(std::vector<Tensor> tensors) { return to_python(std::span<Tensor>(tensors)); }
-// A named tuple, if the overload's results have names.
-PyObject* to_python(const Call& call, std::span<Tensor> results);
+// A named tuple, if the overload's results have names, of objects that become its own; null if one is.
+PyObject* to_python(const Call& call, std::span<PyObject* const> results);
 
 // Runs `f` without the interpreter's lock and converts what it returns.
 template <class F>
@@ -154,8 +156,8 @@ PyObject* answer(const Call& call, F&& f) {
     if constexpr (requires { std::tuple_size<Result>::value; })
       return std::apply(
           [&](auto&... parts) {
-            Tensor all[] = {std::move(parts)...};
-            return to_python(call, std::span<Tensor>(all));
+            PyObject* const all[] = {to_python(std::move(parts))...};
+            return to_python(call, all);
           },
           result);
     else

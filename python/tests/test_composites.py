@@ -182,6 +182,50 @@ def test_integers_and_too_few_observations():
     assert [i.dtype for i in torch.unravel_index(torch.tensor([1, 5], dtype=torch.int8), (2, 3))] == [torch.int64] * 2
 
 
+@pytest.mark.parametrize("edge", [1, 2])
+@pytest.mark.parametrize("spacing", [(), (0.5,), (2.0, 0.5), (np.arange(4.0) ** 2, np.arange(5.0) ** 3)])
+def test_gradient(edge, spacing):
+    given = [torch.tensor(s) if isinstance(s, np.ndarray) else s for s in spacing]
+    expected = np.gradient(x.astype(np.float64), *spacing, edge_order=edge)
+    got = torch.gradient(X.double(), **({} if not given else {"spacing": given[0] if len(given) == 1 else given}), edge_order=edge)
+    assert isinstance(got, tuple)
+    for g, e in zip(got, expected, strict=True):
+        close(g, e)
+    close(torch.gradient(X, dim=(1,), edge_order=edge)[0], np.gradient(x, axis=1, edge_order=edge))
+    close(torch.gradient(X, spacing=2, dim=0, edge_order=edge)[0], np.gradient(x, 2.0, axis=0, edge_order=edge))
+
+
+@pytest.mark.parametrize("weight", [None, Y])
+@pytest.mark.parametrize("density", [False, True])
+def test_histogram(weight, density):
+    w = None if weight is None else weight.abs().numpy()
+    for bins, more in ((5, {}), (4, {"range": (-1.0, 0.5)}), (np.array([-1.0, 0.25, 0.5, 3.0], np.float32), {})):
+        counts, edges = np.histogram(x, bins, **more, weights=w, density=density)
+        got = X.histogram(torch.tensor(bins) if isinstance(bins, np.ndarray) else bins, **more,
+                          weight=None if weight is None else weight.abs(), density=density)
+        close(got.hist, counts)
+        close(got.bin_edges, edges)
+    assert type(got) is torch.return_types.histogram
+    assert torch.histogram(GAP, torch.tensor([-9.0, 9.0])).hist.tolist() == [19.0]  # NaN is not counted
+    hist, edges = torch.empty(0), torch.empty(0)
+    torch.histogram(X, 3, out=(hist, edges))
+    assert hist.sum() == 20 and edges.shape == (4,)
+
+
+@pytest.mark.parametrize("density", [False, True])
+def test_histogramdd(density):
+    for bins in ([2, 3], 4, [np.array([-1.0, 0.0, 2.0]), np.array([-2.0, 0.5, 0.75])]):
+        given = [torch.tensor(b) for b in bins] if isinstance(bins, list) and isinstance(bins[0], np.ndarray) else bins
+        counts, edges = np.histogramdd(x[:, :2].astype(np.float64), bins, density=density)
+        got = torch.histogramdd(X[:, :2].double(), given, density=density)
+        assert isinstance(got, torch.return_types.histogramdd) and isinstance(got.bin_edges, tuple)
+        close(got.hist, counts)
+        for g, e in zip(got.bin_edges, edges, strict=True):
+            close(g, e)
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        torch.histogramdd(X[0], [2])
+
+
 @pytest.mark.parametrize("call", [
     "alias()", "as_strided((2, 2), (1, 5), 3)", "detach()", "diagonal(1)", "expand(2, 4, 5)", "narrow(1, 1, 2)", "permute((1, 0))",
     "select(1, 2)", "slice(0, 1, 4, 2)", "split(2)", "split_with_sizes((1, 3))", "squeeze()", "squeeze(0)", "t()", "transpose(0, 1)",

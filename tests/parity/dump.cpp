@@ -102,6 +102,7 @@ struct ToJson {
   std::string operator()(MemoryFormat v) const { return str("{\"memory_format\": \"", format_name(v), "\"}"); }
   std::string operator()(const Dims& v) const { return str("{\"ints\": ", list(v), "}"); }
   std::string operator()(const std::vector<double>& v) const { return "{\"floats\": " + array(v, number) + "}"; }
+  std::string operator()(const std::vector<Scalar>& v) const { return "{\"scalars\": " + array(v, scalar_json) + "}"; }
   std::string operator()(const std::vector<bool>& v) const {
     return "{\"bools\": " + array(v, [](bool b) { return str(b); }) + "}";
   }

@@ -60,6 +60,8 @@ def value(j):
         return tensor(v)
     if kind == "tensors":
         return [None if t is None else tensor(t) for t in v]
+    if kind == "scalars":
+        return [value(number) for number in v]
     if kind == "complex":
         return complex(*v)
     if kind == "float":
@@ -149,7 +151,7 @@ class Call:
             if isinstance(result, torch.Tensor):
                 return [result]
             if isinstance(result, (tuple, list)):
-                return list(result)
+                return [t for part in result for t in (part if isinstance(part, (tuple, list)) else [part])]
             return [torch.tensor(result)]
         raise error
 

@@ -18,6 +18,7 @@ TYPES = {
     "str?": ("std::optional<std::string>", "std::optional<std::string_view>", "std::optional<std::string>({})"),
     "Scalar": ("Scalar", "const Scalar&", "{}"),
     "Scalar?": ("std::optional<Scalar>", "const std::optional<Scalar>&", "{}"),
+    "Scalar[]": ("std::vector<Scalar>", "ArrayRef<Scalar>", "{}.vec()"),
     "ScalarType": ("ScalarType", "ScalarType", "{}"),
     "ScalarType?": ("std::optional<ScalarType>", "std::optional<ScalarType>", "{}"),
     "Device": ("Device", "Device", "{}"),

@@ -18,6 +18,7 @@ TYPES = {
     "bool": ("kBool", "boolean", "builtins.bool"),
     "str": ("kText", "text", "str"),
     "Scalar": ("kScalar", "scalar", "Number"),
+    "Scalar[]": ("kScalarList", "scalars", "Sequence[Number]"),
     "ScalarType": ("kDtype", "dtype", "_dtype"),
     "Device": ("kDevice", "device", "_device"),
     "MemoryFormat": ("kMemoryFormat", "memory_format", "_memory_format"),
@@ -242,7 +243,7 @@ class Overload:
         elif self.schema.returns == ["Tensor[]"]:
             returns = "tuple[Tensor, ...]"
         elif returns is None:
-            returns = "tuple[" + ", ".join("Tensor" for _ in self.schema.returns) + "]"
+            returns = "tuple[" + ", ".join("Tensor" if r == "Tensor" else "tuple[Tensor, ...]" for r in self.schema.returns) + "]"
         return f"def {name}({', '.join(parts)}) -> {returns}: ..."
 
 
