@@ -23,6 +23,7 @@
 //   lgamma erfinv                                        gamma.h
 //
 // Rare, and not included by this header, as every kernel of a GPU would have to be compiled with them:
+//   airy_ai                                              airy.h
 //   bessel_* erfcx log_normal_cdf normal_quantile        special.h
 //   igamma igammac gamma_sample_slope dirichlet_sample_slope  incomplete.h
 //

@@ -282,6 +282,7 @@ ARGAND_LIST_OP(SpecialModifiedBesselK1)
 ARGAND_LIST_OP(SpecialScaledModifiedBesselK0)
 ARGAND_LIST_OP(SpecialScaledModifiedBesselK1)
 ARGAND_LIST_OP(SpecialSphericalBesselJ0)
+ARGAND_LIST_OP(SpecialAiryAi)
 // pointwise/rounding.cpp
 ARGAND_LIST_OP(Floor)
 ARGAND_LIST_OP(Ceil)

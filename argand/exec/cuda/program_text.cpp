@@ -142,6 +142,7 @@ class TextOf {
       std::vector<std::string_view> functions;  // how their names begin or end
     };
     static const Header headers[] = {{"incomplete", {"igamma", "_sample_slope"}},
+                                     {"airy", {"airy_"}},
                                      {"special", {"bessel_", "erfcx", "log_normal_cdf", "normal_quantile"}}};
     for (const Header& h : headers) {
       const auto calls_one = [&](const ProgramStep& s) {

@@ -1,4 +1,5 @@
-// Bessel functions.
+// Bessel functions, and one of Airy's.
+#include "argand/kernels/math/airy.h"
 #include "argand/kernels/math/special.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
@@ -179,5 +180,21 @@ struct SpecialSphericalBesselJ0 : Pointwise<SpecialSphericalBesselJ0Args> {
   static void samples(S& s) { s.add({s->away_from(0, {2, 3}, -3, 3)}); }
 };
 ARGAND_OP(SpecialSphericalBesselJ0)
+
+struct SpecialAiryAi : Pointwise<SpecialAiryAiArgs> {
+  static constexpr auto schema = "special_airy_ai(Tensor x) -> Tensor";
+  static constexpr auto doc = "The Airy function Ai, which falls to 0 where x grows and oscillates below 0.";
+  static constexpr int variants = kFunction | kOut;
+  static constexpr bool differentiable = false;
+  static constexpr auto compute = kFloatBody;
+  static constexpr auto promote = Promote::kFloat;
+  ARGAND_BODY((x), airy_ai(x))
+  static void samples(S& s) {
+    s.add({s->real({2, 3}, -12, -9)});
+    s.add({s->real({2, 3}, -9, 1)});
+    s.add({s->real({2, 3}, 1, 5)});
+  }
+};
+ARGAND_OP(SpecialAiryAi)
 
 }  // namespace argand::ops
