@@ -572,6 +572,8 @@ ARGAND_LIST_OP(ScatterValueReduce)
 ARGAND_LIST_OP(ScatterValueReduceInplace)
 ARGAND_LIST_OP(IndexReduce)
 ARGAND_LIST_OP(IndexReduceInplace)
+// index/segment_reduce.cpp
+ARGAND_LIST_OP(SegmentReduce)
 // index/rows.cpp, mask.cpp, embedding.cpp, index.cpp
 ARGAND_LIST_OP(IndexSelect)
 ARGAND_LIST_OP(IndexAdd)

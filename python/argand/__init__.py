@@ -11,7 +11,7 @@ import math as _math
 from . import _cuda_libraries  # noqa: F401 -- first: tells the library where CUDA's wheels are
 from . import _C
 from ._C import *  # noqa: F401,F403 -- operators, dtypes, Tensor, Size, Generator, errors
-from ._C import __version__, Tensor, device, dtype, float32  # noqa: F401
+from ._C import __version__, Tensor, device, dtype, float32, segment_reduce as _segment_reduce  # noqa: F401
 from math import e, inf, nan, pi  # noqa: F401
 
 newaxis = None

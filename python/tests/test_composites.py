@@ -7,7 +7,7 @@ torch.manual_seed(0)
 X, Y = torch.randn(4, 5), torch.randn(4, 5)
 x, y = X.numpy().copy(), Y.numpy().copy()
 GAP = X.clone()
-GAP[1, 2] = float("nan")
+GAP[1, 2] = NAN = float("nan")
 
 
 def close(got, expected):
@@ -265,3 +265,18 @@ def test_tensors_of_given_layout():
     assert torch.fill(X.t(), 2).stride() == X.t().stride() and not hasattr(X, "fill")
     places = torch.nonzero_static(torch.tensor([[0, 2], [3, 0]]), size=3, fill_value=7)
     assert places.tolist() == [[0, 1], [1, 0], [7, 7]] and torch.nonzero_static(X, size=2).tolist() == [[0, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("reduce, expected, grad", [
+    ("sum", [1, 0, 14], [1, 1, 1, 1, 1, 1]), ("mean", [0.5, NAN, 3.5], [0.5, 0.5, 0.25, 0.25, 0.25, 0.25]),
+    ("max", [1, -np.inf, 5], [0, 1, 0, 0, 0, 1]), ("min", [0, np.inf, 2], [1, 0, 1, 0, 0, 0]),
+    ("prod", [0, 1, 120], [1, 0, 60, 40, 30, 24])])
+def test_segment_reduce(reduce, expected, grad):
+    data = torch.arange(6.0).requires_grad_()
+    got = torch.segment_reduce(data, reduce, lengths=torch.tensor([2, 0, 4]))
+    close(got.detach(), expected)
+    got.sum().backward()
+    close(data.grad, grad)
+    rows = torch.stack([data.detach(), data.detach()], 0)
+    cut = torch._segment_reduce(rows, reduce, offsets=torch.tensor([[0, 2, 6], [0, 2, 6]]), axis=1, initial=4)
+    close(cut[1], torch._segment_reduce(rows.t().contiguous(), reduce, lengths=torch.tensor([2, 4]), initial=4)[:, 1].numpy())
