@@ -19,7 +19,8 @@ del cuda  # noqa: F821 -- the extension's primitives, which would stand for the 
 
 from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._functions import *  # noqa: E402,F401,F403
-from ._functions import _assert  # noqa: E402,F401
+from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
+                         _check_type, _check_value, _shape_as_tensor)
 from ._info import finfo, iinfo  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401

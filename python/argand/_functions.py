@@ -40,6 +40,54 @@ def _assert(condition, message):
     assert condition, message
 
 
+def _check_with(kind, cond, message):
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if not cond:
+        raise kind("Expected cond to be True, but got False." if message is None else str(message()))
+
+
+def _check(cond, message=None):
+    """RuntimeError, with the text that message() gives, unless cond is True."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_index(cond, message=None):
+    """IndexError unless cond is True."""
+    _check_with(IndexError, cond, message)
+
+
+def _check_value(cond, message=None):
+    """ValueError unless cond is True."""
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond, message=None):
+    """TypeError unless cond is True."""
+    _check_with(TypeError, cond, message)
+
+
+def _check_is_size(i, message=None, *, max=None):
+    """RuntimeError unless i is a size: at least 0, and at most max."""
+    _check(i >= 0 and (max is None or i <= max), message)
+
+
+def _check_tensor_all(cond, message=None):
+    """RuntimeError unless all elements of a tensor of bools are True."""
+    _check(bool(cond.all()), message)
+
+
+def _assert_async(input, assert_msg=""):
+    """RuntimeError unless the only element of a tensor is not 0; it is waited for."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def _shape_as_tensor(input):
+    """The sizes as a tensor."""
+    return _C.tensor(tuple(input.shape))
+
+
 def is_floating_point(input):
     """Whether the dtype is a real floating-point type."""
     return input.is_floating_point()

@@ -412,6 +412,14 @@ def as_subclass(self, cls):
 # ---- subclasses
 
 
+def _make_subclass(cls, data, require_grad=False, **_):
+    """The elements of a tensor as an object of a subclass of Tensor, without history."""
+    return _C._make_subclass(cls, data, require_grad)
+
+
+Tensor._make_subclass = staticmethod(_make_subclass)
+
+
 def _converted(result, cls):
     if isinstance(result, Tensor):
         return result if isinstance(result, cls) else _C._as_subclass(cls, result)

@@ -241,3 +241,31 @@ def test_places_of_names():
 def test_what_is_not_there(name):
     with pytest.raises(NotImplementedError, match=name):
         getattr(torch, name)()
+
+
+@pytest.mark.parametrize("check, error", [(torch._check, RuntimeError), (torch._check_index, IndexError), (torch._check_value, ValueError),
+                                          (torch._check_type, TypeError)])
+def test_checks(check, error):
+    check(True)
+    with pytest.raises(error, match="^why$"):
+        check(False, lambda: "why")
+    with pytest.raises(TypeError, match="cond must be a bool"):
+        check(1)
+
+
+def test_checks_of_tensors_and_sizes():
+    torch._check_is_size(3, max=3)
+    torch._check_tensor_all(torch.tensor([True, True]))
+    torch._assert_async(torch.tensor(1))
+    for fails in (lambda: torch._check_is_size(-1), lambda: torch._check_is_size(4, max=3), lambda: torch._assert_async(torch.tensor(0)),
+                  lambda: torch._check_tensor_all(torch.tensor([True, False]))):
+        with pytest.raises(RuntimeError):
+            fails()
+    assert torch._shape_as_tensor(torch.ones(2, 3)).tolist() == [2, 3]
+
+
+def test_a_subclass_is_made():
+    class Own(torch.Tensor):
+        pass
+    x = torch.Tensor._make_subclass(Own, torch.ones(2), True)
+    assert type(x) is Own and x.requires_grad and x.is_leaf
