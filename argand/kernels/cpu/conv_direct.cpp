@@ -221,8 +221,28 @@ class TurnedForward {
   ScratchBuffer<T> panels_;
 };
 
+// Planes that each have weights of their own.  The same bits again.
+bool are_planes(const ConvShape& s) {
+  return s.c == s.groups && s.o == s.groups && s.in[0] == 1 && s.out[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0 &&
+         s.stride[2] <= 2 && s.dilation[2] == 1;
+}
+
+template <class T>
+void forward_planes(const ConvShape& s, const Weights<T>& w, const T* x, const T* bias, T* y) {
+  const ConvKernels<T>& kernels = conv_kernels<T>(vector_unit());
+  parallel_for(0, s.n * s.groups, grain_for(s.out_size() * s.kernel_size()), [&](int64_t begin, int64_t end) {
+    ScratchBuffer<T> buffer(ConvPlane<T>::buffer_size(s, kernels.lanes));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t channel = i % s.groups;
+      kernels.plane({s, x + i * s.in_size(), w.data + channel * w.group_stride, w.tap_stride,
+                     bias == nullptr ? T(0) : bias[channel], y + i * s.out_size(), buffer.data()});
+    }
+  });
+}
+
 template <class T>
 void run_forward(const ConvShape& s, const Weights<T>& w, const T* x, const T* bias, T* y) {
+  if (are_planes(s)) return forward_planes(s, w, x, bias, y);
   if (TurnedForward<T>::suits(s)) return TurnedForward<T>(s, w).run(x, bias, y);
   Forward<T>(s, w).run(x, bias, y);
 }

@@ -1,5 +1,6 @@
 // The inner kernels of direct convolution, compiled once per instruction set (conv_simd.inc).
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "argand/kernels/cpu/conv.h"
@@ -64,6 +65,27 @@ struct ConvTurnedTile {
   int64_t columns;  // that have one
 };
 
+// One plane of a convolution of planes each with weights of its own, in two dimensions, with neighbours of a line one
+// or two elements apart.  The plane is copied once, with zeros around it and the phases of its lines one after the
+// other.
+template <class T>
+struct ConvPlane {
+  const ConvShape& s;
+  const T* x;
+  const T* w;  // of tap k: w[k * w_step]
+  int64_t w_step;
+  T bias;
+  T* y;
+  T* buffer;
+
+  static int64_t phases(const ConvShape& s) { return s.stride[2]; }
+  static int64_t pitch(const ConvShape& s) { return s.out[2] + (s.kernel[2] - 1) / s.stride[2]; }  // of a phase
+  static int64_t lines(const ConvShape& s) {
+    return (s.out[1] - 1) * s.stride[1] + (s.kernel[1] - 1) * s.dilation[1] + 1;
+  }
+  static int64_t buffer_size(const ConvShape& s, int64_t lanes) { return lines(s) * phases(s) * pitch(s) + lanes; }
+};
+
 // A run of output positions of one image: gradients of one output channel and the buffer that goes with them.
 template <class T>
 struct ConvRun {
@@ -104,6 +126,7 @@ struct ConvKernels {
   int64_t max_dot_rows, max_dot_taps;
   void (*tile)(const ConvTile<T>&);
   void (*turned_tile)(const ConvTurnedTile<T>&);
+  void (*plane)(const ConvPlane<T>&);
   void (*dots)(const ConvDots<T>&);
   int64_t max_product_taps;
   void (*products)(const ConvProducts<T>&);
