@@ -1,11 +1,13 @@
 """Batches from samples."""
 import collections.abc
 import copy
+import re
 import sys
 
 from ... import _C
 
 _ERROR = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
+np_str_obj_array_pattern = re.compile(r"[SaUO]")  # how the dtypes of arrays begin that are no tensors; packages take it
 
 
 def _numpy():
