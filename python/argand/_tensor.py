@@ -491,24 +491,10 @@ def is_shared(self):
 
 
 @method
-def is_sparse_csr(self):
-    """False."""
-    return False
-
-
-@method
 def apply_(self, callable):
     """Replaces each element by callable(element); CPU only and slow."""
     flat = [callable(v) for v in self.reshape(-1).tolist()]
     return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
-
-
-@method
-def __cuda_array_interface__(self):
-    raise AttributeError("__cuda_array_interface__")
-
-
-del Tensor.__cuda_array_interface__, Tensor.is_sparse_csr
 
 
 # ---- what older programs and other devices have

@@ -33,7 +33,9 @@ class CustomOpDef:
         return self
 
     def __getattr__(self, overload):
-        found = None if overload.startswith("_") else _ops.get(f"{self._name}.{overload}")
+        if overload.startswith("_"):  # copies ask, before there is a _name
+            raise AttributeError(overload)
+        found = _ops.get(f"{self._name}.{overload}")
         if found is None:
             raise AttributeError(f"'{self._name}' has no overload '{overload}'")
         return found

@@ -1,6 +1,9 @@
 """Functions of torch and methods of tensors that few programs ask for, against numbers of PyTorch's or by hand."""
 import importlib
 import math
+import os
+import subprocess
+import sys
 
 import argand as torch
 import pytest
@@ -269,3 +272,23 @@ def test_a_subclass_is_made():
         pass
     x = torch.Tensor._make_subclass(Own, torch.ones(2), True)
     assert type(x) is Own and x.requires_grad and x.is_leaf
+
+
+def test_memory_of_a_gpu_for_others(tmp_path):
+    """On the pretended GPU."""
+    script = tmp_path / "script.py"
+    script.write_text("import torch\n"
+                      "if not torch.cuda.is_available(): raise SystemExit('no CUDA here')\n"
+                      "x = torch.ones(2, 3, device='cuda')\n"
+                      "for t in (x, x.t()):\n"
+                      "    d = t.__cuda_array_interface__\n"
+                      "    print(d['shape'], d['strides'], d['typestr'], d['version'], d['data'] == (x.data_ptr(), False))\n"
+                      "try: x.requires_grad_().__cuda_array_interface__\n"
+                      "except RuntimeError as e: print(e)\n")
+    out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=300,
+                         env={**os.environ, "ARGAND_CUDA_DRY_RUN": "1"})
+    if "no CUDA here" in out.stderr:
+        pytest.skip("built without CUDA")
+    assert out.stdout.splitlines() == [
+        "(2, 3) None <f4 2 True", "(3, 2) (4, 12) <f4 2 True",
+        "Can't get __cuda_array_interface__ on Variable that requires grad. Use var.detach() first."], out.stderr

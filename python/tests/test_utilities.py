@@ -1,5 +1,6 @@
 """What packages take beside tensors and modules: nests, loops over tensors, comparison, named ops, downloads, processes."""
 import collections
+import copy
 import dataclasses
 import pathlib
 import subprocess
@@ -160,6 +161,7 @@ def test_ops_of_a_library_by_decorators():
     out = torch.zeros(1)
     torch.ops.argand_decorated.twice.out(torch.ones(1), out=out)
     assert out.item() == 2 and not hasattr(torch.ops.argand_decorated.twice, "other")
+    assert copy.deepcopy(torch.ops.argand_decorated.twice)(torch.ones(1)).item() == 2  # as a module that keeps it is
     with pytest.raises(NotImplementedError, match="Could not run 'argand_decorated::thrice.out'"):
         torch.ops.argand_decorated.thrice.out(torch.ones(1), out=out)
     for name, schema, error in (("op", "()->()", ValueError), ("a::b", "no schema", ValueError), ("aten::mine", "() -> ()", NotImplementedError)):

@@ -227,7 +227,7 @@ class Runner {
   char* buffers_;
 };
 
-// A program that is a copy and nothing else, between two orders of dimensions.
+// A program that is a copy and nothing else (whatever its op is called), between two orders of dimensions.
 bool copies_transposed(const PointwiseProgram& p) {
   if (p.steps.size() != 1 || p.steps[0].ins.size() != 1 || std::string_view(p.steps[0].body->text) != "x") return false;
   const ProgramValue &from = p.values[p.steps[0].ins[0]], &to = p.values[p.steps[0].out];

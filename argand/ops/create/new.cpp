@@ -1,4 +1,5 @@
 // Tensors like another, of another size: new_empty, new_full, ...; and empty_strided, empty_permuted, scalar_tensor.
+#include "argand/base/checked.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
 #include "argand/ops/define.h"
@@ -129,15 +130,15 @@ struct EmptyPermuted : Composite<EmptyPermutedArgs> {
                  "len(size) = ",
                  ndim, " is not equal to len(physical_layout) = ", a.physical_layout.size());
     Dims strides(a.size.size(), 0);  // 0: not met yet, for no stride is
-    int64_t stride = 1;
+    CheckedSize stride(1, Args::kName);
     for (int64_t i = ndim - 1; i >= 0; --i) {
       const int64_t d = a.physical_layout[i];
       ARGAND_CHECK(IndexError, d >= 0 && d < ndim,
                    "empty_permuted: Dimension out of range (expected to be between 0 and ", ndim - 1, ", but got ", d,
                    " at index ", i, ")");
       ARGAND_CHECK(ValueError, strides[d] == 0, "empty_permuted: Duplicate dim not allowed, got ", a.physical_layout);
-      strides[d] = stride;
-      stride *= std::max<int64_t>(a.size[d], 1);
+      strides[d] = stride.value();
+      stride.mul(std::max<int64_t>(a.size[d], 1));
     }
     return empty_strided(a.size, strides, a.options);
   }
@@ -147,6 +148,7 @@ struct EmptyPermuted : Composite<EmptyPermutedArgs> {
     s.fails({{2, 3}, {0}}, "empty_permuted: Number of dimensions in size does not match the length of");
     s.fails({{2, 3}, {0, 2}}, "(expected to be between 0 and 1, but got 2 at index 1)");
     s.fails({{2, 3}, {0, 0}}, "empty_permuted: Duplicate dim not allowed, got [0, 0]");
+    s.fails({{int64_t{1} << 40, int64_t{1} << 40}, {0, 1}}, "does not fit in 64 bits");
   }
 };
 ARGAND_OP(EmptyPermuted)

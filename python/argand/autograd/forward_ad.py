@@ -1,7 +1,8 @@
 """Forward-mode derivatives, as torch.autograd.forward_ad: tangents that travel with tensors.
 
 A dual tensor is a fresh tensor that requires grad, whose tangent its level keeps; unpack_dual() makes the tangent of a result of
-two backward passes through what was recorded (u -> J^T u is linear, and the gradient of (J^T u, v) by u is J v).  So what runs
+two backward passes through what was recorded (u -> J^T u is linear, and the gradient of (J^T u, v) by u is J v), after one that
+finds the duals it depends on.  So what runs
 within a level must be recorded, not under no_grad(), and results require grad, which PyTorch's forward mode leaves as it was.
 """
 import threading
