@@ -39,10 +39,18 @@ def test_values(name):
     ("modified_bessel_k0", [0.0, -1.0, INF], [INF, NAN, 0.0]), ("scaled_modified_bessel_k1", [0.0, -1.0], [INF, NAN]),
     ("spherical_bessel_j0", [0.0, INF, -INF], [1.0, 0.0, 0.0]), ("ndtri", [0.0, 1.0, -0.1, 1.1, NAN], [-INF, INF, NAN, NAN, NAN]),
     ("log_ndtr", [-INF, INF, NAN], [-INF, -0.0, NAN]), ("erfcx", [-INF, INF, NAN], [INF, 0.0, NAN]), ("i0e", [INF, NAN], [0.0, NAN]),
-    ("airy_ai", [INF, -INF, NAN, 200.0], [NAN, NAN, NAN, 0.0])])
+    ("airy_ai", [INF, -INF, NAN, 200.0, 1e100, 1e308], [NAN, NAN, NAN, 0.0, 0.0, 0.0]),
+    ("modified_bessel_k0", [1e100, 1e308], [0.0, 0.0]), ("modified_bessel_k1", [1e100, 1e308], [0.0, 0.0])])
 def test_where_functions_end(name, x, expected):
     got = getattr(torch.special, name)(torch.tensor(x, dtype=torch.float64)).tolist()
     assert [str(v) for v in got] == [str(v) for v in expected]
+
+
+@pytest.mark.parametrize("name", ["scaled_modified_bessel_k0", "scaled_modified_bessel_k1"])
+def test_scaled_functions_far_out(name):  # sqrt(pi / 2x), to rounding
+    x = [1e17, 1e30, 1e100, 1e308]
+    got = getattr(torch.special, name)(torch.tensor(x, dtype=torch.float64)).tolist()
+    assert got == pytest.approx([math.sqrt(math.pi / 2 / v) for v in x], rel=1e-15)
 
 
 @pytest.mark.parametrize("a, x, below", [(0.0, 1.0, 1.0), (0.0, 0.0, NAN), (1.0, INF, 1.0), (INF, 1.0, 0.0), (-1.0, 1.0, NAN),

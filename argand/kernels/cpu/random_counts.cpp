@@ -14,6 +14,7 @@ namespace argand::cpu {
 namespace {
 
 double gamma_sample(CpuGeneratorImpl& gen, double alpha) {
+  if (!(alpha >= 0)) return std::numeric_limits<double>::quiet_NaN();  // which no draw would be taken for
   double scale = 1;
   if (alpha < 1) {  // a gamma variable of alpha + 1 times u^(1 / alpha)
     if (alpha == 0) return 0;
@@ -113,7 +114,7 @@ void standard_gamma(CpuGeneratorImpl& gen, T* out, const T* alpha, int64_t n) {
   const std::lock_guard lock(gen.mutex_);
   const auto least = static_cast<double>(std::numeric_limits<T>::min());
   for (int64_t i = 0; i < n; ++i)
-    out[i] = from_double<T>(std::max(least, gamma_sample(gen, static_cast<double>(alpha[i]))));
+    out[i] = from_double<T>(std::max(gamma_sample(gen, static_cast<double>(alpha[i])), least));
 }
 
 template <class T>

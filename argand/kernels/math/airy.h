@@ -67,6 +67,7 @@ ARGAND_HD inline double airy_oscillating(double a) {
 // NaN at the infinities, as in PyTorch.
 ARGAND_HD inline double airy_ai(double x) {
   if (!(detail::magnitude(x) < detail::kInfinity<double>)) return detail::kNaN<double>;
+  if (x > 110) return 0;  // below the least number of a double
   return x > 1 ? detail::airy_decaying(x) : x > -9 ? detail::airy_near(x) : detail::airy_oscillating(-x);
 }
 ARGAND_HD inline float airy_ai(float x) { return static_cast<float>(airy_ai(static_cast<double>(x))); }

@@ -13,9 +13,20 @@ namespace argand::math {
 
 namespace detail {
 
+// 1 + (m-1)/(8x) (1 + (m-9)/(2 8x) (1 + ...)), m = 4 n^2: the asymptotic series of sqrt(2x / pi) e^x K_n(x), and at -x
+// that of sqrt(2 pi x) e^-x I_n(x).  Its smallest term is below 2^-53 from |x| = 30 on.
+template <int kOrder>
+ARGAND_HD inline double bessel_far(double x) {
+  double term = 1, sum = 1;
+  for (int k = 1; k < 30 && magnitude(term) > 0x1p-55; ++k) {
+    term *= (4 * kOrder * kOrder - (2 * k - 1.0) * (2 * k - 1.0)) / (8 * k * x);
+    sum += term;
+  }
+  return sum;
+}
+
 // I_n(x) = (x/2)^n / n! (1 + z / (1 (n+1)) (1 + z / (2 (n+2)) (1 + ...))), z = x^2 / 4: all terms positive.  For large
-// x e^x / sqrt(2 pi x) times the asymptotic series 1 - (m-1)/(8x) (1 - (m-9)/(2 8x) (1 - ...)), m = 4 n^2, of which the
-// smallest term is below 2^-53 from x = 30 on.  Scaled: times e^-|x|.
+// x by its asymptotic series.  Scaled: times e^-|x|.
 template <int kOrder>
 ARGAND_HD inline double bessel_i(double x, bool scaled) {
   const double a = magnitude(x);
@@ -31,25 +42,22 @@ ARGAND_HD inline double bessel_i(double x, bool scaled) {
     }
     if (scaled) result *= exp(-a);
   } else {
-    double term = 1, sum = 1;
-    for (int k = 1; k < 30 && magnitude(term) > 0x1p-55; ++k) {
-      term *= -(4 * kOrder * kOrder - (2 * k - 1.0) * (2 * k - 1.0)) / (8 * k * a);
-      sum += term;
-    }
     // In two halves: e^x overflows before the result does.
     const double half = scaled ? 1 : exp(a / 2);
-    result = half / sqrt(2 * kPi<double> * a) * sum * half;
+    result = half / sqrt(2 * kPi<double> * a) * bessel_far<kOrder>(-a) * half;
   }
   return kOrder == 1 && x < 0 ? -result : result;
 }
 
 // e^x K_n(x), the integral of e^(x (1 - cosh t)) cosh(n t) from 0 on: the trapezoidal rule, whose error falls
-// exponentially with its step; the integrand is as wide as 1 / sqrt(x).
+// exponentially with its step; the integrand is as wide as 1 / sqrt(x), and where that is too narrow for the rule to
+// step through it the asymptotic series stands.
 template <int kOrder>
 ARGAND_HD inline double scaled_bessel_k(double x) {
   if (!(x > 0)) return x == 0 ? kInfinity<double> : kNaN<double>;
   if (x == kInfinity<double>) return 0;
   if (x < 1e-8) return exp(x) * (kOrder == 0 ? log(2.0) - 0x1.2788cfc6fb619p-1 - log(x) : 1 / x);  // Euler's constant
+  if (x > 50) return sqrt(kPi<double> / 2 / x) * bessel_far<kOrder>(x);
   const double step = min(0.2, 0.6 / sqrt(x));
   double sum = 0.5;
   for (int k = 1;; ++k) {
