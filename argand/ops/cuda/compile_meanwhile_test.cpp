@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include "argand/ops/operators.h"
 #include "argand/runtime/cuda/background_compiler.h"
 #include "argand/runtime/cuda/compiler.h"
+#include "argand/runtime/cuda/nvrtc.h"
 
 namespace argand {
 namespace {
@@ -139,6 +141,29 @@ TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "after " << wait_ms << " ms: status " << status;
   }
+}
+
+// One fork in sixty came at a moment when NVRTC held the lock that exit() waits for.
+TEST_F(CompileMeanwhile, ChildrenEndWhileNvrtcWorks) {
+  std::atomic<int> left{80};
+  std::thread compiler([&] {
+    const std::string name = "nothing";
+    for (; left > 0; --left) cuda::compile_text("__global__ void nothing() {}\n", {&name, 1}, "sm_90");
+  });
+  std::fflush(nullptr);
+  int hung = 0;
+  while (left > 0 && hung == 0) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(20);
+      std::exit(7);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    hung += !WIFEXITED(status) || WEXITSTATUS(status) != 7;
+  }
+  compiler.join();
+  EXPECT_EQ(hung, 0);
 }
 
 // Ends by exit() while the other thread compiles, after a child of its own did.

@@ -3,7 +3,7 @@
 // with the same results, if each of them is ready; one thread compiles the group, which is used from then on.  The
 // thread makes no call of CUDA but NVRTC's, so it needs no context, and the first to use the code loads it.
 //   At the end of the process the kernel in work is waited for: NVRTC must not lose its globals while it runs.  In a
-// child made by fork() there is no such thread, and nothing of CUDA either.
+// child made by fork() there is no such thread, and nothing of CUDA either (Note [fork() waits for NVRTC]).
 #pragma once
 #include <optional>
 #include <string>

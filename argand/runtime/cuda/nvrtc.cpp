@@ -1,10 +1,13 @@
 #include "argand/runtime/cuda/nvrtc.h"
 
 #include <nvrtc.h>
+#include <pthread.h>
 
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
+#include <shared_mutex>
 
 #include "argand/base/error.h"
 #include "argand/base/sha256.h"
@@ -23,6 +26,27 @@ constexpr const char* kOptions[] = {"--std=c++20", "--fmad=false",
     ARGAND_CHECK(Error, argand_result == NVRTC_SUCCESS, "NVRTC: ", nvrtcGetErrorString(argand_result), " (from ", \
                  #call, ")");                                                                                     \
   } while (false)
+
+// Note [fork() waits for NVRTC]
+// A child made by fork() has none of the other threads but all locks that they held.  NVRTC holds some while it
+// compiles, and asks for them when exit() takes its globals down: such a child would never end.  So fork() waits for
+// what is being compiled.
+class Compiling {
+ public:
+  Compiling() : lock_(gate()) {}
+
+ private:
+  static std::shared_mutex& gate() {
+    static std::shared_mutex& gate = *[] {
+      pthread_atfork([] { Compiling::gate().lock(); }, [] { Compiling::gate().unlock(); },
+                     [] { new (&Compiling::gate()) std::shared_mutex; });  // threads may have waited at the parent's
+      return new std::shared_mutex;
+    }();
+    return gate;
+  }
+
+  std::shared_lock<std::shared_mutex> lock_;
+};
 
 struct Program {
   nvrtcProgram handle = nullptr;
@@ -106,6 +130,7 @@ MachineCode compile_text(const std::string& source, std::span<const std::string>
     texts.push_back(h.text);
     headers.push_back(h.name);
   }
+  const Compiling fork_waits;
   Program program;
   ARGAND_NVRTC(nvrtcCreateProgram(&program.handle, source.c_str(), "argand.cu", static_cast<int>(texts.size()),
                                   texts.data(), headers.data()));
