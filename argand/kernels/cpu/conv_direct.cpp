@@ -17,6 +17,8 @@ constexpr int64_t kFewPositions = 256;     // whose unfolding may be done severa
 constexpr int64_t kDepth = 384;            // rows of the unfolded matrix at a time: theirs of a tile stay in the first
 constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
 constexpr int64_t kMostParts = 16;
+constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between looks at its sums
+constexpr int64_t kPanels = 4;  // vectors of turned gradients that stay in the second-level cache beside unfolded input
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -247,10 +249,12 @@ void run_forward(const ConvShape& s, const Weights<T>& w, const T* x, const T* b
   Forward<T>(s, w).run(x, bias, y);
 }
 
-// The sum over positions is cut into parts, and a part into blocks of runs, by the shape alone; each part has its own
-// copy of the sums, and the copies are added in order. With enough output channels for a vector the sums lie as [(c,
-// tap)][o], products of x with vectors of gy turned around (turning gy is cheap: it is used once for each channel and
-// tap).  With fewer, as [o][(c, tap)], dot products of rows.
+// The sum over positions is cut into parts by the shape alone; each part has its own copy of the sums, and the copies
+// are added in order.  Within a part it goes on in blocks of runs, so many positions that reading and writing the sums
+// is little beside them, and for each block through the input's channels, so many at a time that they stay unfolded in
+// the second-level cache.  With enough output channels for a vector the sums lie as [(c, tap)][o], products of x with
+// vectors of gy turned around (turning gy is cheap: it is used once for each channel and tap).  With fewer, as [o][(c,
+// tap)], dot products of rows.
 template <class T>
 class WeightGrad {
  public:
@@ -261,28 +265,35 @@ class WeightGrad {
         channels_(s.c / s.groups),
         k_(channels_ * s.kernel_size()),
         outs_(s.o / s.groups),
-        turned_(outs_ >= 2 * kernels_.lanes ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64),
-        slab_(slabs<T>(l_, channels_)),
+        width_(2 * kernels_.lanes),
+        turned_(outs_ >= width_ ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64),
+        slab_(l_.out_rows, std::max(4 * l_.halo + 1, block_positions() / l_.inner_size)),
+        slab_rows_(ceil_div(slab_.size, slab_.count)),
         parts_(s.n * slab_.count,
                ceil_div(s.n * slab_.count, std::clamp<int64_t>(s.n * s.out_size() / 2048, 1, kMostParts))) {}
 
   void run(const T* gy, const T* x, T* gw) const {
     const int64_t size = l_.s.o * k_;
     ScratchBuffer<T> sums(parts_.count * size);
-    // A task unfolds what it needs: sharing the output channels among tasks costs some of that twice.
-    int64_t splits = 1;
-    while (parts_.count * l_.s.groups * splits < 2 * get_num_threads() && outs_ / splits >= 4 * kernels_.lanes)
-      splits *= 2;
-    const int64_t columns = ceil_div(ceil_div(outs_, splits), 2 * kernels_.lanes) * 2 * kernels_.lanes;
-    const Pieces split(outs_, columns);
-    const int64_t tasks = parts_.count * l_.s.groups * split.count;
+    // Tasks that share a part turn all of its gy, or unfold all of its x.
+    int64_t channel_splits = 1, out_splits = 1;
+    const auto more = [&] { return parts_.count * l_.s.groups * channel_splits * out_splits < 2 * get_num_threads(); };
+    while (more() && channels_ / channel_splits >= 2 && k_ / channel_splits >= 16 * kernels_.max_product_taps)
+      channel_splits *= 2;
+    while (more() && outs_ / out_splits >= 2 * width_) out_splits *= 2;
+    const Pieces channels(channels_, ceil_div(channels_, channel_splits)),
+        vectors(ceil_div(outs_, width_), ceil_div(ceil_div(outs_, width_), out_splits));
+    const int64_t tasks = parts_.count * l_.s.groups * channels.count * vectors.count;
     const int64_t products = l_.s.n * l_.s.out_size() * outs_ * k_ * l_.s.groups / tasks;
     parallel_for(0, tasks, grain_for(products), [&](int64_t begin, int64_t end) {
       for (int64_t task = begin; task < end; ++task) {
-        const int64_t i = task % split.count, group = task / split.count % l_.s.groups;
-        const int64_t part = task / split.count / l_.s.groups;
-        const int64_t first = i * columns;
-        sum_part({part, group, first, std::min(columns, outs_ - first)}, gy, x, sums.data() + part * size);
+        const int64_t v = task % vectors.count, c = task / vectors.count % channels.count;
+        const int64_t in_group = task / vectors.count / channels.count;
+        const int64_t group = in_group % l_.s.groups, part = in_group / l_.s.groups;
+        const int64_t first = vectors.start(v) * width_;
+        sum_part({part, group, first, std::min(vectors.length(v) * width_, outs_ - first), channels.start(c),
+                  channels.length(c)},
+                 gy, x, sums.data() + part * size);
       }
     });
     add_parts(sums.data(), gw);
@@ -290,82 +301,110 @@ class WeightGrad {
 
  private:
   struct Task {
-    int64_t part, group, first, outs;  // output channels [first, first + outs) of the group
+    int64_t part, group;
+    int64_t first_out, outs, first_channel, channels;  // of the group
   };
+  // Runs of the same length: those of whole images, or a single one.
+  struct Block {
+    int64_t first, count, rows, length;
+  };
+
+  int64_t block_positions() const { return turned_ ? kTurnedPositions : kDotPositions; }
 
   void sum_part(const Task& t, const T* gy, const T* x, T* sums) const {
     const ConvShape& s = l_.s;
-    const int64_t slab_rows = ceil_div(slab_.size, slab_.count);
-    const int64_t run_size = channels_ * l_.channel_size(slab_rows), run_length = slab_rows * l_.inner_size;
-    const int64_t run_bytes = (run_size + outs_ * run_length) * static_cast<int64_t>(sizeof(T));
-    // Several runs together are whole images: slabs fill a block alone, and may differ in size.
-    const int64_t together = slab_.count > 1 ? 1 : std::max<int64_t>(1, kSlabBytes / std::max<int64_t>(1, run_bytes));
+    const int64_t together =
+        slab_.count > 1 ? 1 : std::max<int64_t>(1, block_positions() / (slab_rows_ * l_.inner_size));
     const Pieces blocks(parts_.length(t.part), together);
     const int64_t most = ceil_div(blocks.size, blocks.count);
-    const int64_t width = 2 * kernels_.lanes;
+    const int64_t channel_bytes = most * l_.channel_size(slab_rows_) * static_cast<int64_t>(sizeof(T));
+    const Pieces chunks(t.channels, std::max<int64_t>(1, kSlabBytes / std::max<int64_t>(1, channel_bytes)));
+    const int64_t chunk = ceil_div(chunks.size, chunks.count), run_size = chunk * l_.channel_size(slab_rows_);
     ScratchBuffer<T> buffer(most * run_size + kernels_.lanes);
-    ScratchBuffer<T> turned(turned_ ? ceil_div(t.outs, width) * width * most * run_length : 0);
+    ScratchBuffer<T> turned(turned_ ? ceil_div(t.outs, width_) * width_ * most * slab_rows_ * l_.inner_size : 0);
     ScratchBuffer<ConvRun<T>, 2048> runs(most);
-    ScratchBuffer<int64_t, 4096> offsets(k_);
+    ScratchBuffer<int64_t, 4096> offsets(chunk * s.kernel_size());
     clear(t, sums);
-    for (int64_t block = 0; block < blocks.count; ++block) {
-      const int64_t first = parts_.start(t.part) + blocks.start(block), count = blocks.length(block);
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t image = (first + i) / slab_.count * s.groups + t.group, slab = (first + i) % slab_.count;
-        T* to = buffer.data() + i * run_size;
-        kernels_.unfold(l_, x + image * channels_ * s.in_size(), channels_, slab_.start(slab), slab_.length(slab), to);
-        runs.data()[i] = {gy + (image * outs_ + t.first) * s.out_size() + slab_.start(slab) * l_.inner_size, to,
-                          slab_.length(slab) * l_.inner_size};
-      }
-      l_.offsets(channels_, slab_.length(first % slab_.count), offsets.data());
-      if (turned_) {
-        add_products(t, runs.data(), count, offsets.data(), turned.data(), sums_of(t, sums));
-      } else {
-        add_dots(t, runs.data(), count, offsets.data(), sums_of(t, sums));
+    for (int64_t i = 0; i < blocks.count; ++i) {
+      const int64_t first = parts_.start(t.part) + blocks.start(i), rows = slab_.length(first % slab_.count);
+      const Block block{first, blocks.length(i), rows, rows * l_.inner_size};
+      if (turned_) turn(t, block, gy, turned.data());
+      l_.offsets(chunk, rows, offsets.data());
+      for (int64_t c = 0; c < chunks.count; ++c) {
+        const int64_t channel = t.first_channel + chunks.start(c), channels = chunks.length(c);
+        for (int64_t r = 0; r < block.count; ++r) {
+          T* const to = buffer.data() + r * run_size;
+          kernels_.unfold(l_, x + (image(t, first + r) * channels_ + channel) * s.in_size(), channels,
+                          first_row(first + r), rows, to);
+          runs.data()[r] = {gy_of(t, first + r, gy), to, block.length};
+        }
+        T* const out = sums_of(t, channel, sums);
+        const int64_t taps = channels * s.kernel_size();
+        if (turned_) {
+          add_products(t, block, runs.data(), taps, offsets.data(), turned.data(), out);
+        } else {
+          add_dots(t, block, runs.data(), taps, offsets.data(), out);
+        }
       }
     }
   }
 
+  int64_t image(const Task& t, int64_t run) const { return run / slab_.count * l_.s.groups + t.group; }
+  int64_t first_row(int64_t run) const { return slab_.start(run % slab_.count); }
+  const T* gy_of(const Task& t, int64_t run, const T* gy) const {
+    return gy + (image(t, run) * outs_ + t.first_out) * l_.s.out_size() + first_row(run) * l_.inner_size;
+  }
+
   // Sums of a group begin at group * outs * k in either layout.
-  T* sums_of(const Task& t, T* sums) const { return sums + t.group * outs_ * k_ + (turned_ ? t.first : t.first * k_); }
+  T* sums_of(const Task& t, int64_t channel, T* sums) const {
+    const int64_t tap = channel * l_.s.kernel_size();
+    return sums + t.group * outs_ * k_ + (turned_ ? tap * outs_ + t.first_out : t.first_out * k_ + tap);
+  }
 
   void clear(const Task& t, T* sums) const {
-    T* out = sums_of(t, sums);
-    if (!turned_) return std::fill(out, out + t.outs * k_, T(0));
-    for (int64_t k = 0; k < k_; ++k) std::fill(out + k * outs_, out + k * outs_ + t.outs, T(0));
+    const int64_t taps = t.channels * l_.s.kernel_size();
+    const int64_t rows = turned_ ? taps : t.outs, columns = turned_ ? t.outs : taps, stride = turned_ ? outs_ : k_;
+    T* const out = sums_of(t, t.first_channel, sums);
+    for (int64_t r = 0; r < rows; ++r) std::fill_n(out + r * stride, columns, T(0));
   }
 
-  void add_products(const Task& t, const ConvRun<T>* runs, int64_t count, const int64_t* offsets, T* turned,
-                    T* out) const {
-    const int64_t width = 2 * kernels_.lanes, length = runs[0].length;
-    // Few enough positions at a time that their gradients stay in the first-level cache.
-    const Pieces pieces(length, kDepth);
-    const int64_t together = std::max<int64_t>(1, kDepth / length);
-    const Pieces taps(k_, kernels_.max_product_taps);
-    for (int64_t first = 0; first < count; first += together)
-      for (int64_t piece = 0; piece < pieces.count; ++piece) {
-        const int64_t some = std::min(together, count - first), start = pieces.start(piece),
-                      size = pieces.length(piece);
-        ConvRun<T> part[kDepth];
-        for (int64_t i = 0; i < some; ++i) part[i] = {runs[first + i].gy + start, runs[first + i].x + start, size};
-        for (int64_t o = 0; o < t.outs; o += width)
-          for (int64_t i = 0; i < some; ++i)
-            gemm_kernels_.pack(
-                {part[i].gy + o * l_.s.out_size(), l_.s.out_size(), 1, std::min(width, t.outs - o), size},
-                turned + (o * some + i * width) * size, width);
-        for (int64_t k = 0; k < taps.count; ++k)
-          for (int64_t o = 0; o < t.outs; o += width)
-            kernels_.products({taps.length(k), std::min(width, t.outs - o), part, some, turned + o * some * size,
-                               offsets + taps.start(k), out + taps.start(k) * outs_ + o, outs_});
-      }
+  // Pieces of a block's positions: whole runs, or pieces of its only one.  turned[piece][vectors of outs][position].
+  static Pieces pieces(const Block& b) { return {b.length, b.count > 1 ? b.length : kTurnedPositions}; }
+
+  void turn(const Task& t, const Block& b, const T* gy, T* turned) const {
+    const Pieces piece = pieces(b);
+    for (int64_t p = 0; p < piece.count; ++p)
+      for (int64_t o = 0; o < t.outs; o += width_)
+        for (int64_t r = 0; r < b.count; ++r, turned += piece.length(p) * width_)
+          gemm_kernels_.pack({gy_of(t, b.first + r, gy) + o * l_.s.out_size() + piece.start(p), l_.s.out_size(), 1,
+                              std::min(width_, t.outs - o), piece.length(p)},
+                             turned, width_);
   }
 
-  void add_dots(const Task& t, const ConvRun<T>* runs, int64_t count, const int64_t* offsets, T* out) const {
-    const Pieces taps(k_, kernels_.max_dot_taps), outs(t.outs, kernels_.max_dot_rows);
-    for (int64_t k = 0; k < taps.count; ++k)
+  void add_products(const Task& t, const Block& b, ConvRun<T>* runs, int64_t taps, const int64_t* offsets,
+                    const T* turned, T* out) const {
+    const Pieces piece = pieces(b), tap(taps, kernels_.max_product_taps);
+    const int64_t outs = ceil_div(t.outs, width_) * width_;
+    for (int64_t p = 0; p < piece.count; ++p) {
+      const int64_t size = piece.length(p), panel = b.count * size * width_;
+      for (int64_t r = 0; r < b.count; ++r) runs[r].length = size;
+      for (int64_t some = 0; some < t.outs; some += kPanels * width_)
+        for (int64_t k = 0; k < tap.count; ++k)
+          for (int64_t o = some; o < std::min(t.outs, some + kPanels * width_); o += width_)
+            kernels_.products({tap.length(k), std::min(width_, t.outs - o), runs, b.count, turned + o / width_ * panel,
+                               offsets + tap.start(k), out + tap.start(k) * outs_ + o, outs_});
+      for (int64_t r = 0; r < b.count; ++r) runs[r].x += size;
+      turned += outs * b.count * size;
+    }
+  }
+
+  void add_dots(const Task& t, const Block& b, const ConvRun<T>* runs, int64_t taps, const int64_t* offsets,
+                T* out) const {
+    const Pieces tap(taps, kernels_.max_dot_taps), outs(t.outs, kernels_.max_dot_rows);
+    for (int64_t k = 0; k < tap.count; ++k)
       for (int64_t o = 0; o < outs.count; ++o)
-        kernels_.dots({outs.length(o), taps.length(k), runs, count, outs.start(o) * l_.s.out_size(), l_.s.out_size(),
-                       offsets + taps.start(k), out + outs.start(o) * k_ + taps.start(k), k_});
+        kernels_.dots({outs.length(o), tap.length(k), runs, b.count, outs.start(o) * l_.s.out_size(), l_.s.out_size(),
+                       offsets + tap.start(k), out + outs.start(o) * k_ + tap.start(k), k_});
   }
 
   void add_parts(T* sums, T* gw) const {
@@ -389,9 +428,11 @@ class WeightGrad {
   const ConvLayout l_;
   const ConvKernels<T>& kernels_;
   const detail::GemmKernels<T>& gemm_kernels_;
-  const int64_t channels_, k_, outs_;
+  const int64_t channels_, k_, outs_, width_;
   const bool turned_;
-  const Pieces slab_, parts_;
+  const Pieces slab_;
+  const int64_t slab_rows_;  // of the largest
+  const Pieces parts_;
 };
 
 ConvShape adjoint(const ConvShape& s) {
