@@ -17,46 +17,60 @@ struct GradientTerms {
   const A *center, *scale, *slope, *shift;  // the last two may be null
 };
 
-// ---- loops over one run, with the coefficients of channel `c` (planes) or of channels c, c + 1, ... (columns)
+// ---- loops over one run: a part of a plane with the coefficients of channel `c`, or rows of `n` columns with those of
+// channels c, c + 1, ...
+
+struct Run {
+  int64_t at, channel, rows, n;  // rows: 0 for a part of a plane
+  int64_t size() const { return std::max<int64_t>(rows, 1) * n; }
+};
 
 template <class A>
 struct ScaleBody {
-  ARGAND_INLINE static void run(const A* x, const ScaleTerms<A>* terms, int64_t c, bool columns, A* y, int64_t n) {
-    const A *center = terms->center + c, *scale = terms->scale + c, *shift = terms->shift ? terms->shift + c : nullptr;
-    if (!columns) {
+  ARGAND_INLINE static void run(const A* x, const ScaleTerms<A>* terms, const Run* r, A* y) {
+    const A *center = terms->center + r->channel, *scale = terms->scale + r->channel,
+            *shift = terms->shift ? terms->shift + r->channel : nullptr;
+    const int64_t n = r->n;
+    if (r->rows == 0) {
       const A m = *center, a = *scale, b = shift ? *shift : A(0);
       ARGAND_VECTORIZE
       for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - m) * a + b;
-    } else if (shift) {
-      ARGAND_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center[j]) * scale[j] + shift[j];
-    } else {
-      ARGAND_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center[j]) * scale[j];
+    }
+    for (int64_t i = 0; i < r->rows; ++i, x += n, y += n) {
+      if (shift) {
+        ARGAND_VECTORIZE
+        for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center[j]) * scale[j] + shift[j];
+      } else {
+        ARGAND_VECTORIZE
+        for (int64_t j = 0; j < n; ++j) y[j] = (x[j] - center[j]) * scale[j];
+      }
     }
   }
 };
 
 template <class A>
 struct GradientBody {
-  ARGAND_INLINE static void run(const A* g, const A* x, const GradientTerms<A>* terms, int64_t c, bool columns, A* out,
-                                int64_t n) {
+  ARGAND_INLINE static void run(const A* g, const A* x, const GradientTerms<A>* terms, const Run* r, A* out) {
+    const int64_t c = r->channel, n = r->n;
     const A *center = terms->center + c, *scale = terms->scale + c, *slope = terms->slope ? terms->slope + c : nullptr,
             *shift = terms->shift ? terms->shift + c : nullptr;
-    if (!slope && columns) {
-      ARGAND_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) out[j] = g[j] * scale[j];
-    } else if (!slope) {
+    if (r->rows == 0 && !slope) {
       const A a = *scale;
       ARGAND_VECTORIZE
       for (int64_t j = 0; j < n; ++j) out[j] = g[j] * a;
-    } else if (columns) {
-      ARGAND_VECTORIZE
-      for (int64_t j = 0; j < n; ++j) out[j] = g[j] * scale[j] + (x[j] - center[j]) * slope[j] + shift[j];
-    } else {
+    } else if (r->rows == 0) {
       const A m = *center, a = *scale, k = *slope, b = *shift;
       ARGAND_VECTORIZE
       for (int64_t j = 0; j < n; ++j) out[j] = g[j] * a + (x[j] - m) * k + b;
+    }
+    for (int64_t i = 0; i < r->rows; ++i, g += n, x += n, out += n) {
+      if (!slope) {
+        ARGAND_VECTORIZE
+        for (int64_t j = 0; j < n; ++j) out[j] = g[j] * scale[j];
+      } else {
+        ARGAND_VECTORIZE
+        for (int64_t j = 0; j < n; ++j) out[j] = g[j] * scale[j] + (x[j] - center[j]) * slope[j] + shift[j];
+      }
     }
   }
 };
@@ -71,35 +85,61 @@ struct ProductsBody {
     return products_of(g, x, n, center);
   }
 };
-// sum and product, of each of n columns, take up one more row.
+// The means of n columns and the sums of squares about them.
+template <class A>
+struct ColumnMomentsBody {
+  ARGAND_INLINE static void run(const A* x, A* mean, A* squares, int64_t rows, int64_t n) {
+    std::fill(mean, mean + n, A(0));
+    std::fill(squares, squares + n, A(0));
+    for (int64_t i = 0; i < rows; ++i) {
+      ARGAND_VECTORIZE
+      for (int64_t j = 0; j < n; ++j) mean[j] = mean[j] + x[i * n + j];
+    }
+    for (int64_t j = 0; j < n; ++j) mean[j] = mean[j] / static_cast<A>(rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      ARGAND_VECTORIZE
+      for (int64_t j = 0; j < n; ++j) {
+        const A d = x[i * n + j] - mean[j];
+        squares[j] = squares[j] + d * d;
+      }
+    }
+  }
+};
+
+// sum and product, of each of n columns, take up more rows.
 template <class A>
 struct ColumnProductsBody {
-  ARGAND_INLINE static void run(const A* g, const A* x, const A* center, A* sum, A* product, int64_t n) {
-    ARGAND_VECTORIZE
-    for (int64_t j = 0; j < n; ++j) {
-      sum[j] = sum[j] + g[j];
-      product[j] = product[j] + g[j] * (x[j] - center[j]);
+  ARGAND_INLINE static void run(const A* g, const A* x, const A* center, A* sum, A* product, int64_t rows, int64_t n) {
+    for (int64_t i = 0; i < rows; ++i, g += n, x += n) {
+      ARGAND_VECTORIZE
+      for (int64_t j = 0; j < n; ++j) {
+        sum[j] = sum[j] + g[j];
+        product[j] = product[j] + g[j] * (x[j] - center[j]);
+      }
     }
   }
 };
 
 // ---- how the tensor is walked
 
-// Calls f(offset of the run, its channel, its length) for runs of at most kRun elements: parts of planes, or of rows.
+// Calls f(run) for runs of at most kRun elements: parts of planes or of rows, or several rows.
 constexpr int64_t kRun = 4096;
 template <class F>
 void for_each_run_of(const ChannelPass& c, F f) {
-  const int64_t length = c.inner == 1 ? c.channels : c.inner, count = c.inner == 1 ? c.n : c.n * c.channels;
-  const int64_t parts = (length + kRun - 1) / kRun;
+  const bool columns = c.inner == 1;
+  const int64_t length = columns ? c.channels : c.inner, count = columns ? c.n : c.n * c.channels;
   if (count == 0 || length == 0) return;
-  parallel_for(0, count * parts, std::max<int64_t>(1, kNormGrain / std::min(length, kRun)),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const int64_t line = i / parts, first = i % parts * kRun;
-                   const int64_t channel = c.inner == 1 ? first : line % c.channels;
-                   f(line * length + first, channel, std::min(kRun, length - first));
-                 }
-               });
+  const int64_t parts = (length + kRun - 1) / kRun, together = columns ? std::max<int64_t>(1, kRun / length) : 1;
+  const int64_t groups = (count + together - 1) / together;
+  parallel_for(
+      0, groups * parts, std::max<int64_t>(1, kNormGrain / std::min(length * together, kRun)),
+      [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t line = i / parts * together, first = i % parts * kRun;
+          const int64_t rows = columns ? std::min(together, count - line) : 0;
+          f(Run{line * length + first, columns ? first : line % c.channels, rows, std::min(kRun, length - first)});
+        }
+      });
 }
 
 int64_t plane_grain(const ChannelPass& c) { return std::max<int64_t>(1, kNormGrain / std::max<int64_t>(c.inner, 1)); }
@@ -133,19 +173,38 @@ void plane_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_math
   });
 }
 
-void column_moments(const ChannelPass& c, ScalarType type, const void* x, void* mean, void* variance) {
-  const Dims sizes{c.n, c.channels}, strides{c.channels, 1}, over{0};
-  const ReduceLayout layout(sizes, strides, over);
-  const auto divide = [&](void* values) {
-    dispatch<kFloatTypes>(type, "batch_norm", [&](auto tag) {
-      using A = typename decltype(tag)::type;
-      for (int64_t j = 0; j < c.channels; ++j) static_cast<A*>(values)[j] /= static_cast<A>(c.n);
-    });
-  };
-  reduce({ReduceKind::kSum, x, c.type, type, mean}, layout);
-  divide(mean);
-  reduce({ReduceKind::kCenteredSquares, x, c.type, type, variance, 0, mean}, layout);
-  divide(variance);
+// As above, with blocks of rows for planes.
+template <class T>
+void column_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_math_t<T>* variance) {
+  using A = op_math_t<T>;
+  const int64_t w = c.channels, step = std::clamp<int64_t>(kRun * 4 / std::max<int64_t>(1, w), 16, 256);
+  const int64_t blocks = (c.n + step - 1) / step;
+  const auto rows_of = [&](int64_t block) { return std::min(step, c.n - block * step); };
+  ScratchBuffer<A, 8192> parts(blocks * 2 * w);  // means, then squares
+  parallel_for(0, blocks, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, step * w)),
+               [&](int64_t begin, int64_t end) {
+                 ScratchBuffer<A, 16384> buffer(run_scratch<T, A>(step * w));
+                 for (int64_t k = begin; k < end; ++k) {
+                   A* const of = parts.data() + k * 2 * w;
+                   on_vector_unit<ColumnMomentsBody<A>>(load_run(x + k * step * w, rows_of(k) * w, buffer.data()), of,
+                                                        of + w, rows_of(k), w);
+                 }
+               });
+  parallel_for(0, w, std::max<int64_t>(1, kNormGrain / blocks), [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      const double n = static_cast<double>(c.n);
+      double sum = 0, squares = 0;
+      for (int64_t k = 0; k < blocks; ++k)
+        sum += static_cast<double>(rows_of(k)) * static_cast<double>(parts.data()[k * 2 * w + j]);
+      const double center = sum / n;
+      for (int64_t k = 0; k < blocks; ++k) {
+        const double d = static_cast<double>(parts.data()[k * 2 * w + j]) - center;
+        squares += static_cast<double>(parts.data()[k * 2 * w + w + j]) + static_cast<double>(rows_of(k)) * d * d;
+      }
+      mean[j] = static_cast<A>(center);
+      variance[j] = static_cast<A>(squares / n);
+    }
+  });
 }
 
 template <class T>
@@ -174,18 +233,22 @@ void column_products(const ChannelPass& c, const T* g, const T* x, const op_math
                      op_math_t<T>* product) {
   using A = op_math_t<T>;
   const int64_t w = c.channels, step = std::max<int64_t>(64, c.n / 4096), blocks = (c.n + step - 1) / step;
+  const int64_t together = std::max<int64_t>(1, kRun / std::max<int64_t>(1, w));
   ScratchBuffer<A, 8192> parts(blocks * 2 * w);
-  parallel_for(0, blocks, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, step * w)),
-               [&](int64_t begin, int64_t end) {
-                 ScratchBuffer<A, 8192> gs(run_scratch<T, A>(w)), xs(run_scratch<T, A>(w));
-                 for (int64_t k = begin; k < end; ++k) {
-                   A *s = parts.data() + k * 2 * w, *p = s + w;
-                   std::fill(s, s + 2 * w, A(0));
-                   for (int64_t i = k * step; i < std::min(c.n, (k + 1) * step); ++i)
-                     on_vector_unit<ColumnProductsBody<A>>(load_run(g + i * w, w, gs.data()),
-                                                           load_run(x + i * w, w, xs.data()), center, s, p, w);
-                 }
-               });
+  parallel_for(
+      0, blocks, std::max<int64_t>(1, kNormGrain / std::max<int64_t>(1, step * w)), [&](int64_t begin, int64_t end) {
+        ScratchBuffer<A, 8192> gs(run_scratch<T, A>(together * w)), xs(run_scratch<T, A>(together * w));
+        for (int64_t k = begin; k < end; ++k) {
+          A *s = parts.data() + k * 2 * w, *p = s + w;
+          std::fill(s, s + 2 * w, A(0));
+          const int64_t last = std::min(c.n, (k + 1) * step);
+          for (int64_t i = k * step; i < last; i += together) {
+            const int64_t rows = std::min(together, last - i);
+            on_vector_unit<ColumnProductsBody<A>>(load_run(g + i * w, rows * w, gs.data()),
+                                                  load_run(x + i * w, rows * w, xs.data()), center, s, p, rows, w);
+          }
+        }
+      });
   add_parts(parts.data(), blocks, 2 * w, w, sum);
   add_parts(parts.data() + w, blocks, 2 * w, w, product);
 }
@@ -193,11 +256,13 @@ void column_products(const ChannelPass& c, const T* g, const T* x, const op_math
 }  // namespace
 
 void channel_moments(const ChannelPass& c, const void* x, void* mean, void* variance) {
-  if (c.inner == 1) return column_moments(c, op_math_type(c.type), x, mean, variance);
   dispatch<kFloatingTypes>(c.type, "batch_norm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
-    plane_moments(c, static_cast<const T*>(x), static_cast<A*>(mean), static_cast<A*>(variance));
+    if (c.inner == 1)
+      column_moments(c, static_cast<const T*>(x), static_cast<A*>(mean), static_cast<A*>(variance));
+    else
+      plane_moments(c, static_cast<const T*>(x), static_cast<A*>(mean), static_cast<A*>(variance));
   });
 }
 
@@ -208,12 +273,12 @@ void channel_scale(const ChannelPass& c, const void* x, const void* center, cons
     using A = op_math_t<T>;
     const ScaleTerms<A> terms{static_cast<const A*>(center), static_cast<const A*>(scale),
                               static_cast<const A*>(shift)};
-    for_each_run_of(c, [&](int64_t at, int64_t channel, int64_t n) {
+    for_each_run_of(c, [&](const Run& r) {
       alignas(64) A buffer[std::is_same_v<T, A> ? 1 : kRun];
-      T* to = static_cast<T*>(y) + at;
-      on_vector_unit<ScaleBody<A>>(load_run(static_cast<const T*>(x) + at, n, buffer), &terms, channel, c.inner == 1,
-                                   place_run(to, buffer), n);
-      store_run(buffer, to, n);
+      T* to = static_cast<T*>(y) + r.at;
+      on_vector_unit<ScaleBody<A>>(load_run(static_cast<const T*>(x) + r.at, r.size(), buffer), &terms, &r,
+                                   place_run(to, buffer));
+      store_run(buffer, to, r.size());
     });
   });
 }
@@ -239,13 +304,13 @@ void channel_gradient(const ChannelPass& c, const void* g, const void* x, const 
     using A = op_math_t<T>;
     const GradientTerms<A> terms{static_cast<const A*>(center), static_cast<const A*>(scale),
                                  static_cast<const A*>(slope), static_cast<const A*>(shift)};
-    for_each_run_of(c, [&](int64_t at, int64_t channel, int64_t n) {
+    for_each_run_of(c, [&](const Run& r) {
       alignas(64) A gs[std::is_same_v<T, A> ? 1 : kRun], xs[std::is_same_v<T, A> ? 1 : kRun];
-      T* to = static_cast<T*>(out) + at;
-      on_vector_unit<GradientBody<A>>(load_run(static_cast<const T*>(g) + at, n, gs),
-                                      load_run(static_cast<const T*>(x) + at, n, xs), &terms, channel, c.inner == 1,
-                                      place_run(to, gs), n);
-      store_run(gs, to, n);
+      T* to = static_cast<T*>(out) + r.at;
+      on_vector_unit<GradientBody<A>>(load_run(static_cast<const T*>(g) + r.at, r.size(), gs),
+                                      load_run(static_cast<const T*>(x) + r.at, r.size(), xs), &terms, &r,
+                                      place_run(to, gs));
+      store_run(gs, to, r.size());
     });
   });
 }

@@ -103,10 +103,11 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
     dispatch<kFloatTypes>(op_math_type(a.input.dtype()), "native_batch_norm", [&](auto tag) {
       using A = typename decltype(tag)::type;
       const Channels channels(a.input.sizes());
-      const ChannelLayout first(a.input.sizes().size(), false);
-      const Tensor x = first.of(a.input), y = first.to_write(outs[0]), w = exec::dense(a.weight, scalar_type_v<A>),
+      const bool last = has_channels_last(a.input);
+      const ChannelLayout layout(a.input.sizes().size(), last);
+      const Tensor x = layout.of(a.input), y = layout.to_write(outs[0]), w = exec::dense(a.weight, scalar_type_v<A>),
                    b = exec::dense(a.bias, scalar_type_v<A>);
-      const cpu::ChannelPass pass = channels.pass(x.dtype(), false);
+      const cpu::ChannelPass pass = channels.pass(x.dtype(), last);
       A *mean = raw<A>(outs[1]), *invstd = raw<A>(outs[2]);
       if (a.training)
         batch_statistics(a, pass, x, mean, invstd);
@@ -117,7 +118,7 @@ struct NativeBatchNorm : Kernel<NativeBatchNormArgs> {
       if (w.defined())
         for (int64_t j = 0; j < channels.c; ++j) raw<A>(scale)[j] *= raw<A>(w)[j];
       cpu::channel_scale(pass, x.impl().data(), mean, scale.impl().data(), data_or_null(b), y.impl().data());
-      first.put(outs[0], y);
+      layout.put(outs[0], y);
     });
   }
   static void run_on_device(const Args& a, std::span<Tensor> outs) {
@@ -240,9 +241,10 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
       using A = typename decltype(tag)::type;
       constexpr ScalarType kType = scalar_type_v<A>;
       const Channels channels(a.input.sizes());
-      const cpu::ChannelPass pass = channels.pass(a.input.dtype(), false);
-      const ChannelLayout first(a.input.sizes().size(), false);
-      const Tensor g = first.of(a.grad_out), x = first.of(a.input), w = exec::dense(a.weight, kType);
+      const bool last = has_channels_last(a.input);
+      const cpu::ChannelPass pass = channels.pass(a.input.dtype(), last);
+      const ChannelLayout layout(a.input.sizes().size(), last);
+      const Tensor g = layout.of(a.grad_out), x = layout.of(a.input), w = exec::dense(a.weight, kType);
       Tensor mean = exec::dense(a.save_mean, kType), invstd = exec::dense(a.save_invstd, kType);
       if (uses_running(a)) {
         mean = exec::dense(a.running_mean, kType);
@@ -255,9 +257,9 @@ struct NativeBatchNormBackward : Kernel<NativeBatchNormBackwardArgs> {
         cpu::channel_products(pass, g.impl().data(), x.impl().data(), mean.impl().data(), sum.impl().data(),
                               product.impl().data());
       if (a.output_mask[0]) {
-        const Tensor dx = first.to_write(outs[0]);
+        const Tensor dx = layout.to_write(outs[0]);
         input_gradient<A>(a, pass, g, x, w, mean, invstd, sum, product, dx);
-        first.put(outs[0], dx);
+        layout.put(outs[0], dx);
       }
       const StagedResult dw(outs[1], a.output_mask[1], kType), db(outs[2], a.output_mask[2], kType);
       for (int64_t j = 0; j < channels.c; ++j) {
