@@ -7,6 +7,7 @@
 #include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/conv_direct.h"
 #include "argand/kernels/cpu/conv_im2col.h"
+#include "argand/kernels/cpu/gemm_simd.h"
 #include "argand/kernels/cpu/scratch.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
@@ -38,6 +39,38 @@ class InFloat {
   bool used_;
 };
 
+// [n, channels, size] of [n, size, channels], to read or to write.
+template <class T>
+class ChannelsFirst {
+ public:
+  ChannelsFirst(int64_t n, int64_t channels, int64_t size)
+      : n_(n), channels_(channels), size_(size), buffer_(n * channels * size) {}
+  ChannelsFirst(const T* data, int64_t n, int64_t channels, int64_t size) : ChannelsFirst(n, channels, size) {
+    turn(data, size_, channels_, buffer_.data());
+  }
+  T* data() { return buffer_.data(); }
+  void put(T* out) { turn(buffer_.data(), channels_, size_, out); }
+
+ private:
+  // [n, rows, columns] to [n, columns, rows].
+  void turn(const T* from, int64_t rows, int64_t columns, T* to) const {
+    const int64_t size = rows * columns;
+    parallel_for(0, n_, std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, size)), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        detail::gemm_kernels<T>(vector_unit()).turn({from + i * size, columns, 1, rows, columns}, to + i * size, rows);
+    });
+  }
+
+  const int64_t n_, channels_, size_;
+  ScratchBuffer<T> buffer_;
+};
+
+ConvShape channels_first(const ConvShape& s) {
+  ConvShape first = s;
+  first.channels_last = false;
+  return first;
+}
+
 int64_t x_size(const ConvShape& s) { return s.n * s.c * s.in_size(); }
 int64_t y_size(const ConvShape& s) { return s.n * s.o * s.out_size(); }
 int64_t w_size(const ConvShape& s) { return s.o * (s.c / s.groups) * s.kernel_size(); }
@@ -49,8 +82,16 @@ void forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
     forward<float>(s, fx.data(), fw.data(), fb.data(), fy.data());
     fy.round_to(y, y_size(s));
   } else {
-    if constexpr (is_float_v<T>)
+    if constexpr (is_float_v<T>) {
+      if (s.channels_last && im2col::is_plain(s))
+        return gemm(GemmArgs<T>{s.n * s.out_size(), s.o, s.c, {x, s.c, 1}, {w, 1, s.c}, y, s.o, 1, 0, bias});
       if (direct_forward_suits(s)) return direct_forward(s, x, w, bias, y);
+      if (s.channels_last) {
+        ChannelsFirst<T> fx(x, s.n, s.c, s.in_size()), fw(w, s.o, s.c, s.kernel_size()), fy(s.n, s.o, s.out_size());
+        forward(channels_first(s), fx.data(), fw.data(), bias, fy.data());
+        return fy.put(y);
+      }
+    }
     im2col::forward(s, x, w, bias, y);
   }
 }
@@ -62,8 +103,16 @@ void input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
     input_grad<float>(s, fy.data(), fw.data(), fx.data());
     fx.round_to(gx, x_size(s));
   } else {
-    if constexpr (is_float_v<T>)
+    if constexpr (is_float_v<T>) {
+      if (s.channels_last && im2col::is_plain(s))
+        return gemm(GemmArgs<T>{s.n * s.out_size(), s.c, s.o, {gy, s.o, 1}, {w, s.c, 1}, gx, s.c});
       if (direct_input_grad_suits(s)) return direct_input_grad(s, gy, w, gx);
+      if (s.channels_last) {
+        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fw(w, s.o, s.c, s.kernel_size()), fx(s.n, s.c, s.in_size());
+        input_grad(channels_first(s), fy.data(), fw.data(), fx.data());
+        return fx.put(gx);
+      }
+    }
     im2col::input_grad(s, gy, w, gx);
   }
 }
@@ -75,13 +124,23 @@ void weight_grad(const ConvShape& s, const T* gy, const T* x, T* gw) {
     weight_grad<float>(s, fy.data(), fx.data(), fw.data());
     fw.round_to(gw, w_size(s));
   } else {
-    if constexpr (is_float_v<T>)
+    if constexpr (is_float_v<T>) {
       if (direct_weight_grad_suits(s)) return direct_weight_grad(s, gy, x, gw);
+      if (s.channels_last) {
+        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fx(x, s.n, s.c, s.in_size()), fw(s.o, s.c, s.kernel_size());
+        weight_grad(channels_first(s), fy.data(), fx.data(), fw.data());
+        return fw.put(gw);
+      }
+    }
     im2col::weight_grad(s, gy, x, gw);
   }
 }
 
 }  // namespace
+
+bool conv_takes_channels_last(const ConvShape& s, ScalarType dtype, bool given) {
+  return given && s.groups == 1 && (dtype == kFloat || dtype == kDouble);
+}
 
 void conv_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {
   if (y_size(s) == 0) return;

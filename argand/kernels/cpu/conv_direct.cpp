@@ -42,6 +42,47 @@ Pieces slabs(const ConvLayout& l, int64_t channels) {
   return {l.out_rows, std::max<int64_t>(4 * l.halo + 1, kSlabBytes / row_bytes - l.halo)};
 }
 
+// Unfolds images of [n, channels, in], or of [n, in, channels] with one group, which are turned around a vector of
+// channels at a time: those that are then unfolded are still in a cache.
+template <class T>
+class Images {
+ public:
+  Images(const ConvLayout& l, const ConvKernels<T>& kernels, const T* x)
+      : l_(l),
+        kernels_(kernels),
+        turn_(detail::gemm_kernels<T>(vector_unit()).turn),
+        x_(x),
+        channels_(l.s.c / l.s.groups),
+        planes_(l.s.channels_last ? kernels.lanes * l.s.in_size() : 0) {}
+
+  // As ConvKernels::unfold, for `channels` of a group's channels; `image` counts groups too.
+  void unfold(int64_t image, int64_t first_channel, int64_t channels, int64_t first_row, int64_t rows, T* buffer) {
+    const int64_t size = l_.s.in_size();
+    if (!l_.s.channels_last)
+      return kernels_.unfold(l_, x_ + (image * channels_ + first_channel) * size, channels, first_row, rows, buffer);
+    const auto d = static_cast<size_t>(l_.dim);
+    const int64_t from = first_row * l_.s.stride[d] - l_.s.padding[d], reach = (l_.s.kernel[d] - 1) * l_.s.dilation[d];
+    const int64_t lines = l_.s.in[d], line = size / std::max<int64_t>(1, lines);
+    const int64_t first = std::clamp<int64_t>(from, 0, lines),
+                  last = std::clamp<int64_t>(from + (rows - 1) * l_.s.stride[d] + reach + 1, first, lines);
+    for (int64_t c = 0; c < channels; c += kernels_.lanes, buffer += kernels_.lanes * l_.channel_size(rows)) {
+      const int64_t some = std::min(kernels_.lanes, channels - c);
+      turn_({x_ + (image * size + first * line) * channels_ + first_channel + c, channels_, 1, (last - first) * line,
+             some},
+            planes_.data() + first * line, size);
+      kernels_.unfold(l_, planes_.data(), some, first_row, rows, buffer);
+    }
+  }
+
+ private:
+  const ConvLayout& l_;
+  const ConvKernels<T>& kernels_;
+  void (*const turn_)(const detail::PanelSource<T>&, T*, int64_t);
+  const T* const x_;
+  const int64_t channels_;
+  ScratchBuffer<T> planes_;
+};
+
 // w[o][c][tap] of one group, or what takes its place.
 template <class T>
 struct Weights {
@@ -54,14 +95,28 @@ template <class T>
 void pack_weights(const Weights<T>& w, int64_t taps, int64_t group, int64_t first, int64_t rows, int64_t first_k,
                   int64_t depth, T* to, int64_t width) {
   const T* const data = w.data + group * w.group_stride + first * w.row_stride;
-  if (w.channel_stride == taps * w.tap_stride) {
-    const auto& kernels = detail::gemm_kernels<T>(vector_unit());
+  const auto& kernels = detail::gemm_kernels<T>(vector_unit());
+  if (w.channel_stride == taps * w.tap_stride)
     return kernels.pack({data + first_k * w.tap_stride, w.row_stride, w.tap_stride, rows, depth}, to, width);
+  const int64_t first_channel = first_k / taps, first_tap = first_k % taps;
+  if (w.channel_stride == 1) {  // [o][tap][c]
+    if (rows < width) std::fill_n(to, depth * width, T(0));
+    for (int64_t tap = 0; tap < taps; ++tap) {
+      const int64_t c = first_channel + (tap < first_tap), k = c * taps + tap - first_k;
+      if (k < depth)
+        kernels.turn({data + tap * w.tap_stride + c, w.row_stride, 1, rows, (depth - k + taps - 1) / taps},
+                     to + k * width, taps * width);
+    }
+    return;
   }
-  for (int64_t k = first_k; k < first_k + depth; ++k, to += width) {
-    const T* const from = data + k / taps * w.channel_stride + k % taps * w.tap_stride;
-    for (int64_t i = 0; i < rows; ++i) to[i] = from[i * w.row_stride];
+  for (int64_t k = 0, c = first_channel, tap = first_tap; k < depth; ++k, to += width) {
+    const T* const from = data + c * w.channel_stride + tap * w.tap_stride;
+    if (w.row_stride == 1)
+      std::copy_n(from, rows, to);
+    else
+      for (int64_t i = 0; i < rows; ++i) to[i] = from[i * w.row_stride];
     std::fill(to + rows, to + width, T(0));
+    if (++tap == taps) tap = 0, ++c;
   }
 }
 
@@ -95,18 +150,25 @@ class Forward {
       slab.count *= 2;
     const int64_t grain = grain_for(ceil_div(slab.size, slab.count) * row_products);
     parallel_for(0, s.n * s.groups * slab.count, grain, [&](int64_t begin, int64_t end) {
-      ScratchBuffer<T> buffer(channels_ * l_.channel_size(ceil_div(slab.size, slab.count)) + kernels_.lanes);
+      const int64_t most = ceil_div(slab.size, slab.count);
+      ScratchBuffer<T> buffer(channels_ * l_.channel_size(most) + kernels_.lanes);
+      ScratchBuffer<T> result(s.channels_last ? rows_.size * most * l_.inner_size : 0);
       ScratchBuffer<int64_t, 4096> offsets(k_);
+      Images<T> images(l_, kernels_, x);
       for (int64_t task = begin, last_rows = -1; task < end; ++task) {
         const int64_t image = task / slab.count, first = slab.start(task % slab.count),
                       rows = slab.length(task % slab.count);
         const int64_t group = image % s.groups;
         if (rows != last_rows) l_.offsets(channels_, rows, offsets.data());
         last_rows = rows;
-        kernels_.unfold(l_, x + image * channels_ * s.in_size(), channels_, first, rows, buffer.data());
-        multiply(group, buffer.data(), offsets.data(), rows * l_.inner_size,
-                 bias == nullptr ? nullptr : bias + group * rows_.size,
-                 y + image * rows_.size * s.out_size() + first * l_.inner_size);
+        images.unfold(image, 0, channels_, first, rows, buffer.data());
+        const int64_t positions = rows * l_.inner_size, place = image * rows_.size * s.out_size();
+        T* const out = s.channels_last ? result.data() : y + place + first * l_.inner_size;
+        multiply(group, buffer.data(), offsets.data(), positions, bias == nullptr ? nullptr : bias + group * rows_.size,
+                 out, s.channels_last ? positions : s.out_size());
+        if (s.channels_last)
+          gemm_kernels_.turn({out, positions, 1, rows_.size, positions}, y + place + first * l_.inner_size * rows_.size,
+                             rows_.size);
       }
     });
   }
@@ -116,7 +178,8 @@ class Forward {
     return panels_.data() + (group * k_ + depths_.start(depth)) * rows_.size + rows_.start(row) * depths_.length(depth);
   }
 
-  void multiply(int64_t group, const T* buffer, const int64_t* offsets, int64_t positions, const T* bias, T* y) {
+  void multiply(int64_t group, const T* buffer, const int64_t* offsets, int64_t positions, const T* bias, T* y,
+                int64_t stride) {
     const bool wide = ceil_div(rows_.size, rows_.count) <= kernels_.wide_rows;
     const int64_t width = (wide ? 4 : 2) * kernels_.lanes;
     for (int64_t d = 0; d < depths_.count; ++d)
@@ -124,13 +187,14 @@ class Forward {
         for (int64_t r = 0; r < rows_.count; ++r) {
           const int64_t row = rows_.start(r);
           kernels_.tile({rows_.length(r), std::min(width, positions - p), depths_.length(d), panel(group, d, r),
-                         buffer + p, offsets + depths_.start(d), y + row * l_.s.out_size() + p, l_.s.out_size(), d > 0,
+                         buffer + p, offsets + depths_.start(d), y + row * stride + p, stride, d > 0,
                          bias == nullptr ? nullptr : bias + row});
         }
   }
 
   const ConvLayout l_;
   const ConvKernels<T>& kernels_;
+  const detail::GemmKernels<T>& gemm_kernels_ = detail::gemm_kernels<T>(vector_unit());
   const int64_t channels_, k_;
   const Pieces rows_, depths_;
   ScratchBuffer<T> panels_;
@@ -149,6 +213,7 @@ class TurnedForward {
     const int64_t bytes = s.c / s.groups * l.channel_size(l.out_rows) * static_cast<int64_t>(sizeof(T));
     const bool whole_images = get_num_threads() == 1 || s.n * s.groups >= 2 * get_num_threads();
     if (bytes > kImageBytes || (!whole_images && positions > kFewPositions)) return false;
+    if (s.channels_last && outs % (2 * lanes) == 0) return true;  // the result is in place
     return 10 * filled(outs, 2 * lanes) * positions <= 11 * outs * filled(positions, lanes);
   }
 
@@ -181,19 +246,25 @@ class TurnedForward {
     const int64_t grain = grain_for(s.out_size() * k_ * outs_ / split.count);
     parallel_for(0, s.n * s.groups * split.count, grain, [&](int64_t begin, int64_t end) {
       ScratchBuffer<T> buffer(channels_ * l_.channel_size(l_.out_rows) + kernels_.lanes);
-      ScratchBuffer<T> sums(s.out_size() * ceil_div(columns_, split.count) * width_);
+      const bool in_place = s.channels_last && outs_ % width_ == 0;
+      ScratchBuffer<T> sums(in_place ? 0 : s.out_size() * ceil_div(columns_, split.count) * width_);
       ScratchBuffer<int64_t, 4096> offsets(k_);
+      Images<T> images(l_, kernels_, x);
       l_.offsets(channels_, l_.out_rows, offsets.data());
       for (int64_t task = begin; task < end; ++task) {
         const int64_t image = task / split.count, group = image % s.groups, i = task % split.count;
-        kernels_.unfold(l_, x + image * channels_ * s.in_size(), channels_, 0, l_.out_rows, buffer.data());
+        images.unfold(image, 0, channels_, 0, l_.out_rows, buffer.data());
         const int64_t first = split.start(i), last = split.start(i + 1),
                       outs = std::min(outs_, last * width_) - first * width_;
-        const int64_t stride = (last - first) * width_;
+        T* const place = y + image * outs_ * s.out_size() + first * width_ * (s.channels_last ? 1 : s.out_size());
+        T* const out = in_place ? place : sums.data();
+        const int64_t stride = in_place ? outs_ : (last - first) * width_;
         multiply(group, first, last, buffer.data(), offsets.data(), bias == nullptr ? nullptr : bias + group * outs_,
-                 sums.data(), stride);
-        gemm_kernels_.pack({sums.data(), stride, 1, s.out_size(), outs},
-                           y + (image * outs_ + first * width_) * s.out_size(), s.out_size());
+                 out, stride);
+        if (!s.channels_last)
+          gemm_kernels_.turn({out, stride, 1, s.out_size(), outs}, place, s.out_size());
+        else if (!in_place)
+          for (int64_t p = 0; p < s.out_size(); ++p) std::copy_n(out + p * stride, outs, place + p * outs_);
       }
     });
   }
@@ -266,7 +337,7 @@ class WeightGrad {
         k_(channels_ * s.kernel_size()),
         outs_(s.o / s.groups),
         width_(2 * kernels_.lanes),
-        turned_(outs_ >= width_ ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64),
+        turned_(s.channels_last || (outs_ >= width_ ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64)),
         slab_(l_.out_rows, std::max(4 * l_.halo + 1, block_positions() / l_.inner_size)),
         slab_rows_(ceil_div(slab_.size, slab_.count)),
         parts_(s.n * slab_.count,
@@ -321,6 +392,7 @@ class WeightGrad {
     const Pieces chunks(t.channels, std::max<int64_t>(1, kSlabBytes / std::max<int64_t>(1, channel_bytes)));
     const int64_t chunk = ceil_div(chunks.size, chunks.count), run_size = chunk * l_.channel_size(slab_rows_);
     ScratchBuffer<T> buffer(most * run_size + kernels_.lanes);
+    Images<T> images(l_, kernels_, x);
     ScratchBuffer<T> turned(turned_ ? ceil_div(t.outs, width_) * width_ * most * slab_rows_ * l_.inner_size : 0);
     ScratchBuffer<ConvRun<T>, 2048> runs(most);
     ScratchBuffer<int64_t, 4096> offsets(chunk * s.kernel_size());
@@ -334,8 +406,7 @@ class WeightGrad {
         const int64_t channel = t.first_channel + chunks.start(c), channels = chunks.length(c);
         for (int64_t r = 0; r < block.count; ++r) {
           T* const to = buffer.data() + r * run_size;
-          kernels_.unfold(l_, x + (image(t, first + r) * channels_ + channel) * s.in_size(), channels,
-                          first_row(first + r), rows, to);
+          images.unfold(image(t, first + r), channel, channels, first_row(first + r), rows, to);
           runs.data()[r] = {gy_of(t, first + r, gy), to, block.length};
         }
         T* const out = sums_of(t, channel, sums);
@@ -352,8 +423,13 @@ class WeightGrad {
   int64_t image(const Task& t, int64_t run) const { return run / slab_.count * l_.s.groups + t.group; }
   int64_t first_row(int64_t run) const { return slab_.start(run % slab_.count); }
   const T* gy_of(const Task& t, int64_t run, const T* gy) const {
-    return gy + (image(t, run) * outs_ + t.first_out) * l_.s.out_size() + first_row(run) * l_.inner_size;
+    return gy + image(t, run) * outs_ * l_.s.out_size() + t.first_out * out_stride() +
+           first_row(run) * l_.inner_size * position_stride();
   }
+
+  // Of neighbours in gy.
+  int64_t out_stride() const { return l_.s.channels_last ? 1 : l_.s.out_size(); }
+  int64_t position_stride() const { return l_.s.channels_last ? outs_ : 1; }
 
   // Sums of a group begin at group * outs * k in either layout.
   T* sums_of(const Task& t, int64_t channel, T* sums) const {
@@ -376,9 +452,18 @@ class WeightGrad {
     for (int64_t p = 0; p < piece.count; ++p)
       for (int64_t o = 0; o < t.outs; o += width_)
         for (int64_t r = 0; r < b.count; ++r, turned += piece.length(p) * width_)
-          gemm_kernels_.pack({gy_of(t, b.first + r, gy) + o * l_.s.out_size() + piece.start(p), l_.s.out_size(), 1,
-                              std::min(width_, t.outs - o), piece.length(p)},
-                             turned, width_);
+          pack({gy_of(t, b.first + r, gy) + o * out_stride() + piece.start(p) * position_stride(), out_stride(),
+                position_stride(), std::min(width_, t.outs - o), piece.length(p)},
+               turned);
+  }
+
+  void pack(const detail::PanelSource<T>& gy, T* to) const {
+    if (gy.stride != 1) return gemm_kernels_.pack(gy, to, width_);
+    const T* from = gy.data;
+    for (int64_t p = 0; p < gy.k_count; ++p, from += gy.k_stride, to += width_) {
+      std::copy_n(from, gy.count, to);
+      std::fill(to + gy.count, to + width_, T(0));
+    }
   }
 
   void add_products(const Task& t, const Block& b, ConvRun<T>* runs, int64_t taps, const int64_t* offsets,
@@ -419,10 +504,17 @@ class WeightGrad {
     parallel_for(0, l_.s.groups * per_group, 1 + 16384 / (outs * k_), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t group = i / per_group, first = i % per_group * outs;
-        gemm_kernels_.pack({sums + group * outs_ * k_ + first, outs_, 1, k_, std::min(outs, outs_ - first)},
-                           gw + (group * outs_ + first) * k_, k_);
+        turn_sums(sums + group * outs_ * k_ + first, std::min(outs, outs_ - first), gw + (group * outs_ + first) * k_);
       }
     });
+  }
+
+  // gw of some output channels: [o][c][tap], with channels last [o][tap][c].
+  void turn_sums(const T* sums, int64_t outs, T* gw) const {
+    const int64_t taps = l_.s.kernel_size();
+    if (!l_.s.channels_last || taps == 1) return gemm_kernels_.turn({sums, outs_, 1, k_, outs}, gw, k_);
+    for (int64_t tap = 0; tap < taps; ++tap)
+      gemm_kernels_.turn({sums + tap * outs_, taps * outs_, 1, channels_, outs}, gw + tap * channels_, k_);
   }
 
   const ConvLayout l_;
@@ -502,16 +594,18 @@ bool direct_input_grad_suits(const ConvShape& s) {
 
 template <class T>
 void direct_forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
-  const int64_t taps = s.kernel_size(), channels = s.c / s.groups;
-  run_forward<T>(s, {w, s.o / s.groups * channels * taps, channels * taps, taps, 1}, x, bias, y);
+  const int64_t taps = s.kernel_size(), channels = s.c / s.groups, k = channels * taps;
+  const int64_t channel_stride = s.channels_last ? 1 : taps, tap_stride = s.channels_last ? channels : 1;
+  run_forward<T>(s, {w, s.o / s.groups * k, k, channel_stride, tap_stride}, x, bias, y);
 }
 
 // With stride 1 the gradient is the convolution of gy with the weights turned around.
 template <class T>
 void direct_input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
-  const int64_t taps = s.kernel_size(), channels = s.c / s.groups;
-  run_forward<T>(adjoint(s), {w + taps - 1, s.o / s.groups * channels * taps, taps, channels * taps, -1}, gy, nullptr,
-                 gx);
+  const int64_t taps = s.kernel_size(), channels = s.c / s.groups, k = channels * taps;
+  const int64_t channel_stride = s.channels_last ? 1 : taps, tap_stride = s.channels_last ? channels : 1;
+  run_forward<T>(adjoint(s), {w + (taps - 1) * tap_stride, s.o / s.groups * k, channel_stride, k, -tap_stride}, gy,
+                 nullptr, gx);
 }
 
 template <class T>

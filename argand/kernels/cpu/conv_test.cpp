@@ -36,7 +36,8 @@ ConvShape make_shape(int64_t n, int64_t c, int64_t o, int64_t groups, Three in, 
 std::string text(const ConvShape& s) {
   const auto t = [](const Three& v) { return str("(", v[0], ",", v[1], ",", v[2], ")"); };
   return str("n ", s.n, " c ", s.c, " o ", s.o, " groups ", s.groups, " in ", t(s.in), " out ", t(s.out), " kernel ",
-             t(s.kernel), " stride ", t(s.stride), " padding ", t(s.padding), " dilation ", t(s.dilation));
+             t(s.kernel), " stride ", t(s.stride), " padding ", t(s.padding), " dilation ", t(s.dilation),
+             s.channels_last ? " channels last" : "");
 }
 
 template <class T>
@@ -105,6 +106,44 @@ constexpr ScalarType dtype() {
   return scalar_type_of<T>::value;
 }
 
+// [n, channels, size] of [n, size, channels]; the other way round with the two exchanged.
+template <class T>
+std::vector<T> turned(const std::vector<T>& v, int64_t size, int64_t channels) {
+  std::vector<T> out(v.size());
+  const auto image = static_cast<size_t>(size * channels);
+  for (size_t i = 0; i < v.size(); ++i) {
+    const size_t p = i % image / static_cast<size_t>(channels), c = i % static_cast<size_t>(channels);
+    out[i / image * image + c * static_cast<size_t>(size) + p] = v[i];
+  }
+  return out;
+}
+
+template <class T>
+struct Operands {
+  std::vector<T> x, w, bias, gy;
+};
+template <class T>
+struct Results {
+  std::vector<T> y, y_without_bias, gx, gw;
+};
+
+template <class T>
+Results<T> run_all(const ConvShape& s, Operands<T> o) {
+  const bool last = s.channels_last;
+  const int64_t in = s.in_size(), out = s.out_size(), taps = s.kernel_size(), c = s.c / s.groups;
+  if (last) o.x = turned(o.x, s.c, in), o.w = turned(o.w, c, taps), o.gy = turned(o.gy, s.o, out);
+  const T junk = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
+  Results<T> r;
+  r.y.assign(o.gy.size(), junk), r.y_without_bias = r.y, r.gx.assign(o.x.size(), junk), r.gw.assign(o.w.size(), junk);
+  conv_forward(s, dtype<T>(), o.x.data(), o.w.data(), o.bias.data(), r.y.data());
+  conv_forward(s, dtype<T>(), o.x.data(), o.w.data(), nullptr, r.y_without_bias.data());
+  conv_input_grad(s, dtype<T>(), o.gy.data(), o.w.data(), r.gx.data());
+  conv_weight_grad(s, dtype<T>(), o.gy.data(), o.x.data(), r.gw.data());
+  if (last) r.y = turned(r.y, out, s.o), r.y_without_bias = turned(r.y_without_bias, out, s.o);
+  if (last) r.gx = turned(r.gx, in, s.c), r.gw = turned(r.gw, taps, c);
+  return r;
+}
+
 template <class T>
 void check(const ConvShape& s) {
   SCOPED_TRACE(text(s));
@@ -124,19 +163,21 @@ void check(const ConvShape& s) {
     add(gx[a], mx[a], wide(gy[c]) * wide(w[b]));
     add(gw[b], mw[b], wide(gy[c]) * wide(x[a]));
   });
-  const T junk = static_cast<T>(std::numeric_limits<float>::quiet_NaN());
-  std::vector<T> got_y(gy.size(), junk), got_x(x.size(), junk), got_w(w.size(), junk);
-  conv_forward(s, dtype<T>(), x.data(), w.data(), bias.data(), got_y.data());
-  conv_input_grad(s, dtype<T>(), gy.data(), w.data(), got_x.data());
-  conv_weight_grad(s, dtype<T>(), gy.data(), x.data(), got_w.data());
-  const int64_t k = s.c / s.groups * s.kernel_size();
-  expect_close(got_y, y, my, k, "y");
-  expect_close(got_x, gx, mx, s.o / s.groups * s.kernel_size(), "gx");
-  expect_close(got_w, gw, mw, s.n * s.out_size(), "gw");
+  auto y_without_bias = y;
   for (size_t i = 0; i < y.size(); ++i)
-    y[i] -= wide(bias[i / static_cast<size_t>(s.out_size()) % static_cast<size_t>(s.o)]);
-  conv_forward(s, dtype<T>(), x.data(), w.data(), nullptr, got_y.data());
-  expect_close(got_y, y, my, k, "y without bias");
+    y_without_bias[i] -= wide(bias[i / static_cast<size_t>(s.out_size()) % static_cast<size_t>(s.o)]);
+  const int64_t k = s.c / s.groups * s.kernel_size();
+  for (const bool last : {false, true}) {
+    if (last && !conv_takes_channels_last(s, dtype<T>(), true)) continue;
+    SCOPED_TRACE(last ? "channels last" : "channels first");
+    ConvShape laid = s;
+    laid.channels_last = last;
+    const Results<T> got = run_all<T>(laid, {x, w, bias, gy});
+    expect_close(got.y, y, my, k, "y");
+    expect_close(got.gx, gx, mx, s.o / s.groups * s.kernel_size(), "gx");
+    expect_close(got.gw, gw, mw, s.n * s.out_size(), "gw");
+    expect_close(got.y_without_bias, y_without_bias, my, k, "y without bias");
+  }
 }
 
 constexpr Three kOnes{1, 1, 1}, kZeros{0, 0, 0};
@@ -237,19 +278,20 @@ TYPED_TEST(DirectConvTest, LargeShapes) {
 template <class T>
 std::vector<T> everything(const ConvShape& s, int threads) {
   set_num_threads(threads);
-  const auto x = random_values<T>(s.n * s.c * s.in_size(), 1),
-             w = random_values<T>(s.o * (s.c / s.groups) * s.kernel_size(), 2);
-  const auto gy = random_values<T>(s.n * s.o * s.out_size(), 4);
-  std::vector<T> out(gy.size() + x.size() + w.size());
-  conv_forward(s, dtype<T>(), x.data(), w.data(), nullptr, out.data());
-  conv_input_grad(s, dtype<T>(), gy.data(), w.data(), out.data() + gy.size());
-  conv_weight_grad(s, dtype<T>(), gy.data(), x.data(), out.data() + gy.size() + x.size());
+  const Results<T> r = run_all<T>(
+      s, {random_values<T>(s.n * s.c * s.in_size(), 1), random_values<T>(s.o * (s.c / s.groups) * s.kernel_size(), 2),
+          random_values<T>(s.o, 3), random_values<T>(s.n * s.o * s.out_size(), 4)});
+  std::vector<T> out = r.y;
+  for (const auto& part : {r.y_without_bias, r.gx, r.gw}) out.insert(out.end(), part.begin(), part.end());
   return out;
 }
 
 TYPED_TEST(DirectConvTest, SameBitsForAnyNumberOfThreads) {
   auto shapes = large_shapes();
   for (const ConvShape& s : small_shapes()) shapes.push_back(s);
+  for (size_t i = 0, n = shapes.size(); i < n; ++i)
+    if (conv_takes_channels_last(shapes[i], kFloat, true))
+      shapes.push_back(shapes[i]), shapes.back().channels_last = true;
   for (const ConvShape& s : shapes) {
     const auto alone = everything<TypeParam>(s, 1);
     for (int threads : {2, 5, 64})
