@@ -4,33 +4,12 @@
 #include <limits>
 
 #include "argand/core/dispatch.h"
-#include "argand/kernels/cpu/multiversion.h"
+#include "argand/kernels/cpu/pool_channels_last.h"
+#include "argand/kernels/cpu/pool_windows.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
 namespace argand::cpu {
 namespace {
-
-constexpr DtypeSet kPoolTypes =
-    kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
-
-// Positions [begin, end) in steps of `step` that a window covers along one dimension.
-struct Range {
-  int64_t begin, end, step;
-};
-
-struct FixedWindows {
-  static Range of(const PoolShape& s, int d, int64_t o) {
-    int64_t begin = o * s.stride[d] - s.padding[d];
-    const int64_t end = std::min(begin + (s.kernel[d] - 1) * s.dilation[d] + 1, s.in[d]);
-    if (begin < 0) begin += (-begin + s.dilation[d] - 1) / s.dilation[d] * s.dilation[d];
-    return {begin, end, s.dilation[d]};
-  }
-};
-struct AdaptiveWindows {
-  static Range of(const PoolShape& s, int d, int64_t o) {
-    return {o * s.in[d] / s.out[d], ((o + 1) * s.in[d] + s.out[d] - 1) / s.out[d], 1};
-  }
-};
 
 template <class F>
 void for_each_plane(const PoolShape& s, F body) {
@@ -58,14 +37,6 @@ void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, con
   for (int64_t z = rz.begin; z < rz.end; z += rz.step)
     for (int64_t y = ry.begin; y < ry.end; y += ry.step)
       for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
-}
-
-// The first of equal elements wins, and the last NaN, as in PyTorch.
-template <class T>
-ARGAND_INLINE bool wins(T candidate, T best) {
-  using A = op_math_t<T>;
-  const A c = static_cast<A>(candidate);
-  return c > static_cast<A>(best) || c != c;
 }
 
 // The commonest pooling: 2x2 windows that neither overlap nor reach outside.  Of small planes it takes half the time
@@ -210,8 +181,6 @@ void max_pool_rows(const PoolShape& s, const T* in, T* out, I* positions) {
   }
 }
 
-constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
-
 template <class Windows, DtypeSet kPositions>
 void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
   dispatch<kPoolTypes>(dtype, "max_pool", [&](auto tag) {
@@ -233,23 +202,6 @@ void max_pool_with(const PoolShape& s, ScalarType dtype, const void* x, void* y,
       });
     });
   });
-}
-
-// Elements the average of a window is divided by.
-template <class T>
-op_math_t<T> divisor_of(const PoolShape& s, const AverageDivisor& d, const std::array<int64_t, 3>& o, int64_t covered) {
-  if (d.fixed) return static_cast<op_math_t<T>>(d.fixed);
-  if (!d.count_padding) return static_cast<op_math_t<T>>(covered);
-  int64_t n = 1;
-  for (int k = 0; k < 3; ++k) {
-    const int64_t begin = o[k] * s.stride[k] - s.padding[k];
-    n *= std::min(begin + s.kernel[k], s.in[k] + s.padding[k]) - begin;
-  }
-  return static_cast<op_math_t<T>>(n);
-}
-
-int64_t covered(const Range& rz, const Range& ry, const Range& rx) {
-  return (rz.end - rz.begin) * (ry.end - ry.begin) * (rx.end - rx.begin);
 }
 
 // each(position of the output, divisor, ranges)
@@ -302,15 +254,20 @@ void avg_pool_backward_with(const PoolShape& s, ScalarType dtype, const AverageD
 
 }  // namespace
 
+bool pools_take_channels_last(const PoolShape& s) { return s.in_size() <= std::numeric_limits<int32_t>::max(); }
+
 void max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
+  if (s.channels) return channels_last::max_pool(s, dtype, false, x, y, positions);
   max_pool_with<FixedWindows, kPositionTypes>(s, dtype, x, y, positions);
 }
 void adaptive_max_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y, const Positions& positions) {
+  if (s.channels) return channels_last::max_pool(s, dtype, true, x, y, positions);
   max_pool_with<AdaptiveWindows, dtype_bit(kLong)>(s, dtype, x, y, positions);
 }
 
 void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, const ConstPositions& positions,
                        void* grad_x) {
+  if (s.channels) return channels_last::max_pool_backward(s, dtype, grad_y, positions, grad_x);
   dispatch<kFloatingTypes>(dtype, "max_pool_backward", [&](auto tag) {
     using T = typename decltype(tag)::type;
     dispatch<kPositionTypes>(positions.dtype, "max_pool_backward", [&](auto position_tag) {
@@ -327,16 +284,20 @@ void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y,
 }
 
 void avg_pool(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* x, void* y) {
+  if (s.channels) return channels_last::avg_pool(s, dtype, false, d, x, y);
   avg_pool_with<FixedWindows>(s, dtype, d, x, y);
 }
 void avg_pool_backward(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* grad_y,
                        void* grad_x) {
+  if (s.channels) return channels_last::avg_pool_backward(s, dtype, false, d, grad_y, grad_x);
   avg_pool_backward_with<FixedWindows>(s, dtype, d, grad_y, grad_x);
 }
 void adaptive_avg_pool(const PoolShape& s, ScalarType dtype, const void* x, void* y) {
+  if (s.channels) return channels_last::avg_pool(s, dtype, true, {}, x, y);
   avg_pool_with<AdaptiveWindows>(s, dtype, {}, x, y);
 }
 void adaptive_avg_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y, void* grad_x) {
+  if (s.channels) return channels_last::avg_pool_backward(s, dtype, true, {}, grad_y, grad_x);
   avg_pool_backward_with<AdaptiveWindows>(s, dtype, {}, grad_y, grad_x);
 }
 

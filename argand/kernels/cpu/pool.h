@@ -1,4 +1,5 @@
-// Pooling over the last three dimensions of contiguous planes; fewer spatial dimensions have leading sizes of one.
+// Pooling over the last three dimensions of contiguous planes; fewer spatial dimensions have leading sizes of one.  The
+// channels may lie last where pools_take_channels_last().
 //
 // Planes (batch x channels) are spread over threads; each is done by one, so overlapping windows add up in a fixed
 // order.
@@ -14,11 +15,12 @@ struct PoolShape {
   int64_t planes = 0;
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, padding{0, 0, 0},
       dilation{1, 1, 1};
-  int64_t channels =
-      0;  // not 0: a GPU's planes lie [planes / channels, spatial..., channels] (kernels/channels_last.h)
+  int64_t channels = 0;  // not 0: planes lie [planes / channels, spatial..., channels] (kernels/channels_last.h)
   int64_t in_size() const { return in[0] * in[1] * in[2]; }
   int64_t out_size() const { return out[0] * out[1] * out[2]; }
 };
+
+bool pools_take_channels_last(const PoolShape& s);
 
 // Positions within input planes, one for each output: int64 as users see them.  Those that only the backward op sees
 // are int16 where planes are small enough: at 2 x 2 windows, half of what pooling would move are positions otherwise.
