@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
 constexpr int64_t kImageBytes = 4 << 20;   // of an unfolded image, where it is done as a whole
 constexpr int64_t kFewPositions = 256;     // whose unfolding may be done several times
-constexpr int64_t kDepth = 384;            // rows of the unfolded matrix at a time: theirs of a tile stay in the first
+constexpr int64_t kDepth = 1152;  // rows of the unfolded matrix at a time: a tile's stay in the second-level cache
 constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
 constexpr int64_t kMostParts = 16;
 constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between looks at its sums
