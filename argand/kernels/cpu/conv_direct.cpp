@@ -313,8 +313,58 @@ void forward_planes(const ConvShape& s, const Weights<T>& w, const T* x, const T
   });
 }
 
+// With the channels last no copy is needed: vectors lie along the channels.  Of a line of outputs, those at the sides
+// miss some taps.
+template <class T>
+class ForwardChannels {
+ public:
+  ForwardChannels(const ConvShape& s, const Weights<T>& w)
+      : s_(s), kernels_(conv_kernels<T>(vector_unit())), w_(s.c * s.kernel_size()) {
+    for (int64_t k = 0; k < s.kernel_size(); ++k)
+      for (int64_t c = 0; c < s.c; ++c) w_.data()[k * s.c + c] = w.data[c * w.group_stride + k * w.tap_stride];
+  }
+
+  void run(const T* x, const T* bias, T* y) {
+    const int64_t line = s_.out[2] * s_.c;
+    parallel_for(0, s_.n * s_.out[1], grain_for(line * s_.kernel_size()), [&](int64_t begin, int64_t end) {
+      ScratchBuffer<int64_t, 2048> places(s_.kernel_size()), rows(s_.kernel_size());
+      for (int64_t i = begin; i < end; ++i)
+        run_line(x + i / s_.out[1] * s_.in_size() * s_.c, i % s_.out[1], bias, y + i * line, places.data(),
+                 rows.data());
+    });
+  }
+
+ private:
+  void run_line(const T* x, int64_t line, const T* bias, T* y, int64_t* places, int64_t* rows) {
+    const auto is_inside = [&](size_t d, int64_t o, int64_t tap) {
+      const int64_t at = o * s_.stride[d] - s_.padding[d] + tap * s_.dilation[d];
+      return at >= 0 && at < s_.in[d];
+    };
+    // Whose first and last taps are inside, and so are all between them.
+    const auto is_whole = [&](int64_t o) { return is_inside(2, o, 0) && is_inside(2, o, s_.kernel[2] - 1); };
+    const int64_t step = s_.stride[2] * s_.c;
+    const int64_t corner = (line * s_.stride[1] - s_.padding[1]) * s_.in[2] - s_.padding[2];
+    for (int64_t o = 0, count = 1; o < s_.out[2]; o += count) {
+      for (count = 1; is_whole(o) && o + count < s_.out[2] && is_whole(o + count);) ++count;
+      int64_t taps = 0;
+      for (int64_t ky = 0; ky < s_.kernel[1]; ++ky)
+        for (int64_t kx = 0; kx < s_.kernel[2] && is_inside(1, line, ky); ++kx)
+          if (is_inside(2, o, kx)) {
+            rows[taps] = (ky * s_.kernel[2] + kx) * s_.c;
+            places[taps++] = (corner + ky * s_.dilation[1] * s_.in[2] + kx * s_.dilation[2]) * s_.c;
+          }
+      kernels_.channels({s_.c, count, taps, x + o * step, step, places, w_.data(), rows, bias, y + o * s_.c});
+    }
+  }
+
+  const ConvShape& s_;
+  const ConvKernels<T>& kernels_;
+  ScratchBuffer<T> w_;  // [tap][channel]
+};
+
 template <class T>
 void run_forward(const ConvShape& s, const Weights<T>& w, const T* x, const T* bias, T* y) {
+  if (s.channels_last && s.groups > 1) return ForwardChannels<T>(s, w).run(x, bias, y);
   if (are_planes(s)) return forward_planes(s, w, x, bias, y);
   if (TurnedForward<T>::suits(s)) return TurnedForward<T>(s, w).run(x, bias, y);
   Forward<T>(s, w).run(x, bias, y);
@@ -582,9 +632,12 @@ const ConvKernels<double>& conv_kernels<double>(VectorUnit unit) {
 }
 
 // Vectors lie along the output's positions: with a handful of them they would be mostly empty.
-bool direct_forward_suits(const ConvShape& s) { return !im2col::is_plain(s) && s.out_size() >= 12; }
+bool direct_forward_suits(const ConvShape& s) {
+  if (s.channels_last && s.groups > 1) return true;
+  return !im2col::is_plain(s) && s.out_size() >= 12;
+}
 
-bool direct_weight_grad_suits(const ConvShape& s) { return s.out_size() >= 12; }
+bool direct_weight_grad_suits(const ConvShape& s) { return s.out_size() >= 12 && !(s.channels_last && s.groups > 1); }
 
 bool direct_input_grad_suits(const ConvShape& s) {
   const ConvShape t = adjoint(s);
