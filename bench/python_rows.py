@@ -206,10 +206,8 @@ def training(lib):
 
 
 def inference(lib):
-    """Published networks as each library runs them best: batch norms folded, channels last but for Argand's on the CPU, which are
-    quicker with channels first; nothing is compiled."""
+    """Published networks as each library runs them best: batch norms folded, channels last; nothing is compiled."""
     torch = lib.torch
-    order = torch.contiguous_format if lib.is_ours and lib.device == "cpu" else torch.channels_last
 
     def network(name, dtype, batch):
         torch.backends.cudnn.allow_tf32 = dtype == "tf32"  # PyTorch's default, in both then; else in neither
@@ -220,8 +218,8 @@ def inference(lib):
             models.fuse(model)
         else:
             model = importlib.import_module("torch.fx.experimental.optimization").fuse(model)
-        model = model.to(lib.device, dtype).to(memory_format=order)
-        x = lib.randn(batch, 3, 224, 224, dtype=dtype).to(memory_format=order)
+        model = model.to(lib.device, dtype).to(memory_format=torch.channels_last)
+        x = lib.randn(batch, 3, 224, 224, dtype=dtype).to(memory_format=torch.channels_last)
 
         def step():
             with torch.inference_mode():

@@ -13,7 +13,6 @@ namespace {
 
 constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
 constexpr int64_t kImageBytes = 4 << 20;   // of an unfolded image, where it is done as a whole
-constexpr int64_t kFewPositions = 256;     // whose unfolding may be done several times
 constexpr int64_t kDepth = 1152;  // rows of the unfolded matrix at a time: a tile's stay in the second-level cache
 constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
 constexpr int64_t kMostParts = 16;
@@ -40,6 +39,14 @@ Pieces slabs(const ConvLayout& l, int64_t channels) {
   const int64_t row_bytes =
       std::max<int64_t>(1, channels * l.inner_taps * l.phases * l.inner_size * static_cast<int64_t>(sizeof(T)));
   return {l.out_rows, std::max<int64_t>(4 * l.halo + 1, kSlabBytes / row_bytes - l.halo)};
+}
+
+// Cuts further until `others` times as many tasks are enough for the threads, or so small that it would not be worth
+// it.
+void share_rows(const ConvLayout& l, int64_t row_products, int64_t others, Pieces& slab) {
+  while (others * slab.count < 2 * get_num_threads() && slab.size > 2 * slab.count * (1 + l.halo) &&
+         slab.size / slab.count * row_products > 2 * kTaskProducts)
+    slab.count *= 2;
 }
 
 // Unfolds images of [n, channels, in], or of [n, in, channels] with one group, which are turned around a vector of
@@ -145,9 +152,7 @@ class Forward {
     const ConvShape& s = l_.s;
     Pieces slab = slabs<T>(l_, channels_);
     const int64_t row_products = rows_.size * k_ * l_.inner_size;
-    while (s.n * s.groups * slab.count < 2 * get_num_threads() && slab.size > 2 * slab.count * (1 + l_.halo) &&
-           slab.size / slab.count * row_products > 2 * kTaskProducts)
-      slab.count *= 2;
+    share_rows(l_, row_products, s.n * s.groups, slab);
     const int64_t grain = grain_for(ceil_div(slab.size, slab.count) * row_products);
     parallel_for(0, s.n * s.groups * slab.count, grain, [&](int64_t begin, int64_t end) {
       const int64_t most = ceil_div(slab.size, slab.count);
@@ -208,11 +213,9 @@ class TurnedForward {
   static bool suits(const ConvShape& s) {
     const int64_t lanes = conv_kernels<T>(vector_unit()).lanes, outs = s.o / s.groups, positions = s.out_size();
     const auto filled = [](int64_t n, int64_t unit) { return ceil_div(n, unit) * unit; };
-    // The whole image is unfolded, by every task that shares it.
     const ConvLayout l(s);
     const int64_t bytes = s.c / s.groups * l.channel_size(l.out_rows) * static_cast<int64_t>(sizeof(T));
-    const bool whole_images = get_num_threads() == 1 || s.n * s.groups >= 2 * get_num_threads();
-    if (bytes > kImageBytes || (!whole_images && positions > kFewPositions)) return false;
+    if (bytes > kImageBytes) return false;
     if (s.channels_last && outs % (2 * lanes) == 0) return true;  // the result is in place
     return 10 * filled(outs, 2 * lanes) * positions <= 11 * outs * filled(positions, lanes);
   }
@@ -243,28 +246,37 @@ class TurnedForward {
     while (get_num_threads() > 1 && s.n * s.groups * splits < 2 * get_num_threads() && columns_ / splits >= 4)
       splits *= 2;
     const Pieces split(columns_, ceil_div(columns_, splits));
-    const int64_t grain = grain_for(s.out_size() * k_ * outs_ / split.count);
-    parallel_for(0, s.n * s.groups * split.count, grain, [&](int64_t begin, int64_t end) {
-      ScratchBuffer<T> buffer(channels_ * l_.channel_size(l_.out_rows) + kernels_.lanes);
+    Pieces slab(l_.out_rows, l_.out_rows);
+    share_rows(l_, l_.inner_size * k_ * outs_ / split.count, s.n * s.groups * split.count, slab);
+    const int64_t most = ceil_div(slab.size, slab.count);
+    const int64_t grain = grain_for(s.out_size() * k_ * outs_ / split.count / slab.count);
+    parallel_for(0, s.n * s.groups * slab.count * split.count, grain, [&](int64_t begin, int64_t end) {
+      ScratchBuffer<T> buffer(channels_ * l_.channel_size(most) + kernels_.lanes);
       const bool in_place = s.channels_last && outs_ % width_ == 0;
-      ScratchBuffer<T> sums(in_place ? 0 : s.out_size() * ceil_div(columns_, split.count) * width_);
+      ScratchBuffer<T> sums(in_place ? 0 : most * l_.inner_size * ceil_div(columns_, split.count) * width_);
       ScratchBuffer<int64_t, 4096> offsets(k_);
       Images<T> images(l_, kernels_, x);
-      l_.offsets(channels_, l_.out_rows, offsets.data());
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t image = task / split.count, group = image % s.groups, i = task % split.count;
-        images.unfold(image, 0, channels_, 0, l_.out_rows, buffer.data());
+      for (int64_t task = begin, last_rows = -1; task < end; ++task) {
+        const int64_t image = task / split.count / slab.count, group = image % s.groups, i = task % split.count;
+        const int64_t row = slab.start(task / split.count % slab.count),
+                      rows = slab.length(task / split.count % slab.count);
+        if (rows != last_rows) l_.offsets(channels_, rows, offsets.data());
+        last_rows = rows;
+        images.unfold(image, 0, channels_, row, rows, buffer.data());
         const int64_t first = split.start(i), last = split.start(i + 1),
                       outs = std::min(outs_, last * width_) - first * width_;
-        T* const place = y + image * outs_ * s.out_size() + first * width_ * (s.channels_last ? 1 : s.out_size());
+        const int64_t positions = rows * l_.inner_size, position = row * l_.inner_size;
+        T* const place =
+            y + image * outs_ * s.out_size() +
+            (s.channels_last ? position * outs_ + first * width_ : first * width_ * s.out_size() + position);
         T* const out = in_place ? place : sums.data();
         const int64_t stride = in_place ? outs_ : (last - first) * width_;
-        multiply(group, first, last, buffer.data(), offsets.data(), bias == nullptr ? nullptr : bias + group * outs_,
-                 out, stride);
+        multiply(group, first, last, buffer.data(), offsets.data(), positions,
+                 bias == nullptr ? nullptr : bias + group * outs_, out, stride);
         if (!s.channels_last)
-          gemm_kernels_.turn({out, stride, 1, s.out_size(), outs}, place, s.out_size());
+          gemm_kernels_.turn({out, stride, 1, positions, outs}, place, s.out_size());
         else if (!in_place)
-          for (int64_t p = 0; p < s.out_size(); ++p) std::copy_n(out + p * stride, outs, place + p * outs_);
+          for (int64_t p = 0; p < positions; ++p) std::copy_n(out + p * stride, outs, place + p * outs_);
       }
     });
   }
@@ -274,9 +286,9 @@ class TurnedForward {
     return panels_.data() + ((group * k_ + depths_.start(depth)) * columns_ + column * depths_.length(depth)) * width_;
   }
 
-  void multiply(int64_t group, int64_t first, int64_t last, const T* buffer, const int64_t* offsets, const T* bias,
-                T* sums, int64_t stride) {
-    const Pieces positions(l_.s.out_size(), kernels_.max_rows);
+  void multiply(int64_t group, int64_t first, int64_t last, const T* buffer, const int64_t* offsets, int64_t count,
+                const T* bias, T* sums, int64_t stride) {
+    const Pieces positions(count, kernels_.max_rows);
     for (int64_t d = 0; d < depths_.count; ++d)
       for (int64_t c = first; c < last; ++c)
         for (int64_t p = 0; p < positions.count; ++p)
