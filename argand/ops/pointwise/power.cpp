@@ -106,11 +106,19 @@ struct FloatPower : Composite<FloatPowerArgs> {
 };
 ARGAND_OP(FloatPower)
 
+namespace {
+// Of whole exponents in self's own type, so that half precision stays what it is.
+Tensor power_of_two(const Tensor& self, const Tensor& other) {
+  const bool own = is_floating_point(self.dtype()) && is_integral(other.dtype(), true);
+  return pow(2.0, own ? other.to(self.dtype()) : other);
+}
+}  // namespace
+
 struct Ldexp : Composite<LdexpArgs> {
   static constexpr auto schema = "ldexp(Tensor self, Tensor other) -> Tensor";
   static constexpr auto doc = "self * 2^other";
   static constexpr int variants = kFunction | kMethod | kOut;
-  static Tensor compose(const Args& a) { return a.self * pow(2.0, a.other); }
+  static Tensor compose(const Args& a) { return a.self * power_of_two(a.self, a.other); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({3}, -3, 4)});
     s.add({s->real({2, 3}), s->real({2, 3})});
@@ -123,7 +131,7 @@ struct LdexpInplace : Composite<LdexpInplaceArgs> {
   static constexpr auto schema = "ldexp_(Tensor(a!) self, Tensor other) -> Tensor(a!)";
   static constexpr auto doc = "self * 2^other, into self.";
   static constexpr int variants = kMethod;
-  static Tensor compose(const Args& a) { return a.self.mul_(pow(2.0, a.other)); }
+  static Tensor compose(const Args& a) { return a.self.mul_(power_of_two(a.self, a.other)); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->integer({3}, -3, 4)});
     s.fails({s->real({2}), s->real({3})}, "mul: shapes [2] and [3] do not broadcast");
