@@ -88,6 +88,8 @@ def __getattr__(name):
         more = import_module("._more", __name__)
         if name in more.__all__:
             return getattr(more, name)
+    elif isinstance(getattr(_C, name, None), type(_C.add)):  # ops that programs know by names of PyTorch's own, as _standard_gamma
+        return getattr(_C, name)
     raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
 
 

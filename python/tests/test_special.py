@@ -5,6 +5,7 @@ import pathlib
 
 import argand as torch
 import pytest
+from argand.distributions import Beta
 
 RECORDED = json.loads((pathlib.Path(__file__).parent / "recorded" / "special.json").read_text())
 INF, NAN = math.inf, math.nan
@@ -106,3 +107,12 @@ def test_put():
         x.put(torch.tensor([1]), torch.ones(2))
     with pytest.raises(IndexError, match="out of bounds"):
         x.put(torch.tensor([6]), torch.ones(1))
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+def test_a_gamma_without_a_shape_is_nan(dtype):
+    """Such draws never ended."""
+    drawn = torch._standard_gamma(torch.tensor([math.nan, -1.0, -math.inf, 2.0], dtype=dtype))
+    assert drawn.isnan().tolist() == [True, True, True, False]
+    assert Beta(torch.tensor([math.nan]), torch.tensor([1.0]), validate_args=False).sample().isnan().all()
+    assert torch._sample_dirichlet(torch.tensor([[math.nan, 1.0]])).isnan().any()

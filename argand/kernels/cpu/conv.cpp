@@ -5,6 +5,7 @@
 
 #include "argand/base/half_convert.h"
 #include "argand/core/dispatch.h"
+#include "argand/kernels/cpu/conv_channels.h"
 #include "argand/kernels/cpu/conv_direct.h"
 #include "argand/kernels/cpu/conv_im2col.h"
 #include "argand/kernels/cpu/gemm_simd.h"
@@ -83,12 +84,12 @@ void forward(const ConvShape& s, const T* x, const T* w, const T* bias, T* y) {
     fy.round_to(y, y_size(s));
   } else {
     if constexpr (is_float_v<T>) {
-      if (s.channels_last && s.groups == 1 && im2col::is_plain(s))
+      if (are_channel_planes(s)) return channel_planes_forward(s, x, w, bias, y);
+      if (s.channels_last && im2col::is_plain(s))
         return gemm(GemmArgs<T>{s.n * s.out_size(), s.o, s.c, {x, s.c, 1}, {w, 1, s.c}, y, s.o, 1, 0, bias});
       if (direct_forward_suits(s)) return direct_forward(s, x, w, bias, y);
       if (s.channels_last) {
-        ChannelsFirst<T> fx(x, s.n, s.c, s.in_size()), fw(w, s.o, s.c / s.groups, s.kernel_size()),
-            fy(s.n, s.o, s.out_size());
+        ChannelsFirst<T> fx(x, s.n, s.c, s.in_size()), fw(w, s.o, s.c, s.kernel_size()), fy(s.n, s.o, s.out_size());
         forward(channels_first(s), fx.data(), fw.data(), bias, fy.data());
         return fy.put(y);
       }
@@ -105,12 +106,12 @@ void input_grad(const ConvShape& s, const T* gy, const T* w, T* gx) {
     fx.round_to(gx, x_size(s));
   } else {
     if constexpr (is_float_v<T>) {
-      if (s.channels_last && s.groups == 1 && im2col::is_plain(s))
+      if (are_channel_planes(s)) return channel_planes_input_grad(s, gy, w, gx);
+      if (s.channels_last && im2col::is_plain(s))
         return gemm(GemmArgs<T>{s.n * s.out_size(), s.c, s.o, {gy, s.o, 1}, {w, s.c, 1}, gx, s.c});
       if (direct_input_grad_suits(s)) return direct_input_grad(s, gy, w, gx);
       if (s.channels_last) {
-        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fw(w, s.o, s.c / s.groups, s.kernel_size()),
-            fx(s.n, s.c, s.in_size());
+        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fw(w, s.o, s.c, s.kernel_size()), fx(s.n, s.c, s.in_size());
         input_grad(channels_first(s), fy.data(), fw.data(), fx.data());
         return fx.put(gx);
       }
@@ -127,10 +128,10 @@ void weight_grad(const ConvShape& s, const T* gy, const T* x, T* gw) {
     fw.round_to(gw, w_size(s));
   } else {
     if constexpr (is_float_v<T>) {
+      if (are_channel_planes(s)) return channel_planes_weight_grad(s, gy, x, gw);
       if (direct_weight_grad_suits(s)) return direct_weight_grad(s, gy, x, gw);
       if (s.channels_last) {
-        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fx(x, s.n, s.c, s.in_size()),
-            fw(s.o, s.c / s.groups, s.kernel_size());
+        ChannelsFirst<T> fy(gy, s.n, s.o, s.out_size()), fx(x, s.n, s.c, s.in_size()), fw(s.o, s.c, s.kernel_size());
         weight_grad(channels_first(s), fy.data(), fx.data(), fw.data());
         return fw.put(gw);
       }
@@ -142,8 +143,9 @@ void weight_grad(const ConvShape& s, const T* gy, const T* x, T* gw) {
 }  // namespace
 
 bool conv_takes_channels_last(const ConvShape& s, ScalarType dtype, bool given) {
-  const bool planes = s.c == s.groups && s.o == s.groups && s.in[0] == 1 && s.kernel[0] == 1 && s.padding[0] == 0;
-  return given && (s.groups == 1 || planes) && (dtype == kFloat || dtype == kDouble);
+  ConvShape last = s;
+  last.channels_last = true;
+  return given && (s.groups == 1 || are_channel_planes(last)) && (dtype == kFloat || dtype == kDouble);
 }
 
 void conv_forward(const ConvShape& s, ScalarType dtype, const void* x, const void* w, const void* bias, void* y) {

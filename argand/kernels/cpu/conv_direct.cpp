@@ -4,6 +4,7 @@
 
 #include "argand/kernels/cpu/conv_im2col.h"
 #include "argand/kernels/cpu/conv_simd.h"
+#include "argand/kernels/cpu/conv_tasks.h"
 #include "argand/kernels/cpu/gemm_simd.h"
 #include "argand/kernels/cpu/scratch.h"
 #include "argand/runtime/cpu/thread_pool.h"
@@ -14,24 +15,8 @@ namespace {
 constexpr int64_t kSlabBytes = 160 << 10;  // of unfolded input at a time: in the second-level cache beside x and gy
 constexpr int64_t kImageBytes = 4 << 20;   // of an unfolded image, where it is done as a whole
 constexpr int64_t kDepth = 1152;  // rows of the unfolded matrix at a time: a tile's stay in the second-level cache
-constexpr int64_t kTaskProducts = 128 << 10;  // a few microseconds: enough to be worth handing over
-constexpr int64_t kMostParts = 16;
 constexpr int64_t kTurnedPositions = 512, kDotPositions = 4096;  // of a weight's gradient between looks at its sums
 constexpr int64_t kPanels = 4;  // vectors of turned gradients that stay in the second-level cache beside unfolded input
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// How many tasks of so many products are worth handing over.
-int64_t grain_for(int64_t products) { return std::max<int64_t>(1, kTaskProducts / std::max<int64_t>(1, products)); }
-
-// A range cut into `count` pieces whose sizes differ by one at most.
-struct Pieces {
-  Pieces(int64_t whole, int64_t largest) : size(whole), count(std::max<int64_t>(1, ceil_div(whole, largest))) {}
-  int64_t start(int64_t i) const { return size * i / count; }
-  int64_t length(int64_t i) const { return start(i + 1) - start(i); }
-  int64_t size;
-  int64_t count;
-};
 
 // Output rows whose unfolded input fits in kSlabBytes, but several times the halo, which neighbours unfold once more.
 template <class T>
@@ -325,58 +310,8 @@ void forward_planes(const ConvShape& s, const Weights<T>& w, const T* x, const T
   });
 }
 
-// With the channels last no copy is needed: vectors lie along the channels.  Of a line of outputs, those at the sides
-// miss some taps.
-template <class T>
-class ForwardChannels {
- public:
-  ForwardChannels(const ConvShape& s, const Weights<T>& w)
-      : s_(s), kernels_(conv_kernels<T>(vector_unit())), w_(s.c * s.kernel_size()) {
-    for (int64_t k = 0; k < s.kernel_size(); ++k)
-      for (int64_t c = 0; c < s.c; ++c) w_.data()[k * s.c + c] = w.data[c * w.group_stride + k * w.tap_stride];
-  }
-
-  void run(const T* x, const T* bias, T* y) {
-    const int64_t line = s_.out[2] * s_.c;
-    parallel_for(0, s_.n * s_.out[1], grain_for(line * s_.kernel_size()), [&](int64_t begin, int64_t end) {
-      ScratchBuffer<int64_t, 2048> places(s_.kernel_size()), rows(s_.kernel_size());
-      for (int64_t i = begin; i < end; ++i)
-        run_line(x + i / s_.out[1] * s_.in_size() * s_.c, i % s_.out[1], bias, y + i * line, places.data(),
-                 rows.data());
-    });
-  }
-
- private:
-  void run_line(const T* x, int64_t line, const T* bias, T* y, int64_t* places, int64_t* rows) {
-    const auto is_inside = [&](size_t d, int64_t o, int64_t tap) {
-      const int64_t at = o * s_.stride[d] - s_.padding[d] + tap * s_.dilation[d];
-      return at >= 0 && at < s_.in[d];
-    };
-    // Whose first and last taps are inside, and so are all between them.
-    const auto is_whole = [&](int64_t o) { return is_inside(2, o, 0) && is_inside(2, o, s_.kernel[2] - 1); };
-    const int64_t step = s_.stride[2] * s_.c;
-    const int64_t corner = (line * s_.stride[1] - s_.padding[1]) * s_.in[2] - s_.padding[2];
-    for (int64_t o = 0, count = 1; o < s_.out[2]; o += count) {
-      for (count = 1; is_whole(o) && o + count < s_.out[2] && is_whole(o + count);) ++count;
-      int64_t taps = 0;
-      for (int64_t ky = 0; ky < s_.kernel[1]; ++ky)
-        for (int64_t kx = 0; kx < s_.kernel[2] && is_inside(1, line, ky); ++kx)
-          if (is_inside(2, o, kx)) {
-            rows[taps] = (ky * s_.kernel[2] + kx) * s_.c;
-            places[taps++] = (corner + ky * s_.dilation[1] * s_.in[2] + kx * s_.dilation[2]) * s_.c;
-          }
-      kernels_.channels({s_.c, count, taps, x + o * step, step, places, w_.data(), rows, bias, y + o * s_.c});
-    }
-  }
-
-  const ConvShape& s_;
-  const ConvKernels<T>& kernels_;
-  ScratchBuffer<T> w_;  // [tap][channel]
-};
-
 template <class T>
 void run_forward(const ConvShape& s, const Weights<T>& w, const T* x, const T* bias, T* y) {
-  if (s.channels_last && s.groups > 1) return ForwardChannels<T>(s, w).run(x, bias, y);
   if (are_planes(s)) return forward_planes(s, w, x, bias, y);
   if (TurnedForward<T>::suits(s)) return TurnedForward<T>(s, w).run(x, bias, y);
   Forward<T>(s, w).run(x, bias, y);
@@ -402,8 +337,7 @@ class WeightGrad {
         turned_(s.channels_last || (outs_ >= width_ ? k_ >= 24 : 2 * outs_ >= kernels_.lanes && k_ >= 64)),
         slab_(l_.out_rows, std::max(4 * l_.halo + 1, block_positions() / l_.inner_size)),
         slab_rows_(ceil_div(slab_.size, slab_.count)),
-        parts_(s.n * slab_.count,
-               ceil_div(s.n * slab_.count, std::clamp<int64_t>(s.n * s.out_size() / 2048, 1, kMostParts))) {}
+        parts_(parts_of_sums(s, s.n * slab_.count)) {}
 
   void run(const T* gy, const T* x, T* gw) const {
     const int64_t size = l_.s.o * k_;

@@ -4,8 +4,8 @@
 
 namespace argand::cpu {
 
-// Whether the functions below take the shape and are the better choice for it.  With the channels last: those
-// that conv_takes_channels_last().
+// Whether the functions below take the shape and are the better choice for it.  With the channels last they take
+// one group.
 bool direct_forward_suits(const ConvShape& s);
 bool direct_input_grad_suits(const ConvShape& s);
 bool direct_weight_grad_suits(const ConvShape& s);

@@ -86,8 +86,8 @@ struct ConvPlane {
   static int64_t buffer_size(const ConvShape& s, int64_t lanes) { return lines(s) * phases(s) * pitch(s) + lanes; }
 };
 
-// Neighbouring outputs of a convolution of planes each with weights of its own, where the channels lie last: output i
-// of channel c is the bias[c] and the sum over k of x[i * x_step + places[k] + c] * w[rows[k] + c].
+// Neighbours of a line, of planes each with weights of their own, where the channels lie last: y[i * y_step + c] is
+// bias[c] and the sum over k of x[i * x_step + places[k] + c] * w[rows[k] + c].
 template <class T>
 struct ConvChannels {
   int64_t channels, count, taps;
@@ -97,7 +97,21 @@ struct ConvChannels {
   const T* w;
   const int64_t* rows;
   const T* bias;  // may be null
-  T* y;           // [count, channels]
+  T* y;
+  int64_t y_step;
+};
+
+// out[rows[k] + c] += sum over i of gy[i * gy_step + c] * x[i * x_step + places[k] + c].
+template <class T>
+struct ConvChannelDots {
+  int64_t channels, count, taps;
+  const T* x;
+  int64_t x_step;
+  const int64_t* places;
+  const T* gy;
+  int64_t gy_step;
+  const int64_t* rows;
+  T* out;
 };
 
 // A run of output positions of one image: gradients of one output channel and the buffer that goes with them.
@@ -142,6 +156,7 @@ struct ConvKernels {
   void (*turned_tile)(const ConvTurnedTile<T>&);
   void (*plane)(const ConvPlane<T>&);
   void (*channels)(const ConvChannels<T>&);
+  void (*channel_dots)(const ConvChannelDots<T>&);
   void (*dots)(const ConvDots<T>&);
   int64_t max_product_taps;
   void (*products)(const ConvProducts<T>&);
