@@ -122,6 +122,11 @@ struct ColumnProductsBody {
 
 // ---- how the tensor is walked
 
+// The only channel of single numbers is a plane.
+ChannelPass walked(const ChannelPass& c) {
+  return c.channels == 1 && c.inner == 1 ? ChannelPass{c.type, 1, 1, c.n} : c;
+}
+
 // Calls f(run) for runs of at most kRun elements: parts of planes or of rows, or several rows.
 constexpr int64_t kRun = 4096;
 template <class F>
@@ -255,7 +260,8 @@ void column_products(const ChannelPass& c, const T* g, const T* x, const op_math
 
 }  // namespace
 
-void channel_moments(const ChannelPass& c, const void* x, void* mean, void* variance) {
+void channel_moments(const ChannelPass& pass, const void* x, void* mean, void* variance) {
+  const ChannelPass c = walked(pass);
   dispatch<kFloatingTypes>(c.type, "batch_norm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -266,8 +272,9 @@ void channel_moments(const ChannelPass& c, const void* x, void* mean, void* vari
   });
 }
 
-void channel_scale(const ChannelPass& c, const void* x, const void* center, const void* scale, const void* shift,
+void channel_scale(const ChannelPass& pass, const void* x, const void* center, const void* scale, const void* shift,
                    void* y) {
+  const ChannelPass c = walked(pass);
   dispatch<kFloatingTypes>(c.type, "batch_norm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -283,8 +290,9 @@ void channel_scale(const ChannelPass& c, const void* x, const void* center, cons
   });
 }
 
-void channel_products(const ChannelPass& c, const void* g, const void* x, const void* center, void* sum,
+void channel_products(const ChannelPass& pass, const void* g, const void* x, const void* center, void* sum,
                       void* product) {
+  const ChannelPass c = walked(pass);
   dispatch<kFloatingTypes>(c.type, "batch_norm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;
@@ -297,8 +305,9 @@ void channel_products(const ChannelPass& c, const void* g, const void* x, const 
   });
 }
 
-void channel_gradient(const ChannelPass& c, const void* g, const void* x, const void* center, const void* scale,
+void channel_gradient(const ChannelPass& pass, const void* g, const void* x, const void* center, const void* scale,
                       const void* slope, const void* shift, void* out) {
+  const ChannelPass c = walked(pass);
   dispatch<kFloatingTypes>(c.type, "batch_norm", [&](auto tag) {
     using T = typename decltype(tag)::type;
     using A = op_math_t<T>;

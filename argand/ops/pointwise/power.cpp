@@ -110,7 +110,7 @@ namespace {
 // Of whole exponents in self's own type, so that half precision stays what it is.
 Tensor power_of_two(const Tensor& self, const Tensor& other) {
   const bool own = is_floating_point(self.dtype()) && is_integral(other.dtype(), true);
-  return pow(2.0, own ? other.to(self.dtype()) : other);
+  return own ? pow(2.0, other.to(self.dtype())).to(self.dtype()) : pow(2.0, other);  // the second for autocast
 }
 }  // namespace
 
