@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/multiversion.h"
 #include "argand/kernels/cpu/pool.h"
 
