@@ -4,6 +4,7 @@
 
 #include "argand/kernels/cpu/conv_simd.h"
 #include "argand/kernels/cpu/conv_tasks.h"
+#include "argand/kernels/cpu/gemm_simd.h"
 #include "argand/kernels/cpu/scratch.h"
 #include "argand/runtime/cpu/thread_pool.h"
 
@@ -37,13 +38,7 @@ struct ReadBy {
   static int64_t source_step(const ConvShape&) { return 1; }
 };
 
-// Elements first, first + step, ... of a line that read by the same taps.
-struct Run {
-  int64_t first, count, taps;
-  const int64_t *places, *rows;  // of each tap: where its source lies for the first element, and its weights
-};
-
-// visit(run) for all elements of a line.
+// visit(first, reads) for all elements of a line, where first, first + Map::step(), ... are neighbours.
 template <class Map, class Visit>
 void for_each_run(const ConvShape& s, int64_t line, int64_t* places, int64_t* rows, Visit visit) {
   const int64_t width = Map::width(s), step = Map::step(s);
@@ -66,15 +61,14 @@ void for_each_run(const ConvShape& s, int64_t line, int64_t* places, int64_t* ro
           places[taps++] = (y * Map::source_width(s) + x) * s.c;
         }
       }
-      visit(Run{first, count, taps, places, rows});
+      visit(first, ConvReads{s.c, count, taps, Map::source_step(s) * s.c, places, rows});
     }
 }
 
-// Of [channels][taps] or, the other way round, of [taps][channels].
+// [columns][rows] of [rows][columns].
 template <class T>
 void turn(const T* from, int64_t rows, int64_t columns, T* to) {
-  for (int64_t i = 0; i < rows; ++i)
-    for (int64_t j = 0; j < columns; ++j) to[j * rows + i] = from[i * columns + j];
+  detail::gemm_kernels<T>(vector_unit()).turn({from, columns, 1, rows, columns}, to, rows);
 }
 
 // y from x and the weights, where an element of y has its sources by the map.
@@ -87,9 +81,9 @@ void run_planes(const ConvShape& s, const T* x, int64_t x_size, const T* w, cons
   parallel_for(0, s.n * lines, grain_for(line * taps), [&](int64_t begin, int64_t end) {
     ScratchBuffer<int64_t, 2048> places(taps), rows(taps);
     for (int64_t i = begin; i < end; ++i)
-      for_each_run<Map>(s, i % lines, places.data(), rows.data(), [&](const Run& r) {
-        kernels.channels({s.c, r.count, r.taps, x + i / lines * x_size, Map::source_step(s) * s.c, r.places,
-                          weights.data(), r.rows, bias, y + i * line + r.first * s.c, Map::step(s) * s.c});
+      for_each_run<Map>(s, i % lines, places.data(), rows.data(), [&](int64_t first, const ConvReads& reads) {
+        kernels.channels(
+            {reads, x + i / lines * x_size, weights.data(), bias, y + i * line + first * s.c, Map::step(s) * s.c});
       });
   });
 }
@@ -123,9 +117,9 @@ void channel_planes_weight_grad(const ConvShape& s, const T* gy, const T* x, T* 
       T* const out = sums.data() + part * size;
       std::fill_n(out, size, T(0));
       for (int64_t i = parts.start(part); i < parts.start(part + 1); ++i)
-        for_each_run<Reads>(s, i % s.out[1], places.data(), rows.data(), [&](const Run& r) {
-          kernels.channel_dots({s.c, r.count, r.taps, x + i / s.out[1] * s.in_size() * s.c, s.stride[2] * s.c, r.places,
-                                gy + (i * s.out[2] + r.first) * s.c, s.c, r.rows, out});
+        for_each_run<Reads>(s, i % s.out[1], places.data(), rows.data(), [&](int64_t first, const ConvReads& reads) {
+          kernels.channel_dots(
+              {reads, x + i / s.out[1] * s.in_size() * s.c, gy + (i * s.out[2] + first) * s.c, s.c, out});
         });
     }
   });

@@ -448,18 +448,9 @@ class WeightGrad {
     for (int64_t p = 0; p < piece.count; ++p)
       for (int64_t o = 0; o < t.outs; o += width_)
         for (int64_t r = 0; r < b.count; ++r, turned += piece.length(p) * width_)
-          pack({gy_of(t, b.first + r, gy) + o * out_stride() + piece.start(p) * position_stride(), out_stride(),
-                position_stride(), std::min(width_, t.outs - o), piece.length(p)},
-               turned);
-  }
-
-  void pack(const detail::PanelSource<T>& gy, T* to) const {
-    if (gy.stride != 1) return gemm_kernels_.pack(gy, to, width_);
-    const T* from = gy.data;
-    for (int64_t p = 0; p < gy.k_count; ++p, from += gy.k_stride, to += width_) {
-      std::copy_n(from, gy.count, to);
-      std::fill(to + gy.count, to + width_, T(0));
-    }
+          gemm_kernels_.pack({gy_of(t, b.first + r, gy) + o * out_stride() + piece.start(p) * position_stride(),
+                              out_stride(), position_stride(), std::min(width_, t.outs - o), piece.length(p)},
+                             turned, width_);
   }
 
   void add_products(const Task& t, const Block& b, ConvRun<T>* runs, int64_t taps, const int64_t* offsets,

@@ -86,31 +86,28 @@ struct ConvPlane {
   static int64_t buffer_size(const ConvShape& s, int64_t lanes) { return lines(s) * phases(s) * pitch(s) + lanes; }
 };
 
-// Neighbours of a line, of planes each with weights of their own, where the channels lie last: y[i * y_step + c] is
-// bias[c] and the sum over k of x[i * x_step + places[k] + c] * w[rows[k] + c].
+// `count` neighbours of a line that read by the same taps, of planes each with weights of their own, where the channels
+// lie last: of channel c, neighbour i reads source[i * step + places[k] + c] by the tap whose weight is w[rows[k] + c].
+struct ConvReads {
+  int64_t channels, count, taps, step;
+  const int64_t *places, *rows;
+};
+
+// y[i * y_step + c] = bias[c] + the sum over the taps of what neighbour i reads times its weight.
 template <class T>
 struct ConvChannels {
-  int64_t channels, count, taps;
-  const T* x;
-  int64_t x_step;
-  const int64_t* places;
-  const T* w;
-  const int64_t* rows;
-  const T* bias;  // may be null
+  ConvReads reads;
+  const T *source, *w, *bias;  // the last may be null
   T* y;
   int64_t y_step;
 };
 
-// out[rows[k] + c] += sum over i of gy[i * gy_step + c] * x[i * x_step + places[k] + c].
+// out[rows[k] + c] += the sum over the neighbours of gy[i * gy_step + c] times what neighbour i reads by tap k.
 template <class T>
 struct ConvChannelDots {
-  int64_t channels, count, taps;
-  const T* x;
-  int64_t x_step;
-  const int64_t* places;
-  const T* gy;
+  ConvReads reads;
+  const T *source, *gy;
   int64_t gy_step;
-  const int64_t* rows;
   T* out;
 };
 

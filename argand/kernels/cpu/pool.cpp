@@ -32,13 +32,6 @@ void for_each_window(const PoolShape& s, F visit) {
   }
 }
 
-template <class F>
-void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx, F visit) {
-  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
-    for (int64_t y = ry.begin; y < ry.end; y += ry.step)
-      for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
-}
-
 // The commonest pooling: 2x2 windows that neither overlap nor reach outside.  Of small planes it takes half the time
 // that pooling by rows does.
 bool is_2x2(const PoolShape& s) {
@@ -83,10 +76,7 @@ void max_pool_2x2(const PoolShape& s, const T* in, T* out, I* positions) {
   const int64_t width = s.in[2], n = s.out[2];
   for (int64_t y = 0; y < s.out[1]; ++y, out += n, positions += n) {
     const int64_t base = 2 * y * width;
-    if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-      on_vector_unit<MaxPool2x2Body<T, I>>(in + base, width, base, n, out, positions);
-    else
-      MaxPool2x2Body<T, I>::run(in + base, width, base, n, out, positions);
+    run_body<T, MaxPool2x2Body<T, I>>(in + base, width, base, n, out, positions);
   }
 }
 
@@ -133,11 +123,7 @@ struct MaxPoolRowBody {
 template <class T, class I, int Stride>
 void run_rows(const T* in, int64_t rows, int64_t columns, int64_t width, int64_t base, int64_t n, T* out,
               I* positions) {
-  using Body = MaxPoolRowBody<T, I, Stride>;
-  if constexpr (std::is_same_v<T, float> || std::is_same_v<T, double>)
-    on_vector_unit<Body>(in, rows, columns, width, base, n, out, positions);
-  else
-    Body::run(in, rows, columns, width, base, n, out, positions);
+  run_body<T, MaxPoolRowBody<T, I, Stride>>(in, rows, columns, width, base, n, out, positions);
 }
 
 template <class T, class I>

@@ -1,6 +1,5 @@
 #include "argand/kernels/cpu/pool_channels_last.h"
 
-#include <type_traits>
 #include <vector>
 
 #include "argand/core/dispatch.h"
@@ -14,15 +13,6 @@ namespace {
 
 constexpr int64_t kBlock = 64;  // channels at a time
 constexpr int64_t kWork = 32768;
-
-template <class Body, class... Args>
-void run(Args... args) {
-  // Instantiated for each unit where vectors of the element have the comparison and the sum.
-  if constexpr (std::is_floating_point_v<typename Body::Element>)
-    on_vector_unit<Body>(args...);
-  else
-    Body::run(args...);
-}
 
 // Keeps the steps of the loop around it apart: GCC does two at once, but then without vectors.
 template <class P>
@@ -44,10 +34,7 @@ struct Window {
       r[d] = adaptive ? AdaptiveWindows::of(s, d, i) : FixedWindows::of(s, d, i);
     }
     places.clear();
-    for (int64_t z = r[0].begin; z < r[0].end; z += r[0].step)
-      for (int64_t y = r[1].begin; y < r[1].end; y += r[1].step)
-        for (int64_t x = r[2].begin; x < r[2].end; x += r[2].step)
-          places.push_back(static_cast<int32_t>((z * s.in[1] + y) * s.in[2] + x));
+    for_each_position(s, r[0], r[1], r[2], [&](int64_t place) { places.push_back(static_cast<int32_t>(place)); });
   }
 };
 
@@ -80,7 +67,6 @@ void for_each_block(const PoolShape& s, F visit) {
 
 template <class T, class I>
 struct MaxBody {
-  using Element = T;
   ARGAND_INLINE static void run(const T* in, int64_t channels, const int32_t* places, int64_t count, T* out,
                                 I* positions) {
     T best[kBlock];
@@ -111,7 +97,6 @@ struct MaxBody {
 
 template <class T>
 struct AverageBody {
-  using Element = T;
   using A = op_math_t<T>;
   ARGAND_INLINE static void run(const T* in, int64_t channels, const int32_t* places, int64_t count, A divisor,
                                 T* out) {
@@ -133,7 +118,6 @@ struct AverageBody {
 // Adds the share of n channels of an output, at most kBlock, to the elements of its window.
 template <class T>
 struct ShareBody {
-  using Element = T;
   using A = op_math_t<T>;
   ARGAND_INLINE static void run(const T* gy, int64_t n, A divisor, const int32_t* places, int64_t count,
                                 int64_t channels, T* gx) {
@@ -164,9 +148,9 @@ void max_pool(const PoolShape& s, ScalarType dtype, bool adaptive, const void* x
       using I = typename decltype(position_tag)::type;
       for_each_output(s, adaptive, [&](int64_t image, int64_t o, const Window& w) {
         const int64_t at = (image * s.out_size() + o) * s.channels;
-        run<MaxBody<T, I>>(static_cast<const T*>(x) + image * s.in_size() * s.channels, s.channels, w.places.data(),
-                           static_cast<int64_t>(w.places.size()), static_cast<T*>(y) + at,
-                           static_cast<I*>(positions.data) + at);
+        run_body<T, MaxBody<T, I>>(static_cast<const T*>(x) + image * s.in_size() * s.channels, s.channels,
+                                   w.places.data(), static_cast<int64_t>(w.places.size()), static_cast<T*>(y) + at,
+                                   static_cast<I*>(positions.data) + at);
       });
     });
   });
@@ -202,9 +186,10 @@ void avg_pool(const PoolShape& s, ScalarType dtype, bool adaptive, const Average
   dispatch<kFloatingTypes | dtype_bit(kLong)>(dtype, "avg_pool", [&](auto tag) {
     using T = typename decltype(tag)::type;
     for_each_output(s, adaptive, [&](int64_t image, int64_t o, const Window& w) {
-      run<AverageBody<T>>(static_cast<const T*>(x) + image * s.in_size() * s.channels, s.channels, w.places.data(),
-                          static_cast<int64_t>(w.places.size()), divisor_for<T>(s, adaptive, d, w),
-                          static_cast<T*>(y) + (image * s.out_size() + o) * s.channels);
+      run_body<T, AverageBody<T>>(static_cast<const T*>(x) + image * s.in_size() * s.channels, s.channels,
+                                  w.places.data(), static_cast<int64_t>(w.places.size()),
+                                  divisor_for<T>(s, adaptive, d, w),
+                                  static_cast<T*>(y) + (image * s.out_size() + o) * s.channels);
     });
   });
 }
@@ -220,9 +205,9 @@ void avg_pool_backward(const PoolShape& s, ScalarType dtype, bool adaptive, cons
       Window w;
       for (int64_t o = 0; o < s.out_size(); ++o) {
         w.cover(s, adaptive, o);
-        run<ShareBody<T>>(static_cast<const T*>(grad_y) + (image * s.out_size() + o) * s.channels + first, n,
-                          divisor_for<T>(s, adaptive, d, w), w.places.data(), static_cast<int64_t>(w.places.size()),
-                          s.channels, gx);
+        run_body<T, ShareBody<T>>(static_cast<const T*>(grad_y) + (image * s.out_size() + o) * s.channels + first, n,
+                                  divisor_for<T>(s, adaptive, d, w), w.places.data(),
+                                  static_cast<int64_t>(w.places.size()), s.channels, gx);
       }
     });
   });

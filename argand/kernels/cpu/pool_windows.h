@@ -1,6 +1,7 @@
 // Which elements a window of a pooling covers, which of them is its maximum, and what its average divides by.
 #pragma once
 #include <algorithm>
+#include <type_traits>
 
 #include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/multiversion.h"
@@ -30,6 +31,23 @@ struct AdaptiveWindows {
     return {o * s.in[d] / s.out[d], ((o + 1) * s.in[d] + s.out[d] - 1) / s.out[d], 1};
   }
 };
+
+// visit(place in the plane) for all of a window.
+template <class F>
+void for_each_position(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx, F visit) {
+  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
+    for (int64_t y = ry.begin; y < ry.end; y += ry.step)
+      for (int64_t x = rx.begin; x < rx.end; x += rx.step) visit((z * s.in[1] + y) * s.in[2] + x);
+}
+
+// For each unit where vectors have the type; others are computed in another.
+template <class T, class Body, class... Args>
+void run_body(Args... args) {
+  if constexpr (std::is_floating_point_v<T>)
+    on_vector_unit<Body>(args...);
+  else
+    Body::run(args...);
+}
 
 inline int64_t covered(const Range& rz, const Range& ry, const Range& rx) {
   return (rz.end - rz.begin) * (ry.end - ry.begin) * (rx.end - rx.begin);
