@@ -151,6 +151,34 @@ int64_t plane_grain(const ChannelPass& c) { return std::max<int64_t>(1, kNormGra
 
 // ---- statistics
 
+// Of a part of a channel: how many elements, their mean, and the sum of their squares about it.
+struct PartMoments {
+  int64_t count;
+  double mean, squares;
+};
+
+// Those of whole channels from part(i, channel) of each; the spread of the parts' means adds to the squares.
+template <class A, class Part>
+void combine_moments(int64_t channels, int64_t parts, A* mean, A* variance, Part part) {
+  parallel_for(0, channels, std::max<int64_t>(1, kNormGrain / parts), [&](int64_t begin, int64_t end) {
+    for (int64_t j = begin; j < end; ++j) {
+      double count = 0, sum = 0, squares = 0;
+      for (int64_t i = 0; i < parts; ++i) {
+        const PartMoments p = part(i, j);
+        count += static_cast<double>(p.count);
+        sum += static_cast<double>(p.count) * p.mean;
+      }
+      const double center = sum / count;
+      for (int64_t i = 0; i < parts; ++i) {
+        const PartMoments p = part(i, j);
+        squares += p.squares + static_cast<double>(p.count) * (p.mean - center) * (p.mean - center);
+      }
+      mean[j] = static_cast<A>(center);
+      variance[j] = static_cast<A>(squares / count);
+    }
+  });
+}
+
 template <class T>
 void plane_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_math_t<T>* variance) {
   using A = op_math_t<T>;
@@ -160,25 +188,13 @@ void plane_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_math
     for (int64_t p = begin; p < end; ++p)
       planes.data()[p] = on_vector_unit<MomentsBody<A>>(load_run(x + p * c.inner, c.inner, buffer.data()), c.inner);
   });
-  // Planes have one length: the mean is that of their means, and their means' spread adds to the squares.
-  parallel_for(0, c.channels, std::max<int64_t>(1, kNormGrain / c.n), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      const RunMoments<A>* of = planes.data() + j;
-      const double inner = static_cast<double>(c.inner), n = static_cast<double>(c.n);
-      double sum = 0, squares = 0;
-      for (int64_t i = 0; i < c.n; ++i) sum += static_cast<double>(of[i * c.channels].mean);
-      const double center = sum / n;
-      for (int64_t i = 0; i < c.n; ++i) {
-        const double d = static_cast<double>(of[i * c.channels].mean) - center;
-        squares += static_cast<double>(of[i * c.channels].squares) + inner * d * d;
-      }
-      mean[j] = static_cast<A>(center);
-      variance[j] = static_cast<A>(squares / (n * inner));
-    }
+  combine_moments<A>(c.channels, c.n, mean, variance, [&](int64_t part, int64_t channel) {
+    const RunMoments<A>& of = planes.data()[part * c.channels + channel];
+    return PartMoments{c.inner, static_cast<double>(of.mean), static_cast<double>(of.squares)};
   });
 }
 
-// As above, with blocks of rows for planes.
+// Parts are blocks of rows.
 template <class T>
 void column_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_math_t<T>* variance) {
   using A = op_math_t<T>;
@@ -195,20 +211,9 @@ void column_moments(const ChannelPass& c, const T* x, op_math_t<T>* mean, op_mat
                                                         of + w, rows_of(k), w);
                  }
                });
-  parallel_for(0, w, std::max<int64_t>(1, kNormGrain / blocks), [&](int64_t begin, int64_t end) {
-    for (int64_t j = begin; j < end; ++j) {
-      const double n = static_cast<double>(c.n);
-      double sum = 0, squares = 0;
-      for (int64_t k = 0; k < blocks; ++k)
-        sum += static_cast<double>(rows_of(k)) * static_cast<double>(parts.data()[k * 2 * w + j]);
-      const double center = sum / n;
-      for (int64_t k = 0; k < blocks; ++k) {
-        const double d = static_cast<double>(parts.data()[k * 2 * w + j]) - center;
-        squares += static_cast<double>(parts.data()[k * 2 * w + w + j]) + static_cast<double>(rows_of(k)) * d * d;
-      }
-      mean[j] = static_cast<A>(center);
-      variance[j] = static_cast<A>(squares / n);
-    }
+  combine_moments<A>(w, blocks, mean, variance, [&](int64_t part, int64_t channel) {
+    const A* const of = parts.data() + part * 2 * w + channel;
+    return PartMoments{rows_of(part), static_cast<double>(of[0]), static_cast<double>(of[w])};
   });
 }
 
