@@ -35,6 +35,9 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(argand_flags INTERFACE)
+# What a library takes in from archives stays its own.  Some compilers link libstdc++ so: the halves of it that are exported
+# would be mixed with those of the libstdc++.so that cuDNN brings along, whose streams then write nothing or crash.
+target_link_options(argand_flags INTERFACE LINKER:--exclude-libs,ALL)
 target_compile_options(argand_flags INTERFACE -Wall -Wextra -Wconversion -Wno-sign-conversion -Werror)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC guesses these from the flow of inlined code, differently in every version and with sanitizers (-Wrestrict about

@@ -371,6 +371,7 @@ def test_work_of_a_gpu(tmp_path):
                          env={**os.environ, "ARGAND_CUDA_DRY_RUN": "1"})
     if "no CUDA here" in out.stderr:
         pytest.skip("built without CUDA")
+    assert out.returncode == 0, (out.returncode, out.stderr)
     lines = out.stdout.splitlines()
     assert sorted(eval(lines[0])) == [("aten::matmul", "CPU", 0, 64), ("aten::mm", "CPU", 1, 64), ("aten::mm", "CUDA", 0, 0)], out.stderr
     assert lines[1:] == ["[0]", "[('aten::mm', 0)] 2", "[('aten::mm', 'CUDA')]"]
