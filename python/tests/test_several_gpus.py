@@ -46,3 +46,37 @@ def test_copies_between_gpus():
     assert torch.equal(x.to("cuda:1").cpu(), x.cpu()) and x.to("cuda:1").get_device() == 1
     with torch.cuda.device(1):
         assert torch.ones(1, device="cuda").get_device() == 1
+
+
+def test_comm():
+    from argand.cuda import comm
+    x = torch.randn(10, 3, device="cuda:0")
+    copies = comm.broadcast(x, [0, 1])
+    assert [c.get_device() for c in copies] == [0, 1] and all(torch.equal(c.cpu(), x.cpu()) for c in copies)
+    assert torch.equal(comm.reduce_add(copies, 1).cpu(), (x + x).cpu()) and comm.reduce_add(copies).get_device() == 0
+    sums = comm.reduce_add_coalesced(comm.broadcast_coalesced([x, x * 2], [0, 1]), 0)
+    assert torch.equal(sums[0], x + x) and torch.equal(sums[1], x * 4)
+    parts = comm.scatter(x, [1, 0], chunk_sizes=[3, 7])
+    assert [(p.get_device(), len(p)) for p in parts] == [(1, 3), (0, 7)]
+    assert torch.equal(comm.gather(parts, destination=0), x)
+    out = torch.empty(10, 3, device="cuda:1")
+    assert comm.gather(parts, out=out) is out and torch.equal(out.cpu(), x.cpu())
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_a_transformer_on_both(dtype):
+    """Attention, layer norms, dropout of none and shared weights: outputs and gradients are those of one GPU."""
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.0, batch_first=True)
+    one = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).to("cuda:0", dtype)
+    several = nn.DataParallel(copy.deepcopy(one))
+    x = torch.randn(6, 20, 64, device="cuda:0", dtype=dtype)
+    near = dict(rtol=1e-4, atol=1e-4) if dtype == torch.float32 else dict(rtol=5e-2, atol=5e-2)
+    for _ in range(3):
+        outs = [model(x) for model in (one, several)]
+        assert torch.allclose(*outs, **near)
+        for model, out in zip((one, several), outs):
+            model.zero_grad()
+            (out.float() ** 2).mean().backward()
+    for a, b in zip(one.parameters(), several.parameters()):
+        assert torch.allclose(a.grad, b.grad, **near)
