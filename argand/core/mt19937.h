@@ -47,6 +47,16 @@ class Mt19937 {
     }
   }
 
+  // As `n` calls.
+  void discard(uint64_t n) {
+    while (n > 0) {
+      if (block_is_used_up()) make_block();
+      const uint64_t take = std::min(n, static_cast<uint64_t>(kWords - state_.position));
+      state_.position += static_cast<int>(take);
+      n -= take;
+    }
+  }
+
  private:
   static constexpr int kShift = 397;
 

@@ -34,6 +34,16 @@ TEST(Mt19937, FillIsTheSameAsSingleDraws) {
   }
 }
 
+TEST(Mt19937, DiscardsAsTheStandardEngine) {
+  Mt19937 engine(9);
+  std::mt19937 standard(9);
+  for (uint64_t n : {0, 1, 622, 624, 625, 100000}) {
+    engine.discard(n);
+    standard.discard(n);
+    ASSERT_EQ(engine(), standard()) << "after " << n;
+  }
+}
+
 TEST(Mt19937, GoesOnFromASavedState) {
   for (int used : {0, 1, 300, 623, 624, 625}) {
     Mt19937 engine(3);

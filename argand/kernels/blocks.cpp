@@ -27,6 +27,7 @@ constinit Block<RunCtcLoss> ctc_loss(cpu::ctc_loss);
 constinit Block<RunCtcLossBackward> ctc_loss_backward(cpu::ctc_loss_backward);
 constinit Block<decltype(cpu::fill_sequence)> fill_sequence(cpu::fill_sequence);
 constinit Block<GatherAlong> gather_along(nullptr);
+constinit Block<KeepNumbers> keep_numbers(nullptr);
 constinit Block<decltype(cpu::matrix_product)> matrix_product(cpu::matrix_product);
 constinit Block<decltype(cpu::max_pool)> max_pool(cpu::max_pool);
 constinit Block<decltype(cpu::max_pool_backward)> max_pool_backward(cpu::max_pool_backward);

@@ -88,6 +88,7 @@ extern Block<RunCtcLoss> ctc_loss;
 extern Block<RunCtcLossBackward> ctc_loss_backward;
 extern Block<decltype(cpu::fill_sequence)> fill_sequence;
 extern Block<GatherAlong> gather_along;
+extern Block<KeepNumbers> keep_numbers;
 extern Block<decltype(cpu::matrix_product)> matrix_product;
 extern Block<decltype(cpu::max_pool)> max_pool;
 extern Block<decltype(cpu::max_pool_backward)> max_pool_backward;

@@ -26,7 +26,12 @@ struct Draw {
   uint64_t range = 0;
   bool wide = false;              // integers from 64 bits instead of 32
   const void* chances = nullptr;  // of double beside elements of double, else of float
+  // Of kKept: numbers taken by KeepNumbers, after the first `skipped` of each thread, instead of the generator's next.
+  const void* state = nullptr;
+  uint64_t skipped = 0;
 };
+
+inline constexpr uint64_t kNumbersOfMask = 8;  // that each thread takes for kKept
 
 // Dropout with probability p by halves of random numbers: an element is dropped whose 16 bits are below `below`, and
 // the others are multiplied with `scale`, which makes up for exactly that share.
@@ -40,5 +45,7 @@ struct DropShare {
 
 // Fills `n` elements; locks the generator.
 using RunDraw = void(const Draw& draw, ScalarType type, void* out, int64_t n, GeneratorImpl& generator);
+// Takes the next `count` numbers of each thread; `state` ([2] int64 of the device) becomes where they begin.
+using KeepNumbers = void(GeneratorImpl& generator, uint64_t count, void* state);
 
 }  // namespace argand

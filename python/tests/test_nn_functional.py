@@ -1,5 +1,7 @@
 """What nn.functional writes in ops itself: gradients against differences, and identities."""
 import math
+import subprocess
+import sys
 
 import pytest
 
@@ -157,6 +159,45 @@ def test_attention_with_dropout_rounds_once(dtype):
     torch.manual_seed(3)
     whole = F.scaled_dot_product_attention(q.float(), k.float(), v.float(), dropout_p=0.5, is_causal=True)
     assert half.dtype is dtype and half.equal(whole.to(dtype))
+
+
+@pytest.mark.parametrize("rows", [2, 7, 12, 1000])  # parts of a head, whole ones, whole samples
+@pytest.mark.parametrize("mask", [None, "causal", (5, 6), (2, 1, 1, 6), (3, 1, 6), "bool"])
+@pytest.mark.parametrize("dropout", [0.0, 0.4, 1.0])
+def test_attention_by_rows(rows, mask, dropout):
+    """Values and two gradients are those of the way that keeps all weights, also the mask's and with the same draws."""
+    torch.manual_seed(0)
+    leaves = [torch.randn(2, 3, n, m, dtype=torch.float64, requires_grad=True) for n, m in ((5, 4), (6, 4), (6, 2))]
+    given = torch.rand(2, 3, 5, 6) > 0.3 if mask == "bool" else None
+    if isinstance(mask, tuple):
+        given = torch.randn(mask, dtype=torch.float64, requires_grad=True)
+        leaves.append(given)
+    results = []
+    for attend in (lambda *t: torch._scaled_dot_product_attention_math(*t)[0],
+                   lambda *t: torch._scaled_dot_product_attention_by_rows(*t, rows)[0]):
+        torch.manual_seed(1)
+        out = attend(*leaves[:3], given, dropout, mask == "causal")
+        after = torch.rand(1)
+        first = torch.autograd.grad(out.square().sum(), leaves, create_graph=True)
+        second = torch.autograd.grad(sum(g.square().sum() for g in first), leaves, retain_graph=True)
+        with torch.no_grad():
+            torch.manual_seed(1)
+            again = attend(*leaves[:3], given, dropout, mask == "causal")
+        results.append((out, after, again, *torch.autograd.grad(out.square().sum(), leaves, retain_graph=True), *first, *second))
+    for expected, got in zip(*results):
+        torch.testing.assert_close(got, expected)
+
+
+def test_attention_with_dropout_takes_no_quadratic_memory():
+    """A gigabyte of weights."""
+    script = ("import resource, argand as torch\n"
+              "q = torch.randn(1, 1, 16384, 8, requires_grad=True)\n"
+              "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+              "out = torch.nn.functional.scaled_dot_product_attention(q, q, q, dropout_p=0.1, is_causal=True)\n"
+              "out.sum().backward()\n"
+              "print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024)\n")
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=300)
+    assert out.returncode == 0 and int(out.stdout) < 800, out
 
 
 @needs("scaled_dot_product_attention", "pad")

@@ -144,7 +144,7 @@ template <class T, template <class> class Products, int kWidth, int kWarps, int 
           bool kDropout>
 __global__ void __launch_bounds__(kWarps * 32, kBlocks)
     attention(AttentionShape a, AttentionRows query, AttentionRows key, AttentionRows value, AttentionRows result,
-              float* logsumexp, int64_t* random_state) {
+              float* logsumexp, unsigned long long* random_state) {
   await_earlier_work();
   using P = Products<T>;
   constexpr int kRows = kWarps * 16, kThreads = kWarps * 32, kScoreTiles = kColumns / 8;
@@ -161,10 +161,7 @@ __global__ void __launch_bounds__(kWarps * 32, kBlocks)
   const int kv_head = head / (a.heads / a.kv_heads);
   const T *keys = rows_of<T>(key, batch, kv_head), *values = rows_of<T>(value, batch, kv_head);
   const Scores<T, kMask, kDropout> scores(a, batch, head);
-  if (kDropout && blockIdx.x == 0 && threadIdx.x == 0) {
-    random_state[0] = a.random.state ? a.random.state[0] : a.random.seed;
-    random_state[1] = a.random.offset + (a.random.state ? a.random.state[1] : 0);
-  }
+  if (kDropout && blockIdx.x == 0 && threadIdx.x == 0) a.random.keep(random_state);
   // Keys and values of two steps.
   const auto keys_at = [&](int step) { return Columns(memory + (kRows + step % 2 * kColumns) * kWidth); };
   const auto values_at = [&](int step) { return Columns(memory + (kRows + (2 + step % 2) * kColumns) * kWidth); };

@@ -13,6 +13,7 @@ namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/draw.cuh";
 constexpr int kThreads = 256, kRound = 4, kMaskBytes = 16;  // of a thread of draw_mask
+static_assert(kNumbersOfMask == kMaskBytes / 8 * kRound);
 
 // As many blocks as run at a time: the grid decides which number goes where, so it is PyTorch's.
 unsigned grid_for(int64_t n) {
@@ -25,9 +26,9 @@ void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& g
   auto& generator = dynamic_cast<CudaGeneratorImpl&>(given);
   if (d.kind == Draw::kKept) {
     const unsigned blocks = blocks_for(n, kThreads * kMaskBytes);
-    const int64_t rounds = kMaskBytes / 8;
-    return launch(kernel(kHeader, "draw_mask"), {blocks, kThreads}, out, n,
-                  take_numbers(generator, static_cast<uint64_t>(rounds * kRound)), static_cast<unsigned>(d.from));
+    const PhiloxNumbers numbers = d.state ? PhiloxNumbers{0, d.skipped, static_cast<const uint64_t*>(d.state)}
+                                          : take_numbers(generator, kNumbersOfMask);
+    return launch(kernel(kHeader, "draw_mask"), {blocks, kThreads}, out, n, numbers, static_cast<unsigned>(d.from));
   }
   const bool integers = d.kind == Draw::kIntegers;
   const Kernel run = kernel(
@@ -43,7 +44,11 @@ void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& g
     launch(run, {blocks, kThreads}, out, n, philox, numbers, d.chances);
 }
 
-const bool registered = (blocks::run_draw.set(kCUDA, draw), true);
+void keep_numbers(GeneratorImpl& given, uint64_t count, void* state) {
+  launch(kernel(kHeader, "keep_numbers"), {1, 1}, take_numbers(dynamic_cast<CudaGeneratorImpl&>(given), count), state);
+}
+
+const bool registered = (blocks::run_draw.set(kCUDA, draw), blocks::keep_numbers.set(kCUDA, keep_numbers), true);
 
 }  // namespace
 }  // namespace argand::cuda

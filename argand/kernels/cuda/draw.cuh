@@ -127,6 +127,11 @@ __global__ void draw_mask(bool* out, int64_t n, PhiloxNumbers numbers, unsigned 
   store(out, first, n, kept);
 }
 
+__global__ void keep_numbers(PhiloxNumbers numbers, unsigned long long* state) {
+  await_earlier_work();
+  numbers.keep(state);
+}
+
 template <class T, bool kWide>
 __global__ void draw_integers(T* out, int64_t n, PhiloxNumbers numbers, DrawNumbers d) {
   await_earlier_work();

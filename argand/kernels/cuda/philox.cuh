@@ -7,6 +7,12 @@ namespace argand {
 struct PhiloxNumbers {
   unsigned long long seed, offset;
   const unsigned long long* state;
+
+  // Writes where they begin, as a `state` for numbers that are drawn again.
+  __device__ __forceinline__ void keep(unsigned long long* to) const {
+    to[0] = state ? state[0] : seed;
+    to[1] = offset + (state ? state[1] : 0);
+  }
 };
 
 // The stream of one thread: its number is the upper half of the counter, the round the lower one.

@@ -53,27 +53,35 @@ void check_attention_operands(const char* op, const Tensor& query, const Tensor&
                ": expected attn_mask that broadcasts to ", scores, ", got ", mask.sizes());
 }
 
-std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
-                                          const Tensor& attn_mask, bool is_causal, std::optional<double> given) {
+std::array<Tensor, 4> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
+                                          const Tensor& attn_mask, bool is_causal, std::optional<double> given,
+                                          const Tensor& kept) {
   const int64_t kv_heads = key.size(1), group = kv_heads == 0 ? 1 : query.size(1) / kv_heads;
   if (group > 1) {
     const auto all = attention_gradients(g, query, key.repeat_interleave(group, 1), value.repeat_interleave(group, 1),
-                                         attn_mask, is_causal, given);
+                                         attn_mask, is_causal, given, kept);
     const auto of_group = [&](const Tensor& t) { return t.unflatten(1, {kv_heads, group}).sum(2); };
-    return {all[0], of_group(all[1]), of_group(all[2])};
+    return {all[0], of_group(all[1]), of_group(all[2]), all[3]};
   }
   const double scale = attention_scale(query, given);
   Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
   const Tensor mask = is_causal ? causal_mask(query, key) : attn_mask;
   if (mask.defined()) scores = scores + additive_mask(mask, scores.dtype());
-  const Tensor weights = _safe_softmax(scores, -1), slopes = g.matmul(value.transpose(-2, -1));
-  const Tensor s = weights * (slopes - (slopes * weights).sum(-1, true)) * scale;
-  return {s.matmul(key), s.transpose(-2, -1).matmul(query), weights.transpose(-2, -1).matmul(g)};
+  const Tensor weights = _safe_softmax(scores, -1);
+  Tensor of_weights = g.matmul(value.transpose(-2, -1)), used = weights;
+  if (kept.defined()) of_weights = of_weights * kept, used = weights * kept;
+  const Tensor of_scores = weights * (of_weights - (of_weights * weights).sum(-1, true)), s = of_scores * scale;
+  return {s.matmul(key), s.transpose(-2, -1).matmul(query), used.transpose(-2, -1).matmul(g), of_scores};
 }
 
 namespace {
 
-constexpr int64_t kAttentionWeights = int64_t{1} << 26;  // bytes that are little on a GPU
+// Bytes of weights that are little, and those that a CPU's caches hold.
+constexpr int64_t kFewWeights = int64_t{1} << 26, kCachedWeights = int64_t{1} << 22;
+
+// Weights of half precision, and their products, would be rounded before they are summed.  (A GPU's products sum in
+// float32, and half precision is there for its speed.)
+bool computes_wide(const Tensor& query) { return query.is_cpu() && op_math_type(query.dtype()) != query.dtype(); }
 
 // The arguments of both forms that a user can get wrong.
 template <class Args>
@@ -146,10 +154,8 @@ struct AttentionMath : Composite<AttentionMathArgs> {
     Args a = given;
     check_attention(op, a);
     share_heads(op, a);
-    // Weights of half precision, and their products, would be rounded before they are summed.  (A GPU's products sum in
-    // float32, and half precision is there for its speed.)
-    const ScalarType dtype = a.query.dtype();
-    if (a.query.is_cpu() && op_math_type(dtype) != dtype) {
+    if (computes_wide(a.query)) {
+      const ScalarType dtype = a.query.dtype();
       const auto wide = [](const Tensor& t) { return t.to(kFloat); };
       const auto [result, weights] = weighted(wide(a.query), wide(a.key), wide(a.value), a);
       return {result.to(dtype), weights.to(dtype)};
@@ -185,9 +191,9 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       "softmax(scale * query key^T + attn_mask) value for query [..., L, E], key [..., S, E] and value [..., S, Ev]; "
       "leading dimensions broadcast. A bool mask says which keys take part; is_causal lets query i see keys 0 ... i; a "
       "query without keys gives zeros. scale is 1 / sqrt(E) if not given. With enable_gqa a head of key and value "
-      "serves several of query. The [L, S] weights are not all in memory at once, but with dropout on the CPU; on a "
-      "GPU "
-      "those of float64 and of more than 128 features are if they take less than 64 MiB.";
+      "serves several of query. The [L, S] weights are not all in memory at once, unless they take less than 64 MiB "
+      "and the device has no kernel for the call (dropout on the CPU, float64 and more than 128 features on a GPU, a "
+      "mask with a gradient).";
   static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& given) {
@@ -197,7 +203,7 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
     const bool fused = is_fused(a);
     if (fused && suits_kernel(a)) return by_kernel(a, a.query, a.key, a.value, a.attn_mask);
     share_heads(op, a);
-    if (!fused && (a.dropout_p > 0 || trains_mask(a) || weights_are_small(a)))
+    if (!fused && weights_are_small(a))
       return std::get<0>(_scaled_dot_product_attention_math(a.query, a.key, a.value, optional(a.attn_mask), a.dropout_p,
                                                             a.is_causal, {}, a.scale));
     return with_one_batch(a, fused);
@@ -222,18 +228,22 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
     return std::get<0>(
         _scaled_dot_product_fused_attention(query, key, value, optional(mask), a.dropout_p, a.is_causal, a.scale));
   }
-  // So many queries that their weights are small.
-  static int64_t rows_of_block(const Tensor& query, const Tensor& key) {
-    const int64_t each = query.size(0) * query.size(1) * key.size(2) * element_size(query.dtype());
-    return std::max<int64_t>(1, kAttentionWeights / std::max<int64_t>(1, each));
+  // For so many queries at a time that their weights are small.
+  static Tensor by_rows(const Args& a, const Tensor& query, const Tensor& key, const Tensor& value,
+                        const Tensor& mask) {
+    const int64_t each = key.size(2) * element_size(query.dtype()),
+                  most = query.is_cpu() ? kCachedWeights : kFewWeights;
+    const int64_t rows = std::max<int64_t>(1, most / std::max<int64_t>(1, each));
+    return std::get<0>(_scaled_dot_product_attention_by_rows(query, key, value, optional(mask), a.dropout_p,
+                                                             a.is_causal, rows, a.scale));
   }
-  // Whether a GPU may have all weights in memory, which saves computing them again for the gradient.
+  // Whether all weights may be in memory, which saves computing them again for the gradient.
   static bool weights_are_small(const Args& a) {
     const auto lead = [](const Tensor& t) { return t.sizes().slice(0, t.sizes().size() - 2); };
     const char* op = Args::kName;
     const int64_t heads =
         numel_of(broadcast_shapes(broadcast_shapes(lead(a.query), lead(a.key), op), lead(a.value), op));
-    return heads * a.query.size(-2) * a.key.size(-2) * element_size(a.query.dtype()) <= kAttentionWeights;
+    return heads * a.query.size(-2) * a.key.size(-2) * element_size(a.query.dtype()) <= kFewWeights;
   }
   // Through an op whose tensors are [N, heads, positions, features].
   static Tensor with_one_batch(const Args& a, bool fused) {
@@ -256,10 +266,16 @@ struct ScaledDotProductAttention : Composite<ScaledDotProductAttentionArgs> {
       for (const int64_t n : {mask.size(-2), mask.size(-1)}) to.push_back(n);
       mask = mask.expand(to).reshape({1, heads[1], mask.size(-2), mask.size(-1)});
     }
-    const Tensor query = spread(a.query), key = spread(a.key), value = spread(a.value);
-    const Tensor out = fused ? by_kernel(a, query, key, value, mask)
-                             : _scaled_dot_product_attention_by_rows(query, key, value, optional(mask), a.is_causal,
-                                                                     rows_of_block(query, key), a.scale);
+    Tensor query = spread(a.query), key = spread(a.key), value = spread(a.value), out;
+    const ScalarType dtype = a.query.dtype();
+    if (fused) {
+      out = by_kernel(a, query, key, value, mask);
+    } else if (computes_wide(query)) {
+      if (mask.defined() && mask.dtype() == dtype) mask = mask.to(kFloat);
+      out = by_rows(a, query.to(kFloat), key.to(kFloat), value.to(kFloat), mask).to(dtype);
+    } else {
+      out = by_rows(a, query, key, value, mask);
+    }
     Dims sizes = batch;
     for (const int64_t n : {a.query.size(-2), a.value.size(-1)}) sizes.push_back(n);
     return out.reshape(sizes);

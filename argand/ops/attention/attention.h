@@ -24,15 +24,17 @@ void check_shared_heads(const char* op, int64_t given, int64_t heads);
 void check_attention_operands(const char* op, const Tensor& query, const Tensor& key, const Tensor& value,
                               const Tensor& mask, bool is_causal);
 
-// The gradients of query, key and value in ops, by way of all weights: they can be differentiated again.
-std::array<Tensor, 3> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
-                                          const Tensor& attn_mask, bool is_causal, std::optional<double> scale);
+// The gradients of query, key, value and scores in ops, by way of all weights: they can be differentiated again.
+// `kept`: what the weights were multiplied by, if defined.
+std::array<Tensor, 4> attention_gradients(const Tensor& g, const Tensor& query, const Tensor& key, const Tensor& value,
+                                          const Tensor& attn_mask, bool is_causal, std::optional<double> scale,
+                                          const Tensor& kept);
 
-// The same as gradients of an op that has query, key and value for its first arguments, of context `c`.
+// The same as gradients of an op that has query, key, value and a mask for its first arguments, of context `c`.
 template <class Grads, class Ctx>
-Grads attention_gradients_in_ops(const Ctx& c, const Tensor& g) {
+Grads attention_gradients_in_ops(const Ctx& c, const Tensor& g, const Tensor& kept = {}) {
   Grads out(c.num_tensors());
-  const auto all = attention_gradients(g, c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale);
+  const auto all = attention_gradients(g, c.query, c.key, c.value, c.attn_mask, c.is_causal, c.scale, kept);
   for (size_t i = 0; i < all.size(); ++i)
     if (c.needs(i)) out[i] = all[i];
   return out;
