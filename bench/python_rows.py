@@ -244,6 +244,13 @@ def attention(lib):
         return lambda: attend(q, k, v, is_causal=True)
     yield Row("attention/b4_h8_t512_d64", float32)
 
+    def dropout():
+        q, k, v, g = (lib.randn(1, 1, 8192, 64) for _ in range(4))
+        for t in (q, k, v):
+            t.requires_grad_()
+        return lambda: lib.torch.autograd.grad(attend(q, k, v, dropout_p=0.1), (q, k, v), g)
+    yield Row("attention/b1_h1_t8192_d64_dropout_and_backward", dropout)
+
     batch, heads, length, width = (4, 16, 4096, 128) if lib.large else (1, 2, 1024, 128)
     forward = 2 * batch * heads * length * length * width  # half of two products
 
