@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own samples of its operators (op_db) through both libraries, by the Python front.
 
-    op_db.py [--dtypes float32,...] [--samples N] [--verbose] [OPERATOR...]
+    op_db.py [--dtypes float32,...] [--samples N] [--device cuda] [--shard I/N] [--verbose] [OPERATOR...]
 
 For every operator of the table whose name exists in Argand: forward results (values, shapes, dtypes), gradients, and
 whether both refuse a sample.  Prints for each operator how many samples agree, differ, or fail here; last
 `N passed, N failed`.  Operators that Argand does not have are counted and listed.  Without PyTorch nothing is done, with exit status 77.  Exit status 0 if the share of
 samples that agree is at least --goal.
+
+With --device cuda our side runs on the GPU and PyTorch's, as always, on the CPU; values that are drawn are then not
+compared, because the generators are others.
 """
 import argparse
 import collections
@@ -40,6 +43,9 @@ FORMATS = {torch.contiguous_format: argand.contiguous_format, torch.preserve_for
 TOLERANCE = {torch.float16: 4e-3, torch.bfloat16: 3e-2, torch.float32: 2e-5, torch.complex64: 2e-5}
 
 
+device = argand.device("cpu")  # of our side
+
+
 class Unsupported(Exception):
     """The sample needs what Argand does not have: a dtype, a layout."""
 
@@ -56,7 +62,7 @@ def to_argand(value, leaves):
         ours = argand.from_numpy((flat.view(bits) if bits else flat).numpy()).clone()
         if bits:
             ours = ours.view(argand.bfloat16)
-        ours = ours.as_strided(tuple(plain.shape), tuple(plain.stride()), 0)
+        ours = ours.to(device).as_strided(tuple(plain.shape), tuple(plain.stride()), 0)
         if value.requires_grad:
             ours = ours.detach().requires_grad_()
             leaves.append((value, ours))
@@ -70,7 +76,7 @@ def to_argand(value, leaves):
     if isinstance(value, torch.memory_format):
         return FORMATS[value]
     if isinstance(value, torch.device):
-        return argand.device(str(value))
+        return device
     if isinstance(value, torch.layout):
         return argand.strided
     if isinstance(value, torch.Generator):
@@ -86,7 +92,7 @@ def to_argand(value, leaves):
                 setattr(ours, name, setting)
         return ours
     if isinstance(value, dict):
-        return {k: to_argand(v, leaves) for k, v in value.items()}
+        return {k: device if v == "cpu" else to_argand(v, leaves) for k, v in value.items()}
     return value
 
 
@@ -139,7 +145,7 @@ def numbers(tensor):
     if isinstance(tensor, torch.Tensor):
         return tensor.detach().resolve_conj().resolve_neg().to(torch.complex128 if tensor.is_complex() else torch.float64)
     wide = argand.complex128 if tensor.is_complex() else argand.float64
-    return torch.from_numpy(tensor.detach().to(wide).numpy().copy())
+    return torch.from_numpy(tensor.detach().cpu().to(wide).numpy().copy())
 
 
 class Comparison:
@@ -296,7 +302,7 @@ def gradients(outputs, leaves, library, theirs):
         if not isinstance(o, library.Tensor) or not o.requires_grad:
             continue
         real = library.view_as_real(o.resolve_conj() if theirs else o) if o.is_complex() else o
-        weights = library.linspace(0.5, 1.5, max(real.numel(), 1), dtype=library.float64)[:real.numel()]
+        weights = library.linspace(0.5, 1.5, max(real.numel(), 1), dtype=library.float64)[:real.numel()].to(real.device)
         part = (real.double().reshape(-1) * weights).sum()
         total = part if total is None else total + part
     if total is None:
@@ -351,12 +357,16 @@ def run_sample(op, function, sample, counts, notes, verbose):
     there = here = refused_there = refused_here = None
     torch.manual_seed(SEED)
     argand.manual_seed(SEED)
+    drawn = torch.get_rng_state()
     try:
         there = compared(op, sample, op.op(sample.input, *sample.args, **sample.kwargs))
     except Exception as error:
         refused_there = error
+    values = op.name not in NO_VALUES and (device.type == "cpu" or bool(torch.equal(drawn, torch.get_rng_state())))
     try:
         here = compared(op, sample, function(*arguments, **keywords))
+        if device.type == "cuda":
+            argand.cuda.synchronize()
     except Exception as error:
         refused_here = error
     outputs = flatten(there)
@@ -372,7 +382,7 @@ def run_sample(op, function, sample, counts, notes, verbose):
         kind = "here" if refused_here else "there"
         comparison.note = f"refused {kind}: {str(refused_here or refused_there).splitlines()[0][:140]}"
     else:
-        compare(comparison, op, sample, leaves, outputs, flatten(here), arguments)
+        compare(comparison, op, sample, leaves, outputs, flatten(here), arguments, values)
     note = comparison.note
     counts["differ" if note else "agree"] += 1
     counts["nearer"] += comparison.nearer and not note
@@ -382,8 +392,7 @@ def run_sample(op, function, sample, counts, notes, verbose):
             print(f"    {op.name}: {note}\n      {brief((sample.input, *sample.args))} {brief(sample.kwargs)}"[:600])
 
 
-def compare(comparison, op, sample, leaves, outputs, ours, arguments):
-    values = op.name not in NO_VALUES
+def compare(comparison, op, sample, leaves, outputs, ours, arguments, values):
     if op.name in ANY_POSITION:
         outputs, ours = outputs[:1], ours[:1]
     if len(outputs) != len(ours):
@@ -408,17 +417,22 @@ def alarm(*_):
 
 
 def main():
+    global device
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--dtypes", default=",".join(str(d).removeprefix("torch.") for d in DTYPES))
     parser.add_argument("--samples", type=int, default=60, help="at most, of an operator and dtype")
     parser.add_argument("--goal", type=float, default=97, help="the share of samples that agree, in percent")
+    parser.add_argument("--device", type=argand.device, default="cpu")
+    parser.add_argument("--shard", default="0/1", help="I/N: every N-th entry of the table, from the I-th on")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("operators", nargs="*")
     args = parser.parse_args()
+    device = args.device
+    shard, shards = map(int, args.shard.split("/"))
     dtypes = [getattr(torch, d) for d in args.dtypes.split(",")]
     signal.signal(signal.SIGPROF, alarm)
     missing, total = [], collections.Counter()
-    for op in op_db:
+    for op in op_db[shard::shards]:
         if args.operators and op.name not in args.operators:
             continue
         function = function_of(op)
