@@ -77,6 +77,15 @@ def test_generators():
     assert torch.cuda.get_rng_state().tolist() != inside
 
 
+def test_normal_of_tensors():
+    mean, std = torch.tensor([1.0, 5.0], device=CUDA), torch.tensor([0.0, 1e-3], device=CUDA)
+    drawn = torch.normal(mean, std)
+    assert drawn[0] == 1 and abs(drawn[1] - 5) < 0.01
+    assert (torch.normal(2.0, std)[0], torch.normal(mean, 0.0).tolist()) == (2, [1, 5])
+    with pytest.raises(ValueError, match="expects all elements of std >= 0.0, but found -1"):
+        torch.normal(mean, torch.tensor([1.0, -1.0], device=CUDA))
+
+
 def test_graph():
     x = torch.zeros(1000, device=CUDA)
     y = x * 2 + 1  # what is made once is there

@@ -357,16 +357,17 @@ def run_sample(op, function, sample, counts, notes, verbose):
     there = here = refused_there = refused_here = None
     torch.manual_seed(SEED)
     argand.manual_seed(SEED)
-    drawn = torch.get_rng_state()
     try:
         there = compared(op, sample, op.op(sample.input, *sample.args, **sample.kwargs))
     except Exception as error:
         refused_there = error
-    values = op.name not in NO_VALUES and (device.type == "cpu" or bool(torch.equal(drawn, torch.get_rng_state())))
+    values = op.name not in NO_VALUES
     try:
+        state = argand.cuda.get_rng_state() if device.type == "cuda" else None
         here = compared(op, sample, function(*arguments, **keywords))
         if device.type == "cuda":
             argand.cuda.synchronize()
+            values = values and argand.equal(state, argand.cuda.get_rng_state())
     except Exception as error:
         refused_here = error
     outputs = flatten(there)
