@@ -41,6 +41,7 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         # import_module() ran it; the import system has set the alias's name and spec on it, which stay the real ones.
         real = sys.modules[module.__name__] if module.__name__ in sys.modules else module
         assert real is module
+        _alias_loaded()
 
     def find_distributions(self, context=None):
         """What importlib.metadata.version("torch") finds: packages ask it whether there is a torch, and which."""
@@ -55,6 +56,35 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
                 import argand
                 return os.path.join(os.path.dirname(argand.__path__[0]), path)
         return [Torch()] if context is None or context.name in (None, "torch") else []
+
+
+def _alias_loaded():
+    """Gives the modules that are loaded their other names.  Imported by these, a module would take the place of what its package
+    has under the same name, as the function torch.nn.parallel.data_parallel."""
+    for name, module in list(sys.modules.items()):
+        package, dot, rest = name.partition(".")
+        if package == "argand" and dot:
+            sys.modules.setdefault("torch." + rest, module)
+
+
+class _WithoutItsLibrary(importlib.abc.MetaPathFinder):
+    """Finds a module of a package that would end the import where its library of ops, made for PyTorch's own C++ types, does not
+    load, and has it say what it says where there is no such library: the rest of the package is Python."""
+    SAYS = {"torchaudio._extension.utils": ("_load_lib", lambda name: False)}
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.SAYS:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None:
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            setattr(module, *self.SAYS[name])
+        spec.loader.exec_module = exec_module
+        return spec
 
 
 def _install_in_children():
@@ -77,9 +107,10 @@ def install():
     if "torch" in sys.modules and sys.modules["torch"] is not argand:
         raise RuntimeError("python -m argand: torch is imported already")
     if not any(isinstance(f, _Alias) for f in sys.meta_path):
-        sys.meta_path.insert(0, _Alias())
+        sys.meta_path[:0] = [_Alias(), _WithoutItsLibrary()]
         _install_in_children()
     sys.modules["torch"] = argand
+    _alias_loaded()
     argand.__name__ = "torch"  # what packages look up modules and functions by
     if not argand.__version__.startswith(FOLLOWED):
         # What programs do by the version they find is right for this one.

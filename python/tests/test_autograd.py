@@ -23,6 +23,19 @@ def test_backward_and_grad():
     assert x.grad.tolist() == [3, 12]
 
 
+def test_a_parameter_changes_while_a_graph_of_it_is_there():
+    """The graph that is made then takes gradients of what it is, not of what it was."""
+    layer, x = torch.nn.Linear(3, 2), torch.randn(4, 3)
+    kept = layer(x).sum()
+    layer.double()
+    layer(x.double()).sum().backward()
+    assert layer.weight.grad.dtype == torch.float64 and torch.equal(layer.weight.grad[0], x.double().sum(0))
+    layer.bias.grad = None
+    layer.bias.data = torch.zeros(1, dtype=torch.float64)
+    (layer.bias * 2).sum().backward()
+    assert layer.bias.grad.tolist() == [2] and kept.requires_grad
+
+
 def test_errors():
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(RuntimeError, match="grad can be implicitly created only for scalar outputs"):

@@ -26,6 +26,18 @@ def test_import_torch_means_argand(tmp_path):
     assert out.stdout == "tensor([1., 1.]) ['--flag', '3']\n", out.stderr
 
 
+def test_a_function_and_its_module_have_one_name(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("import torch, types\n"
+                      "from torch.nn.parallel.data_parallel import DataParallel\n"
+                      "from torch._higher_order_ops.associative_scan import associative_scan\n"
+                      "import torch._higher_order_ops as ops, torch.nn.parallel as parallel\n"
+                      "assert DataParallel is torch.nn.DataParallel and isinstance(parallel.data_parallel, types.FunctionType)\n"
+                      "assert ops.associative_scan is associative_scan\n")
+    out = run("-m", "argand", str(script))
+    assert out.returncode == 0, out.stderr
+
+
 def test_modules_and_what_is_missing(tmp_path):
     (tmp_path / "tool.py").write_text("import torch\nprint(torch.zeros(1))\n")
     assert run("-m", "argand", "-m", "tool", cwd=tmp_path).stdout == "tensor([0.])\n"
@@ -33,6 +45,18 @@ def test_modules_and_what_is_missing(tmp_path):
     out = run("-m", "argand", "other.py", cwd=tmp_path)
     assert "No module named 'torch.nowhere'" in out.stderr and out.returncode == 1
     assert run("-m", "argand").returncode == 2
+
+
+def test_a_package_is_told_that_its_library_is_not_there(tmp_path):
+    """As torchaudio, which has a library of ops for PyTorch's C++ types and is imported by transformers wherever it is installed."""
+    package = tmp_path / "torchaudio" / "_extension"
+    package.mkdir(parents=True)
+    (package.parent / "__init__.py").write_text("from . import _extension\n")
+    (package / "__init__.py").write_text("from .utils import _load_lib\nfound = _load_lib('_torchaudio')\n")
+    (package / "utils.py").write_text("import torch\ndef _load_lib(lib):\n    torch.ops.load_library(lib)\n    return True\n")
+    (tmp_path / "script.py").write_text("import torchaudio\nprint(torchaudio._extension.found)\n")
+    out = run("-m", "argand", "script.py", cwd=tmp_path)
+    assert out.stdout == "False\n", out.stderr
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -96,8 +96,9 @@ struct Histc : Kernel<HistcArgs> {
   static constexpr auto doc =
       "How many elements lie in each of `bins` equal parts of [min, max], which is the range of self if min equals "
       "max; "
-      "the last part includes max. Elements outside, and NaN, are not counted.";
-  static constexpr DtypeSet dtypes = kFloatingTypes;
+      "the last part includes max. Elements outside, and NaN, are not counted. Parts of integers are computed in "
+      "float64.";
+  static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
@@ -109,7 +110,7 @@ struct Histc : Kernel<HistcArgs> {
   static void run(const Args& a, Tensor& out) {
     const Tensor in = exec::dense(a.self);
     if (!in.is_cpu()) return run_on_device(a, in, out);
-    dispatch<kFloatingTypes>(in.dtype(), "histc", [&](auto tag) {
+    dispatch<dtypes>(in.dtype(), "histc", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const std::vector<int64_t> counts = count_parts(raw<T>(in), in.numel(), a);
       std::transform(counts.begin(), counts.end(), raw<T>(out),
@@ -134,7 +135,7 @@ struct Histc : Kernel<HistcArgs> {
   }
   template <class T>
   static std::vector<int64_t> count_parts(const T* values, int64_t n, const Args& a) {
-    using A = op_math_t<T>;
+    using A = std::conditional_t<std::is_integral_v<T>, double, op_math_t<T>>;
     const auto at = [values](int64_t i) { return static_cast<A>(values[i]); };
     A low = a.min.to<A>(), high = a.max.to<A>();
     if (low == high && n > 0) {
@@ -153,7 +154,8 @@ struct Histc : Kernel<HistcArgs> {
     return counts;
   }
   static void run_on_device(const Args& a, const Tensor& in, const Tensor& out) {
-    const Tensor x = exec::dense(in, op_math_type(in.dtype())).reshape({-1});
+    const ScalarType type = is_integral(in.dtype()) ? kDouble : op_math_type(in.dtype());
+    const Tensor x = exec::dense(in, type).reshape({-1});
     dispatch<kFloatTypes>(x.dtype(), "histc", [&](auto tag) {
       using A = typename decltype(tag)::type;
       A low = a.min.to<A>(), high = a.max.to<A>();
@@ -176,6 +178,8 @@ struct Histc : Kernel<HistcArgs> {
     s.add({s->real({5, 7}), 6});
     s.add({s->real({40}), 4, -1, 1.5});
     s.add({s->real({0}), 3});
+    s.add({s->integer({30}, 0, 8), 8, 0, 7});
+    s.add({s->integer({30}, -5, 9), 4});
     s.fails({s->real({3}), 0}, "histc: bins must be > 0, but got 0");
     s.fails({s->real({3}), 3, 2, 1}, "histc: max must be larger than min, got 2 and 1");
   }

@@ -2,6 +2,7 @@
 
 The memory is anonymous (memfd): its descriptor travels, and nothing is left behind when the last process ends.
 """
+import hmac  # noqa: F401  multiprocessing imports it in the thread that sends descriptors: a child forked then would wait for ever
 import mmap
 import os
 import weakref

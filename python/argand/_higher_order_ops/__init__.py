@@ -1,0 +1,2 @@
+"""Functions that take functions: the one that models call."""
+from .associative_scan import associative_scan as associative_scan
