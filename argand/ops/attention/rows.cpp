@@ -86,7 +86,7 @@ class RowAttention {
 
   // What all weights are multiplied by.
   Tensor all_kept() const {
-    const Tensor all = empty({query_.size(0), query_.size(1), query_.size(2), key_.size(2)}, query_.options());
+    const Tensor all = zeros({query_.size(0), query_.size(1), query_.size(2), key_.size(2)}, query_.options());
     each_block([&](const RowBlock& b, const Tensor& kept) {
       exec::copy_elements(part_of(all, b).narrow(3, 0, b.seen), kept);
     });
@@ -112,7 +112,7 @@ class RowAttention {
   void each_part(F f) const {
     const int64_t all_batches = query_.size(0), all_heads = query_.size(1), all_queries = query_.size(2),
                   keys = key_.size(2);
-    if (query_.numel() == 0 && all_batches * all_heads * all_queries == 0) return;
+    if (all_batches * all_heads * all_queries == 0) return;
     const int64_t queries = std::min(rows_, all_queries),
                   heads = std::clamp<int64_t>(rows_ / all_queries, 1, all_heads),
                   batches = std::clamp<int64_t>(rows_ / (all_queries * all_heads), 1, all_batches);
