@@ -2,11 +2,14 @@
 
 The memory is anonymous (memfd): its descriptor travels, and nothing is left behind when the last process ends.
 """
-import hmac  # noqa: F401  multiprocessing imports it in the thread that sends descriptors: a child forked then would wait for ever
 import mmap
 import os
 import weakref
 from multiprocessing import reduction
+
+# What multiprocessing imports in the threads that send descriptors: a child forked while one does would wait for ever.
+import hmac  # noqa: F401
+from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
 from .._tensor import _restore
