@@ -10,6 +10,8 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/exec/cuda_memory.h"
 #include "argand/exec/window.h"
+#include "argand/nn/modules/linear.h"
+#include "argand/nn/parallel/data_parallel.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
@@ -293,6 +295,35 @@ TEST_F(TwoGpus, TrainingInAThreadPerGpu) {
     });
   for (std::thread& t : threads) t.join();
   EXPECT_TRUE(results[0].equal(results[1]));
+}
+
+// Values, gradients of parameters and input, and a few steps, beside those of one GPU.
+TEST_F(TwoGpus, DataParallelAgreesWithOne) {
+  nn::Linear one(6, 4), both(6, 4);
+  for (nn::Linear m : {one, both}) m->to(kFirst);
+  const NoGradGuard no_grad;
+  both->weight.copy_(one->weight);
+  both->bias.copy_(one->bias);
+  const AutoGradMode grad(true);
+  const Tensor x = randn({7, 6}, TensorOptions(kFirst)).set_requires_grad(true);
+  for (int step = 0; step < 3; ++step) {
+    const Tensor expected = one->forward(x).tanh(), got = nn::parallel::data_parallel(both, x).tanh();
+    EXPECT_EQ(got.device(), kFirst);
+    EXPECT_TRUE(got.allclose(expected, 1e-5, 1e-6));
+    const auto of = [&](const Tensor& y, const nn::Linear& m) {
+      return autograd::grad({y.square().sum()}, {m->weight, m->bias, x});
+    };
+    const auto wanted = of(expected, one), found = of(got, both);
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      EXPECT_EQ(found[i].device(), kFirst);
+      EXPECT_TRUE(found[i].allclose(wanted[i], 1e-5, 1e-6)) << "gradient " << i << ", step " << step;
+    }
+    const NoGradGuard update;
+    for (size_t i = 0; i < 2; ++i) {
+      (i == 0 ? one->weight : one->bias).sub_(wanted[i], 0.1);
+      (i == 0 ? both->weight : both->bias).sub_(found[i], 0.1);
+    }
+  }
 }
 
 }  // namespace
