@@ -1,16 +1,12 @@
 // argand_pack --out FILE: makes the kernel pack of this build (Note [Kernel pack]), on a machine with or without a GPU.
 // What does not compile for an architecture is left out with a warning.  Batches that did not change come from the disk
 // cache ($ARGAND_CACHE_DIR).
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <thread>
 
 #include "argand/base/error.h"
 #include "argand/base/log.h"
@@ -104,8 +100,9 @@ void write_module(const PackModule& m) {
   cuda::write_cached(cache_key(m.keys), {names, m.code.code});
 }
 
-// sm_80, and sm_90 with the PTX that it is made of.
-void make_modules(const Batch& batch, std::vector<PackModule>& out) {
+// sm_80, and sm_90 with the PTX that it is made of.  Returns how many texts were compiled.
+int make_modules(const Batch& batch, std::vector<PackModule>& out) {
+  int compiled = 0;
   const auto attempt = [&](const char* arch, const char* ptx_arch) {
     PackModule code{keys_of(batch, arch), {}}, ptx;
     if (ptx_arch) ptx.keys = keys_of(batch, ptx_arch);
@@ -115,6 +112,7 @@ void make_modules(const Batch& batch, std::vector<PackModule>& out) {
         ptx.code.names = code.code.names;
         write_module(code);
         if (ptx_arch) write_module(ptx);
+        ++compiled;
       }
     } catch (const Error& e) {
       return warn("not in the kernel pack: ", e.what());
@@ -124,25 +122,7 @@ void make_modules(const Batch& batch, std::vector<PackModule>& out) {
   };
   attempt("sm_80", nullptr);
   attempt("sm_90", cuda::kPackedPtx);
-}
-
-// In as many processes as there are cores, because NVRTC locks; the modules are in the disk cache then.
-void compile_in_children(const std::vector<Batch>& batches) {
-  const size_t shares = std::max(1U, std::thread::hardware_concurrency());
-  std::vector<pid_t> children;
-  for (size_t share = 0; share < shares; ++share) {
-    const pid_t child = fork();
-    if (child < 0) break;  // what nobody compiles is compiled below
-    if (child > 0) {
-      children.push_back(child);
-      continue;
-    }
-    set_warning_handler([](std::string_view) {});  // this process says it, too
-    std::vector<PackModule> modules;
-    for (size_t i = share; i < batches.size(); i += shares) make_modules(batches[i], modules);
-    _exit(0);
-  }
-  for (const pid_t child : children) waitpid(child, nullptr, 0);
+  return compiled;
 }
 
 void write_whole(const std::string& path, const std::string& bytes) {
@@ -160,17 +140,17 @@ int run(const std::string& path) {
   backend_of(kCUDA);
   const std::vector<Batch> batches = record();
   set_warning_handler(before);
-  compile_in_children(batches);
+  int compiled = 0;
   size_t kernels = 0;
   std::vector<PackModule> modules;
   for (const Batch& b : batches) {
-    make_modules(b, modules);
+    compiled += make_modules(b, modules);  // one after the other: NVRTC locks
     kernels += b.size();
   }
   const std::string bytes = cuda::pack_bytes(modules);
   write_whole(path, bytes);
-  std::printf("kernel pack: %zu kernels in %zu batches, %.1f MB\n", kernels, batches.size(),
-              static_cast<double>(bytes.size()) / 1e6);
+  std::printf("kernel pack: %zu kernels in %zu batches, %d texts compiled, %.1f MB\n", kernels, batches.size(),
+              compiled, static_cast<double>(bytes.size()) / 1e6);
   return 0;
 }
 
