@@ -134,7 +134,7 @@ void Tensor::set_data(const Tensor& t) const {
                "data set to a tensor that requires gradients must be floating "
                "point or complex dtype, got ",
                t.dtype());
-  const bool alike = to.storage->device() == from.storage->device() && to.dtype == from.dtype && to.sizes == from.sizes;
+  const bool alike = device() == t.device() && to.dtype == from.dtype && to.sizes == from.sizes;
   if (AutogradMeta* meta = alike ? nullptr : autograd_meta_or_null(*this)) {
     // What a graph that is still there leads to takes gradients of what the tensor was.
     const std::lock_guard lock(meta->mutex);

@@ -35,5 +35,8 @@ def test_trees_and_errors():
                                ((max, two, 0, False, "x"), "combine_mode must be either")]:
         with pytest.raises(ValueError, match=message):
             associative_scan(*arguments)
+    for x, dim in ((torch.ones(4), 1), (torch.tensor(1.0), 0)):
+        with pytest.raises(IndexError, match=f"associative_scan: dim {dim} is out of range"):
+            associative_scan(max, x, dim)
     with pytest.raises(RuntimeError, match="combine_fn must give what it takes"):
         associative_scan(lambda a, b: a[0], two, 0)

@@ -11,6 +11,7 @@ Last `N passed, N failed`.  Without PyTorch nothing is done, with exit status 77
 import argparse
 import importlib.util
 import json
+import math
 import os
 import subprocess
 import sys
@@ -81,7 +82,7 @@ def network(torch, package, name):
     return model.train(), run
 
 
-def turn_off_draws(torch, model):
+def turn_off_draws(model):
     for module in model.modules():
         drops = "Drop" in type(module).__name__ or "StochasticDepth" in type(module).__name__
         for chance in ("p", "drop_prob", "drop_rate"):
@@ -94,7 +95,7 @@ def one_side(torch, name, device, weights):
     torch.manual_seed(0)
     torch.backends.cudnn.allow_tf32 = False
     model, run = network(torch, *name.split("/"))
-    turn_off_draws(torch, model)
+    turn_off_draws(model)
     if weights.exists():
         model.load_state_dict(torch.load(weights))
     else:
@@ -118,7 +119,7 @@ def one_side(torch, name, device, weights):
     return {"output": flat[::max(1, flat.numel() // 64)].tolist(), "gradient": norm, "loss": losses, "bfloat16": narrow}
 
 
-def run_side(names, device, folder, side):
+def run_side(names, device, folder):
     import torch
     for name in names:
         begin = time.time()
@@ -133,8 +134,10 @@ def run_side(names, device, folder, side):
 # ---- both
 
 def apart(a, b):
-    """Relative to the largest."""
+    """Relative to the largest; infinite where there is something that is no number."""
     a, b = (x if isinstance(x, list) else [x] for x in (a, b))
+    if len(a) != len(b) or not all(math.isfinite(x) for x in (*a, *b)):
+        return math.inf
     return max(abs(x - y) for x, y in zip(a, b)) / max(1e-12, *(abs(x) for x in a))
 
 
@@ -156,13 +159,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--verbose", action="store_true", help="show where a failure comes from")
-    parser.add_argument("--side", help=argparse.SUPPRESS)
+    parser.add_argument("--side", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("names", nargs="*", metavar="NAME")
     args = parser.parse_args()
     names = [n for n in NAMES if not args.names or n in args.names or n.split("/")[0] in args.names]
     if args.side:
-        return run_side(names, args.device, args.folder, args.side)
+        return run_side(names, args.device, args.folder)
     if not importlib.util.find_spec("torch"):
         other = os.environ.pop("ARGAND_TORCH_PYTHON", None)  # popped: tried once
         if other:
@@ -175,8 +178,8 @@ def main():
             names = [n for n in names if not n.startswith(package)]
     with tempfile.TemporaryDirectory() as folder:
         rest = ["--device", args.device, "--folder", folder, "--side"]
-        theirs = facts_of([sys.executable, __file__, *rest, "torch"], names)
-        ours = facts_of([sys.executable, "-m", "argand", __file__, *rest, "argand"], [n for n in names if "error" not in theirs[n]])
+        theirs = facts_of([sys.executable, __file__, *rest], names)
+        ours = facts_of([sys.executable, "-m", "argand", __file__, *rest], [n for n in names if "error" not in theirs[n]])
     passed = failed = 0
     for name in names:
         a, b = theirs[name], ours.get(name)

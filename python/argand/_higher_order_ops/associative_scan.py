@@ -17,6 +17,8 @@ def associative_scan(combine_fn, xs, dim, reverse=False, combine_mode="pointwise
     if not leaves or not all(isinstance(x, _C.Tensor) for x in leaves):
         raise ValueError("associative_scan: xs must be a tensor or a tree of at least one, got "
                          f"{[type(x).__name__ for x in leaves]}")
+    if not all(-x.dim() <= dim < x.dim() for x in leaves):
+        raise IndexError(f"associative_scan: dim {dim} is out of range for tensors of shapes {[list(x.shape) for x in leaves]}")
     lengths = {x.shape[dim] for x in leaves}
     if len(lengths) > 1:
         raise ValueError(f"associative_scan: expected tensors as long along dim {dim}, got {[list(x.shape) for x in leaves]}")
@@ -55,4 +57,3 @@ def _interleaved(even, odd, dim):
     n = odd.shape[dim]
     both = _C.stack([even.narrow(dim, 0, n), odd], dim + 1).flatten(dim, dim + 1)
     return both if even.shape[dim] == n else _C.cat([both, even.narrow(dim, n, 1)], dim)
-
