@@ -16,6 +16,13 @@ __device__ __forceinline__ double line_at(const Sequence& s, int64_t i, int64_t 
   return i < n / 2 || n == 1 ? s.start + s.by * static_cast<double>(i) : s.end - s.by * static_cast<double>(n - 1 - i);
 }
 
+// The GPU's pow() is good to two units in the last place: what lies that near to a whole number is that number, before
+// a conversion to an integer cuts the fraction.
+__device__ __forceinline__ double whole_if_near(double x) {
+  const double whole = rint(x);
+  return fabs(x - whole) <= 4.45e-16 * fabs(whole) ? whole : x;
+}
+
 template <int kKind>
 __device__ __forceinline__ auto element_of(const Sequence& s, int64_t i, int64_t n) {
   if constexpr (kKind == Sequence::kIntegers)
@@ -32,8 +39,13 @@ template <class T, int kKind>
 __global__ void fill_sequence(const __grid_constant__ Sequence s, T* out, int64_t n) {
   await_earlier_work();
   const int64_t threads = int64_t{gridDim.x} * blockDim.x;
-  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads)
-    out[i] = convert<T>(element_of<kKind>(s, i, n));
+  for (int64_t i = int64_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += threads) {
+    const auto element = element_of<kKind>(s, i, n);
+    if constexpr (kKind == Sequence::kPowers && !kHasFractions<T>)
+      out[i] = convert<T>(whole_if_near(element));
+    else
+      out[i] = convert<T>(element);
+  }
 }
 
 }  // namespace argand

@@ -15,6 +15,18 @@ struct BFloat16 {
   unsigned short bits;
 };
 
+// Others are cut to whole numbers.
+template <class T>
+inline constexpr bool kHasFractions = false;
+template <>
+inline constexpr bool kHasFractions<double> = true;
+template <>
+inline constexpr bool kHasFractions<float> = true;
+template <>
+inline constexpr bool kHasFractions<Half> = true;
+template <>
+inline constexpr bool kHasFractions<BFloat16> = true;
+
 __device__ __forceinline__ float to_float(Half h) {
   float f;
   asm("cvt.f32.f16 %0, %1;" : "=f"(f) : "h"(h.bits));

@@ -139,6 +139,9 @@ struct Logspace : Kernel<LogspaceArgs> {
     s.add({0, 2, 5});
     s.add({0, 4, 5, 2});
     s.add({0, 1.2, 4, 10.0, kInt});
+    s.add({0, 15, 16, 10.0, kLong});
+    s.add({0, 33, 34, 3.0, kLong});
+    s.add({-2, 10, 13, -5.0, kLong});
     s.fails({0, 1, -1}, "logspace: number of steps must be non-negative, got -1");
   }
 };
