@@ -3,6 +3,7 @@
 #include <ATen/OpMathType.h>
 #include <ATen/TensorUtils.h>
 #include <gtest/gtest.h>
+#include <torch/csrc/autograd/functions/comm.h>
 #include <torch/csrc/autograd/functions/utils.h>
 #include <torch/csrc/utils/tensor_flatten.h>
 #include <torch/csrc/utils/variadic.h>
@@ -610,6 +611,22 @@ TEST(Frontend, WhetherGradientsAreWanted) {
   const torch::NoGradGuard off;
   EXPECT_TRUE(any_variable_requires_grad({r}));
   EXPECT_FALSE(compute_requires_grad(t, r));
+}
+
+TEST(Frontend, PiecesOnDevices) {
+  const torch::Tensor x = torch::arange(10, torch::kFloat).set_requires_grad(true);
+  const std::vector<torch::Device> two{torch::kCPU, torch::kCPU};
+  const auto halves = torch::autograd::Scatter(two).apply({x});
+  ASSERT_EQ(halves.size(), 2U);
+  EXPECT_TRUE(halves[1].equal(torch::arange(5, 10, torch::kFloat)));
+  const auto uneven = torch::autograd::Scatter(two, std::vector<int64_t>{3, 7}).apply({x});
+  EXPECT_EQ(uneven[0].numel(), 3);
+  EXPECT_THROW(torch::autograd::Scatter(two, std::vector<int64_t>{10}).apply({x}), c10::ValueError);
+  const auto whole = torch::autograd::Gather(torch::kCPU).apply({halves[0], uneven[1], x.sum()});
+  ASSERT_EQ(whole.size(), 1U);
+  EXPECT_EQ(whole[0].numel(), 5 + 7 + 1);
+  whole[0].sum().backward();
+  EXPECT_TRUE(x.grad().equal(torch::tensor({2, 2, 2, 3, 3, 2, 2, 2, 2, 2}, torch::kFloat)));
 }
 
 TEST(Frontend, FunctionsAndModules) {

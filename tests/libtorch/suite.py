@@ -125,7 +125,7 @@ class Suite:
         """{test: None or what went wrong}; a test that ends the program costs only itself."""
         results, crashed = {}, []
         while True:
-            filter = f"--gtest_filter=-*_CUDA:*_MultiCUDA:{':'.join(crashed)}"
+            filter = f"--gtest_filter=*-{':'.join(crashed)}"  # LibTorch's main leaves out what needs more GPUs than there are
             try:
                 run = subprocess.run([str(program), filter], cwd=self.work, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                      text=True, errors="replace", timeout=self.options.timeout)
