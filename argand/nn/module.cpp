@@ -177,28 +177,20 @@ void Module::train(bool on) {
   is_training_ = on;
 }
 
-void Module::convert(const std::function<TensorOptions(const Tensor&)>& options, bool non_blocking) {
+void Module::convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking) {
   const NoGradGuard no_grad;
-  each_tensor("", [&](const std::string&, Tensor& t, bool) {
-    t.set_data(t.detach().to(options(t), non_blocking));
-    if (t.grad().defined()) t.mutable_grad() = t.grad().to(options(t), non_blocking);
+  each_tensor("", [&](const std::string&, Tensor& t, bool is_parameter) {
+    TensorOptions options;
+    if (device) options = options.device(*device);
+    if (dtype && (is_parameter || t.is_floating_point())) options = options.dtype(*dtype);
+    t.set_data(t.detach().to(options, non_blocking));
+    if (t.grad().defined()) t.mutable_grad() = t.grad().to(options, non_blocking);
   });
 }
 
-void Module::to(Device device, ScalarType dtype, bool non_blocking) {
-  convert(
-      [&](const Tensor& t) {
-        return t.is_floating_point() ? TensorOptions(dtype).device(device) : TensorOptions(device);
-      },
-      non_blocking);
-}
-void Module::to(ScalarType dtype, bool non_blocking) {
-  convert([&](const Tensor& t) { return t.is_floating_point() ? TensorOptions(dtype) : TensorOptions(); },
-          non_blocking);
-}
-void Module::to(Device device, bool non_blocking) {
-  convert([&](const Tensor&) { return TensorOptions(device); }, non_blocking);
-}
+void Module::to(Device device, ScalarType dtype, bool non_blocking) { convert(device, dtype, non_blocking); }
+void Module::to(ScalarType dtype, bool non_blocking) { convert(std::nullopt, dtype, non_blocking); }
+void Module::to(Device device, bool non_blocking) { convert(device, std::nullopt, non_blocking); }
 
 void Module::zero_grad(bool set_to_none) {
   for (Tensor& p : parameters()) {
@@ -312,7 +304,8 @@ void Module::load(serialize::InputArchive& archive) {
     ARGAND_CHECK(ValueError, value.defined() && value.sizes() == tensor.sizes(), "load: shape of ", name, " of ",
                  this->name(), ": expected ", tensor.sizes(), ", got ",
                  value.defined() ? str(value.sizes()) : "an undefined tensor");
-    tensor.set_data(value.detach().to(archive.device().value_or(tensor.device())));
+    // What was saved on a GPU is there again; what was not comes to where the module is.
+    tensor.set_data(archive.device() || value.is_cuda() ? value.detach() : value.detach().to(tensor.device()));
   };
   for (const auto& parameter : named_parameters(/*recurse=*/false)) read(parameter.key(), parameter.value());
   for (const auto& buffer : named_buffers(/*recurse=*/false)) read(buffer.key(), buffer.value());

@@ -63,8 +63,9 @@ class Module : public std::enable_shared_from_this<Module> {
   void eval() { train(false); }
   virtual bool is_training() const noexcept { return is_training_; }
 
+  // All parameters get the dtype, of buffers those of floating point.
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
-  virtual void to(ScalarType dtype, bool non_blocking = false);  // floating-point tensors alone change
+  virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   virtual void zero_grad(bool set_to_none = true);
 
@@ -75,8 +76,9 @@ class Module : public std::enable_shared_from_this<Module> {
   void load_state_dict(const StateDict& state, bool strict = true);
 
   // Parameters, buffers and submodules into an archive, by name, and out of one of such a module.  Loading takes over
-  // dtypes, and the device if the archive was loaded to one; ValueError for what is missing or of another shape, and
-  // then some tensors may have changed.  A module that is not serializable is left out of its parent's archive.
+  // dtypes, and the device if the archive was loaded to one or what it holds was saved on a GPU; ValueError for what is
+  // missing or of another shape, and then some tensors may have changed.  A module that is not serializable is left out
+  // of its parent's archive.
   virtual bool is_serializable() const { return true; }
   virtual void save(serialize::OutputArchive& archive) const;
   virtual void load(serialize::InputArchive& archive);
@@ -145,7 +147,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void set_module(const std::string& name, std::shared_ptr<Module> module);
   void each_tensor(const std::string& prefix,
                    const std::function<void(const std::string&, Tensor&, bool is_parameter)>& f) const;
-  void convert(const std::function<TensorOptions(const Tensor&)>& options, bool non_blocking);
+  void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
 
   mutable std::optional<std::string> name_;
   bool is_training_ = true;

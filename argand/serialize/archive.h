@@ -9,6 +9,7 @@
 //
 //   "requires_grad NAME"  the tensor requires grad         "value NAME"  an IValue that is no tensor, as "int 5"
 //   "undefined NAME"      an undefined tensor              "complex128 NAME"  a tensor stored as pairs of float64
+//   "device NAME"         the GPU it was on, as "cuda:0"
 //
 // Elements are stored row-major: a tensor comes back contiguous, and two that shared memory do not any more.
 //
@@ -51,7 +52,8 @@ class OutputArchive {
 class InputArchive {
  public:
   InputArchive();
-  // Tensors come to `device`; without one, to the CPU.  IoError for what is no archive.
+  // Tensors come to `device`; without one, to where they were saved (DeviceError where that GPU is not there).  IoError
+  // for what is no archive.
   void load_from(const std::string& filename, std::optional<Device> device = std::nullopt);
   void load_from(std::istream& stream, std::optional<Device> device = std::nullopt);
   void load_from(const char* data, size_t size, std::optional<Device> device = std::nullopt);

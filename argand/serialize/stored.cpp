@@ -11,7 +11,7 @@ namespace argand::serialize {
 namespace {
 
 constexpr std::string_view kRequiresGrad = "requires_grad ", kUndefined = "undefined ", kComplex = "complex128 ",
-                           kValue = "value ";
+                           kDevice = "device ", kValue = "value ";
 
 // ---- values as text: the name of the type, then each number after a space
 
@@ -154,6 +154,7 @@ io::TensorFile stored(const Entries& entries) {
     }
     Tensor elements = tensor.detach();
     if (tensor.requires_grad()) note(kRequiresGrad, "");
+    if (tensor.is_cuda()) note(kDevice, tensor.device().str());
     if (tensor.dtype() == kComplexDouble) {
       note(kComplex, "");
       elements = view_as_real(elements);
@@ -167,8 +168,23 @@ Entries restored(const io::TensorFile& file, const std::string& path, const std:
   const auto refuse = [&](const std::string& key, const char* why) {
     throw io::FileError(str(path, ": not a valid archive: metadata '", key, "' ", why), path, 0);
   };
+  const auto placed = [&](const std::string& name, const Tensor& tensor) {
+    if (device) return tensor.to(*device);
+    const std::string key = str(kDevice, name);
+    const std::string* saved_on = file.metadata.find(key);
+    if (!saved_on) return tensor;
+    try {
+      if (saved_on->starts_with("cuda:")) return tensor.to(Device(*saved_on));
+    } catch (const ValueError&) {  // no number after the colon
+    } catch (const DeviceError& e) {
+      ARGAND_THROW(DeviceError, path, ": '", name, "' was saved on ", *saved_on,
+                   "; to load it elsewhere, give a device, such as kCPU (", e.what(), ")");
+    }
+    refuse(key, "is no GPU");
+    return tensor;
+  };
   Entries entries;
-  for (const auto& item : file.tensors) entries.insert(item.key(), device ? item.value().to(*device) : item.value());
+  for (const auto& item : file.tensors) entries.insert(item.key(), placed(item.key(), item.value()));
   // In two rounds, as a complex tensor becomes one before it can require grad.
   for (const auto& item : file.metadata) {
     const std::string_view key = item.key();

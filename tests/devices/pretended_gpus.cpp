@@ -129,6 +129,7 @@ class PretendedGpus final : public Backend {
 
   Allocator& allocator(DeviceIndex index) override {
     static auto& memory = *new std::vector<PretendedMemory>{PretendedMemory(0), PretendedMemory(1), PretendedMemory(2)};
+    ARGAND_CHECK(DeviceError, index < kPretendedGpus, "there is no device cuda:", static_cast<int>(index));
     return memory.at(static_cast<size_t>(index));
   }
   Allocator& pinned_allocator() override { return allocator_for(kCPU); }

@@ -16,13 +16,22 @@ namespace {
 
 constexpr int64_t kGrain = 1 << 15;
 
-// Masks become the index tensors of their true elements, one for each of their dimensions.
-std::vector<Tensor> without_masks(const char* op, const Tensor& self, TensorList indices) {
+// Index tensors alone, where self is: masks become those of their true elements, one for each of their dimensions, and
+// what is on the CPU is moved.
+std::vector<Tensor> index_tensors(const char* op, const Tensor& self, TensorList indices) {
   std::vector<Tensor> out;
   for (size_t i = 0; i < indices.size(); ++i) {
     const Tensor& t = indices[i];
-    if (!t.defined() || (t.dtype() != kBool && t.dtype() != kByte)) {
+    if (!t.defined()) {
       out.push_back(t);
+      continue;
+    }
+    ARGAND_CHECK(DeviceError, t.is_cpu() || t.device() == self.device(), op,
+                 ": indices should be either on cpu or on the same device as the indexed tensor (", self.device(),
+                 "), got one on ", t.device());
+    const bool moves = t.is_cpu() && !self.is_cpu();
+    if (t.dtype() != kBool && t.dtype() != kByte) {
+      out.push_back(moves ? t.to(self.device()) : t);
       continue;
     }
     if (t.dtype() == kByte)
@@ -33,7 +42,8 @@ std::vector<Tensor> without_masks(const char* op, const Tensor& self, TensorList
                    ": The shape of the mask ", t.sizes(), " at index ", d,
                    " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at);
     }
-    const std::vector<Tensor> columns = t.nonzero().unbind(1);
+    const Tensor positions = t.nonzero();
+    const std::vector<Tensor> columns = (moves ? positions.to(self.device()) : positions).unbind(1);
     out.insert(out.end(), columns.begin(), columns.end());
   }
   return out;
@@ -260,7 +270,7 @@ struct IndexTensors : Composite<IndexTensorsArgs> {
       "self[indices]: index tensors (int32 or int64, negative ones count from the end) and masks (bool) for the first "
       "dimensions of self, undefined where a dimension is taken whole. NumPy's rules for the shape.";
   static Tensor compose(const Args& a) {
-    const std::vector<Tensor> indices = without_masks("index", a.self, a.indices);
+    const std::vector<Tensor> indices = index_tensors("index", a.self, a.indices);
     return any_defined(indices) ? _index(a.self, indices) : alias(a.self);
   }
   static void samples(S& s) {
@@ -282,7 +292,7 @@ struct IndexPut : Composite<IndexPutArgs> {
       "Without accumulate the last of equal indices counts.";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
-    const std::vector<Tensor> indices = without_masks("index_put_", a.self, a.indices);
+    const std::vector<Tensor> indices = index_tensors("index_put_", a.self, a.indices);
     if (any_defined(indices)) return _index_put(a.self, indices, a.values, a.accumulate);
     return a.accumulate ? a.self + a.values : a.values.expand(a.self.sizes()).clone();
   }
@@ -299,7 +309,7 @@ struct IndexPutInplace : Composite<IndexPutInplaceArgs> {
   static constexpr auto doc =
       "self[indices] = values (broadcast), or += with accumulate, which counts equal indices in order.";
   static Tensor compose(const Args& a) {
-    const std::vector<Tensor> indices = without_masks("index_put_", a.self, a.indices);
+    const std::vector<Tensor> indices = index_tensors("index_put_", a.self, a.indices);
     if (any_defined(indices)) return a.self._index_put_(indices, a.values, a.accumulate);
     return a.accumulate ? a.self.add_(a.values) : a.self.copy_(a.values);
   }

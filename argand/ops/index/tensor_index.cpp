@@ -31,7 +31,9 @@ int64_t dims_taken(const TensorIndex& i) {
 }
 
 // A bool indexes a new dimension of size 1: all of it, or nothing.
-Tensor as_index(bool value) { return zeros({value ? 1 : 0}, kLong); }
+Tensor as_index(bool value, const Device& device) {
+  return zeros({value ? 1 : 0}, TensorOptions(kLong).device(device));
+}
 
 // What is left after integers, slices, None and Ellipsis are applied as views: index tensors by dimension.
 struct Sliced {
@@ -75,13 +77,13 @@ Sliced apply_views(const Tensor& self, ArrayRef<TensorIndex> indices) {
         break;
       case TensorIndexType::Boolean:
         s.view = s.view.unsqueeze(dim);
-        s.record(dim++, as_index(i.boolean()));
+        s.record(dim++, as_index(i.boolean(), self.device()));
         break;
       case TensorIndexType::Tensor: {
         const Tensor& t = i.tensor();
         if (t.dim() == 0 && is_mask(t)) {
           s.view = s.view.unsqueeze(dim);
-          s.record(dim++, as_index(t.item<bool>()));
+          s.record(dim++, as_index(t.item<bool>(), self.device()));
         } else if (t.dim() == 0 && is_integral(t.dtype())) {
           s.view = s.view.select(dim, t.item<int64_t>());
         } else {
