@@ -144,6 +144,12 @@ def __dlpack_device__(self):
 Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 
+@method
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What NumPy's functions make of tensors is a tensor."""
+    return _C.from_numpy(array)
+
+
 @property
 def __cuda_array_interface__(self):
     """The memory on a GPU, for CuPy, Numba and others."""

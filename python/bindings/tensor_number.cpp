@@ -2,6 +2,7 @@
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "bindings/call.h"
+#include "bindings/literal.h"
 #include "bindings/overrides.h"
 
 namespace argand::python {
@@ -195,6 +196,27 @@ PyType_Slot number_slots[] = {slot(Py_nb_add, add),
                               slot(Py_nb_float, as_float),
                               {0, nullptr}};
 
+namespace {
+
+// With an array of NumPy, which leaves == and != to tensors; one whose elements no tensor has equals none.
+template <class F>
+PyObject* equality(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
+  PyObject* const both[] = {a, b};
+  if (is_overridden(both, 2) || operand(b) || !is_array(b)) return binary(names, a, b, f);
+  return guarded([&]() -> PyObject* {
+    nb::object other;
+    try {
+      other = nb::steal(wrap(tensor_from(b, as_tensor(a).device())));
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_TypeError)) throw;
+      return Py_NewRef(Py_NotImplemented);
+    }
+    return binary(names, a, other.ptr(), f);
+  });
+}
+
+}  // namespace
+
 PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
     case Py_LT:
@@ -202,9 +224,9 @@ PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
     case Py_LE:
       return binary({"le", "le"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
     case Py_EQ:
-      return binary({"eq", "eq"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
+      return equality({"eq", "eq"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
     case Py_NE:
-      return binary({"ne", "ne"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
+      return equality({"ne", "ne"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
     case Py_GT:
       return binary({"gt", "gt"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
     default:

@@ -188,6 +188,27 @@ def test_numpy_shares_memory():
         torch.from_numpy(np.array(["a"]))
 
 
+def test_functions_and_operators_of_numpy_give_tensors():
+    x, a = torch.ones(2), np.full(2, 3.0)
+    for result in (x + a, x * a, x @ a, np.add(x, a), np.maximum(x, a), np.sin(x), np.power(x, 2), np.argmax(x), np.add.reduce(x), np.clip(x, 0, 1)):
+        assert isinstance(result, torch.Tensor)
+    assert (x + a).tolist() == [4, 4] and (x + a).dtype == torch.float64 and np.argmax(x).shape == ()
+    assert (x + a.astype(np.float32)).dtype == torch.float32
+    x += a
+    assert isinstance(x, torch.Tensor)
+    nan = np.isnan(torch.tensor([1.0, float("nan")]))
+    assert isinstance(nan, torch.Tensor) and nan.tolist() == [False, True]
+    assert (torch.tensor([3.0, 1.0]) == a).tolist() == [True, False] and (a == torch.tensor([3, 1])).tolist() == [True, False]
+    assert (torch.tensor([3.0, 1.0]) != a).tolist() == [False, True] and (torch.ones(2) == np.ones((2, 2))).shape == (2, 2)
+    assert (torch.ones(2) == np.array(["a", "b"])) is False
+    with pytest.raises(RuntimeError, match="do not broadcast"):
+        torch.ones(2) == np.ones(3)
+    with pytest.raises(TypeError):
+        a + torch.ones(2)  # as in PyTorch: NumPy leaves it to the tensor, which takes no arrays
+    with pytest.raises(RuntimeError, match="requires grad"):
+        torch.ones(2, requires_grad=True) + a
+
+
 def test_dlpack_shares_memory():
     t = torch.arange(6).reshape(2, 3).t()
     a = np.from_dlpack(t)
