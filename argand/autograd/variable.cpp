@@ -171,6 +171,8 @@ const Tensor& Tensor::set_(const Tensor& source) const {
   ARGAND_CHECK(GradError, !requires_grad(), "set_: expected a tensor that does not require grad");
   ARGAND_CHECK(DtypeError, source.dtype() == dtype(), "set_: expected a source of dtype ", dtype(), ", got ",
                source.dtype());
+  ARGAND_CHECK(DeviceError, source.device() == device(), "set_: expected a source on ", device(), ", got one on ",
+               source.device());
   set_data(source);
   return *this;
 }

@@ -358,6 +358,8 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         size = (elements.numel() - storage_offset,) if size is None else size
         stride = _C.empty(size, device="meta").stride() if stride is None else stride
         source = elements.as_strided(size, stride, storage_offset)
+    if source.device != self.device:
+        raise _C.DeviceError(f"set_: expected a source on {self.device}, got one on {source.device}")
     self.data = source
     return self
 
@@ -499,6 +501,8 @@ def is_shared(self):
 @method
 def apply_(self, callable):
     """Replaces each element by callable(element); CPU only and slow."""
+    if not self.is_cpu:
+        raise TypeError("apply_ is only implemented on CPU tensors")
     flat = [callable(v) for v in self.reshape(-1).tolist()]
     return self.copy_(_C.tensor(flat, dtype=self.dtype).reshape(self.shape))
 

@@ -221,7 +221,9 @@ PyObject* as_tensor_function(const Call& c) {
   if (!python::is_tensor(data) && !is_array(data)) return wrap(tensor_from(data, options));
   const Tensor source = python::is_tensor(data) ? as_tensor(data) : tensor_over(data);
   if (!options.has_dtype()) options = options.dtype(source.dtype());
-  if (!options.has_device()) options = options.device(source.device());
+  // A tensor moves to a default device that was set; the CPU is one from the start.
+  const bool stays = python::is_tensor(data) && default_device().is_cpu();
+  if (!options.has_device()) options = options.device(stays ? source.device() : default_device());
   return answer(c, [&] { return source.to(options); });
 }
 constexpr Overload kAsTensorOverload = {"data, dtype=None, device=None", kAsTensor, as_tensor_function, nullptr};

@@ -188,6 +188,18 @@ def test_numpy_shares_memory():
         torch.from_numpy(np.array(["a"]))
 
 
+def test_memory_of_the_host_is_on_the_cpu_whatever_the_default_device():
+    a = np.arange(3.0)
+    torch.set_default_device("meta")
+    try:
+        shared = torch.from_numpy(a), torch.frombuffer(a, dtype=torch.float64), torch.from_dlpack(a)
+        moved = torch.as_tensor(a), torch.tensor(a), torch.asarray(a)
+    finally:
+        torch.set_default_device(None)
+    assert [t.device.type for t in shared] == ["cpu"] * 3 and [t.device.type for t in moved] == ["meta"] * 3
+    assert [t.tolist() for t in shared] == [[0, 1, 2]] * 3
+
+
 def test_functions_and_operators_of_numpy_give_tensors():
     x, a = torch.ones(2), np.full(2, 3.0)
     for result in (x + a, x * a, x @ a, np.add(x, a), np.maximum(x, a), np.sin(x), np.power(x, 2), np.argmax(x), np.add.reduce(x), np.clip(x, 0, 1)):

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "argand/nn/modules/linear.h"
+#include "argand/ops/create/blob.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/index/tensor_index.h"
@@ -45,6 +46,11 @@ TEST_F(Fronts, IndicesOfTheCpuSelectOnAGpu) {
   a.index_put_({true, 0}, ones({4}));
   b.index_put_({true, 0}, ones({4}));
   EXPECT_TRUE(equal_there(b, a));
+  Tensor target = here.clone();
+  target.index_put_({rows.to(kGpu)}, 7);
+  a = here.clone();
+  a.index_put_({rows}, 7);
+  EXPECT_TRUE(target.equal(a)) << "as in PyTorch, writing takes indices from anywhere";
   try {
     here.index({rows.to(kGpu)});
     ADD_FAILURE() << "an index on another GPU was taken";
@@ -53,6 +59,32 @@ TEST_F(Fronts, IndicesOfTheCpuSelectOnAGpu) {
                  "index: indices should be either on cpu or on the same device as the indexed tensor (cpu), "
                  "got one on cuda:1");
   }
+}
+
+TEST_F(Fronts, ANumberOfTheCpuIsAGradient) {
+  const Tensor x = ones({3}).to(kGpu).requires_grad_();
+  x.sum().backward(tensor(2.0f));
+  EXPECT_TRUE(equal_there(x.grad(), full({3}, 2.0f)));
+  try {
+    (x * 2).backward(ones({3}));
+    ADD_FAILURE() << "a gradient of the CPU was taken";
+  } catch (const GradError& e) {
+    EXPECT_STREQ(e.what(), "expected a gradient on cuda:1, where the output is, got one on cpu");
+  }
+}
+
+TEST_F(Fronts, MemoryOfTheHostIsOnTheCpuWhateverTheDefault) {
+  float numbers[] = {1, 2, 3};
+  set_default_device(kGpu);
+  const Tensor t = from_blob(numbers, {3});
+  set_default_device(kCPU);
+  EXPECT_TRUE(t.is_cpu());
+}
+
+TEST_F(Fronts, DevicesAreNotMixed) {
+  const Tensor here = arange(3), there = here.to(kGpu);
+  EXPECT_THROW(here.set_(there), DeviceError);
+  EXPECT_THROW(meshgrid({here, there}), DeviceError);
 }
 
 TEST_F(Fronts, AnArchiveRemembersTheDevice) {

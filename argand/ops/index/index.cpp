@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kGrain = 1 << 15;
 
 // Index tensors alone, where self is: masks become those of their true elements, one for each of their dimensions, and
-// what is on the CPU is moved.
+// what is elsewhere is moved.
 std::vector<Tensor> index_tensors(const char* op, const Tensor& self, TensorList indices) {
   std::vector<Tensor> out;
   for (size_t i = 0; i < indices.size(); ++i) {
@@ -26,12 +26,8 @@ std::vector<Tensor> index_tensors(const char* op, const Tensor& self, TensorList
       out.push_back(t);
       continue;
     }
-    ARGAND_CHECK(DeviceError, t.is_cpu() || t.device() == self.device(), op,
-                 ": indices should be either on cpu or on the same device as the indexed tensor (", self.device(),
-                 "), got one on ", t.device());
-    const bool moves = t.is_cpu() && !self.is_cpu();
     if (t.dtype() != kBool && t.dtype() != kByte) {
-      out.push_back(moves ? t.to(self.device()) : t);
+      out.push_back(t.to(self.device()));
       continue;
     }
     if (t.dtype() == kByte)
@@ -42,8 +38,7 @@ std::vector<Tensor> index_tensors(const char* op, const Tensor& self, TensorList
                    ": The shape of the mask ", t.sizes(), " at index ", d,
                    " does not match the shape of the indexed tensor ", self.sizes(), " at index ", at);
     }
-    const Tensor positions = t.nonzero();
-    const std::vector<Tensor> columns = (moves ? positions.to(self.device()) : positions).unbind(1);
+    const std::vector<Tensor> columns = t.nonzero().to(self.device()).unbind(1);
     out.insert(out.end(), columns.begin(), columns.end());
   }
   return out;
@@ -270,6 +265,10 @@ struct IndexTensors : Composite<IndexTensorsArgs> {
       "self[indices]: index tensors (int32 or int64, negative ones count from the end) and masks (bool) for the first "
       "dimensions of self, undefined where a dimension is taken whole. NumPy's rules for the shape.";
   static Tensor compose(const Args& a) {
+    for (const Tensor& t : a.indices)
+      ARGAND_CHECK(DeviceError, !t.defined() || t.is_cpu() || t.device() == a.self.device(),
+                   "index: indices should be either on cpu or on the same device as the indexed tensor (",
+                   a.self.device(), "), got one on ", t.device());
     const std::vector<Tensor> indices = index_tensors("index", a.self, a.indices);
     return any_defined(indices) ? _index(a.self, indices) : alias(a.self);
   }

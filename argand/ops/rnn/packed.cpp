@@ -167,7 +167,7 @@ struct PadSequence : Composite<PadSequenceArgs> {
     for (const Tensor& t : a.sequences) {
       Dims amounts(2 * t.sizes().size(), 0);
       amounts[amounts.size() - (a.padding_side == "right" ? 1 : 2)] = longest - t.size(0);
-      padded.push_back(constant_pad_nd(t, amounts, a.padding_value));
+      padded.push_back(constant_pad_nd(t.to(a.sequences[0].device()), amounts, a.padding_value));
     }
     return stack(padded, a.batch_first ? 0 : 1);
   }

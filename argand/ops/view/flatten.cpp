@@ -141,6 +141,8 @@ struct Meshgrid : Composite<MeshgridArgs> {
     for (const Tensor& t : in) {
       ARGAND_CHECK(ShapeError, t.dim() <= 1,
                    "meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
+      ARGAND_CHECK(DeviceError, t.device() == in[0].device(), "meshgrid: expected all tensors on one device, got ",
+                   in[0].device(), " and ", t.device());
       sizes.push_back(t.numel());
     }
     std::vector<Tensor> out;
