@@ -98,8 +98,8 @@ Tensor root_gradient(const Tensor& root, const Tensor& given) {
                  "grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
     return ones_like(root);
   }
-  ARGAND_CHECK(GradError, given.device() == root.device() || given.dim() == 0, "expected a gradient on ",
-               root.device(), ", where the output is, got one on ", given.device());
+  ARGAND_CHECK(GradError, given.device() == root.device() || given.dim() == 0, "expected a gradient on ", root.device(),
+               ", where the output is, got one on ", given.device());
   ARGAND_CHECK(GradError, given.sizes() == root.sizes(), "Mismatch in shape: the gradient has shape ", given.sizes(),
                " and the output has shape ", root.sizes());
   ARGAND_CHECK(GradError, given.is_complex() == root.is_complex(), "the gradient of a ", root.dtype(),

@@ -40,7 +40,8 @@ struct Device {
   DeviceIndex index_;
 };
 
-// Where factory functions put tensors when nothing else is said; of the calling thread.  "cpu" at first.
+// Where the factory functions of a front put tensors when nothing else is said; of the calling thread.  "cpu" at first.
+// The library itself, whose code relies on what it makes being on the CPU, does not ask.
 Device default_device();
 void set_default_device(const Device& device);
 

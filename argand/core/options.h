@@ -42,7 +42,7 @@ struct TensorOptions {
   }
 
   ScalarType dtype() const { return dtype_.value_or(get_default_dtype()); }
-  Device device() const { return device_.value_or(default_device()); }
+  Device device() const { return device_.value_or(kCPU); }
   bool requires_grad() const { return requires_grad_.value_or(false); }
   bool pinned_memory() const { return pinned_.value_or(false); }
   Layout layout() const { return kStrided; }

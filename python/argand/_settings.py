@@ -27,8 +27,9 @@ def set_default_device(device):
 
 
 def get_default_device():
-    """The device that set_default_device() chose."""
-    return _C._get_default_device()
+    """The device that set_default_device() chose; of a GPU without a number, that of the current one."""
+    device = _C._get_default_device()
+    return device if device.type != "cuda" or device.index is not None else _C.device("cuda", _C.cuda.current_device())
 
 
 def set_default_tensor_type(t):

@@ -325,7 +325,7 @@ def typed_tensor(name, dtype):
     """torch.FloatTensor and the like: a constructor of tensors of one dtype, and a type for isinstance."""
     def new(cls, *args):
         if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
-            return _C.tensor(args[0], dtype=dtype)
+            return _C.tensor(args[0], dtype=dtype, device="cpu")
         return Tensor(*args).to(dtype)
     return _TypedMeta(name, (), {"__new__": new, "_argand_dtype": dtype, "dtype": dtype, "__module__": "torch"})
 

@@ -391,6 +391,11 @@ TensorOptions Call::options(size_t i) const {
       .requires_grad(optional_boolean(i + 4));
 }
 
+TensorOptions Call::factory_options(size_t i) const {
+  const TensorOptions given = options(i);
+  return given.has_device() ? given : given.device(default_device());
+}
+
 void Call::check_options(size_t i, const Tensor& out) const {
   const TensorOptions given = options(i);
   ARGAND_CHECK(DtypeError, !given.has_dtype() || given.dtype() == out.dtype(), table_->name, "(): dtype ",

@@ -97,6 +97,8 @@ class Call {
   std::optional<Generator> generator(size_t i) const;
   // dtype, layout, device, pin_memory, requires_grad from the `i`th on.
   TensorOptions options(size_t i) const;
+  // Of a factory function: on the default device where none is given.
+  TensorOptions factory_options(size_t i) const;
   // Those of a factory function that fills `out`: given ones must be those of `out`.
   void check_options(size_t i, const Tensor& out) const;
   template <size_t N>

@@ -169,7 +169,7 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
     const NoGradGuard no_grad;
     const Tensor source = is_tensor(value) ? as_tensor(value).detach() : tensor_over(value);
     const NoGil no_gil;
-    const Device device = options.device_opt().value_or(is_tensor(value) ? source.device() : default_device());
+    const Device device = options.device_opt().value_or(source.device());
     out = source.to(TensorOptions(options.has_dtype() ? options.dtype() : source.dtype()).device(device), false, true);
     if (options.pinned_memory()) out = out.pin_memory();
   } else {
@@ -199,13 +199,21 @@ namespace {
 
 #define ARGAND_OPTION(name_, kind_, keyword_only_) \
   { .name = name_, .kind = kind_, .optional = true, .has_default = true, .keyword_only = keyword_only_ }
+// Where none is given, the default device; but a tensor stays where it is unless one was set, which the CPU is from the
+// start.
+TensorOptions on_device_for(PyObject* data, const TensorOptions& options) {
+  const bool stays = python::is_tensor(data) && default_device().is_cpu();
+  if (options.has_device()) return options;
+  return options.device(stays ? as_tensor(data).device() : default_device());
+}
+
 constexpr Parameter kTensor[] = {
     {.name = "data", .kind = Kind::kAny},           ARGAND_OPTION("dtype", Kind::kDtype, true),
     ARGAND_OPTION("layout", Kind::kLayout, true),   ARGAND_OPTION("device", Kind::kDevice, true),
     ARGAND_OPTION("pin_memory", Kind::kBool, true), ARGAND_OPTION("requires_grad", Kind::kBool, true)};
 constexpr Overload kTensorOverload = {
     "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", kTensor,
-    [](const Call& c) { return wrap(tensor_from(c.object(0), c.options(1))); }, nullptr};
+    [](const Call& c) { return wrap(tensor_from(c.object(0), on_device_for(c.object(0), c.options(1)))); }, nullptr};
 constexpr FunctionTable kTensorTable = {
     "tensor",
     "A new tensor with the elements of data: nested sequences, a number, an array or a tensor.",
@@ -217,13 +225,10 @@ constexpr Parameter kAsTensor[] = {{.name = "data", .kind = Kind::kAny},
 // Shares memory where dtype and device are as asked for.
 PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
-  TensorOptions options = TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2));
+  TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));
   if (!python::is_tensor(data) && !is_array(data)) return wrap(tensor_from(data, options));
   const Tensor source = python::is_tensor(data) ? as_tensor(data) : tensor_over(data);
   if (!options.has_dtype()) options = options.dtype(source.dtype());
-  // A tensor moves to a default device that was set; the CPU is one from the start.
-  const bool stays = python::is_tensor(data) && default_device().is_cpu();
-  if (!options.has_device()) options = options.device(stays ? source.device() : default_device());
   return answer(c, [&] { return source.to(options); });
 }
 constexpr Overload kAsTensorOverload = {"data, dtype=None, device=None", kAsTensor, as_tensor_function, nullptr};

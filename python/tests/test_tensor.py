@@ -188,16 +188,20 @@ def test_numpy_shares_memory():
         torch.from_numpy(np.array(["a"]))
 
 
-def test_memory_of_the_host_is_on_the_cpu_whatever_the_default_device():
-    a = np.arange(3.0)
+def test_what_the_default_device_is_for():
+    a, data, x = np.arange(3.0), torch.utils.data, torch.ones(2, 3)
     torch.set_default_device("meta")
     try:
-        shared = torch.from_numpy(a), torch.frombuffer(a, dtype=torch.float64), torch.from_dlpack(a)
-        moved = torch.as_tensor(a), torch.tensor(a), torch.asarray(a)
+        here = (torch.from_numpy(a), torch.frombuffer(a, dtype=torch.float64), torch.from_dlpack(a), torch.get_rng_state(), torch.FloatTensor([1.0]),
+                torch.Tensor(2), x.new_zeros(1), torch.zeros_like(x), torch.nn.utils.rnn.pack_padded_sequence(x, [2, 1, 1]).batch_sizes,
+                next(iter(data.DataLoader(data.TensorDataset(x), shuffle=True)))[0])
+        there = (torch.as_tensor(a), torch.tensor(a), torch.asarray(a), torch.tensor(x), torch.as_tensor(x), torch.zeros(1), torch.hann_window(3),
+                 torch.randperm(3), torch.nn.Linear(2, 2).weight, torch.nn.BatchNorm1d(2).running_mean)
     finally:
         torch.set_default_device(None)
-    assert [t.device.type for t in shared] == ["cpu"] * 3 and [t.device.type for t in moved] == ["meta"] * 3
-    assert [t.tolist() for t in shared] == [[0, 1, 2]] * 3
+    assert {t.device.type for t in here} == {"cpu"} and {t.device.type for t in there} == {"meta"}
+    assert [t.tolist() for t in here[:3]] == [[0, 1, 2]] * 3
+    assert torch.as_tensor(there[0]).device.type == "meta"
 
 
 def test_functions_and_operators_of_numpy_give_tensors():

@@ -4,7 +4,6 @@
 #include <sstream>
 
 #include "argand/nn/modules/linear.h"
-#include "argand/ops/create/blob.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/index/tensor_index.h"
@@ -71,14 +70,6 @@ TEST_F(Fronts, ANumberOfTheCpuIsAGradient) {
   } catch (const GradError& e) {
     EXPECT_STREQ(e.what(), "expected a gradient on cuda:1, where the output is, got one on cpu");
   }
-}
-
-TEST_F(Fronts, MemoryOfTheHostIsOnTheCpuWhateverTheDefault) {
-  float numbers[] = {1, 2, 3};
-  set_default_device(kGpu);
-  const Tensor t = from_blob(numbers, {3});
-  set_default_device(kCPU);
-  EXPECT_TRUE(t.is_cpu());
 }
 
 TEST_F(Fronts, DevicesAreNotMixed) {

@@ -106,7 +106,8 @@ def parameters(schema, is_function, order=None):
     out, values = [], []
     for arg in schema.args:
         if arg.type == "TensorOptions":
-            values.append(f"c.options({len(out)})")
+            makes = "options" if any(a.name == "self" for a in schema.args) else "factory_options"
+            values.append(f"c.{makes}({len(out)})")
             out += [Parameter(n, kind, "", stub, True, "None", True) for n, kind, stub in OPTIONS]
         else:
             out.append(parameter(arg, len(out), is_function))

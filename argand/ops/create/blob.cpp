@@ -15,8 +15,7 @@ Tensor from_blob(void* data, IntArrayRef sizes, IntArrayRef strides, const std::
   }
   ARGAND_CHECK(ValueError, data || span == 0, "from_blob: data is null for a tensor of sizes ", sizes);
   const auto nbytes = static_cast<size_t>(span * element_size(options.dtype()));
-  const Device device = options.device_opt().value_or(kCPU);  // whatever the default device is
-  auto storage = make_intrusive<StorageImpl>(data, nbytes, device, deleter);
+  auto storage = make_intrusive<StorageImpl>(data, nbytes, options.device(), deleter);
   return ops::as_leaf(
       Tensor(make_intrusive<TensorImpl>(std::move(storage), Dims(sizes), Dims(strides), 0, options.dtype())), options);
 }

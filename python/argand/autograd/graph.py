@@ -34,7 +34,7 @@ class save_on_cpu(saved_tensors_hooks):
         def pack(tensor):
             if not pin_memory or tensor.device.type == "cpu":
                 return tensor.device, tensor.cpu()
-            packed = _C.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
+            packed = _C.empty(tensor.shape, dtype=tensor.dtype, device="cpu", pin_memory=True)
             return tensor.device, packed.copy_(tensor)
 
         super().__init__(pack, lambda packed: packed[1].to(packed[0], non_blocking=pin_memory))

@@ -85,7 +85,7 @@ def invert_permutation(permutation):
 def pack_padded_sequence(input, lengths, batch_first=False, enforce_sorted=True):
     """Packs [L, N, *] (or [N, L, *]) with the lengths of the sequences, which decrease if enforce_sorted."""
     if not isinstance(lengths, _C.Tensor):
-        lengths = _C.tensor(lengths, dtype=_C.int64)
+        lengths = _C.as_tensor(lengths, dtype=_C.int64, device="cpu")
     order = None
     if not enforce_sorted:
         lengths, order = _C.sort(lengths, descending=True)
@@ -130,7 +130,7 @@ def unpad_sequence(padded_sequences, lengths, batch_first=False):
 
 def pack_sequence(sequences, enforce_sorted=True):
     """Packs a list of sequences [L_i, *]."""
-    lengths = _C.tensor([s.size(0) for s in sequences])
+    lengths = _C.tensor([s.size(0) for s in sequences], device="cpu")
     return pack_padded_sequence(pad_sequence(sequences), lengths, enforce_sorted=enforce_sorted)
 
 

@@ -46,7 +46,7 @@ def _tensor_over(buffer, dtype_name, shape, requires_grad):
 
 
 def _empty(dtype_name, shape, requires_grad):
-    return _C.empty(shape, dtype=getattr(_C, dtype_name), requires_grad=requires_grad)
+    return _C.empty(shape, dtype=getattr(_C, dtype_name), device="cpu", requires_grad=requires_grad)
 
 
 class _Pickler(pickle.Pickler):
