@@ -93,6 +93,7 @@ struct ArgsInfo {
   void (*tensors)(void* args, TensorSlots& out);          // in schema order
   void (*scalars)(const void* args, Scalar* out);         // pointwise ops: the scalar attributes, in order
   void (*values)(const void* args, ArgumentValues& out);  // all of them
+  TensorOptions* (*options)(void* args);                  // those of what the op makes; null if it has none
 };
 
 namespace autograd {

@@ -262,11 +262,8 @@ std::optional<Device> device_of(const OpInfo& op, void* args) {
     any = true;
   }
   if (any) return std::nullopt;
-  ArgumentValues values;  // an op that makes a tensor says where
-  op.args.values(args, values);
-  for (const auto& [name, value] : values)
-    if (const auto* options = std::get_if<TensorOptions>(&value))
-      if (options->device().is_cuda()) return with_index(options->device());
+  const TensorOptions* options = op.args.options(args);  // an op that makes a tensor says where
+  if (options && options->device().is_cuda()) return with_index(options->device());
   return std::nullopt;
 }
 

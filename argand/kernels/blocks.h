@@ -3,11 +3,12 @@
 //
 //   blocks::softmax.on(device)(log, in, out, type, shape);
 //
-// All addresses in a call are memory of that device.  A GPU's block is issued on the current stream of the current
-// device and returns before it has run.  The CUDA library registers its own where they are defined (kernels/cuda/).
+// All addresses in a call are memory of that device.  A GPU's block is issued on that device's current stream and
+// returns before it has run.  The CUDA library registers its own where they are defined (kernels/cuda/).
 #pragma once
 #include <atomic>
 #include <exception>
+#include <utility>
 
 #include "argand/core/device.h"
 #include "argand/kernels/along_dim.h"
@@ -38,6 +39,7 @@
 #include "argand/kernels/draw.h"
 #include "argand/kernels/loss_scale.h"
 #include "argand/kernels/numbers.h"
+#include "argand/runtime/backend.h"
 
 namespace argand {
 
@@ -48,11 +50,28 @@ struct NotOnDevice final : std::exception {
 };
 
 template <class Function>
-class Block {
+class Block;
+template <class Result, class... Arguments>
+class Block<Result(Arguments...)> {
  public:
+  using Function = Result(Arguments...);
+
+  // Makes the device the current one while it runs: whoever calls a block need not (an op that is made of others).
+  class Call {
+   public:
+    Call(Function& f, const Device& device) : function_(f), device_(device) {}
+    Result operator()(Arguments... arguments) const { return function_(std::forward<Arguments>(arguments)...); }
+
+   private:
+    Function& function_;
+    DeviceScope device_;
+  };
+
   constexpr explicit Block(Function* cpu) : functions_{cpu} {}
-  Function& on(const Device& device) const {
-    Function* f = functions_[static_cast<int>(device.type())].load(std::memory_order_relaxed);
+  Call on(const Device& device) const { return Call(of(device.type()), device); }
+  // For who has made a device of that type the current one.
+  Function& of(DeviceType type) const {
+    Function* f = functions_[static_cast<int>(type)].load(std::memory_order_relaxed);
     if (!f) throw NotOnDevice();
     return *f;
   }

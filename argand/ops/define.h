@@ -169,6 +169,13 @@ template <class Args>
 void values(const void* args, ArgumentValues& out) {
   static_cast<const Args*>(args)->collect_values(out);
 }
+template <class Args>
+TensorOptions* options(void* args) {
+  if constexpr (requires(Args & a) { TensorOptions(a.options); })
+    return &static_cast<Args*>(args)->options;
+  else
+    return nullptr;
+}
 template <class Op>
 void infer(const void* args, TensorMetas& out) {
   const auto& a = *static_cast<const typename Op::Args*>(args);
@@ -253,7 +260,7 @@ constexpr OpInfo make_info() {
   info.constant_arguments = Op::constant_arguments;
   info.constant_results = Op::constant_results;
   info.dtypes = Op::dtypes;
-  info.args = {tensors<Args>, scalars<Op>, values<Args>};
+  info.args = {tensors<Args>, scalars<Op>, values<Args>, options<Args>};
   if constexpr (requires(const Args& a) { Op::check(a); }) info.check = check<Op>;
   info.make_node = make_node<Op>;
   info.samples = samples<Op>;

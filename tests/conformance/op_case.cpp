@@ -87,14 +87,8 @@ Device under_test = [] {
 }();
 }  // namespace
 const Device& test_device() { return under_test; }
-OnDevice::OnDevice(const Device& device) : before_(under_test), default_before_(default_device()) {
-  under_test = device;
-  set_default_device(device);
-}
-OnDevice::~OnDevice() {
-  under_test = before_;
-  set_default_device(default_before_);
-}
+OnDevice::OnDevice(const Device& device) : before_(under_test) { under_test = device; }
+OnDevice::~OnDevice() { under_test = before_; }
 
 // ---- values
 
@@ -419,9 +413,15 @@ static void seed(const OpInfo& op) {
   if (op.random) manual_seed(20240607);
 }
 std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
-  const OnDevice factories(test_device());
   seed(op);
-  return exec::call(op, args.get());
+  // What makes a tensor of nothing makes it on the device under test.
+  TensorOptions* options = op.args.options(args.get());
+  const bool elsewhere = options && !options->has_device();
+  if (!elsewhere) return exec::call(op, args.get());
+  const auto there = args.clone();
+  options = op.args.options(there->get());
+  *options = options->device(test_device());
+  return exec::call(op, there->get());
 }
 void call_inplace(const OpInfo& op, AnyArgs& args, const Tensor& self) {
   seed(op);

@@ -24,7 +24,7 @@ std::vector<Sample> samples_of(const OpInfo& op);
 // ---- the device under test: $ARGAND_TEST_DEVICE, "cpu" without it
 
 const Device& test_device();  // where arranged() puts tensors
-// Another one for a scope, for factory functions too.
+// Another one for a scope.
 class OnDevice {
  public:
   explicit OnDevice(const Device& device);
@@ -33,7 +33,7 @@ class OnDevice {
   OnDevice& operator=(const OnDevice&) = delete;
 
  private:
-  Device before_, default_before_;
+  Device before_;
 };
 
 // ---- values, apart from how they are stored

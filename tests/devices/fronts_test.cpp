@@ -72,6 +72,12 @@ TEST_F(Fronts, ANumberOfTheCpuIsAGradient) {
   }
 }
 
+// Its numbers go to the device in a kernel, and the current device is another.
+TEST_F(Fronts, AnOpThatIsMadeOfOthersWorksOnTheStreamOfItsTensors) {
+  const Tensor here = arange(4, TensorOptions(kFloat)), there = here.to(kGpu);
+  EXPECT_TRUE(equal_there(combinations(there), combinations(here)));
+}
+
 TEST_F(Fronts, DevicesAreNotMixed) {
   const Tensor here = arange(3), there = here.to(kGpu);
   EXPECT_THROW(here.set_(there), DeviceError);

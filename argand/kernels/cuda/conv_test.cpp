@@ -69,13 +69,12 @@ class Convolution : public OnDevice {
       cpu::conv_forward(s, dtype, x.data(), w.data(), bias.data(), y.data());
       cpu::conv_input_grad(s, dtype, gy.data(), w.data(), gx.data());
       cpu::conv_weight_grad(s, dtype, gy.data(), x.data(), gw.data());
-      const Device device(kCUDA);
-      (own_kernels ? own::conv_forward : blocks::conv_forward.on(device))(s, dtype, dx.data(), dw.data(), dbias.data(),
-                                                                          dy.data());
-      (own_kernels ? own::conv_input_grad : blocks::conv_input_grad.on(device))(s, dtype, dgy.data(), dw.data(),
-                                                                                dgx.data());
-      (own_kernels ? own::conv_weight_grad : blocks::conv_weight_grad.on(device))(s, dtype, dgy.data(), dx.data(),
-                                                                                  dgw.data());
+      (own_kernels ? own::conv_forward : blocks::conv_forward.of(kCUDA))(s, dtype, dx.data(), dw.data(), dbias.data(),
+                                                                         dy.data());
+      (own_kernels ? own::conv_input_grad : blocks::conv_input_grad.of(kCUDA))(s, dtype, dgy.data(), dw.data(),
+                                                                               dgx.data());
+      (own_kernels ? own::conv_weight_grad : blocks::conv_weight_grad.of(kCUDA))(s, dtype, dgy.data(), dx.data(),
+                                                                                 dgw.data());
       const std::string what = str("shape ", i, " of ", 1 + i % 3, " dimensions");
       expect_near(y, dy.values(), tolerance, what + ", forward");
       expect_near(gx, dgx.values(), tolerance, what + ", input gradient");
