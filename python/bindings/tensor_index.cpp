@@ -45,13 +45,15 @@ TensorIndex one_index(PyObject* key, const Device& device) {
   throw nb::python_error();
 }
 
-// A list of things that are no numbers is the tuple of them, as NumPy once had it: x[[slice(0, 1), 2]].
+// A list of things that are no numbers is the tuple of them, as PyTorch has it and NumPy once had: x[[[0, 1], [1, 2]]]
+// is x[[0, 1], [1, 2]].
 bool is_index_list(PyObject* key) {
   if (PyTuple_Check(key)) return true;
   if (!PyList_Check(key) || PyList_Size(key) >= 32) return false;
   for (Py_ssize_t i = 0; i < PyList_Size(key); ++i) {
     PyObject* const item = PyList_GetItem(key, i);
     if (item == Py_None || item == Py_Ellipsis || PySlice_Check(item) || is_tensor(item)) return true;
+    if (PySequence_Check(item) && !PyUnicode_Check(item) && !is_integer(item, false)) return true;
   }
   return false;
 }

@@ -137,6 +137,7 @@ def test_default_collate():
     assert isinstance(pair, Pair) and pair.x.tolist() == [1, 3]
     nested = default_collate([(1, [2, 3]), (4, [5, 6])])
     assert isinstance(nested, list) and nested[1][0].tolist() == [2, 5]
+    assert default_collate([(1, "x"), (2, "y")])[1] == ("x", "y")
     ordered = default_collate([collections.OrderedDict(z=1, a=2)])
     assert isinstance(ordered, collections.OrderedDict) and list(ordered) == ["z", "a"]
     for batch, error, message in (([object()], TypeError, "batch must contain tensors, numpy arrays, numbers, dicts or lists; "

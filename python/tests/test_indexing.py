@@ -74,6 +74,9 @@ def test_lists_and_what_is_no_index():
     assert x[[1, 0]].tolist() == [[3, 4, 5], [0, 1, 2]] and x[:, [0, 2]].tolist() == [[0, 2], [3, 5]]
     assert x[[]].shape == (0, 3) and x[True].shape == (1, 2, 3) and x[torch.tensor(1), 2].item() == 5
     assert x[np.array([1]), np.int64(0)].tolist() == [3]
+    # A list of sequences is the tuple of them, as in PyTorch and as it once was in NumPy.
+    assert x[[[0, 1], [1, 2]]].tolist() == [1, 5] and x[[(0, 1)]].shape == (2, 3) and x[[0, [1, 2]]].tolist() == [1, 2]
+    assert x[[np.array([0, 1]), np.array([2, 0])]].tolist() == [2, 3] and x[[[0, 1], [1, 0]],].shape == (2, 2, 3)
     x[0] = torch.tensor([9, 9, 9])
     assert x[0].tolist() == [9, 9, 9]
     with pytest.raises(IndexError, match="index 5 is out of bounds"):

@@ -121,11 +121,11 @@ def collate(batch, *, collate_fn_map=None):
         return _mapping_like(element, {key: collate([sample[key] for sample in batch], collate_fn_map=collate_fn_map)
                                        for key in element})
     if isinstance(element, tuple) and hasattr(element, "_fields"):
-        return type(element)(*(collate(list(values), collate_fn_map=collate_fn_map) for values in zip(*batch)))
+        return type(element)(*(collate(values, collate_fn_map=collate_fn_map) for values in zip(*batch)))
     if isinstance(element, collections.abc.Sequence):
         if any(len(sample) != len(element) for sample in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        columns = [collate(list(values), collate_fn_map=collate_fn_map) for values in zip(*batch)]
+        columns = [collate(values, collate_fn_map=collate_fn_map) for values in zip(*batch)]
         return columns if isinstance(element, tuple) else _sequence_like(element, columns)
     raise TypeError(_ERROR.format(type(element)))
 
