@@ -414,10 +414,9 @@ static void seed(const OpInfo& op) {
 }
 std::vector<Tensor> call(const OpInfo& op, AnyArgs& args) {
   seed(op);
-  // What makes a tensor of nothing makes it on the device under test.
+  // What makes a tensor of no other makes it on the device under test.
   TensorOptions* options = op.args.options(args.get());
-  const bool elsewhere = options && !options->has_device();
-  if (!elsewhere) return exec::call(op, args.get());
+  if (!options || options->has_device() || std::strstr(op.schema, "(Tensor self")) return exec::call(op, args.get());
   const auto there = args.clone();
   options = op.args.options(there->get());
   *options = options->device(test_device());
