@@ -5,6 +5,7 @@
 
 #include "argand/io/file.h"
 #include "argand/io/folder_test.h"
+#include "argand/io/safetensors.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/index/tensor_index.h"
 #include "argand/serialize/serialize.h"
@@ -163,6 +164,24 @@ TEST(Archive, DamageIsAnError) {
   std::ostringstream full_stream;
   full_stream.setstate(std::ios::badbit);
   EXPECT_THROW(out.save_to(full_stream), IoError);
+}
+
+TEST(Archive, AGpuThatIsNotThereIsAnError) {
+  const io::testing::TestFolder folder;
+  StateDict tensors;
+  tensors.insert("w", full({2}, 3));
+  io::Metadata metadata;
+  metadata.insert("device w", "cuda:100");
+  io::save_safetensors(folder / "a.pt", tensors, metadata);
+  InputArchive in;
+  EXPECT_NE(message_of([&] {
+              in.load_from(folder / "a.pt");
+            }).find("'w' was saved on cuda:100; to load it elsewhere, give a device, such as kCPU ("),
+            std::string::npos);
+  in.load_from(folder / "a.pt", kCPU);
+  Tensor w;
+  in.read("w", w);
+  EXPECT_EQ(w[0].item<float>(), 3);
 }
 
 // tests/data/checkpoints/make.py says how LibTorch wrote it.

@@ -197,16 +197,15 @@ Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
 
 namespace {
 
-#define ARGAND_OPTION(name_, kind_, keyword_only_) \
-  { .name = name_, .kind = kind_, .optional = true, .has_default = true, .keyword_only = keyword_only_ }
-// Where none is given, the default device; but a tensor stays where it is unless one was set, which the CPU is from the
-// start.
+// On the default device where none is given; but while that is the CPU, as from the start, a tensor stays where it is.
 TensorOptions on_device_for(PyObject* data, const TensorOptions& options) {
-  const bool stays = python::is_tensor(data) && default_device().is_cpu();
   if (options.has_device()) return options;
-  return options.device(stays ? as_tensor(data).device() : default_device());
+  const Device device = default_device();
+  return options.device(device.is_cpu() && python::is_tensor(data) ? as_tensor(data).device() : device);
 }
 
+#define ARGAND_OPTION(name_, kind_, keyword_only_) \
+  { .name = name_, .kind = kind_, .optional = true, .has_default = true, .keyword_only = keyword_only_ }
 constexpr Parameter kTensor[] = {
     {.name = "data", .kind = Kind::kAny},           ARGAND_OPTION("dtype", Kind::kDtype, true),
     ARGAND_OPTION("layout", Kind::kLayout, true),   ARGAND_OPTION("device", Kind::kDevice, true),

@@ -201,8 +201,9 @@ namespace {
 // With an array of NumPy, which leaves == and != to tensors; one whose elements no tensor has equals none.
 template <class F>
 PyObject* equality(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
+  if (is_tensor(b) || is_number(b, false) || !is_array(b)) return binary(names, a, b, f);
   PyObject* const both[] = {a, b};
-  if (is_overridden(both, 2) || operand(b) || !is_array(b)) return binary(names, a, b, f);
+  if (is_overridden(both, 2)) return binary(names, a, b, f);
   return guarded([&]() -> PyObject* {
     nb::object other;
     try {

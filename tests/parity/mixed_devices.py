@@ -11,7 +11,6 @@ that both libraries see, nothing is done, with exit status 77.
 import argparse
 import ast
 import io
-import os
 import sys
 import warnings
 
@@ -19,7 +18,7 @@ try:
     import numpy
     import torch
 except ImportError as error:
-    print(f"mixed_devices: skipped, because this Python has no PyTorch ({error})")
+    print(f"mixed_devices: skipped, because this Python has no PyTorch or no NumPy ({error})")
     sys.exit(77)
 import argand
 
@@ -413,7 +412,7 @@ torch.set_default_device('cuda'); torch.from_numpy(c.numpy()) + 1
 torch.set_default_device('cuda'); torch.frombuffer(bytearray(8), dtype=torch.float32).device
 torch.set_default_device('cuda'); b = io.BytesIO(); torch.save(c, b); b.seek(0); torch.load(b)
 torch.set_default_device('cuda'); [v.device for v in next(iter(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(c, c), batch_size=2)))]
-torch.set_default_device('cuda'); [v.device for v in next(iter(torch.utils.data.DataLoader([1., 2.], batch_size=2)))] if False else next(iter(torch.utils.data.DataLoader([1., 2.], batch_size=2)))
+torch.set_default_device('cuda'); next(iter(torch.utils.data.DataLoader([1., 2.], batch_size=2)))
 torch.set_default_device('cuda'); next(iter(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, shuffle=True, generator=torch.Generator('cuda'))))[0].shape
 torch.set_default_device('cuda'); next(iter(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x), batch_size=2, shuffle=True)))[0].shape
 torch.set_default_device('cuda'); list(torch.utils.data.SequentialSampler(c))
@@ -481,14 +480,12 @@ torch.fft.fftfreq(4, device='cuda')
 torch.complex(x, c)
 torch.polar(x.abs(), c)
 torch.view_as_real(torch.complex(x, x))[j]
-torch.sparse_coo_tensor
 torch.vmap(lambda a: a + t)(x)
 torch.func.grad(lambda a: (a * t).sum())(x)
 torch.utils.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack(x))
 torch.from_dlpack(x).device
 torch.utils.checkpoint.checkpoint(lambda a: a * t, x.clone().requires_grad_(), use_reentrant=False)
 torch.nn.functional.normalize(x)[j]
-torch.masked.sum if hasattr(torch, 'masked') else 0
 torch.distributions.Normal(s, t).mean
 torch.distributions.Normal(s, torch.tensor(1., device='cuda')).sample().device
 torch.distributions.Categorical(probs=x.softmax(1)).sample().device

@@ -27,7 +27,7 @@ std::vector<Tensor> index_tensors(const char* op, const Tensor& self, TensorList
       continue;
     }
     if (t.dtype() != kBool && t.dtype() != kByte) {
-      out.push_back(t.to(self.device()));
+      out.push_back(t.device() == self.device() ? t : t.to(self.device()));
       continue;
     }
     if (t.dtype() == kByte)
