@@ -93,7 +93,10 @@ unsigned Tensor::register_hook(std::function<Tensor(Tensor)> hook) const {
   const autograd::Edge edge = gradient_edge(*this);
   const autograd::Node::Hook h{handle, edge.input_nr, std::move(hook)};
   edge.function->add_hook(h);
-  if (is_leaf()) meta.leaf_hooks.push_back(h);
+  if (is_leaf()) {
+    const std::lock_guard lock(meta.mutex);
+    meta.leaf_hooks.push_back(h);
+  }
   return handle;
 }
 
@@ -110,8 +113,10 @@ unsigned autograd::add_post_accumulate_hook(const Tensor& leaf, std::function<vo
 void Tensor::remove_hook(unsigned handle) const {
   const autograd::Edge edge = gradient_edge(*this);
   bool removed = edge.is_valid() && edge.function->take_hook(handle);
-  if (AutogradMeta* meta = autograd_meta_or_null(*this))
+  if (AutogradMeta* meta = autograd_meta_or_null(*this)) {
+    const std::lock_guard lock(meta->mutex);
     removed |= std::erase_if(meta->leaf_hooks, [&](const auto& h) { return h.handle == handle; }) > 0;
+  }
   ARGAND_CHECK(IndexError, removed, "remove_hook: Invalid index, no hook with handle ", handle);
 }
 

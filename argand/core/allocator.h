@@ -1,6 +1,7 @@
 // The interface through which storages get their bytes.  `runtime` implements it per device.
 #pragma once
 #include <cstddef>
+#include <cstdint>
 
 #include "argand/core/device.h"
 
@@ -18,6 +19,11 @@ class Allocator {
   virtual void used(void* /*data*/) {}
   // Host memory that devices copy from and to without staging.
   virtual bool pinned() const { return false; }
+  // No block of more bytes can ever be had: a storage that wants one asks at once, so that the error is its maker's.
+  size_t capacity() const { return capacity_; }
+
+ protected:
+  size_t capacity_ = SIZE_MAX;
 };
 
 }  // namespace argand

@@ -1,7 +1,7 @@
 #include "argand/core/storage.h"
 
-#include <algorithm>
-#include <cstring>
+#include <array>
+#include <mutex>
 #include <utility>
 
 #include "argand/base/error.h"
@@ -9,6 +9,12 @@
 #include "argand/core/memory_hook.h"
 
 namespace argand {
+
+struct StorageImpl::Lost {
+  std::exception_ptr why;
+  void* data;  // what was there before, if anything
+};
+
 namespace {
 
 thread_local const StorageImpl* being_allocated = nullptr;
@@ -19,53 +25,115 @@ struct AllocatingScope {
   ~AllocatingScope() { being_allocated = before; }
 };
 
+// First looks and lost writes of one storage take turns.  Both are rare, so a few locks serve all storages.  A lock is
+// never held while memory is allocated: running out of it issues and frees work of other storages.
+std::mutex& lock_of(const StorageImpl* storage) {
+  static auto& locks = *new std::array<std::mutex, 64>;
+  return locks[reinterpret_cast<uintptr_t>(storage) / sizeof(StorageImpl) % locks.size()];
+}
+
 }  // namespace
 
 const StorageImpl* allocating_storage() { return being_allocated; }
 
+StorageImpl::StorageImpl(void* data, size_t nbytes, Device device, std::function<void(void*)> release)
+    : data_(data), nbytes_(nbytes), device_(device), release_(std::move(release)) {
+  expose();
+}
+
 StorageImpl::~StorageImpl() {
+  void* data = data_.load(std::memory_order_relaxed);
+  if (const Lost* lost = lost_.load(std::memory_order_relaxed)) {
+    data = lost->data;
+    delete lost;
+  }
+  if (data && exposed() && !device_.is_cpu())
+    if (const ExposureHooks* hooks = exposure_hooks.load()) hooks->end(device_, data, nbytes_);
   if (release_) {
-    release_(data_);
-  } else if (data_ && allocator_) {
-    allocator_->deallocate(data_, nbytes_);
+    release_(data);
+  } else if (data && allocator_) {
+    allocator_->deallocate(data, nbytes_);
     note_memory(device_, nbytes_, -1);
   }
 }
 
-void StorageImpl::allocate() {
-  if (device_.is_cpu()) {
-    data_ = allocator_->allocate(nbytes_);
-  } else {
-    const AllocatingScope scope(this);
-    data_ = allocator_->allocate(nbytes_);
+void* StorageImpl::allocate(size_t nbytes) {
+  if (device_.is_cpu()) return allocator_->allocate(nbytes);
+  const AllocatingScope scope(this);
+  return allocator_->allocate(nbytes);
+}
+
+// An allocator may have after all what it did not expect to have.
+void StorageImpl::ask_for(size_t nbytes) { allocator_->deallocate(allocate(nbytes), nbytes); }
+
+void* StorageImpl::first_look() {
+  const auto rethrow_if_lost = [&] {
+    if (const Lost* lost = lost_.load(std::memory_order_acquire)) std::rethrow_exception(lost->why);
+  };
+  {
+    const std::lock_guard lock(lock_of(this));
+    rethrow_if_lost();
   }
-  note_memory(device_, nbytes_, 1);
+  void* fresh = allocate(nbytes_);
+  if (!fresh) return nullptr;  // a meta tensor's
+  void* there = nullptr;
+  {
+    const std::lock_guard lock(lock_of(this));
+    const bool first = !lost() && data_.compare_exchange_strong(there, fresh, std::memory_order_acq_rel);
+    if (first) {
+      note_memory(device_, nbytes_, 1);
+      return fresh;
+    }
+  }
+  allocator_->deallocate(fresh, nbytes_);  // another thread was quicker
+  rethrow_if_lost();
+  return there;
+}
+
+void StorageImpl::lose(std::exception_ptr why) {
+  const std::lock_guard lock(lock_of(this));
+  if (lost()) return;
+  auto* lost = new Lost{std::move(why), nullptr};
+  lost->data = data_.exchange(nullptr, std::memory_order_acq_rel);
+  lost_.store(lost, std::memory_order_release);
+}
+
+void StorageImpl::take_back() {
+  const std::lock_guard lock(lock_of(this));
+  const Lost* lost = lost_.exchange(nullptr, std::memory_order_acq_rel);
+  if (!lost) return;
+  data_.store(lost->data, std::memory_order_release);
+  delete lost;
 }
 
 void StorageImpl::expose() {
-  exposed_.store(true, std::memory_order_relaxed);
-  if (device_.is_cpu()) return;
-  if (const auto given = on_device_address_given.load()) given();
+  if (device_.is_cpu()) return exposed_.store(true, std::memory_order_relaxed);
+  if (exposed_.exchange(true, std::memory_order_relaxed) || nbytes_ == 0) return;
+  const ExposureHooks* hooks = exposure_hooks.load();
+  if (hooks) hooks->begin(device_, data(), nbytes_);
 }
 
 void StorageImpl::note_use() {
-  if (data_ && allocator_) allocator_->used(data_);
+  void* data = data_.load(std::memory_order_acquire);
+  if (data && allocator_) allocator_->used(data);
 }
 
 void StorageImpl::resize(size_t nbytes) {
   ARGAND_CHECK(ValueError, allocator_ != nullptr,
                "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
-  if (PendingWork* work = pending()) work->flush();
   if (nbytes == nbytes_) return;
-  void* fresh = nbytes > 0 ? allocator_->allocate(nbytes) : nullptr;
+  ARGAND_CHECK(ValueError, resizable(),
+               "Trying to resize storage that is not resizable: an array or a capsule shows it");
+  if (PendingWork* work = pending()) work->flush(this);
+  void* fresh = nbytes > 0 ? allocate(nbytes) : nullptr;
   if (fresh) note_memory(device_, nbytes, 1);
-  if (data_) {
-    // Only host memory is ever resized with its contents kept; device backends resize storages not yet written.
-    if (fresh && device_.is_cpu()) std::memcpy(fresh, data_, std::min(nbytes, nbytes_));
-    allocator_->deallocate(data_, nbytes_);
+  recover();
+  if (void* data = data_.exchange(fresh, std::memory_order_acq_rel)) {
+    if (exposed() && !device_.is_cpu())
+      if (const ExposureHooks* hooks = exposure_hooks.load()) hooks->end(device_, data, nbytes_);
+    allocator_->deallocate(data, nbytes_);
     note_memory(device_, nbytes_, -1);
   }
-  data_ = fresh;
   nbytes_ = nbytes;
 }
 

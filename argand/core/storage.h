@@ -1,16 +1,29 @@
 // A block of bytes on one device, shared by all views of it.
 //
 // Note [Lazy storage]
-// A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued.
+// A storage may exist before its bytes do: they are allocated when the first instruction that writes them is issued, or
+// when somebody asks for their address; any number of threads may ask at once and get the same one.  A size that its
+// allocator can never have is an error when the storage is made.
 // While an instruction that writes or reads it waits in an issue window, `pending()` is that window; `data()` flushes
 // it first, from whichever thread asks.  A storage whose address was handed out (`exposed`) never waits: instructions
 // that read or write it are issued at once, because the holder of the address may look at it or change it at any time.
 //
+// Note [Lost writes]
+// A call has returned when its work is issued, so a failure at that time (a kernel that does not compile, a launch that
+// the driver refuses) cannot be told to who made the call.  Storages that the work would have written are marked
+// instead: every look at their bytes rethrows the failure, until all of them are written anew (`recover`) or the
+// storage is gone.  What reads a lost storage fails in the same way, so its results are lost, too.  No other storage is
+// affected.
+//
 // Note [Version counter]
 // Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the
 // version at the time a tensor was saved; `last_writer` is the op that bumped it last, for the message.
+//
+// Thread safety: reads of one storage, first looks among them, may run in any number of threads.  What changes it
+// (writes of its bytes, resize, swap_bytes) needs the caller's order against everything else, as in PyTorch.
 #pragma once
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <utility>
 
@@ -20,23 +33,36 @@
 
 namespace argand {
 
+class StorageImpl;
+
 // Work that waits in an issue window (exec implements it).
 class PendingWork {
  public:
-  virtual void flush() = 0;  // thread-safe; afterwards nothing that was pending before the call still is
+  // Thread-safe; afterwards nothing that was pending before the call still is, or it throws why.  With `wanted`, work
+  // that lacks memory and does not concern that storage may go on waiting without an error.
+  virtual void flush(const StorageImpl* wanted) = 0;
 
  protected:
   ~PendingWork() = default;
 };
 
+// Who wants to know which memory of devices others may use at any time: told when an address leaves the library, and
+// when the memory goes.  Must not throw.
+struct ExposureHooks {
+  void (*begin)(const Device& device, const void* data, size_t nbytes);
+  void (*end)(const Device& device, const void* data, size_t nbytes);
+};
+
 class ARGAND_SHARED StorageImpl final : public RefCounted {
  public:
-  // `nbytes` bytes of `allocator`, not allocated yet.
+  // `nbytes` bytes of `allocator`, not allocated yet.  OutOfMemoryError if so many can never be had.
   StorageImpl(size_t nbytes, Allocator& allocator)
-      : nbytes_(nbytes), allocator_(&allocator), device_(allocator.device()) {}
+      : nbytes_(nbytes), allocator_(&allocator), device_(allocator.device()) {
+    if (nbytes > allocator.capacity()) [[unlikely]]
+      ask_for(nbytes);
+  }
   // Bytes owned by someone else; `release` runs when the last owner leaves.  Exposed from the start.
-  StorageImpl(void* data, size_t nbytes, Device device, std::function<void(void*)> release)
-      : data_(data), nbytes_(nbytes), device_(device), exposed_(true), release_(std::move(release)) {}
+  StorageImpl(void* data, size_t nbytes, Device device, std::function<void(void*)> release);
   ~StorageImpl() override;
 
   size_t nbytes() const { return nbytes_; }
@@ -46,17 +72,19 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
 
   // Address of the first byte, with every pending write done; null only for 0 bytes.
   void* data() {
-    if (PendingWork* work = pending()) work->flush();
+    if (PendingWork* work = pending()) work->flush(this);
     return issued_data();
   }
   // The same without flushing: for the code that issues the pending instructions.
   void* issued_data() {
-    if (!data_ && nbytes_ > 0) allocate();
+    void* data = data_.load(std::memory_order_acquire);
+    if (!data && nbytes_ > 0) [[unlikely]]
+      data = first_look();
     if (side_streams.load(std::memory_order_relaxed)) [[unlikely]]
       note_use();
-    return data_;
+    return data;
   }
-  bool allocated() const { return data_ != nullptr; }
+  bool allocated() const { return data_.load(std::memory_order_acquire) != nullptr; }
   bool pinned() const { return allocator_ && allocator_->pinned(); }
   // Set once any thread works on another stream than the default one.  From then on every look at an address tells the
   // allocator which stream uses the block, so that nobody has to call record_stream().
@@ -64,9 +92,22 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   // Work of the calling thread's current stream uses the bytes: they are not given away before it is done.
   void note_use();
   // Exchanges the bytes of two allocated storages of one size and one allocator, both of which are still to be issued.
-  void swap_bytes(StorageImpl& other) { std::swap(data_, other.data_); }
-  // Grows or shrinks, keeping the common prefix of the bytes.  ValueError for borrowed memory.
+  void swap_bytes(StorageImpl& other) { data_ = other.data_.exchange(data_); }
+  // Grows or shrinks; the caller keeps what it needs of the bytes.  ValueError for borrowed memory, and for memory that
+  // an array or a capsule shows (`fix_size`).
   void resize(size_t nbytes);
+  // Somebody outside shows the bytes as they are: they are never exchanged for others.
+  void fix_size() { fixed_size_.store(true, std::memory_order_relaxed); }
+  bool resizable() const { return allocator_ && !fixed_size_.load(std::memory_order_relaxed); }
+
+  // Note [Lost writes].  The first reason stays.
+  void lose(std::exception_ptr why);
+  bool lost() const { return lost_.load(std::memory_order_acquire) != nullptr; }
+  // All bytes are about to be written.
+  void recover() {
+    if (lost()) [[unlikely]]
+      take_back();
+  }
 
   PendingWork* pending() const { return pending_.load(std::memory_order_acquire); }
   void set_pending(PendingWork* work) { pending_.store(work, std::memory_order_release); }
@@ -77,9 +118,12 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
     return before;
   }
   bool exposed() const { return exposed_.load(std::memory_order_relaxed); }
+  // The address is about to leave the library.
   void expose();
-  // Called when an address of device memory leaves the library: whoever has it may use it from then on at any time.
-  static inline constinit std::atomic<void (*)()> on_device_address_given{nullptr};
+  static inline constinit std::atomic<const ExposureHooks*> exposure_hooks{nullptr};
+
+  // For devices that hold launches back: when work that writes the bytes was last put there, in the backend's count.
+  std::atomic<uint64_t> written_at{0};
 
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
@@ -89,16 +133,22 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   }
 
  private:
-  void allocate();
+  struct Lost;
 
-  void* data_ = nullptr;
+  void ask_for(size_t nbytes);
+  void* first_look();
+  void take_back();
+  void* allocate(size_t nbytes);
+
+  std::atomic<void*> data_{nullptr};  // null while there are no bytes, and while they are lost
   size_t nbytes_ = 0;
   Allocator* allocator_ = nullptr;
   Device device_;
-  std::atomic<bool> exposed_{false};
+  std::atomic<bool> exposed_{false}, fixed_size_{false};
   std::atomic<uint32_t> version_{0};
   std::atomic<PendingWork*> pending_{nullptr};
   std::atomic<const char*> last_writer_{""};
+  std::atomic<Lost*> lost_{nullptr};
   std::function<void(void*)> release_;
 };
 

@@ -4,6 +4,7 @@
 
 #include "argand/exec/invoke.h"
 #include "argand/exec/pointwise.h"
+#include "argand/exec/recover.h"
 #include "argand/exec/window.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/current_op.h"
@@ -34,6 +35,7 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   const Tensor target = direct ? to : new_tensor({source.impl().sizes, type}, to.device());
   const Device& device = from.is_cuda() ? from.device() : to.device();
   const CurrentOp current(*current_op() ? current_op() : "copy", {&target, 1});
+  recover_overwritten(target);
   backend_of(device.type())
       .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
             non_blocking);
@@ -54,6 +56,13 @@ void store_from(size_t d, char* to, const char* from, const TensorImpl& target, 
 }
 
 }  // namespace
+
+void recover_overwritten(const Tensor& out) {
+  const StoragePtr& storage = out.storage();
+  if (!storage->lost() || static_cast<size_t>(out.numel() * out.itemsize()) != storage->nbytes()) return;
+  if (PendingWork* work = storage->pending()) work->flush(storage.get());  // it reads what was lost, and must fail
+  storage->recover();
+}
 
 void store_elements(const Tensor& to, const Tensor& from) noexcept {
   store_from(0, static_cast<char*>(to.impl().issued_data()), static_cast<const char*>(from.impl().issued_data()),

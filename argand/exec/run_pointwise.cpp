@@ -4,6 +4,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
+#include "argand/exec/recover.h"
 #include "argand/exec/window.h"
 #include "argand/kernels/cpu/gather.h"
 #include "argand/kernels/cpu/tile.h"
@@ -147,8 +148,14 @@ void run_program(const PointwiseCall& call) {
   program_runner(out.device().type())(p);
 }
 
+bool reads_its_output(const PointwiseCall& call) {
+  return std::any_of(call.inputs, call.inputs + call.num_inputs,
+                     [&](const Tensor* in) { return in->storage() == call.out->storage(); });
+}
+
 void run_now(const PointwiseCall& call) {
   if (call.out->numel() == 0) return;
+  if (call.out->storage()->lost() && !reads_its_output(call)) recover_overwritten(*call.out);
   if (!call.out->is_cpu()) return run_program(call);
   ContiguousRun run;
   if (run.prepare(call))

@@ -5,7 +5,10 @@
 namespace argand::exec {
 
 void StorageUses::begin(Instrs& instrs) {
-  static_assert(kWindowInstructions * (kMaxInputs + 1) * 2 < kSlots);
+  static_assert(kWindowInstructions * (kMaxInputs + 1) * 2 < size_t{1} << kSlotBits);
+  // What was put aside for want of memory may come back beside a full window.
+  for (; (instrs.list.size() + instrs.operands.size()) * 2 >= slots_.size(); ++slot_bits_)
+    slots_.assign(slots_.size() * 2, Slot{});
   uses_.clear();
   ++window_;
   group_ = 0;
@@ -17,7 +20,7 @@ void StorageUses::begin(Instrs& instrs) {
 
 uint32_t StorageUses::index_of(const StorageImpl* storage) {
   const uint64_t hash = reinterpret_cast<uintptr_t>(storage) * 0x9e3779b97f4a7c15u;
-  for (size_t at = hash >> (64 - kSlotBits);; at = (at + 1) % kSlots) {
+  for (size_t at = hash >> (64 - slot_bits_);; at = (at + 1) % slots_.size()) {
     Slot& slot = slots_[at];
     if (slot.window != window_) {
       slot = {window_, static_cast<uint32_t>(uses_.size())};

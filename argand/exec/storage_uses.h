@@ -40,14 +40,14 @@ class StorageUses {
     ++uses_[o.use].operands;
   }
 
-  static constexpr int kSlotBits = 10;
-  static constexpr size_t kSlots = size_t{1} << kSlotBits;  // more than twice as many as operands of a window
+  static constexpr int kSlotBits = 10;  // slots at first: more than twice as many as operands of a window
   struct Slot {
     uint64_t window = 0;  // 32 bits would come round within hours
     uint32_t use = 0;
   };
   std::vector<Use> uses_;
-  std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
+  int slot_bits_ = kSlotBits;
+  std::vector<Slot> slots_ = std::vector<Slot>(size_t{1} << kSlotBits);
   uint64_t window_ = 0;
   uint32_t group_ = 0;
 };

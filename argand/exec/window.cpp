@@ -1,9 +1,13 @@
 #include "argand/exec/window.h"
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
+#include "argand/base/log.h"
 #include "argand/exec/instructions.h"
 #include "argand/exec/known_ones.h"
 #include "argand/exec/place.h"
@@ -108,11 +112,16 @@ class GroupBuilder {
       fresh_ = !storage->allocated();
       const ArrayShape shape{program_.sizes, known.operand->dtype};
       const CurrentOp writer(known.writer, shape);  // not the op that made the window issue
+      if (covers_storage(*known.operand)) storage->recover();
       program_.values[known.value].memory = known.operand->address();
       program_.values[known.value].store = true;
     }
   }
 
+  // Whether writing the operand writes every byte of its storage; nothing that is written overlaps itself.
+  bool covers_storage(const Operand& o) const {
+    return static_cast<size_t>(numel_of(program_.sizes) * element_size(o.dtype)) == o.storage->nbytes();
+  }
   const Operand& first_operand() const { return instrs_.ins(group_.front()).front(); }
   bool may_move() const {
     if (group_.size() != 1 || group_.front().info->num_inputs == 0 || !fresh_) return false;
@@ -156,11 +165,31 @@ struct IssuingScope {
   ~IssuingScope() { issuing = before; }
 };
 
+// Note [Failures at issue time]
+// A call has returned when its instruction is issued.  A failure then leaves every storage either right or marked:
+// - Without memory for its results a group has not run: its instructions are put aside, and with them all later ones
+//   that write what they read or write, or read what they write.  Their storages stay pending here, so that whoever
+//   looks at one makes the window try again.  Everything else goes on; what nobody wants any more is dropped.
+// - After any other failure the storages that the group would have written are lost (Note [Lost writes]).
+// The first failure is thrown at once where somebody waits for the window (a look at any of its storages, the end of a
+// backward pass, a synchronisation), and again at each look at what it concerns.  A call that makes the window issue
+// because it is full fails only if its own instruction was put aside, and then it has done nothing.
 class Window final : public PendingWork {
  public:
-  void flush() override {
+  // All that waits; tries anew what lacks memory if that concerns `wanted`.
+  void flush(const StorageImpl* wanted) override {
     const std::lock_guard lock(mutex_);
-    flush_locked();
+    issue(false);
+    throw_new_failure();
+    if (!waits_aside(*wanted)) return;
+    issue(true);
+    if (waits_aside(*wanted)) std::rethrow_exception(no_memory_);
+  }
+  // All that waits; what lacks memory waits on.
+  void flush_ready() {
+    const std::lock_guard lock(mutex_);
+    issue(false);
+    throw_new_failure();
   }
 
   void push(const PointwiseCall& call) {
@@ -176,9 +205,9 @@ class Window final : public PendingWork {
     const std::span<Operand> ins(room, static_cast<size_t>(call.num_inputs));
     for (size_t i = 0; i < ins.size(); ++i) ins[i] = make_operand(*call.inputs[i], sizes);
     std::unique_lock lock(mutex_);
-    while (PendingWork* other = claim(instr.out, ins)) {
+    while (const Foreign other = claim(instr.out, ins)) {
       lock.unlock();  // two windows that wait for each other would wait for ever
-      other->flush();
+      other.window->flush(other.storage.get());
       lock.lock();
     }
     pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
@@ -186,12 +215,11 @@ class Window final : public PendingWork {
     waiting_.push(std::move(instr), ins);
     ++stats_.instructions;
     if (waiting_.list.size() < kWindowInstructions && pending_bytes_ < most) return;
-    try {
-      flush_locked();
-    } catch (const OutOfMemoryError&) {  // this call failed; those before it still wait
-      drop_last();
-      throw;
-    }
+    issue(false);
+    failure_ = nullptr;  // of other calls: whoever looks at what it concerns is told
+    if (!last_is_aside_) return;
+    drop_last_aside();
+    std::rethrow_exception(no_memory_);
   }
 
   WindowStats stats() {
@@ -221,10 +249,18 @@ class Window final : public PendingWork {
     });
   }
 
+  // ---- marks
+
+  // Another thread's window, and the storage that is pending there.
+  struct Foreign {
+    PendingWork* window = nullptr;
+    StoragePtr storage;
+    explicit operator bool() const { return window != nullptr; }
+  };
   // Marks the storages of the instruction as pending here.  What waits on them in another thread's window happened
   // before, or reads them just now as this does: then nothing is marked, and that window is returned, to be flushed.  A
   // storage is pending in one window only, so that a write after all of them finds every reader.
-  PendingWork* claim(const Operand& out, std::span<const Operand> ins) {
+  Foreign claim(const Operand& out, std::span<const Operand> ins) {
     SmallVector<StorageImpl*, kMaxInputs + 1> fresh;
     const auto take = [&](const Operand& o) -> PendingWork* {
       if (mutant(Mutant::kNoForeignFlush)) o.storage->set_pending(nullptr);
@@ -232,83 +268,16 @@ class Window final : public PendingWork {
       if (!before) fresh.push_back(o.storage.get());
       return before == this ? nullptr : before;
     };
-    PendingWork* other = take(out);
-    for (size_t i = 0; i < ins.size() && !other; ++i) other = take(ins[i]);
+    Foreign other;
+    if (PendingWork* w = take(out)) other = {w, out.storage};
+    for (size_t i = 0; i < ins.size() && !other; ++i)
+      if (PendingWork* w = take(ins[i])) other = {w, ins[i].storage};
     if (other)
       for (StorageImpl* s : fresh) s->set_pending(nullptr);
     return other;
   }
   void unmark(const Operand& o) {
-    if (o.storage && o.storage->pending() == this) o.storage->set_pending(nullptr);
-  }
-
-  void drop_last() {
-    if (waiting_.list.empty()) return;
-    uses_.begin(waiting_);
-    release(waiting_, waiting_.list.back());
-    waiting_.operands.resize(waiting_.list.back().first_in);
-    waiting_.list.pop_back();
-    count_pending_bytes();
-  }
-  void count_pending_bytes() {
-    pending_bytes_ = 0;
-    for (const Instr& i : waiting_.list)
-      if (!i.out.storage->allocated()) pending_bytes_ += static_cast<int64_t>(i.out.storage->nbytes());
-  }
-  // The program of the instructions [first, last) that are being issued.  Without memory for a result nothing of the
-  // group has run: it waits on, with what follows.
-  PointwiseProgram& build(size_t first, size_t last) {
-    program_.sizes.clear();
-    program_.values.clear();
-    program_.steps.clear();
-    program_.may_move = program_.moved = false;
-    try {
-      GroupBuilder(issuing_, first, last, uses_, program_).build(stats_);
-    } catch (const OutOfMemoryError&) {
-      for (size_t i = first; i < issuing_.list.size(); ++i)
-        waiting_.push(std::move(issuing_.list[i]), issuing_.ins(issuing_.list[i]));
-      issuing_.clear();
-      count_pending_bytes();
-      throw;
-    }
-    return program_;
-  }
-
-  void flush_locked() {
-    if (waiting_.list.empty()) return;
-    const IssuingScope scope;
-    ++stats_.flushes;
-    std::swap(waiting_, issuing_);
-    pending_bytes_ = 0;
-    // However issuing ends, nothing of this window may stay marked.
-    struct Unmark {
-      Window& window;
-      ~Unmark() {
-        for (const Instr& i : window.issuing_.list) window.unmark(i.out);
-        for (const Operand& o : window.issuing_.operands) window.unmark(o);
-        window.issuing_.clear();
-      }
-    } at_end{*this};
-    uses_.begin(issuing_);
-    for (size_t first = 0; first < issuing_.list.size();) {
-      uses_.begin_group();
-      const auto joins = [&](const Instr& next) { return may_join(issuing_, issuing_.list[first], next, uses_); };
-      size_t last = first;
-      do uses_.join(issuing_, issuing_.list[last++]);
-      while (last < issuing_.list.size() && joins(issuing_.list[last]));
-      const Place place = issuing_.list[first].place;
-      const PlaceScope on_place(place);
-      PointwiseProgram& program = build(first, last);
-      const auto is_wanted = [](const ProgramValue& v) { return v.store; };
-      if (std::any_of(program.values.begin(), program.values.end(), is_wanted)) {
-        program_runner(place.device.type())(program);
-        const Instr& only = issuing_.list[first];
-        if (program.moved) only.out.storage->swap_bytes(*issuing_.ins(only)[0].storage);
-        ++stats_.groups;
-      }
-      // Their references go now, so that later groups see who still owns what.
-      for (; first < last; ++first) release(issuing_, issuing_.list[first]);
-    }
+    if (o.storage && o.storage->pending() == this && !waits_aside(*o.storage)) o.storage->set_pending(nullptr);
   }
   // Lets go of the storages of an instruction.  One stays marked while another instruction of the window uses it.  Once
   // unmarked it may be claimed by another window at any moment, so only this window's own mark is ever taken away.
@@ -321,10 +290,173 @@ class Window final : public PendingWork {
     for (Operand& o : all.ins(instr)) leave(o);
   }
 
+  // ---- what lacks memory
+
+  bool waits_aside(const StorageImpl& storage) const {
+    const auto uses = [&](const Operand& o) { return o.storage.get() == &storage; };
+    if (aside_.list.empty()) return false;
+    return std::any_of(aside_.list.begin(), aside_.list.end(), [&](const Instr& i) { return uses(i.out); }) ||
+           std::any_of(aside_.operands.begin(), aside_.operands.end(), uses);
+  }
+  bool must_wait_aside(const Instrs& all, const Instr& instr) const {
+    if (aside_.list.empty()) return false;
+    const auto writes = [&](const Operand& o) {
+      return std::any_of(aside_.list.begin(), aside_.list.end(),
+                         [&](const Instr& i) { return i.out.storage == o.storage; });
+    };
+    const std::span<const Operand> ins = all.ins(instr);
+    return waits_aside(*instr.out.storage) || std::any_of(ins.begin(), ins.end(), writes);
+  }
+  // An instruction that is being issued; its storages stay marked.
+  void put_aside(Instr& instr) { aside_.push(std::move(instr), issuing_.ins(instr)); }
+  void drop_last_aside() {
+    Instr last = std::move(aside_.list.back());
+    const std::vector<Operand> ins(aside_.operands.begin() + last.first_in, aside_.operands.end());
+    aside_.operands.resize(last.first_in);
+    aside_.list.pop_back();
+    unmark(last.out);
+    for (const Operand& o : ins) unmark(o);
+  }
+  // Without the instructions whose results nobody wants any more.
+  void drop_unwanted_aside() {
+    std::unordered_map<const StorageImpl*, uint32_t> owned;
+    for (const Instr& i : aside_.list) ++owned[i.out.storage.get()];
+    for (const Operand& o : aside_.operands) ++owned[o.storage.get()];
+    std::unordered_set<const StorageImpl*> read_later;
+    std::vector<char> keep(aside_.list.size());
+    for (size_t at = aside_.list.size(); at-- > 0;) {
+      const Instr& i = aside_.list[at];
+      const StorageImpl* out = i.out.storage.get();
+      keep[at] = read_later.count(out) || out->use_count() != owned[out];
+      if (keep[at])
+        for (const Operand& o : aside_.ins(i)) read_later.insert(o.storage.get());
+    }
+    Instrs all = std::exchange(aside_, {});
+    for (size_t at = 0; at < keep.size(); ++at)
+      if (keep[at]) aside_.push(std::move(all.list[at]), all.ins(all.list[at]));
+    for (size_t at = 0; at < keep.size(); ++at) {
+      if (keep[at]) continue;
+      unmark(all.list[at].out);
+      for (const Operand& o : all.ins(all.list[at])) unmark(o);
+    }
+  }
+
+  // ---- issuing
+
+  void throw_new_failure() {
+    if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
+  }
+  // What waits; with `again`, what was put aside before it as well.  Throws nothing that issuing throws.
+  void issue(bool again) {
+    last_is_aside_ = false;
+    if (!aside_.list.empty()) drop_unwanted_aside();
+    if (waiting_.list.empty() && !(again && !aside_.list.empty())) return;
+    const IssuingScope scope;
+    ++stats_.flushes;
+    pending_bytes_ = 0;
+    retried_ = 0;
+    std::swap(waiting_, issuing_);
+    if (again && !aside_.list.empty()) {
+      retried_ = aside_.list.size();
+      Instrs all = std::exchange(aside_, {});
+      for (Instr& i : issuing_.list) all.push(std::move(i), issuing_.ins(i));
+      issuing_ = std::move(all);
+    }
+    issue_groups();
+  }
+
+  // The groups of `issuing_`.
+  void issue_groups() {
+    // However issuing ends, nothing of this window may stay marked but what was put aside.
+    struct Unmark {
+      Window& window;
+      ~Unmark() {
+        for (const Instr& i : window.issuing_.list) window.unmark(i.out);
+        for (const Operand& o : window.issuing_.operands) window.unmark(o);
+        window.issuing_.clear();
+      }
+    } at_end{*this};
+    uses_.begin(issuing_);
+    for (size_t first = 0; first < issuing_.list.size();) {
+      if (must_wait_aside(issuing_, issuing_.list[first])) {
+        last_is_aside_ = first + 1 == issuing_.list.size();
+        put_aside(issuing_.list[first++]);
+        continue;
+      }
+      uses_.begin_group();
+      const auto joins = [&](const Instr& next) {
+        return may_join(issuing_, issuing_.list[first], next, uses_) && !must_wait_aside(issuing_, next);
+      };
+      size_t last = first;
+      do uses_.join(issuing_, issuing_.list[last++]);
+      while (last < issuing_.list.size() && joins(issuing_.list[last]));
+      if (issue_group(first, last)) {
+        // Their references go now, so that later groups see who still owns what.
+        for (; first < last; ++first) release(issuing_, issuing_.list[first]);
+      } else {
+        last_is_aside_ = last == issuing_.list.size();
+        for (; first < last; ++first) put_aside(issuing_.list[first]);
+      }
+    }
+  }
+
+  // The program of the instructions [first, last) that are being issued.
+  void build(size_t first, size_t last) {
+    program_.sizes.clear();
+    program_.values.clear();
+    program_.steps.clear();
+    program_.may_move = program_.moved = false;
+    GroupBuilder(issuing_, first, last, uses_, program_).build(stats_);
+  }
+  bool touches_lost(size_t first, size_t last) const {
+    const auto lost = [](const Operand& o) { return o.storage->lost(); };
+    for (size_t i = first; i < last; ++i) {
+      const std::span<const Operand> ins = issuing_.ins(issuing_.list[i]);
+      if (lost(issuing_.list[i].out) || std::any_of(ins.begin(), ins.end(), lost)) return true;
+    }
+    return false;
+  }
+  // False: nothing of it has run, for want of memory.
+  bool issue_group(size_t first, size_t last) {
+    bool built = false;
+    try {
+      const Place place = issuing_.list[first].place;
+      const PlaceScope on_place(place);
+      build(first, last);
+      built = true;
+      const auto is_wanted = [](const ProgramValue& v) { return v.store; };
+      if (!std::any_of(program_.values.begin(), program_.values.end(), is_wanted)) return true;
+      program_runner(place.device.type())(program_);
+      const Instr& only = issuing_.list[first];
+      if (program_.moved) only.out.storage->swap_bytes(*issuing_.ins(only)[0].storage);
+      ++stats_.groups;
+      return true;
+    } catch (const OutOfMemoryError&) {
+      if (!built && !touches_lost(first, last)) {
+        no_memory_ = std::current_exception();
+        if (first >= retried_ && !failure_) failure_ = no_memory_;
+        return false;
+      }
+      lose(first, last, std::current_exception());
+    } catch (...) {
+      lose(first, last, std::current_exception());
+    }
+    return true;
+  }
+  void lose(size_t first, size_t last, const std::exception_ptr& why) {
+    if (!failure_) failure_ = why;
+    for (size_t i = first; i < last; ++i) issuing_.list[i].out.storage->lose(why);
+  }
+
   std::mutex mutex_;
   Instrs waiting_, issuing_;
-  StorageUses uses_;          // of what is issued
-  PointwiseProgram program_;  // of the group that is issued
+  Instrs aside_;                  // in order, before what waits
+  size_t retried_ = 0;            // of what is issued, so many were put aside before
+  bool last_is_aside_ = false;    // whether the last instruction that was issued was put aside
+  std::exception_ptr failure_;    // the first one that has not been thrown yet
+  std::exception_ptr no_memory_;  // why the last group was put aside
+  StorageUses uses_;              // of what is issued
+  PointwiseProgram program_;      // of the group that is issued
   int64_t pending_bytes_ = 0;
   WindowStats stats_;
 };
@@ -345,8 +477,9 @@ class ThreadWindow {
   }
   ~ThreadWindow() {
     try {
-      window_->flush();
-    } catch (...) {  // a thread that ends has nobody to tell; the results it wanted are gone with it
+      window_->flush_ready();
+    } catch (const std::exception& e) {  // whoever looks at what it concerns is told, too
+      warn("a thread ended, and work that it had asked for failed: ", e.what());
     }
     const std::lock_guard lock(mutex());
     idle().push_back(window_);
@@ -383,7 +516,7 @@ void set_window_mode(WindowMode mode) {
 }
 WindowMode window_mode() { return thread_mode; }
 void flush() {
-  if (!issuing) (*thread_window()).flush();
+  if (!issuing) (*thread_window()).flush_ready();
 }
 WindowStats window_stats() { return (*thread_window()).stats(); }
 Stats stats() {

@@ -1,6 +1,7 @@
 #include "argand/runtime/backend.h"
 
 #include <dlfcn.h>
+#include <sys/sysinfo.h>
 
 #include <atomic>
 #include <filesystem>
@@ -12,8 +13,16 @@
 namespace argand {
 namespace {
 
+// All that the machine has, in memory and on disk for swapping.
+size_t memory_of_the_machine() {
+  struct sysinfo info {};
+  if (sysinfo(&info) != 0) return SIZE_MAX;
+  return (size_t{info.totalram} + info.totalswap) * info.mem_unit;
+}
+
 class CpuAllocator final : public Allocator {
  public:
+  CpuAllocator() { capacity_ = memory_of_the_machine(); }
   void* allocate(size_t nbytes) override { return allocate_aligned(nbytes); }
   void deallocate(void* data, size_t nbytes) noexcept override { deallocate_aligned(data, nbytes); }
   Device device() const override { return kCPU; }

@@ -91,6 +91,17 @@ class Order {
   std::vector<std::string> races_;
 };
 
+// ---- planted failures
+
+std::atomic<int> steps_done{0}, failing_step{0};
+std::atomic<bool> goes_on_failing{false};
+std::atomic<size_t> largest_block{SIZE_MAX};
+
+bool fails_now() {
+  const int step = ++steps_done, failing = failing_step;
+  return failing > 0 && (step == failing || (goes_on_failing && step > failing));
+}
+
 // ---- the backend
 
 thread_local DeviceIndex t_device = 0;
@@ -102,6 +113,8 @@ class PretendedMemory final : public Allocator {
  public:
   explicit PretendedMemory(int device) : device_(kCUDA, static_cast<DeviceIndex>(device)) {}
   void* allocate(size_t nbytes) override {
+    ARGAND_CHECK(OutOfMemoryError, !fails_now() && nbytes <= largest_block, "out of memory: planted, for ", nbytes,
+                 " bytes");
     void* data = std::aligned_alloc(64, (nbytes + 63) / 64 * 64);
     Order::get().allocated(data, nbytes);
     return data;
@@ -188,6 +201,7 @@ class PretendedGpus final : public Backend {
 };
 
 void run_program(PointwiseProgram& program) {
+  ARGAND_CHECK(DeviceError, !fails_now(), program.steps.back().body->name, ": planted failure of a launch");
   std::vector<const void*> reads, writes;
   for (const ProgramValue& v : program.values) {
     if (v.load && !v.number) reads.push_back(v.memory);
@@ -210,6 +224,14 @@ void register_pretended_gpus() {
   exec::register_program_runner(kCUDA, run_program);
   blocks::put_numbers.set(kCUDA, put_numbers);
 }
+
+int plant_failure(int number, Failing how) {
+  goes_on_failing = how == Failing::kFromThenOn;
+  failing_step = number;
+  return steps_done.exchange(0);
+}
+
+void set_largest_block(size_t nbytes) { largest_block = nbytes; }
 
 std::vector<std::string> take_races() { return Order::get().take(); }
 

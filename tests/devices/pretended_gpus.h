@@ -19,4 +19,12 @@ void register_pretended_gpus();
 // What was used without being ordered, since the last call.
 std::vector<std::string> take_races();
 
+// Failures that are planted: allocations of device memory and launches of programs are counted together, and the one
+// with this number (from 1) fails, once or with all that follow; 0: none does.  Returns how many there were since the
+// last call.
+enum class Failing { kOnce, kFromThenOn };
+int plant_failure(int number, Failing how = Failing::kOnce);
+// Larger blocks of device memory than this cannot be had.
+void set_largest_block(size_t nbytes);
+
 }  // namespace argand::testing

@@ -82,6 +82,7 @@ class DeviceAllocator final : public Allocator {
         memory_(memory_of(device)),
         blocks_(*memory_, Device(kCUDA, static_cast<DeviceIndex>(device)).str()),
         monitor_(blocks_, *memory_) {
+    if (const size_t total = memory_->total_bytes()) capacity_ = total;
     blocks_.set_holder_source(current_holder);
     blocks_.set_guard(guard_mode());
     blocks_.set_on_pressure([] {

@@ -1,0 +1,224 @@
+// Note [Failures at issue time]: whichever allocation or launch fails, every tensor afterwards has the value that the
+// statements which did not throw gave it, or says that it is lost.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <thread>
+
+#include "argand/base/error.h"
+#include "argand/base/log.h"
+#include "argand/exec/window.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "tests/devices/pretended_gpus.h"
+
+namespace argand {
+namespace {
+
+using argand::testing::Failing;
+using argand::testing::plant_failure;
+using argand::testing::set_largest_block;
+const Device kGpu(kCUDA, 0);
+using Tensors = std::map<std::string, Tensor>;
+using Statement = std::function<void(Tensors&, const Device&)>;
+
+// A training step in small: gradients, a rule with state, sums that look at data, views, numbers of the host.
+const std::vector<Statement>& program() {
+  static const std::vector<Statement> statements = {
+      [](Tensors& t, const Device& d) { t["x"] = (arange(12, kFloat) * 0.25).to(d); },
+      [](Tensors& t, const Device& d) { t["w"] = (arange(12, kFloat) * -0.5 + 1).to(d); },
+      [](Tensors& t, const Device& d) { t["m"] = zeros({12}, TensorOptions(kFloat).device(d)); },
+      [](Tensors& t, const Device&) { t["h"] = (t.at("x") * t.at("w")).tanh(); },
+      [](Tensors& t, const Device&) { t["other"] = t.at("x") * 3 + 1; },
+      [](Tensors& t, const Device&) { t["g"] = (1 - t.at("h") * t.at("h")) * t.at("x"); },
+      [](Tensors& t, const Device&) { t.at("m").mul_(0.5); },
+      [](Tensors& t, const Device&) { t.at("m").add_(t.at("g")); },
+      [](Tensors& t, const Device&) { t.at("w").sub_(t.at("m") * 0.125); },
+      [](Tensors& t, const Device&) { t.at("w").slice(0, 0, 6).clamp_(-1, 1); },
+      [](Tensors& t, const Device&) { t["loss"] = t.at("h").sum(); },
+      [](Tensors& t, const Device&) { t["late"] = t.at("w") + t.at("other"); },
+      [](Tensors& t, const Device&) { t.at("other").fill_(7); },
+      [](Tensors& t, const Device&) { t["last"] = t.at("other") * 2; },
+  };
+  return statements;
+}
+
+// Runs the statements for which `runs` is true, but for those that throw, which it then says.
+void run(Tensors& tensors, const Device& device, std::vector<char>& runs) {
+  for (size_t i = 0; i < program().size(); ++i) {
+    if (!runs[i]) continue;
+    try {
+      program()[i](tensors, device);
+    } catch (const std::exception&) {
+      runs[i] = false;
+    }
+  }
+}
+
+class Failures : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { argand::testing::register_pretended_gpus(); }
+  void TearDown() override {
+    plant_failure(0);
+    set_largest_block(SIZE_MAX);
+    argand::testing::take_races();
+  }
+  static bool is_lost(const Tensor& t) {
+    try {
+      t.cpu();
+      return false;
+    } catch (const Error&) {
+      return true;
+    }
+  }
+  // All tensors hold what the statements that did not throw make of them on the CPU.
+  static int count_lost(const Tensors& tensors, std::vector<char> ran) {
+    Tensors right;
+    run(right, kCPU, ran);
+    int lost = 0;
+    for (const auto& [name, t] : tensors) {
+      if (is_lost(t)) {
+        ++lost;
+        EXPECT_TRUE(is_lost(t)) << name << " was lost, and then was not";
+        continue;
+      }
+      const auto found = right.find(name);
+      if (found != right.end()) {
+        EXPECT_TRUE(t.cpu().equal(found->second))
+            << name << " is silently wrong: " << t << "instead of " << found->second;
+      }
+    }
+    return lost;
+  }
+};
+
+TEST_F(Failures, NoneLeavesASilentlyWrongTensor) {
+  std::vector<char> all(program().size(), true);
+  Tensors before;
+  plant_failure(0);
+  run(before, kGpu, all);
+  exec::flush();
+  EXPECT_EQ(count_lost(before, all), 0);
+  const int steps = plant_failure(0);
+  ASSERT_GT(steps, 20);
+  int lost = 0, threw = 0;
+  for (const Failing how : {Failing::kOnce, Failing::kFromThenOn})
+    for (int step = 1; step <= steps; ++step) {
+      SCOPED_TRACE(str("step ", step, how == Failing::kOnce ? " fails once" : " and all later ones fail"));
+      Tensors tensors;
+      std::vector<char> runs(program().size(), true);
+      plant_failure(step, how);
+      run(tensors, kGpu, runs);
+      try {
+        exec::flush();
+      } catch (const Error&) {
+      }
+      plant_failure(0);
+      lost += count_lost(tensors, runs);
+      for (const char r : runs) threw += !r;
+      // What is lost can be written anew, and nothing remains behind.
+      for (auto& [name, t] : tensors) {
+        t.fill_(5);
+        EXPECT_EQ(t.sum().item<float>(), 5.0F * static_cast<float>(t.numel())) << name;
+      }
+      EXPECT_EQ((ones({3}, TensorOptions(kFloat).device(kGpu)) * 2).sum().item<float>(), 6);
+    }
+  EXPECT_GT(lost, 0);  // the test would see none if nothing ever failed late
+  EXPECT_GT(threw, 0);
+}
+
+TEST_F(Failures, OthersGoOnWhileOneLacksMemory) {
+  const Tensor x = ones({1000}).to(kGpu), y = ones({10}).to(kGpu);
+  x.sum().item<float>();
+  set_largest_block(1000);
+  Tensor large = x * 2, of_large = large.slice(0, 0, 10) + 1, small = y + 1;
+  EXPECT_THROW(exec::flush(), OutOfMemoryError);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ((small + i).sum().item<float>(), 20.0F + 10.0F * static_cast<float>(i));  // throws no more
+    exec::flush();
+    EXPECT_THROW(of_large.cpu(), OutOfMemoryError);
+    EXPECT_THROW(large.sum(), OutOfMemoryError);
+  }
+  x.fill_(100);  // waits until `large` has read the ones
+  y.mul_(3);
+  EXPECT_EQ(y.sum().item<float>(), 30);
+  EXPECT_THROW(x.cpu(), OutOfMemoryError);
+  set_largest_block(SIZE_MAX);
+  EXPECT_EQ(of_large.sum().item<float>(), 30);
+  EXPECT_EQ(large.sum().item<float>(), 2000);
+  EXPECT_EQ(x.sum().item<float>(), 100000);
+}
+
+TEST_F(Failures, WhatNobodyWantsAnyMoreIsForgotten) {
+  Tensor x = ones({1000}).to(kGpu);
+  const StoragePtr storage = x.storage();
+  {
+    set_largest_block(1000);
+    const Tensor large = x * 2, larger = large + x;
+    EXPECT_THROW(larger.cpu(), OutOfMemoryError);
+  }
+  x = Tensor();
+  exec::flush();
+  EXPECT_EQ(storage->use_count(), 1U);
+  EXPECT_EQ(storage->pending(), nullptr);
+}
+
+TEST_F(Failures, AFullWindowFailsTheCallOnlyIfItIsThatOnesMemory) {
+  const Tensor x = ones({1000}).to(kGpu), y = ones({10}).to(kGpu);
+  x.sum().item<float>();
+  exec::flush();
+  set_largest_block(1000);
+  const Tensor large = x * 2;
+  Tensor small = y;
+  for (size_t i = 0; i < 2 * exec::kWindowInstructions; ++i) small = small + 1;
+  EXPECT_EQ(small[0].item<float>(), 1 + 2 * static_cast<float>(exec::kWindowInstructions));
+  std::vector<Tensor> of_large;
+  EXPECT_THROW(
+      {
+        for (size_t i = 0; i < 2 * exec::kWindowInstructions; ++i) of_large.push_back(large + 1);
+      },
+      OutOfMemoryError);
+  EXPECT_LE(of_large.size(), exec::kWindowInstructions);
+  set_largest_block(SIZE_MAX);
+  for (const Tensor& t : of_large) EXPECT_EQ(t.sum().item<float>(), 3000);
+}
+
+TEST_F(Failures, LostInPlaceWritesAreToldAndNameTheOp) {
+  const Tensor x = ones({10}).to(kGpu);
+  plant_failure(1);
+  x.add_(1);
+  const Tensor y = x * 2;
+  EXPECT_THROW(exec::flush(), DeviceError);
+  for (int i = 0; i < 2; ++i) {
+    try {
+      y.cpu();
+      FAIL() << "y was computed of what was lost";
+    } catch (const DeviceError& e) {
+      EXPECT_NE(std::string(e.what()).find("planted failure"), std::string::npos);
+    }
+    EXPECT_THROW(x.cpu(), DeviceError);
+    EXPECT_THROW(x.add_(1).cpu(), DeviceError);
+  }
+  x.copy_(ones({10}));  // all of it is written anew
+  EXPECT_EQ(x.sum().item<float>(), 10);
+  EXPECT_THROW(y.cpu(), DeviceError);
+}
+
+TEST_F(Failures, TheEndOfAThreadIsNoWayToLoseThem) {
+  std::vector<std::string> warnings;
+  const WarningFunction before = set_warning_handler([&](std::string_view message) { warnings.emplace_back(message); });
+  const Tensor x = ones({10}).to(kGpu);
+  std::thread([&] {
+    plant_failure(1);
+    x.add_(1);
+  }).join();
+  plant_failure(0);
+  set_warning_handler(before);
+  ASSERT_EQ(warnings.size(), 1U);
+  EXPECT_NE(warnings[0].find("planted failure"), std::string::npos);
+  EXPECT_THROW(x.cpu(), DeviceError);
+}
+
+}  // namespace
+}  // namespace argand
