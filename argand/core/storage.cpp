@@ -123,7 +123,7 @@ void StorageImpl::resize(size_t nbytes) {
                "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
   if (nbytes == nbytes_) return;
   ARGAND_CHECK(ValueError, resizable(),
-               "Trying to resize storage that is not resizable: an array or a capsule shows it");
+               "resize_: Trying to resize storage that is not resizable: an array or a capsule shows its memory");
   if (PendingWork* work = pending()) work->flush(this);
   void* fresh = nbytes > 0 ? allocate(nbytes) : nullptr;
   if (fresh) note_memory(device_, nbytes, 1);

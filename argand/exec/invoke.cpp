@@ -16,10 +16,23 @@ namespace argand::exec {
 
 // ---- tensors
 
+// How many elements lie between the first and the last one, both counted: with gaps or overlaps not as many as there
+// are.
+static int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
+  if (numel_of(sizes) == 0) return 0;
+  int64_t span = 1, reach;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    ARGAND_CHECK(
+        ShapeError,
+        !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) && !__builtin_add_overflow(span, reach, &span),
+        "size ", sizes, " with stride ", strides, " is too large");
+  return span;
+}
+
 Tensor new_tensor(const TensorMeta& meta, const Device& device) {
-  const int64_t numel = numel_of(meta.sizes);
+  const int64_t elements = meta.strides.empty() ? numel_of(meta.sizes) : span_of(meta.sizes, meta.strides);
   int64_t nbytes;
-  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(numel, element_size(meta.dtype), &nbytes), "a tensor of shape ",
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(elements, element_size(meta.dtype), &nbytes), "a tensor of shape ",
                meta.sizes, " and dtype ", meta.dtype, " does not fit the address space");
   auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator_for(device));
   Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
@@ -29,6 +42,7 @@ Tensor new_tensor(const TensorMeta& meta, const Device& device) {
 }
 
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
+  numel_of(sizes);  // throws for what no tensor has: every view is made here
   auto impl =
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
@@ -381,11 +395,16 @@ std::vector<Tensor> call(const OpInfo& op, void* args) {
 void resize_output(const Tensor& out, IntArrayRef sizes) {
   if (out.sizes() == sizes) return;
   TensorImpl& impl = out.impl();
+  int64_t needed;
+  ARGAND_CHECK(ShapeError,
+               !__builtin_add_overflow(impl.offset, numel_of(sizes), &needed) &&
+                   !__builtin_mul_overflow(needed, out.itemsize(), &needed),
+               "a tensor of shape ", sizes, " and dtype ", out.dtype(), " does not fit the address space");
+  Dims strides = contiguous_strides(sizes);
+  if (static_cast<size_t>(needed) > impl.storage->nbytes()) impl.storage->resize(static_cast<size_t>(needed));
   impl.sizes = sizes;
-  impl.strides = contiguous_strides(sizes);
+  impl.strides = std::move(strides);
   impl.refresh();
-  const auto needed = static_cast<size_t>((impl.offset + impl.numel) * out.itemsize());
-  if (needed > impl.storage->nbytes()) impl.storage->resize(needed);
 }
 
 }  // namespace argand::exec

@@ -92,11 +92,13 @@ def register_post_accumulate_grad_hook(self, hook):
 
 
 class _Memory:
-    """The memory of a tensor, for NumPy, which keeps this object for as long as an array looks at it."""
-    __slots__ = ("__array_interface__", "tensor")
+    """The memory of a tensor, for NumPy, which keeps this object for as long as an array looks at it.
+
+    The memory stays where it is, even if the tensor is given other memory: it is not resized, and this object owns it."""
+    __slots__ = ("__array_interface__", "owner")
 
     def __init__(self, tensor):
-        self.tensor = tensor
+        self.owner = _C._hold_memory(tensor)
         itemsize = tensor.itemsize
         self.__array_interface__ = {
             "version": 3, "shape": tuple(tensor.shape), "typestr": _TYPESTR[tensor.dtype],
@@ -157,7 +159,9 @@ def __cuda_array_interface__(self):
         raise AttributeError("__cuda_array_interface__")
     if self.requires_grad:
         raise RuntimeError("Can't get __cuda_array_interface__ on Variable that requires grad. Use var.detach() first.")
-    described = dict(_Memory(self).__array_interface__, version=2)
+    itemsize = self.itemsize
+    described = {"version": 2, "shape": tuple(self.shape), "typestr": _TYPESTR[self.dtype],
+                 "data": (self.data_ptr(), False), "strides": tuple(s * itemsize for s in self.stride())}
     if self.is_contiguous():
         described["strides"] = None
     return described

@@ -61,7 +61,8 @@ nb::object to_dlpack(const Tensor& t) {
   ARGAND_CHECK(DeviceError, t.is_cpu() || t.is_cuda(), "to_dlpack: expected a tensor on the CPU or a CUDA device, got ",
                t.device());
   auto exported = std::make_unique<Exported>();
-  exported->tensor = t;
+  t.storage()->fix_size();
+  exported->tensor = t.detach();  // the memory of now, whatever `t` is given later
   exported->shape = Dims(t.sizes());
   exported->strides = Dims(t.strides());
   DLTensor& out = exported->managed.dl_tensor;

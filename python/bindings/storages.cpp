@@ -31,11 +31,19 @@ Tensor from_bytes(nb::bytes bytes, nb::handle dtype) {
   return out;
 }
 
+// A tensor that owns the memory which `t` has now, and keeps it from being resized: for arrays and capsules, which show
+// it.
+Tensor hold_memory(const Tensor& t) {
+  t.storage()->fix_size();
+  return t.detach();
+}
+
 }  // namespace
 
 void add_storages(nb::module_& module) {
   module.def("_to_bytes", to_bytes);
   module.def("_from_bytes", from_bytes);
+  module.def("_hold_memory", hold_memory);
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
   module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });
 }

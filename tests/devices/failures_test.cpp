@@ -11,6 +11,7 @@
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/ops/print/print.h"
 #include "tests/devices/pretended_gpus.h"
 
 namespace argand {
@@ -86,7 +87,7 @@ class Failures : public ::testing::Test {
       const auto found = right.find(name);
       if (found != right.end()) {
         EXPECT_TRUE(t.cpu().equal(found->second))
-            << name << " is silently wrong: " << t << "instead of " << found->second;
+            << name << " is silently wrong: " << to_string(t) << "instead of " << to_string(found->second);
       }
     }
     return lost;
@@ -101,7 +102,7 @@ TEST_F(Failures, NoneLeavesASilentlyWrongTensor) {
   exec::flush();
   EXPECT_EQ(count_lost(before, all), 0);
   const int steps = plant_failure(0);
-  ASSERT_GT(steps, 20);
+  ASSERT_GT(steps, 10);
   int lost = 0, threw = 0;
   for (const Failing how : {Failing::kOnce, Failing::kFromThenOn})
     for (int step = 1; step <= steps; ++step) {
@@ -188,8 +189,8 @@ TEST_F(Failures, LostInPlaceWritesAreToldAndNameTheOp) {
   const Tensor x = ones({10}).to(kGpu);
   plant_failure(1);
   x.add_(1);
-  const Tensor y = x * 2;
   EXPECT_THROW(exec::flush(), DeviceError);
+  const Tensor y = x * 2;
   for (int i = 0; i < 2; ++i) {
     try {
       y.cpu();

@@ -124,6 +124,15 @@ TEST_F(Fronts, AnArchiveRemembersTheDevice) {
   EXPECT_THROW(read(with("meta:1"), "here"), IoError);
 }
 
+TEST_F(Fronts, ResizingKeepsWhatWasThere) {
+  const Tensor x = arange(4, kFloat).to(kGpu), y = x * 2;  // the second one waits
+  for (const Tensor& t : {x, y}) {
+    const Tensor before = t.cpu();
+    t.resize_({100});
+    EXPECT_TRUE(equal_there(t.slice(0, 0, 4), before));
+  }
+}
+
 TEST_F(Fronts, AModuleGoesWhereItWasSaved) {
   nn::Linear saved(3, 2), loaded(3, 2);
   const Tensor weight = saved->weight.detach().clone();

@@ -63,6 +63,7 @@ struct Expand : View<ExpandArgs> {
       }
       const int64_t size = from[i - lead];
       if (to[i] == -1) to[i] = size;
+      ARGAND_CHECK(ShapeError, to[i] >= 0, "expand: sizes must be -1 or non-negative, got ", to[i], " in ", a.size);
       ARGAND_CHECK(ShapeError, to[i] == size || size == 1, "expand: the expanded size of the tensor (", to[i],
                    ") must match the existing size (", size, ") at non-singleton dimension ", i,
                    ". Target sizes: ", a.size, ". Tensor sizes: ", from);
@@ -73,6 +74,7 @@ struct Expand : View<ExpandArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 1}), {3, 4}});
     s.add({s->real({3}), {2, -1}});
+    s.fails({s->real({3, 1}), {3, -5}}, "expand: sizes must be -1 or non-negative, got -5 in [3, -5]");
     s.fails({s->real({3}), {4}}, "expand: the expanded size of the tensor (4) must match the existing size (3)");
   }
 };
