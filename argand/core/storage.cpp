@@ -6,6 +6,7 @@
 
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
+#include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
 
 namespace argand {
@@ -115,7 +116,15 @@ void StorageImpl::expose() {
 
 void StorageImpl::note_use() {
   void* data = data_.load(std::memory_order_acquire);
-  if (data && allocator_) allocator_->used(data);
+  if (!data || !allocator_) return;
+  allocator_->used(data);
+  if (device_.is_cpu()) return;
+  const LostMemoryHook hook = lost_memory_hook.load(std::memory_order_acquire);
+  if (!hook) return;
+  if (const std::exception_ptr why = hook(device_, data, nbytes_)) {
+    lose(why);
+    std::rethrow_exception(why);
+  }
 }
 
 void StorageImpl::resize(size_t nbytes) {

@@ -60,6 +60,7 @@ bool LaunchTape::add_epilogue(const EpilogueOp& op) {
   }
   has_slot_ = false;
   issue_long_work();
+  if (!records_.empty() && is_exposed(records_.back())) issue_window(FlushCause::kForeign);
   return true;
 }
 
@@ -101,7 +102,9 @@ void LaunchTape::add(const TapeRecord& record, bool long_work, const EpilogueSlo
   } else {
     append_call();
   }
-  if (long_work && !slot) {
+  if (is_exposed(record)) {
+    issue_window(FlushCause::kForeign);
+  } else if (long_work && !slot) {
     issue_window(FlushCause::kLongWork);
   } else if (records_.size() == kMostRecords) {
     issue_window(FlushCause::kFull);
@@ -164,7 +167,13 @@ void LaunchTape::issue_window(FlushCause cause) {
     windows_in_vain_ = 0;
     resting_ = kRest;
   }
-  for (const TapeRecord& r : records_) device_.issue(r, bytes_.data() + r.at);
+  size_t issued = 0;
+  try {
+    for (; issued < records_.size(); ++issued) device_.issue(records_[issued], bytes_.data() + records_[issued].at);
+  } catch (...) {
+    device_.lost(std::span(records_).subspan(issued), bytes_.data(), std::current_exception());
+    throw;
+  }
 }
 
 // Words of 8 bytes.  The hash is quick rather than good: keys are compared.
@@ -200,12 +209,19 @@ bool LaunchTape::replay() {
     known.key = key_;
   }
   if (known.refused || ++known.seen <= kSeenBefore) return false;
+  try {
+    if (launch(known)) return true;
+  } catch (const std::exception&) {  // for want of memory, say: then without a graph
+  }
+  known.graph = nullptr;
+  known.refused = true;
+  return false;
+}
+
+bool LaunchTape::launch(Known& known) {
   if (!known.graph) {
     known.graph = device_.build(records_, bytes_.data());
-    if (!known.graph) {
-      known.refused = true;
-      return false;
-    }
+    if (!known.graph) return false;
     known.bytes = bytes_;
     ++stats_.graphs_built;
   } else {

@@ -8,7 +8,11 @@
 // Why this is safe: the host has done all else when work is put on a tape.  Memory is given and taken in the order of
 // the stream, and so is what is on its tape; whatever lets anybody else see the stream (waiting, events, copies from
 // and to the host, memory that leaves for the driver or for another stream, an address or a stream handle that leaves
-// the library) issues the tape first.
+// the library) issues the tape first.  Work that may touch memory whose address has left the library is issued with all
+// that is before it as soon as it is put there, since the holder of the address may look at any time.
+//
+// A graph that cannot be built, set or launched is given up, and its work is issued one by one.  Where that fails, too,
+// the rest of the window is lost, and the device is told which arguments it had (Note [Lost writes]).
 //
 // Windows end there, at the joint of a training step (after the backward pass, and before it if the device has nothing
 // to do; the optimizer's step goes with the next forward pass), with work that keeps the device busy for a while
@@ -28,8 +32,10 @@
 // This file knows nothing of CUDA, so that a test can stand in for the device.
 #pragma once
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -91,13 +97,17 @@ class LaunchGraph {
   virtual void launch() = 0;
 };
 
-// What issues; all functions may throw.
+// What issues; all functions may throw but the last two.
 class LaunchDevice {
  public:
   virtual ~LaunchDevice() = default;
   virtual void issue(const TapeRecord& record, const char* bytes) = 0;
   // Null if the window holds something that no graph can.  Issues nothing.
   virtual std::unique_ptr<LaunchGraph> build(const std::vector<TapeRecord>& records, const char* bytes) = 0;
+  // Whether any 8 bytes of these are an address in memory that others may look at.
+  virtual bool touches_exposed(const char* /*bytes*/, size_t /*nbytes*/) { return false; }
+  // These were never issued, because of `why`.
+  virtual void lost(std::span<const TapeRecord> /*records*/, const char* /*bytes*/, std::exception_ptr /*why*/) {}
 };
 
 // Thread-safe.
@@ -113,7 +123,7 @@ class LaunchTape {
                 const EpilogueSlot* slot = nullptr);
   // Whether the last kernel does this now; false: nothing has changed.
   bool add_epilogue(const EpilogueOp& op);
-  // Issues what is there; throws what issuing throws, and the rest of the window is then lost.
+  // Issues what is there; throws what issuing throws, and the rest of the window is then lost, as the device is told.
   void flush(FlushCause cause);
   // Without holding back everything is issued at once; flushes.  From without to with, what went before is forgotten.
   void hold_back(bool on);
@@ -133,7 +143,9 @@ class LaunchTape {
   void append_call();
   void issue_long_work();
   void issue_window(FlushCause cause);
+  bool is_exposed(const TapeRecord& r) { return device_.touches_exposed(bytes_.data() + r.at, (r.nbytes + 7) / 8 * 8); }
   bool replay();
+  bool launch(Known& known);
   void update(Known& known);
   void append_key(const void* data, size_t nbytes);
 

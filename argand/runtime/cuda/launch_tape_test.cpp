@@ -26,28 +26,44 @@ class FakeDevice final : public LaunchDevice {
  public:
   explicit FakeDevice(Log& log) : log_(log) {}
   void issue(const TapeRecord& r, const char* bytes) override {
-    if (fails) throw std::runtime_error("launch failed");
+    if (fails || (failing && reinterpret_cast<uintptr_t>(r.function) == failing))
+      throw std::runtime_error("launch failed");
     log_.push_back(text_of(r, bytes));
   }
   std::unique_ptr<LaunchGraph> build(const std::vector<TapeRecord>& records, const char* bytes) override {
     if (refuses) return nullptr;
-    return std::make_unique<Graph>(log_, records, bytes);
+    if (graphs_fail) throw std::runtime_error("no memory for a graph");
+    return std::make_unique<Graph>(*this, records, bytes);
   }
-  bool fails = false, refuses = false;
+  bool touches_exposed(const char* bytes, size_t nbytes) override {
+    for (size_t i = 0; i < nbytes; i += 8)
+      if (exposed && std::memcmp(bytes + i, &exposed, 8) == 0) return true;
+    return false;
+  }
+  void lost(std::span<const TapeRecord> records, const char* bytes, std::exception_ptr) override {
+    for (const TapeRecord& r : records) lost_log.push_back(text_of(r, bytes + r.at));
+  }
+  bool fails = false, refuses = false, graphs_fail = false;
+  uintptr_t failing = 0;  // this kernel does
+  int64_t exposed = 0;    // the arguments of what must not wait
+  Log lost_log;
 
  private:
   class Graph final : public LaunchGraph {
    public:
-    Graph(Log& log, const std::vector<TapeRecord>& records, const char* bytes) : log_(log) {
+    Graph(FakeDevice& device, const std::vector<TapeRecord>& records, const char* bytes) : device_(device) {
       for (const TapeRecord& r : records) lines_.push_back(text_of(r, bytes + r.at));
     }
     void set_arguments(size_t record, const TapeRecord& r, const char* bytes) override {
       lines_[record] = text_of(r, bytes);
     }
-    void launch() override { log_.insert(log_.end(), lines_.begin(), lines_.end()); }
+    void launch() override {
+      if (device_.graphs_fail) throw std::runtime_error("no memory for a graph");
+      device_.log_.insert(device_.log_.end(), lines_.begin(), lines_.end());
+    }
 
    private:
-    Log& log_;
+    FakeDevice& device_;
     Log lines_;
   };
   Log& log_;
@@ -144,6 +160,40 @@ TEST_F(TapeTest, AFailedWindowIsGone) {
   expected.clear();
   step(1);
   EXPECT_EQ(log, expected);
+}
+
+TEST_F(TapeTest, TheDeviceIsToldWhatIsLost) {
+  device.failing = 3;
+  for (uintptr_t k = 1; k <= 5; ++k) kernel(k, 1, 8, 9);
+  EXPECT_THROW(tape.flush(FlushCause::kWait), std::runtime_error);
+  EXPECT_EQ(log, Log(expected.begin(), expected.begin() + 2));
+  EXPECT_EQ(device.lost_log, Log(expected.begin() + 2, expected.end()));
+}
+
+TEST_F(TapeTest, AGraphThatFailsIsDoneWithout) {
+  for (int i = 0; i < 10; ++i) {
+    device.graphs_fail = i == 3 || i > 6;  // when it is built; when it is launched
+    step(i);
+  }
+  EXPECT_EQ(log, expected);
+  EXPECT_TRUE(device.lost_log.empty());
+}
+
+TEST_F(TapeTest, WhatMayTouchExposedMemoryIsIssuedWithAllBeforeIt) {
+  const int both[] = {4, 2};
+  std::memcpy(&device.exposed, both, 8);
+  kernel(1, 1, 2, 3);
+  EXPECT_TRUE(log.empty());
+  kernel(2, 1, 4, 2);
+  EXPECT_EQ(log, expected);
+  kernel(3, 1, 2, 4);
+  EXPECT_EQ(log.size(), 2u);
+  for (int i = 0; i < 8; ++i) {
+    for (int k = 0; k < 5; ++k) kernel(7, 1, i, k);
+    kernel(2, 1, 4, 2);
+    EXPECT_EQ(log, expected);
+  }
+  EXPECT_GT(tape.stats().replayed, 0u);
 }
 
 TEST_F(TapeTest, AProgramThatNeverRepeatsIsLetThroughAfterAWhile) {

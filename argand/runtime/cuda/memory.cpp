@@ -20,6 +20,7 @@
 #include "argand/runtime/cuda/page_lock.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/cuda/touched_memory.h"
 #include "argand/runtime/cuda/virtual_memory.h"
 #include "argand/runtime/current_op.h"
 
@@ -95,7 +96,8 @@ class DeviceAllocator final : public Allocator {
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
   }
-  void deallocate(void* data, size_t) noexcept override {
+  void deallocate(void* data, size_t nbytes) noexcept override {
+    forget_lost_memory(data, nbytes);
     if (!caching()) return deallocate_uncached(device_, data);
     blocks_.deallocate(data);
   }

@@ -10,6 +10,7 @@
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/on_device.h"
 #include "argand/runtime/cuda/streams.h"
+#include "argand/runtime/cuda/touched_memory.h"
 #include "argand/runtime/current_op.h"
 #include "argand/runtime/process_end.h"
 
@@ -118,6 +119,10 @@ class StreamDevice final : public LaunchDevice {
     if (!graph->capture(capture_, records, bytes, early_)) return nullptr;
     return graph;
   }
+  bool touches_exposed(const char* bytes, size_t nbytes) override { return touches_exposed_memory(bytes, nbytes); }
+  void lost(std::span<const TapeRecord> records, const char* bytes, std::exception_ptr why) override {
+    for (const TapeRecord& r : records) lose_memory(bytes + r.at, r.nbytes, why);
+  }
 
  private:
   cudaStream_t stream_, capture_ = nullptr;
@@ -192,10 +197,13 @@ class Tapes {
   bool enabled() const { return enabled_; }
 
  private:
-  // Whoever has an address may launch kernels of its own at any time.
+  // Whoever has an address may launch kernels of its own at any time: Note [Launch tape].
   Tapes() {
-    static constexpr ExposureHooks hooks{[](const Device&, const void*, size_t) { all().enable(false); },
-                                         [](const Device&, const void*, size_t) {}};
+    static constexpr ExposureHooks hooks{[](const Device& device, const void* data, size_t nbytes) {
+                                           expose_memory(data, nbytes);
+                                           issue_tapes_quietly(device.index(), FlushCause::kForeign);
+                                         },
+                                         [](const Device&, const void* data, size_t) { unexpose_memory(data); }};
     StorageImpl::exposure_hooks.store(&hooks);
   }
   std::mutex mutex_;
