@@ -25,6 +25,7 @@ add_library(argand_cuda SHARED ${cuda_sources} ${embedded})
 argand_precompile(argand_cuda argand_base)
 target_link_libraries(argand_cuda PRIVATE argand_flags argand_headers argand CUDA::cudart_static CUDA::nvrtc ZLIB::ZLIB
   ${CMAKE_DL_LIBS})
+target_link_options(argand_cuda PRIVATE LINKER:-z,nodelete)
 # Matrix products; loaded when first used, and without it they run on our own kernels.
 get_target_property(cublaslt_path CUDA::cublasLt IMPORTED_LOCATION)
 target_compile_definitions(argand_cuda PRIVATE ARGAND_CUBLASLT_PATH="${cublaslt_path}")

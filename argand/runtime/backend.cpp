@@ -62,14 +62,13 @@ std::string load_cuda() {
   if (!std::filesystem::exists(path))
     return "this build of Argand has no CUDA backend (" + path +
            " does not exist); build with the CUDA toolkit, or use device 'cpu'";
-  const DeviceCalls calls;
+  const CallsThatMakeGlobals calls;
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) return str("the CUDA backend could not be loaded: ", dlerror());
   using Start = const char* (*)();
   const auto start = reinterpret_cast<Start>(dlsym(library, "argand_cuda_start"));
   if (!start) return path + " is not a CUDA backend of this version of Argand";
   const char* reason = start();
-  watch_process_end();
   return reason ? reason : "";
 }
 

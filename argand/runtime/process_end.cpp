@@ -9,72 +9,113 @@
 #include <cstdlib>
 #include <thread>
 
+#include "argand/base/error.h"
+
 namespace argand {
 namespace {
 
 using namespace std::chrono_literals;
+using Clock = std::chrono::steady_clock;
 
-// How long exit() waits for calls, and then for those too short to be counted.
-constexpr auto kCountedCalls = 1s;
-constexpr auto kOtherCalls = 2ms;
-// The ending thread may wait for this one, in a destructor of its program that joins it: then this one has to fail.
-constexpr auto kPatience = 5s;
+constexpr auto kPoll = 2ms;      // also the length of calls too short to be counted
+constexpr auto kUntilSaid = 3s;  // that exit() waits
+constexpr auto kPatience = 5s;   // of a thread that waits for the end
 
-constinit std::atomic<int> calls{0};      // threads in calls
-constinit std::atomic<pid_t> process{0};  // that made the first of them
-thread_local int depth = 0;               // of this thread's calls within calls
-constinit std::atomic<bool> ends{false};
-pthread_t ending_thread;  // written before `ends`
+constinit std::atomic<int> calls{0};           // threads in calls
+constinit std::atomic<int> making_globals{0};  // of them, those that may make globals
+constinit std::atomic<pid_t> process{0};       // that made the first of the calls
+constinit thread_local int depth = 0;          // of this thread's calls within calls
+enum class Phase { kRunning, kWaiting, kEnding };
+constinit std::atomic<Phase> phase{Phase::kRunning};
+pthread_t ending_thread;  // written before `phase`
 
-void note_end(int status, void*) {
-  // The threads that a forked child counts in `calls` are its parent's.
-  if (process.load() != getpid() || ends.load()) return;
-  ending_thread = pthread_self();
-  ends.store(true);
-  const auto limit = std::chrono::steady_clock::now() + kCountedCalls;
-  do {
-    if (std::chrono::steady_clock::now() > limit) {
-      std::fflush(nullptr);
-      _exit(status);
-    }
-    std::this_thread::sleep_for(kOtherCalls);
-  } while (calls.load() > 0);
-  std::this_thread::sleep_for(kOtherCalls);
+void wait_for_calls() {
+  const int own = depth > 0 ? 1 : 0;  // exit() was called in a call
+  const auto start = Clock::now();
+  for (bool said = false; calls.load() > own; std::this_thread::sleep_for(kPoll)) {
+    if (said || Clock::now() - start < kUntilSaid) continue;
+    said = true;
+    std::fprintf(stderr, "argand: the process ends as soon as %d other thread(s) leave a call to the GPU's libraries\n",
+                 calls.load() - own);
+  }
+  std::this_thread::sleep_for(kPoll);
 }
 
-// Note [The end comes here first]
-// exit() calls what was noted last first, and libraries note their globals in the midst of their first calls, which
-// another thread may be in when exit() is called.  But before all that exit() destroys the thread_local objects of its
-// thread: in the main thread that is the moment to be noted last.  (Main ends no other way: pthread_exit() does not
-// destroy them there.)  exit() in another thread relies on watch_process_end() after each first call.
-struct LastWord {
-  ~LastWord() { watch_process_end(); }
-};
-
-[[maybe_unused]] const bool in_main_thread = [] {
-  if (gettid() != getpid()) return false;
-  static thread_local LastWord word;
-  return true;
-}();
-
-}  // namespace
+void note_end(int, void*) {
+  // The threads that a forked child counts in `calls` are its parent's.
+  if (process.load() != getpid() || phase.load() != Phase::kRunning) return;
+  ending_thread = pthread_self();
+  phase.store(Phase::kWaiting);
+  wait_for_calls();
+  phase.store(Phase::kEnding);
+}
 
 void watch_process_end() { on_exit(note_end, nullptr); }
 
-void stop_if_process_ends() {
-  if (!ends.load() || depth > 0 || pthread_equal(ending_thread, pthread_self())) return;
-  thread_local bool waited = false;
+// Note [The end comes here first]
+// exit() calls what was noted last first, and libraries note their globals in the midst of calls, which another thread
+// may be in when exit() is called.  But before all that exit() destroys the thread_local objects of its thread: that is
+// the moment to be noted last.  A thread has such an object from its first call on, and the main thread from the
+// loading of this library on, if that is what loads it.  Other threads end without exit() as well, and each note stays,
+// so they leave one only if a library may be making globals at that moment.
+struct LastWord {
+  ~LastWord() {
+    if (gettid() == getpid() || making_globals.load() > 0) watch_process_end();
+  }
+};
+
+void have_last_word() {
+  static thread_local LastWord word;
+  static_cast<void>(word);
+}
+
+[[maybe_unused]] const bool in_main_thread = [] {
+  if (gettid() == getpid()) have_last_word();
+  return true;
+}();
+
+bool must_stop() {
+  return phase.load() != Phase::kRunning && depth == 0 && !pthread_equal(ending_thread, pthread_self());
+}
+
+// Comes back if the process has not ended after kPatience; from then on at once.
+void wait_for_the_end() noexcept {
+  constinit thread_local bool waited = false;
+  while (!waited && phase.load() == Phase::kWaiting) std::this_thread::sleep_for(kPoll);
   if (!waited) std::this_thread::sleep_for(kPatience);
   waited = true;
 }
 
+void enter() {
+  if (process.load(std::memory_order_relaxed) == 0) process.store(getpid());
+  have_last_word();
+  ++calls;
+}
+
+}  // namespace
+
+void stop_if_process_ends() {
+  if (!must_stop()) return;
+  wait_for_the_end();
+  ARGAND_THROW(DeviceError, "the process is ending: exit() was called, and the GPU's libraries are being taken down");
+}
+
 DeviceCalls::DeviceCalls() {
   if (depth == 0) {
-    if (process.load(std::memory_order_relaxed) == 0) process.store(getpid());
-    ++calls;
-    if (ends.load()) {
+    enter();
+    if (must_stop()) {
       --calls;  // not to be waited for
       stop_if_process_ends();
+    }
+  }
+  ++depth;
+}
+DeviceCalls::DeviceCalls(std::nothrow_t) noexcept {
+  if (depth == 0) {
+    enter();
+    if (must_stop()) {
+      --calls;
+      wait_for_the_end();
       ++calls;
     }
   }
@@ -82,6 +123,12 @@ DeviceCalls::DeviceCalls() {
 }
 DeviceCalls::~DeviceCalls() {
   if (--depth == 0) --calls;
+}
+
+CallsThatMakeGlobals::CallsThatMakeGlobals() { ++making_globals; }
+CallsThatMakeGlobals::~CallsThatMakeGlobals() {
+  watch_process_end();
+  --making_globals;
 }
 
 }  // namespace argand

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <thread>
 
+#include "argand/base/error.h"
+
 namespace argand {
 namespace {
 
@@ -24,16 +26,16 @@ void take_down() {
 }
 
 // Ends with 3, unless what take_down() is noted for would still be in use: then with 1.  Says when that is reached.
-// It is noted by this thread, which then watches, or by the other in the midst of its first call.
+// It is noted by this thread, or by the other in the midst of its first call.
 enum class Noted { kBefore, kWithinTheFirstCall };
-[[noreturn]] void exit_while_a_thread_calls(std::chrono::milliseconds length, Noted noted) {
+void start_a_thread_that_calls(std::chrono::milliseconds length, Noted noted) {
   if (noted == Noted::kBefore) {
+    const CallsThatMakeGlobals calls;
     std::atexit(take_down);
-    watch_process_end();
   }
   std::thread([length, noted] {
     for (bool first = true;; first = false) {
-      const DeviceCalls calls;
+      const CallsThatMakeGlobals calls;
       left = false;
       if (first && noted == Noted::kWithinTheFirstCall) std::atexit(take_down);
       entered = true;
@@ -45,6 +47,46 @@ enum class Noted { kBefore, kWithinTheFirstCall };
       left = true;
     }
   }).detach();
+  while (!entered) std::this_thread::sleep_for(1ms);
+}
+[[noreturn]] void exit_while_a_thread_calls(std::chrono::milliseconds length, Noted noted) {
+  start_a_thread_that_calls(length, noted);
+  std::exit(3);
+}
+void exit_in_a_thread_while_another_calls() {
+  std::thread([] {
+    { const DeviceCalls used_before; }
+    start_a_thread_that_calls(200ms, Noted::kWithinTheFirstCall);
+    std::exit(3);
+  }).join();
+}
+void exit_in_a_call() {
+  const DeviceCalls calls;
+  const DeviceCalls within;
+  std::exit(3);
+}
+
+// Of the program: its destructor waits for a thread that calls until that fails.
+struct Worker {
+  std::thread thread;
+  ~Worker() {
+    thread.join();
+    std::fputs("joined", stderr);
+  }
+};
+void exit_with_a_worker() {
+  static Worker worker;
+  worker.thread = std::thread([] {
+    try {
+      for (;;) {
+        const DeviceCalls calls;
+        entered = true;
+      }
+    } catch (const DeviceError& e) {
+      std::fputs(e.what(), stderr);
+      const DeviceCalls as_in_a_destructor(std::nothrow);
+    }
+  });
   while (!entered) std::this_thread::sleep_for(1ms);
   std::exit(3);
 }
@@ -62,19 +104,29 @@ TEST_F(ProcessEnd, WaitsForAFirstCallThatNotesGlobals) {
 }
 TEST_F(ProcessEnd, AForkedChildDoesNotWaitForThreadsItHasNot) {
   const auto fork_in_a_call = [] {
-    std::atexit([] { _exit(5); });  // reached unless the watch ends the process before
-    const DeviceCalls calls;
-    watch_process_end();
+    alarm(20);
+    const CallsThatMakeGlobals calls;
     const pid_t child = fork();
-    if (child == 0) std::exit(4);
+    if (child == 0) {
+      alarm(20);  // the end must not wait for its parent's calls
+      std::thread([] { std::exit(4); }).join();
+    }
     int status = 0;
     waitpid(child, &status, 0);
-    _exit(WEXITSTATUS(status));
+    _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
   };
-  EXPECT_EXIT(fork_in_a_call(), testing::ExitedWithCode(5), "");
+  EXPECT_EXIT(fork_in_a_call(), testing::ExitedWithCode(4), "");
 }
-TEST_F(ProcessEnd, EndsAtOnceIfTheyTakeLong) {
-  EXPECT_EXIT(exit_while_a_thread_calls(1h, Noted::kBefore), testing::ExitedWithCode(3), "");
+TEST_F(ProcessEnd, SaysThatItWaitsForLongCalls) {
+  EXPECT_EXIT(exit_while_a_thread_calls(2s, Noted::kBefore), testing::ExitedWithCode(3),
+              "ends as soon as 1 other thread.*\n.*taken down");
+}
+TEST_F(ProcessEnd, WaitsForAFirstCallIfAnotherThreadExits) {
+  EXPECT_EXIT(exit_in_a_thread_while_another_calls(), testing::ExitedWithCode(3), "taken down");
+}
+TEST_F(ProcessEnd, DoesNotWaitForItself) { EXPECT_EXIT(exit_in_a_call(), testing::ExitedWithCode(3), ""); }
+TEST_F(ProcessEnd, AThreadThatIsJoinedAtTheEndFails) {
+  EXPECT_EXIT(exit_with_a_worker(), testing::ExitedWithCode(3), "the process is ending.*joined");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -123,15 +124,20 @@ TEST_F(CompileMeanwhile, ManyGroupsAtOnce) {
   for (int bits = 15; bits >= 0; --bits) EXPECT_EQ(group(bits), first[static_cast<size_t>(bits)]);
 }
 
-// The process may end, or have children, at any moment of a compilation.
+// The process may end, or have children, at any moment of a compilation: with nothing compiled before, while other
+// threads compute, by exit() in any thread.  ARGAND_TEST_EXITS: how many processes.
 TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
-  for (const int wait_ms : {0, 5, 20, 60, 150}) {
+  const char* exits = std::getenv("ARGAND_TEST_EXITS");
+  for (int i = 0; i < (exits ? std::atoi(exits) : 9); ++i) {
+    const int wait_ms = i * i * 7 % 350;
+    const char* way = std::array{"exit", "return", "exit in a thread"}[static_cast<size_t>(i % 3)];
     const CacheFolder folder{folder_.string() + "_child"};
     const pid_t child = fork();
     if (child == 0) {
-      alarm(60);
+      alarm(120);
       const std::string wait = std::to_string(wait_ms);
       setenv("ARGAND_TEST_WAIT_MS", wait.c_str(), 1);
+      setenv("ARGAND_TEST_WAY", way, 1);
       setenv("ARGAND_CACHE_DIR", folder.path.c_str(), 1);
       execl("/proc/self/exe", "argand_cuda_test", "--gtest_filter=CompileMeanwhileChild.*", "--gtest_brief=1",
             "--gtest_also_run_disabled_tests", nullptr);
@@ -139,7 +145,9 @@ TEST_F(CompileMeanwhile, ProcessesEndInOrder) {
     }
     int status = -1;
     ASSERT_EQ(waitpid(child, &status, 0), child);
-    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "after " << wait_ms << " ms: status " << status;
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << way << " after " << wait_ms << " ms: " << (WIFSIGNALED(status) ? "signal " : "exit status ")
+        << (WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
   }
 }
 
@@ -169,15 +177,37 @@ TEST_F(CompileMeanwhile, ChildrenEndWhileNvrtcWorks) {
   EXPECT_TRUE(ended);
 }
 
-// Ends by exit() while the other thread compiles, after a child of its own did.
+// One group after another, which nobody compiled before, and kernels that are waited for.
+void compute_for_ever() {
+  std::thread([] {
+    const Tensor x = linspace(-1, 1, 1000).cuda();
+    for (int bits = 2;; ++bits) {
+      Tensor y = x;
+      for (int b = bits; b > 1; b >>= 1) y = b & 1 ? y * x : y + x;
+      if (bits % 2) y = y.view({10, 100}).softmax(1).mm(x.view({100, 10})).cumsum(0);
+      y.cpu();
+      if (bits > 1000) bits = 1;
+    }
+  }).detach();
+}
+
+// Ends while the other thread compiles, after a child of its own did.
 TEST(CompileMeanwhileChild, DISABLED_Main) {
   const char* wait = std::getenv("ARGAND_TEST_WAIT_MS");
-  if (!wait) GTEST_SKIP() << "for ProcessesEndInOrder";
+  const char* way = std::getenv("ARGAND_TEST_WAY");
+  if (!wait || !way) GTEST_SKIP() << "for ProcessesEndInOrder";
   const Tensor x = ones({100}).cuda();
   make_ready(x);
   for (const Tensor& t : {(x * x).exp(), (x + x).exp(), (x * x + x).exp()}) t.impl().data();
+  compute_for_ever();
   std::this_thread::sleep_for(std::chrono::milliseconds(std::atoi(wait)));
-  std::exit(child_ends() ? 0 : 5);
+  if (std::string(way) == "return") return;
+  const int status = child_ends() ? 0 : 5;
+  if (std::string(way) == "exit") std::exit(status);
+  std::thread([status] {
+    ones({10}).cuda();
+    std::exit(status);
+  }).join();
 }
 
 }  // namespace

@@ -116,6 +116,7 @@ class CudaBackend final : public RuntimeBackend {
     return event;
   }
   void destroy_event(EventHandle event) noexcept override {
+    const DeviceCalls calls(std::nothrow);
     note_destroyed(event);
     cudaEventDestroy(as_event(event));
   }

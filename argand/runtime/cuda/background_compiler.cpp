@@ -4,31 +4,28 @@
 #include <signal.h>
 
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <map>
 #include <mutex>
 #include <thread>
 
 #include "argand/base/env.h"
+#include "argand/base/error.h"
 #include "argand/runtime/cuda/dry_run.h"
-#include "argand/runtime/cuda/fork.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {
-
-class BackgroundCompiler;
-BackgroundCompiler& compiler();
 
 // Lives for ever; its thread starts with the first job.
 class BackgroundCompiler {
  public:
   void add(const std::string& key, const KernelRequest& request, const std::string& arch) {
     const std::lock_guard lock(mutex_);
-    if (ended_ || !jobs_.emplace(key, Job{request, arch, State::kQueued, {}}).second) return;
+    if (!jobs_.emplace(key, Job{request, arch, State::kQueued, {}}).second) return;
     queue_.push_back(key);
     changed_.notify_all();
-    if (!started_) start(arch);
+    if (!started_) start();
   }
 
   bool has(const std::string& key) {
@@ -58,10 +55,8 @@ class BackgroundCompiler {
   };
 
   // Signals are for the program's own threads.
-  void start(const std::string& arch) {
+  void start() {
     started_ = true;
-    warm_up(arch);
-    std::atexit([] { compiler().end(); });
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -69,22 +64,35 @@ class BackgroundCompiler {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
+  // A job is begun in the calls that the end of the process waits for.  Once it ends none is: the thread stays where it
+  // would enter them, with no lock held and no job that take() would wait for.
   void run() {
-    std::unique_lock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [&] { return !queue_.empty(); });
-      const auto job = jobs_.find(queue_.front());
-      queue_.pop_front();
-      if (job == jobs_.end() || job->second.state != State::kQueued) continue;
-      job->second.state = State::kRunning;
-      busy_ = true;
-      lock.unlock();
-      const bool done = compile(job->first, job->second);
-      lock.lock();
-      busy_ = false;
-      job->second.state = done ? State::kDone : State::kFailed;
-      changed_.notify_all();
+    try {
+      for (;;) {
+        wait_for_a_job();
+        const DeviceCalls calls;
+        run_next();
+      }
+    } catch (const DeviceError&) {  // the process is ending
     }
+  }
+
+  void wait_for_a_job() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !queue_.empty(); });
+  }
+
+  void run_next() {
+    std::unique_lock lock(mutex_);
+    const auto job = jobs_.find(queue_.front());
+    queue_.pop_front();
+    if (job == jobs_.end() || job->second.state != State::kQueued) return;
+    job->second.state = State::kRunning;
+    lock.unlock();
+    const bool done = compile(job->first, job->second);
+    lock.lock();
+    job->second.state = done ? State::kDone : State::kFailed;
+    changed_.notify_all();
   }
 
   // Whoever takes what failed compiles it again, and has the error.
@@ -99,29 +107,11 @@ class BackgroundCompiler {
     }
   }
 
-  // NVRTC makes globals while it first compiles, and they end before whatever was registered earlier.  So it compiles
-  // an empty kernel here, before end() is registered: 50 ms, once.
-  static void warm_up(const std::string& arch) {
-    const std::string name = "nothing";
-    try {
-      compile_text("__global__ void nothing() {}\n", {&name, 1}, arch);
-    } catch (const std::exception&) {  // the jobs say why
-    }
-  }
-
-  void end() {
-    if (in_forked_child()) return;
-    std::unique_lock lock(mutex_);
-    ended_ = true;
-    queue_.clear();
-    changed_.wait(lock, [&] { return !busy_; });
-  }
-
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::string, Job> jobs_;
   std::deque<std::string> queue_;
-  bool started_ = false, busy_ = false, ended_ = false;
+  bool started_ = false;
 };
 
 BackgroundCompiler& compiler() {

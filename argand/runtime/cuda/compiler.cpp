@@ -168,6 +168,7 @@ Kernel compile(const KernelRequest& request) {
   const std::lock_guard lock(all.mutex);
   Kernel& kernel = all.known[key];
   if (kernel.function_) return kernel;
+  const CallsThatMakeGlobals loads;
   const void* function = nullptr;
   if (all.record) {
     all.record->push_back(request);
@@ -180,7 +181,6 @@ Kernel compile(const KernelRequest& request) {
       function = from_disk_or_text(all, request);
   }
   if (!dry_run()) {
-    if (all.known.size() == 1) watch_process_end();
     // For ever, as the kernel itself.
     kernel.parameters_ = new KernelParameters(parameters_of(static_cast<cudaKernel_t>(const_cast<void*>(function))));
   }

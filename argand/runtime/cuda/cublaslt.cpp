@@ -260,8 +260,8 @@ EpilogueSlot slot_of(const LtProduct& p) {
 class Library {
  public:
   explicit Library(int device) : device_(device) {
+    const CallsThatMakeGlobals calls;
     ARGAND_CUBLASLT(api().create(&handle_));
-    watch_process_end();
   }
 
   cublasLtHandle_t handle() const { return handle_; }

@@ -10,7 +10,7 @@
 namespace argand::cuda {
 
 DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
-  const DeviceCalls calls;
+  const CallsThatMakeGlobals calls;
   handle_ = nullptr;
   std::stringstream folders(env("ARGAND_CUDA_LIBRARY_PATH").value_or(""));
   for (std::string path_there; !handle_ && std::getline(folders, path_there, ':');) {
@@ -19,7 +19,6 @@ DynamicLibrary::DynamicLibrary(const std::string& name, const char* path) {
   }
   if (!handle_) handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle_) handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (handle_) watch_process_end();
 }
 
 void* DynamicLibrary::address_of(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }

@@ -23,6 +23,7 @@
 #include "argand/runtime/cuda/touched_memory.h"
 #include "argand/runtime/cuda/virtual_memory.h"
 #include "argand/runtime/current_op.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -91,12 +92,14 @@ class DeviceAllocator final : public Allocator {
     });
   }
   void* allocate(size_t nbytes) override {
+    const DeviceCalls calls;  // before the locks of the blocks
     if (!caching()) return allocate_uncached(device_, nbytes);
     void* data = blocks_.allocate(nbytes, current_stream(device_));
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
   }
   void deallocate(void* data, size_t nbytes) noexcept override {
+    const DeviceCalls calls(std::nothrow);
     forget_lost_memory(data, nbytes);
     if (!caching()) return deallocate_uncached(device_, data);
     blocks_.deallocate(data);
@@ -118,11 +121,11 @@ class DeviceAllocator final : public Allocator {
 class HostPages final : public WithCudaEvents<PinnedSource> {
  public:
   void* allocate(size_t nbytes) noexcept override {
-    const DeviceCalls calls;
+    const DeviceCalls calls(std::nothrow);
     return lock_pages(nbytes);
   }
   void free(void* data, size_t) noexcept override {
-    const DeviceCalls calls;
+    const DeviceCalls calls(std::nothrow);
     cudaFreeHost(data);
   }
   void* record_event(StreamHandle stream) noexcept override {
@@ -147,8 +150,14 @@ std::unique_ptr<PinnedSource> pages() {
 
 class HostAllocator final : public Allocator {
  public:
-  void* allocate(size_t nbytes) override { return blocks_.allocate(nbytes); }
-  void deallocate(void* data, size_t) noexcept override { blocks_.deallocate(data); }
+  void* allocate(size_t nbytes) override {
+    const DeviceCalls calls;  // before the locks of the blocks
+    return blocks_.allocate(nbytes);
+  }
+  void deallocate(void* data, size_t) noexcept override {
+    const DeviceCalls calls(std::nothrow);
+    blocks_.deallocate(data);
+  }
   Device device() const override { return kCPU; }
   void used(void* data) override {
     const int device = thread_device();

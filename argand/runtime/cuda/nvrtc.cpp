@@ -130,6 +130,7 @@ MachineCode compile_text(const std::string& source, std::span<const std::string>
     texts.push_back(h.text);
     headers.push_back(h.name);
   }
+  const CallsThatMakeGlobals calls;
   const Compiling fork_waits;
   Program program;
   ARGAND_NVRTC(nvrtcCreateProgram(&program.handle, source.c_str(), "argand.cu", static_cast<int>(texts.size()),
@@ -153,8 +154,6 @@ MachineCode compile_text(const std::string& source, std::span<const std::string>
   out.code.resize(size);
   ARGAND_NVRTC(nvrtcGetCUBIN(program.handle, out.code.data()));
   if (ptx) *ptx = ptx_of(program.handle);
-  static const bool watched = (watch_process_end(), true);  // it made globals when it first compiled
-  static_cast<void>(watched);
   return out;
 }
 

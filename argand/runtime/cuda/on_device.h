@@ -1,4 +1,4 @@
-// DeviceScope for functions that must not throw; also, exit() waits for its end as for DeviceCalls.
+// DeviceScope for functions that must not throw, with DeviceCalls.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -18,7 +18,7 @@ class OnDevice {
   }
 
  private:
-  const DeviceCalls calls_;
+  const DeviceCalls calls_{std::nothrow};
   int before_ = 0;
   bool changed_ = false;
 };

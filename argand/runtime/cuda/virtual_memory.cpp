@@ -8,6 +8,7 @@
 #include "argand/runtime/cuda/driver.h"
 #include "argand/runtime/cuda/on_device.h"
 #include "argand/runtime/cuda/peer.h"
+#include "argand/runtime/process_end.h"
 
 namespace argand::cuda {
 namespace {
@@ -47,7 +48,7 @@ size_t VirtualMemory::free_bytes() noexcept {
 }
 
 void* VirtualMemory::reserve(size_t nbytes) noexcept {
-  const DeviceCalls calls;
+  const DeviceCalls calls(std::nothrow);
   CUdeviceptr base = 0;
   if (driver().mem_address_reserve(&base, nbytes, granularity_, 0, 0) != CUDA_SUCCESS) return nullptr;
   return reinterpret_cast<void*>(base);
