@@ -156,6 +156,8 @@ struct Scope {
 
 bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
 
+Pass* Pass::running() { return running_pass; }
+
 uint64_t Pass::current() { return running_pass ? running_pass->number_ : 0; }
 
 bool Pass::reaches(const Edge& edge) {

@@ -47,6 +47,9 @@ class Pass {
   static bool wants(const Edge& edge);
   // Whether the pass whose step, or a hook of it, runs on this thread computes what goes along `edge`.
   static bool reaches(const Edge& edge);
+  // Whether the pass whose step, or a hook of it, runs on this thread was asked for the gradients of some tensors
+  // alone.
+  static bool takes_inputs() { return running() && running()->limited_; }
   // Which pass that is: no two of a process have the same number; 0 outside of one.
   static uint64_t current();
 
@@ -90,6 +93,7 @@ class Pass {
   bool leads_to_needed(const Node& node);
   void note_place(const exec::Place& place);
   exec::Place place_of(const Node& node, const Device& device) const;
+  static Pass* running();
   static void run_hooks(Node* node, Grads& grads);
   static Tensor fit(Tensor g, const GradMeta& meta, const Node& from);
 

@@ -278,6 +278,7 @@ void add_nodes(nb::module_& module) {
   module.def("_disable_saved_tensors_hooks", &autograd::SavedTensorHooks::disable, nb::arg().none());
   module.def("_gradient_wanted", [](const Tensor& t) { return autograd::Pass::reaches(gradient_edge(t)); });
   module.def("_backward_pass", &autograd::Pass::current);
+  module.def("_backward_takes_inputs", &autograd::Pass::takes_inputs);
   module.def("_bump_version", [](const Tensor& t) { t.impl().bump_version(); });
   module.def("_remove_hook", [](const Tensor& tensor, unsigned handle) { tensor.remove_hook(handle); });
 }
