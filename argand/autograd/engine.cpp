@@ -96,6 +96,8 @@ Tensor root_gradient(const Tensor& root, const Tensor& given) {
   if (!given.defined()) {
     ARGAND_CHECK(GradError, root.numel() == 1,
                  "grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
+    ARGAND_CHECK(GradError, !root.is_complex(), "grad can be implicitly created only for real scalar outputs but got ",
+                 root.dtype());
     return ones_like(root);
   }
   ARGAND_CHECK(GradError, given.device() == root.device() || given.dim() == 0, "expected a gradient on ", root.device(),

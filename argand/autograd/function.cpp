@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/autograd/pass.h"
+#include "argand/base/permanent_name.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 
@@ -108,7 +109,7 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
                           bool records) {
   for (const Tensor& t : ctx_.dirty_)
     ARGAND_CHECK(GradError, contains(outputs, t), name(), ": a tensor marked dirty must be a result of forward");
-  for (const Tensor& t : ctx_.dirty_) t.storage()->bump_version(name().c_str());
+  for (const Tensor& t : ctx_.dirty_) t.storage()->bump_version(permanent_name(name()));
   if (records) {
     is_tensor_ = std::move(is_tensor);
     const variable_list before = outputs;

@@ -1,5 +1,6 @@
 // Kernels for ops without a gradient of their own, which read from the schema what is written and what is a view.
 #include "argand/base/log.h"
+#include "argand/base/permanent_name.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/not_implemented.h"
 #include "argand/library/library.h"
@@ -117,7 +118,7 @@ void inplace_or_view(const OperatorHandle& op, DispatchKeySet keys, Stack* stack
   }
   // Ops that wrote have said so; a kernel that wrote to the address has not.
   for (const auto& [t, version] : written)
-    if (t._version() == version) t.storage()->bump_version(schema.name().c_str());
+    if (t._version() == version) t.storage()->bump_version(permanent_name(schema.name()));
   if (view)
     each_tensor(*stack, schema.returns().size(), [&](size_t i, const Tensor& t) {
       if (i == 0 && !t.is_view()) mark_view(t, base);

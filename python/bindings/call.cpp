@@ -6,6 +6,7 @@
 
 #include "argand/exec/invoke.h"
 #include "bindings/constants.h"
+#include "bindings/errors.h"
 #include "bindings/overrides.h"
 
 namespace argand::python {
@@ -198,7 +199,7 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     if (i + 1 == positional && parameters[i].one_by_one && num_positional > i && is_tensor(arguments[i])) lists_at = i;
   }
   if (lists_at < num_positional) {
-    gathered_ = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(num_positional - lists_at)));
+    gathered_ = owned(PyTuple_New(static_cast<Py_ssize_t>(num_positional - lists_at)));
     for (size_t i = lists_at; i < num_positional; ++i)
       PyTuple_SetItem(gathered_.ptr(), static_cast<Py_ssize_t>(i - lists_at), Py_NewRef(arguments[i]));
   } else if (num_positional > positional) {
@@ -260,7 +261,7 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
       call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why);
       raise_type_error(why.message);
     }
-    const size_t skip = hidden(table.overloads[0]);
+    const size_t skip = std::min(hidden(table.overloads[0]), num_positional);  // the object may be missing
     std::string message = str(table.name, "() received an invalid combination of arguments - got (",
                               list_types(arguments + skip, num_positional - skip, keywords), "), but expected one of:");
     for (const Overload& overload : table.overloads) {

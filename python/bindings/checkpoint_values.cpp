@@ -4,6 +4,7 @@
 #include "argand/io/numpy_names.h"
 #include "bindings/checkpoints.h"
 #include "bindings/constants.h"
+#include "bindings/errors.h"
 #include "bindings/tensor_object.h"
 
 namespace argand::python {
@@ -31,10 +32,6 @@ struct Classes {
   }
 };
 
-nb::object owned(PyObject* object) {
-  if (!object) throw nb::python_error();
-  return nb::steal(object);
-}
 void check(int status) {
   if (status != 0) throw nb::python_error();
 }

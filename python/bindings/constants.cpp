@@ -8,6 +8,7 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/ops/functions.h"
 #include "argand/runtime/backend.h"
+#include "bindings/errors.h"
 #include "bindings/numbers.h"
 #include "bindings/tensor_object.h"
 
@@ -273,11 +274,10 @@ PyObject* wrap(const Device& device) { return nb::cast(device).release().ptr(); 
 
 PyObject* wrap_size(IntArrayRef sizes) {
   static const auto allocate = reinterpret_cast<allocfunc>(PyType_GetSlot(size_type, Py_tp_alloc));
-  PyObject* const self = allocate(size_type, static_cast<Py_ssize_t>(sizes.size()));
-  if (!self) throw nb::python_error();
+  nb::object self = owned(allocate(size_type, static_cast<Py_ssize_t>(sizes.size())));
   for (size_t i = 0; i < sizes.size(); ++i)
-    PyTuple_SetItem(self, static_cast<Py_ssize_t>(i), PyLong_FromLongLong(sizes[i]));
-  return self;
+    PyTuple_SetItem(self.ptr(), static_cast<Py_ssize_t>(i), owned(PyLong_FromLongLong(sizes[i])).release().ptr());
+  return self.release().ptr();
 }
 
 std::optional<ScalarType> as_dtype(PyObject* object) {

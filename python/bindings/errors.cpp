@@ -35,6 +35,21 @@ RaisedInPython::RaisedInPython(nb::python_error error)
 
 void RaisedInPython::restore() const { nb::python_error(*error_).restore(); }
 
+nb::object owned(PyObject* object) {
+  if (!object) throw nb::python_error();
+  return nb::steal(object);
+}
+
+// A message may quote what is no text: bytes of a file, the name of one.
+static nb::object to_text(std::string_view message) {
+  return nb::steal(PyUnicode_DecodeUTF8(message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace"));
+}
+
+void set_error(PyObject* type, std::string_view message) {
+  const nb::object text = to_text(message);
+  if (text.is_valid()) PyErr_SetObject(type, text.ptr());
+}
+
 void set_error() {
   try {
     throw;
@@ -44,12 +59,12 @@ void set_error() {
     e.restore();
   } catch (const Error& e) {
     for (const Kind& kind : kinds)
-      if (kind.is(e)) return PyErr_SetString(kind.type, e.what());
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+      if (kind.is(e)) return set_error(kind.type, e.what());
+    set_error(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::exception& e) {
-    PyErr_SetString(PyExc_RuntimeError, e.what());
+    set_error(PyExc_RuntimeError, e.what());
   } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "unknown C++ exception");
   }
@@ -89,7 +104,9 @@ void add_errors(nb::module_& module) {
   set_warning_handler([](std::string_view message) {
     if (!Py_IsInitialized()) return;  // the process ends
     const nb::gil_scoped_acquire gil;
-    if (PyErr_WarnEx(PyExc_UserWarning, std::string(message).c_str(), 1) != 0) throw RaisedInPython(nb::python_error());
+    const nb::object text = to_text(message);
+    if (!text.is_valid() || PyErr_WarnFormat(PyExc_UserWarning, 1, "%U", text.ptr()) != 0)
+      throw RaisedInPython(nb::python_error());
   });
 }
 

@@ -6,6 +6,12 @@ namespace argand::python {
 
 void add_errors(nb::module_& module);
 
+// A new reference, as functions of Python's return it; null with Python's error set goes on as an exception.
+nb::object owned(PyObject* object);
+
+// Sets Python's error to this message, which need not be valid UTF-8.
+void set_error(PyObject* type, std::string_view message);
+
 // Python code that C++ calls (hooks, backward of a Function) raised: what it raised passes through C++ unchanged.
 class RaisedInPython : public Error {
  public:

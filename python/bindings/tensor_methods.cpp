@@ -7,6 +7,7 @@
 #include "argand/ops/print/print.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
+#include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/overrides.h"
 
@@ -82,7 +83,7 @@ PyObject* pin_memory(PyObject* self, PyObject*) {
 PyObject* nested_list(const Tensor& t, int64_t d, int64_t offset, const std::function<PyObject*(int64_t)>& element) {
   if (d == t.dim()) return element(offset);
   const int64_t n = t.sizes()[static_cast<size_t>(d)], stride = t.strides()[static_cast<size_t>(d)];
-  nb::object list = nb::steal(PyList_New(n));
+  nb::object list = owned(PyList_New(n));
   for (int64_t i = 0; i < n; ++i) {
     PyObject* const inner = nested_list(t, d + 1, offset + i * stride, element);
     if (!inner) return nullptr;
@@ -302,6 +303,22 @@ constexpr FunctionTable kTables[] = {
     {"_text", "The tensor as text, with the options of torch.set_printoptions.", {&kText, 1}},
 };
 
+// TypeError unless objects of this type have a tensor in them.
+PyTypeObject* subclass(nb::handle type) {
+  if (!PyType_Check(type.ptr())) {
+    PyErr_Format(PyExc_TypeError, "cls must be a type (got %s)", type_name(type.ptr()).c_str());
+    throw nb::python_error();
+  }
+  auto* const found = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (!PyType_IsSubtype(found, tensor_type)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "Creating a Tensor subclass from a class that does not inherit from Tensor is not possible. Make "
+                    "sure your class inherits from Tensor.");
+    throw nb::python_error();
+  }
+  return found;
+}
+
 }  // namespace
 
 void add_tensor_methods(nb::module_& module) {
@@ -314,11 +331,10 @@ void add_tensor_methods(nb::module_& module) {
   module.def("_make_subclass", [](nb::handle type, const Tensor& data, bool requires_grad) {
     const Tensor own = argand::alias(data.detach()).detach();
     own.set_requires_grad(requires_grad);
-    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), own));
+    return owned(wrap_as(subclass(type), own));
   });
-  module.def("_as_subclass", [](nb::handle type, const Tensor& t) {
-    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), argand::alias(t)));
-  });
+  module.def("_as_subclass",
+             [](nb::handle type, const Tensor& t) { return owned(wrap_as(subclass(type), argand::alias(t))); });
 }
 
 }  // namespace argand::python

@@ -201,6 +201,61 @@ def test_wrong_functions():
         Text.apply(a).backward()
 
 
+class AddInto(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, a, b):
+        a[1:2] += b
+        ctx.mark_dirty(a)
+        return a
+
+    @staticmethod
+    def backward(ctx, g):
+        return g, g[1:2].clone()
+
+
+def test_function_that_changes_its_argument():
+    a, b = torch.ones(2, requires_grad=True), torch.full((1,), 4.0, requires_grad=True)
+    inner = a + 1
+    c = AddInto.apply(inner, b)
+    assert c is inner and c.tolist() == [2, 6]
+    (c * torch.tensor([3.0, 5.0])).sum().backward()
+    assert a.grad.tolist() == [3, 5] and b.grad.tolist() == [5]
+    plain = torch.zeros(2)
+    assert AddInto.apply(plain, torch.ones(1)) is plain and plain.tolist() == [0, 1]
+    a.grad = b.grad = None
+    base = torch.ones(2, 2) * a
+    AddInto.apply(base[1], b)
+    (base * torch.tensor([[1.0, 2.0], [3.0, 4.0]])).sum().backward()
+    assert a.grad.tolist() == [4, 6] and b.grad.tolist() == [4]
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        AddInto.apply(torch.ones(2, requires_grad=True), b)
+
+
+def test_the_op_that_changed_a_saved_tensor_is_named_when_it_is_long_gone():
+    """The name of a Function is made at run time: the storage must not point into a text that is freed."""
+    x = torch.zeros(2, requires_grad=True)
+    saved = []
+    for i in range(50):
+        name = f"Writes{i}" + "x" * i
+        function = type(name, (AddInto,), {})
+        e = x.exp()
+        function.apply(e, torch.ones(1))
+        saved.append((e, name))
+        del function
+    gc.collect()
+    for e, name in saved:
+        with pytest.raises(RuntimeError, match=f"has been modified by an inplace operation.*The op that changed it last is '{name}Backward'"):
+            e.sum().backward()
+
+
+def test_gradient_of_a_complex_number_is_not_implied():
+    z = torch.ones(2, requires_grad=True) * (1 + 2j)
+    for run in (z.sum().backward, lambda: torch.autograd.grad(z.sum(), z)):
+        with pytest.raises(RuntimeError, match="grad can be implicitly created only for real scalar outputs but got .*complex64"):
+            run()
+    assert torch.autograd.grad(z.sum(), z, torch.tensor(1j))[0].tolist() == [1j, 1j]
+
+
 def test_gradcheck_finds_a_wrong_gradient():
     class Wrong(torch.autograd.Function):
         @staticmethod

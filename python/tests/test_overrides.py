@@ -170,6 +170,17 @@ def test_subclasses_are_copied_and_pickled():
     assert type(other) is Sub and other.note == "kept"
 
 
+def test_only_subclasses_of_tensor_hold_tensors():
+    class Other:
+        pass
+    for cls in (Other, str, dict, int):
+        for make in (torch.ones(1).as_subclass, lambda c: torch.Tensor._make_subclass(c, torch.ones(1))):
+            with pytest.raises(TypeError, match="a class that does not inherit from Tensor"):
+                make(cls)
+    with pytest.raises(TypeError, match=r"cls must be a type \(got int\)"):
+        torch.ones(1).as_subclass(3)
+
+
 def test_functions_take_attributes():
     torch.nn.functional.relu.note = torch.add.note = "mine"
     assert torch.nn.functional.relu.note == torch.add.note == "mine"

@@ -470,3 +470,23 @@ def test_a_file_as_memory(tmp_path):
             torch.from_file(path, **arguments)
     with pytest.raises(ValueError, match="size of at least 0"):
         torch.from_file(path, size=-1)
+
+
+@pytest.mark.parametrize("name", ["clamp_", "clip_", "div_", "divide_", "scatter_", "add", "max", "where", "sum"])
+def test_functions_without_arguments(name):
+    function = getattr(torch, name)
+    for run in (lambda: function(), lambda: function(nonsense=1), lambda: function(nonsense=torch.ones(2))):
+        with pytest.raises(TypeError):
+            run()
+
+
+def test_tolist_without_memory_for_it():
+    script = ("import argand as torch, resource\n"
+              "wide, long = torch.zeros(2**31 - 1, 0), torch.zeros(40_000_000)\n"
+              "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+              "resource.setrlimit(resource.RLIMIT_AS, (used + (300 << 20),) * 2)\n"
+              "for t in (long, wide):\n"
+              "    try: t.tolist()\n"
+              "    except MemoryError: print('MemoryError')\n")
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert (out.returncode, out.stdout.split()) == (0, ["MemoryError"] * 2), out.stderr
