@@ -18,6 +18,7 @@ newaxis = None
 del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
 from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
                          _check_type, _check_value, _shape_as_tensor)

@@ -72,20 +72,16 @@ def set_anomaly_enabled(enabled, check_nan=True):
     _C._set_anomaly_enabled(bool(enabled) and bool(check_nan))
 
 
-_warn_always = False
-
-
 def set_warn_always(b, /):
-    """Kept for is_warn_always_enabled(): how often a warning is shown is for Python's filters to say."""
-    global _warn_always
+    """Whether what the library warns of once, it warns of each time.  Python's filters may still show a text once."""
     if not isinstance(b, bool):
         raise TypeError(f"set_warn_always(): expected a bool, got {type(b).__name__}")
-    _warn_always = b
+    _C._set_warns_always(b)
 
 
 def is_warn_always_enabled():
     """What set_warn_always() was told."""
-    return _warn_always
+    return _C._warns_always()
 
 
 def get_device_module(device=None):

@@ -2,6 +2,7 @@
 import functools
 
 from . import _C
+from ._ignored import ignored
 
 print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES = {"default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -75,8 +76,9 @@ def get_deterministic_debug_mode():
     return 0 if not _deterministic["mode"] else 1 if _deterministic["warn_only"] else 2
 
 
+@ignored(mode=("denormal numbers are kept", False))
 def set_flush_denormal(mode):
-    """False: denormal numbers are kept, and `mode` changes nothing."""
+    """False, which says that it is not supported: denormal numbers are kept."""
     return False
 
 
@@ -90,8 +92,13 @@ def get_float32_matmul_precision():
     return _C._get_float32_matmul_precision()
 
 
-def set_num_interop_threads(_):
-    """Accepted: there is one pool of threads."""
+@ignored(num=("there is one pool of threads, see set_num_threads()", 1))
+def set_num_interop_threads(num, /):
+    """Checked as PyTorch's, and ignored: there is one pool of threads."""
+    if type(num) is not int:
+        raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
+    if num < 1:
+        raise RuntimeError("set_num_interop_threads expects a positive integer")
 
 
 def get_num_interop_threads():

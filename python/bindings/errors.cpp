@@ -101,6 +101,7 @@ void add_errors(nb::module_& module) {
       set_error();
     }
   });
+  module.def("_warns_always", &warns_always).def("_set_warns_always", &set_warns_always, nb::arg("always"));
   set_warning_handler([](std::string_view message) {
     if (!Py_IsInitialized()) return;  // the process ends
     const nb::gil_scoped_acquire gil;

@@ -1,6 +1,7 @@
 // Settings of the process and of threads.
 #include <nanobind/stl/string.h>
 
+#include "argand/core/cudnn_enabled.h"
 #include "argand/core/float32_precision.h"
 #include "argand/exec/autocast.h"
 #include "argand/runtime/cpu/thread_pool.h"
@@ -27,6 +28,8 @@ void add_switches(nb::module_& module) {
   module.def("_set_allow_tf32_matmul", [](bool on) { set_allow_tf32_matmul(on); });
   module.def("_allow_tf32_cudnn", [] { return allow_tf32_cudnn(); });
   module.def("_set_allow_tf32_cudnn", [](bool on) { set_allow_tf32_cudnn(on); });
+  module.def("_cudnn_enabled", [] { return cudnn_enabled(); });
+  module.def("_set_cudnn_enabled", [](bool on) { set_cudnn_enabled(on); });
   // autocast
   module.def("_is_autocast_enabled",
              [](const char* device) { return autocast::is_autocast_enabled(Device(device).type()); });

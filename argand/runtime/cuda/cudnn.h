@@ -46,7 +46,7 @@ struct AttentionProblem {
 
 int loaded_cudnn_version();  // 91900 is 9.19; 0 without cuDNN
 
-// Whether it is there and work is run, not only its kernels compiled.
+// Whether it is there, may be used (argand/core/cudnn_enabled.h), and work is run, not only its kernels compiled.
 bool has_cudnn();
 // False, and nothing is done, if there is no engine for it.
 bool cudnn_convolution(const ConvProblem& p);

@@ -8,6 +8,7 @@
 
 #include "argand/base/error.h"
 #include "argand/base/log.h"
+#include "argand/core/cudnn_enabled.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
 #include "argand/runtime/cuda/streams.h"
@@ -63,7 +64,7 @@ int loaded_cudnn_version() {
 }
 
 bool has_cudnn() {
-  if (dry_run()) return false;
+  if (dry_run() || !cudnn_enabled()) return false;
   const DeviceCalls calls;
   if (find_cudnn()) return true;
   ARGAND_WARN_ONCE("libcudnn.so.", CUDNN_MAJOR,

@@ -3,6 +3,7 @@
 #include "ATen/Parallel.h"
 #include "argand/base/shared.h"
 #include "argand/core/cpu_generator.h"
+#include "argand/core/cudnn_enabled.h"
 #include "argand/core/float32_precision.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
@@ -10,7 +11,8 @@
 
 namespace at {
 
-// Ops are deterministic and cuDNN is not benchmarked whatever is set here; such settings are kept for who reads them.
+// Ops are deterministic, and how a convolution runs is chosen by what measures fastest, whatever is set here: such settings
+// are kept for who reads them.
 class ARGAND_SHARED Context {
  public:
   static bool hasCUDA() { return argand::cuda::is_available(); }
@@ -25,8 +27,8 @@ class ARGAND_SHARED Context {
   static bool hasMPS() { return false; }
   static bool hasXPU() { return false; }
 
-  bool userEnabledCuDNN() const { return cudnn_; }
-  void setUserEnabledCuDNN(bool on) { cudnn_ = on; }
+  static bool userEnabledCuDNN() { return cudnn_enabled(); }
+  static void setUserEnabledCuDNN(bool on) { set_cudnn_enabled(on); }
   bool benchmarkCuDNN() const { return benchmark_; }
   void setBenchmarkCuDNN(bool on) { benchmark_ = on; }
   bool deterministicCuDNN() const { return deterministic_cudnn_; }
@@ -48,7 +50,7 @@ class ARGAND_SHARED Context {
   }
 
  private:
-  bool cudnn_ = true, benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false, warn_only_ = false;
+  bool benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false, warn_only_ = false;
 };
 
 inline ARGAND_SHARED Context& globalContext() {

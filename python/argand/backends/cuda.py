@@ -2,13 +2,13 @@
 import warnings
 
 from .. import _C
+from .._ignored import harmless, ignored
+from ..nn.attention import SDPBackend, allow, is_allowed, sdpa_kernel
+from . import _switches
 
 
 class _Matmul:
-    """torch.backends.cuda.matmul.  Reduced precision in sums is accepted and not used: they are float32's either way."""
-    allow_fp16_reduced_precision_reduction = True
-    allow_bf16_reduced_precision_reduction = True
-    allow_fp16_accumulation = False
+    """torch.backends.cuda.matmul."""
 
     @property
     def allow_tf32(self):
@@ -31,6 +31,20 @@ class _Matmul:
         self.allow_tf32 = precision == "tf32"
 
 
+    def __getattr__(self, name):
+        raise AttributeError(f"Unknown attribute {name}")
+
+    def __setattr__(self, name, value):
+        if not hasattr(type(self), name):
+            raise AttributeError(f"Unknown attribute {name}")
+        object.__setattr__(self, name, value)
+
+    _NAME, _WHY = "torch.backends.cuda.matmul.", "it is a permission that is not used: sums are float32's either way"
+    allow_fp16_reduced_precision_reduction = _switches.kept(_NAME + "allow_fp16_reduced_precision_reduction", True, _WHY)
+    allow_bf16_reduced_precision_reduction = _switches.kept(_NAME + "allow_bf16_reduced_precision_reduction", True, _WHY)
+    allow_fp16_accumulation = _switches.kept(_NAME + "allow_fp16_accumulation", False, _WHY)
+
+
 matmul = _Matmul()
 
 
@@ -42,19 +56,22 @@ def is_built():
         return False
 
 
-def flash_sdp_enabled():
-    """True: attention takes the fastest way there is."""
-    return True
+def _of_attention(backend):
+    """The functions that read and set whether nn.attention's kernels may be of a kind."""
+    def sdp_enabled():
+        """Whether it is allowed: see nn.attention."""
+        return is_allowed(backend)
+
+    def enable_sdp(enabled):
+        """Allows it or not: see nn.attention."""
+        allow(backend, enabled)
+    return sdp_enabled, enable_sdp
 
 
-math_sdp_enabled = mem_efficient_sdp_enabled = cudnn_sdp_enabled = flash_sdp_enabled
-
-
-def enable_flash_sdp(enabled):
-    """Accepted: attention takes the fastest way there is."""
-
-
-enable_math_sdp = enable_mem_efficient_sdp = enable_cudnn_sdp = enable_flash_sdp
+flash_sdp_enabled, enable_flash_sdp = _of_attention(SDPBackend.FLASH_ATTENTION)
+math_sdp_enabled, enable_math_sdp = _of_attention(SDPBackend.MATH)
+mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _of_attention(SDPBackend.EFFICIENT_ATTENTION)
+cudnn_sdp_enabled, enable_cudnn_sdp = _of_attention(SDPBackend.CUDNN_ATTENTION)
 
 
 def is_flash_attention_available():
@@ -64,7 +81,6 @@ def is_flash_attention_available():
 
 def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, enable_cudnn=True):
     """The older form of nn.attention.sdpa_kernel."""
-    from ..nn.attention import SDPBackend, sdpa_kernel
     warnings.warn("`torch.backends.cuda.sdp_kernel()` is deprecated. Please see `torch.nn.attention.sdpa_kernel()`.", FutureWarning,
                   stacklevel=2)
     chosen = {SDPBackend.FLASH_ATTENTION: enable_flash, SDPBackend.MATH: enable_math,
@@ -72,23 +88,35 @@ def sdp_kernel(enable_flash=True, enable_math=True, enable_mem_efficient=True, e
     return sdpa_kernel([backend for backend, on in chosen.items() if on] or [SDPBackend.ERROR])
 
 
+_reduces = False
+
+
 def fp16_bf16_reduction_math_sdp_allowed():
-    """False: sums are float32's."""
-    return False
+    """What allow_fp16_bf16_reduction_math_sdp() was told."""
+    return _reduces
 
 
+@harmless(enabled="it is a permission that is not used: sums are float32's either way")
 def allow_fp16_bf16_reduction_math_sdp(enabled):
-    """Accepted: sums are float32's."""
+    """Kept for fp16_bf16_reduction_math_sdp_allowed()."""
+    global _reduces
+    _reduces = enabled
 
 
-def _only_default(libraries):
-    def preferred(backend=None):
-        """The name of the library that is preferred: "default".  Others are accepted and change nothing."""
-        if backend is not None and (not isinstance(backend, str) or backend.lower() not in libraries):
-            raise RuntimeError(f"Unknown input value. Choose from: {', '.join(libraries)}.")
-        return "default"
-    return preferred
+def _checked_library(backend, libraries):
+    if backend is not None and (not isinstance(backend, str) or backend.lower() not in libraries):
+        raise RuntimeError(f"Unknown input value. Choose from: {', '.join(libraries)}.")
 
 
-preferred_linalg_library = _only_default(("default", "cusolver", "magma"))
-preferred_blas_library = _only_default(("default", "cublas", "cublaslt", "hipblaslt", "ck"))
+@ignored(backend=("linear algebra is the library's own and runs on the CPU", "default"))
+def preferred_linalg_library(backend=None):
+    """"default": linear algebra is the library's own."""
+    _checked_library(backend, ("default", "cusolver", "magma"))
+    return "default"
+
+
+@ignored(backend=("products are cuBLASLt's or the library's own", "default", "cublaslt"))
+def preferred_blas_library(backend=None):
+    """"default": cuBLASLt and kernels of the library's own."""
+    _checked_library(backend, ("default", "cublas", "hipblas", "cublaslt", "hipblaslt", "ck"))
+    return "default"

@@ -1,12 +1,6 @@
-"""cuDNN, as torch.backends.cudnn.  `enabled`, `benchmark` and `deterministic` are accepted: algorithms are chosen by what
-measures fastest among those that give the same bits every time."""
+"""cuDNN, as torch.backends.cudnn."""
 from .. import _C
 from . import _switches
-
-enabled = True
-benchmark = False
-benchmark_limit = 10
-deterministic = False
 
 
 def is_available():
@@ -30,6 +24,13 @@ def flags(enabled=None, benchmark=None, benchmark_limit=None, deterministic=None
         allow_tf32=allow_tf32))
 
 
-_switches.make(__name__, {"allow_tf32": property(
-    lambda _: _C._allow_tf32_cudnn(), lambda _, on: _C._set_allow_tf32_cudnn(bool(on)),
-    doc="Whether convolutions of float32 may be TF32's.")})
+_NAME = "torch.backends.cudnn."
+_CHOICE = "algorithms are always chosen by what measures fastest among those that give the same bits every time"
+_switches.make(__name__, {
+    "enabled": _switches.honoured(_NAME + "enabled", _C._cudnn_enabled, _C._set_cudnn_enabled,
+                                  "Whether convolutions and attention may be cuDNN's; without it they run on kernels that are slower."),
+    "allow_tf32": _switches.honoured(_NAME + "allow_tf32", _C._allow_tf32_cudnn, _C._set_allow_tf32_cudnn,
+                                     "Whether convolutions of float32 may be TF32's."),
+    "benchmark": _switches.kept(_NAME + "benchmark", False, _CHOICE),
+    "benchmark_limit": _switches.kept(_NAME + "benchmark_limit", 10, _CHOICE, int),
+    "deterministic": _switches.kept(_NAME + "deterministic", False, _CHOICE)})

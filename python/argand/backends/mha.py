@@ -1,4 +1,6 @@
-"""The fast path of nn.TransformerEncoderLayer, as torch.backends.mha: there is one path."""
+"""The fast path of nn.TransformerEncoderLayer, as torch.backends.mha."""
+from .._ignored import harmless
+
 _enabled = True
 
 
@@ -7,7 +9,8 @@ def get_fastpath_enabled():
     return _enabled
 
 
+@harmless(value="there is one path, so results are the same with either")
 def set_fastpath_enabled(value):
-    """Kept, and read by nobody: results are the same."""
+    """Kept for get_fastpath_enabled(): there is one path."""
     global _enabled
     _enabled = value

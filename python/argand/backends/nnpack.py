@@ -1,4 +1,5 @@
 """NNPACK, as torch.backends.nnpack: it is not used."""
+from .._ignored import ignored
 
 
 def is_available():
@@ -6,6 +7,7 @@ def is_available():
     return False
 
 
+@ignored(_enabled=("NNPACK is not used", False))
 def set_flags(_enabled):
-    """Accepted: it is not there.  The flags before."""
+    """The flags as they are: (False,)."""
     return (False,)

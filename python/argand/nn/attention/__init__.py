@@ -1,7 +1,9 @@
 """Which kernels scaled_dot_product_attention may take, as torch.nn.attention.  Argand has one that is exact, deterministic and
-does not store the scores; what is chosen here is remembered and changes nothing."""
+does not store the scores; what is chosen here is remembered and changes no result."""
 import contextlib
 import enum
+
+from ..._ignored import harmless, warn_ignored
 
 WARN_FOR_UNFUSED_KERNELS = False  # accepted: there is one kernel
 
@@ -16,25 +18,49 @@ class SDPBackend(enum.IntEnum):
     OVERRIDEABLE = 4
 
 
-_allowed = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH, SDPBackend.CUDNN_ATTENTION]
+_ALL = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH, SDPBackend.CUDNN_ATTENTION]
+_allowed = list(_ALL)
 
 
+_ONE_KERNEL = "one kernel computes what each of them computes"
+
+
+def is_allowed(backend):
+    """Whether a backend is among those that are allowed: torch.backends.cuda asks."""
+    return backend in _allowed
+
+
+def allow(backend, on):
+    """Adds a backend to those that are allowed, or takes it away."""
+    _choose([b for b in _ALL if (on if b is backend else b in _allowed)])
+
+
+def _choose(chosen):
+    """Makes these the ones that are allowed; those before."""
+    global _allowed
+    if not set(chosen) & set(_ALL):
+        warn_ignored("torch.nn.attention", "backends", chosen, "attention runs although no backend that there is is allowed", 4)
+    before, _allowed = _allowed, chosen
+    return before
+
+
+@harmless(with_priority=_ONE_KERNEL)
 def _cur_sdpa_kernel_backends(with_priority=False):
     return list(_allowed)
 
 
 @contextlib.contextmanager
+@harmless(set_priority=_ONE_KERNEL)
 def sdpa_kernel(backends, set_priority=False):
     """A scope in which PyTorch would take one of these kernels; the results are the same ones with any."""
-    global _allowed
     chosen = [backends] if isinstance(backends, SDPBackend) else list(backends)
     if not chosen or not all(isinstance(b, SDPBackend) for b in chosen):
         raise AssertionError(f"Backend must be an instance of SDPBackend or a list of SDPBackend instances, but got {backends!r}")
-    before, _allowed = _allowed, chosen
+    before = _choose(chosen)
     try:
         yield {}
     finally:
-        _allowed = before
+        _choose(before)
 
 
 def list_flash_attention_impls():
@@ -58,4 +84,5 @@ def activate_flash_attention_impl(impl):
 
 def register_flash_attention_impl(impl, *, register_fn):
     """See activate_flash_attention_impl."""
-    activate_flash_attention_impl(impl)
+    raise NotImplementedError("torch.nn.attention.register_flash_attention_impl: there is one kernel of attention, which cannot be "
+                              "exchanged")

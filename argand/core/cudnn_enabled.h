@@ -1,0 +1,11 @@
+// Whether convolutions and attention on a GPU may be cuDNN's; true at first.  Without it they run on the library's own
+// kernels, which are slower and round differently.  As torch.backends.cudnn.enabled.
+#pragma once
+
+namespace argand {
+
+// Of the process; read when an op is called.
+bool cudnn_enabled();
+void set_cudnn_enabled(bool on);
+
+}  // namespace argand

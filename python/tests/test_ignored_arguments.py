@@ -1,0 +1,158 @@
+"""Arguments and settings that change nothing: a call that gives one is told so, once, or fails under ARGAND_STRICT=1."""
+import inspect
+import os
+import subprocess
+import sys
+import warnings
+
+import argand as torch
+import pytest
+from argand import _ignored
+from argand._ignored import harmless, ignored
+
+
+@pytest.fixture(autouse=True)
+def nothing_was_shown(monkeypatch):
+    monkeypatch.setattr(_ignored, "_shown", set())
+    monkeypatch.delenv("ARGAND_STRICT", raising=False)
+
+
+def warned(call, *args, **kwargs):
+    """The texts of the warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call(*args, **kwargs)
+    return [str(w.message) for w in caught if w.category is torch.IgnoredArgument]
+
+
+@ignored(a="it has no meaning", k=("nothing reads it", 2), rest="no other names are known")
+def example(x, a=1, *, k=None, **rest):
+    return x
+
+
+def test_values_other_than_the_default_warn_once():
+    assert warned(example, 1) == warned(example, 1, 1) == warned(example, 1, a=1, k=None) == warned(example, 1, k=2) == []
+    assert warned(example, 1, 5) == [f"{__name__}.example(): a=5 is ignored: it has no meaning"]
+    assert warned(example, 1, 6) == []  # of that argument it was said
+    assert warned(example, 1, k=3) == [f"{__name__}.example(): k=3 is ignored: nothing reads it"]
+    assert warned(example, 1, other=0) == [f"{__name__}.example(): other=0 is ignored: no other names are known"]
+    assert warned(example, 1, another=0) != []
+    assert warned(example, 1, True, k=torch.ones(2)) == []  # shown before; a tensor is compared by identity
+
+
+def test_a_wrapped_function_is_what_it_was():
+    assert str(inspect.signature(example)) == "(x, a=1, *, k=None, **rest)" and example.__name__ == "example"
+    assert example(7, 3) == 7 and harmless(x="it is read")(len) is len
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        example(a=2)
+
+
+def test_the_warning_points_at_the_caller():
+    with pytest.warns(torch.IgnoredArgument) as caught:
+        example(1, 9)
+    assert caught[0].filename == __file__ and issubclass(torch.IgnoredArgument, UserWarning)
+
+
+def test_strict_raises_each_time(monkeypatch):
+    monkeypatch.setenv("ARGAND_STRICT", "1")
+    for _ in range(2):
+        with pytest.raises(torch.IgnoredArgument, match="a=5 is ignored"):
+            example(1, 5)
+    assert example(1, 1) == 1
+    monkeypatch.setenv("ARGAND_STRICT", "0")
+    assert warned(example, 1, 5)
+
+
+def test_set_warn_always():
+    assert torch.is_warn_always_enabled() is False
+    try:
+        torch.set_warn_always(True)
+        assert torch.is_warn_always_enabled() is True
+        assert warned(example, 1, 5) and warned(example, 1, 5)
+    finally:
+        torch.set_warn_always(False)
+    assert not warned(example, 1, 5)
+    with pytest.raises(TypeError, match="expected a bool"):
+        torch.set_warn_always(1)
+
+
+def test_a_program_under_strict():
+    program = "import argand as torch; print(torch.IgnoredArgument.__module__); torch.set_num_interop_threads(3)"
+    run = subprocess.run([sys.executable, "-c", program], env={**os.environ, "ARGAND_STRICT": "1"}, capture_output=True, text=True)
+    assert run.returncode == 1 and run.stdout == "argand\n", run.stderr
+    assert "IgnoredArgument: torch.set_num_interop_threads(): num=3 is ignored: there is one pool of threads" in run.stderr
+
+
+# ---- settings: what is read back is what holds
+
+
+@pytest.mark.parametrize("name, values", [("benchmark", [True, False]), ("deterministic", [True, False]), ("enabled", [False, True]),
+                                          ("benchmark_limit", [0, 10]), ("allow_tf32", [True, False])])
+def test_cudnn_settings(name, values):
+    cudnn = torch.backends.cudnn
+    before = getattr(cudnn, name)
+    for value in values:
+        setattr(cudnn, name, value)
+        assert getattr(cudnn, name) == value
+    with pytest.raises(RuntimeError, match=rf"torch.backends.cudnn.{name}: expected an? (bool|int), got str"):
+        setattr(cudnn, name, "on")
+    setattr(cudnn, name, before)
+
+
+def test_cudnn_enabled_reaches_the_library():
+    assert torch._C._cudnn_enabled()
+    with torch.backends.cudnn.flags(enabled=False):
+        assert not torch._C._cudnn_enabled() and not torch.backends.cudnn.enabled
+    assert torch._C._cudnn_enabled() and torch.backends.cudnn.enabled
+
+
+def test_libraries_that_are_not_used():
+    backends = torch.backends
+    assert not backends.mkldnn.is_available() and not torch.has_mkldnn and backends.mkldnn.enabled
+    with backends.mkldnn.flags(enabled=False):
+        assert not backends.mkldnn.enabled
+    assert warned(setattr, backends.opt_einsum, "enabled", False) == []
+    assert warned(setattr, backends.opt_einsum, "strategy", "auto") and backends.opt_einsum.strategy is None
+    assert warned(setattr, backends.opt_einsum, "enabled", True) and not backends.opt_einsum.enabled
+    with pytest.raises(RuntimeError, match="x86 is not a valid value for quantized engine"):
+        backends.quantized.engine = "x86"
+    backends.quantized.engine = "none"
+    assert warned(backends.nnpack.set_flags, False) == [] and warned(backends.nnpack.set_flags, True)
+    assert backends.cuda.preferred_linalg_library() == "default" and not warned(backends.cuda.preferred_blas_library, "cublaslt")
+    assert warned(backends.cuda.preferred_linalg_library, "magma") and warned(backends.cuda.preferred_blas_library, "cublas")
+
+
+def test_permissions_are_kept():
+    cuda = torch.backends.cuda
+    assert cuda.fp16_bf16_reduction_math_sdp_allowed() is False
+    cuda.allow_fp16_bf16_reduction_math_sdp(True)
+    assert cuda.fp16_bf16_reduction_math_sdp_allowed() is True
+    cuda.allow_fp16_bf16_reduction_math_sdp(False)
+    for name in ("allow_fp16_reduced_precision_reduction", "allow_bf16_reduced_precision_reduction", "allow_fp16_accumulation"):
+        before = getattr(cuda.matmul, name)
+        setattr(cuda.matmul, name, not before)
+        assert getattr(cuda.matmul, name) is not before
+        setattr(cuda.matmul, name, before)
+    with pytest.raises(AttributeError, match="Unknown attribute allow_fp4"):
+        cuda.matmul.allow_fp4 = True
+
+
+@pytest.mark.parametrize("kind, backend", [("flash", "FLASH_ATTENTION"), ("math", "MATH"), ("mem_efficient", "EFFICIENT_ATTENTION"),
+                                           ("cudnn", "CUDNN_ATTENTION")])
+def test_backends_of_attention(kind, backend):
+    from argand.nn.attention import SDPBackend, sdpa_kernel
+    enabled, enable = getattr(torch.backends.cuda, f"{kind}_sdp_enabled"), getattr(torch.backends.cuda, f"enable_{kind}_sdp")
+    assert enabled()
+    assert not warned(enable, False) and not enabled()
+    with sdpa_kernel([getattr(SDPBackend, backend)]):
+        assert enabled()
+    assert not enabled()
+    enable(True)
+    assert enabled()
+
+
+def test_no_backend_of_attention_is_allowed():
+    from argand.nn.attention import SDPBackend, sdpa_kernel
+    with pytest.warns(torch.IgnoredArgument, match="attention runs although no backend"):
+        with sdpa_kernel([SDPBackend.ERROR]):
+            pass

@@ -1,0 +1,239 @@
+"""No argument is accepted and ignored without a word: each parameter of the Python package is used or declared.
+
+A function uses a parameter when it reads it, other than to refuse values, to store it where nobody reads it, or to drop it.  One
+that it does not use is declared with the reason, `@ignored(name="why")` or `@harmless(name="why")` (python/argand/_ignored.py).
+Of private functions and those inside others, only parameters with defaults are asked about: the others belong to the caller.
+"""
+import ast
+
+PACKAGE = "python/argand/"
+DECLARATIONS = ("ignored", "harmless")
+# What Python, or __torch_function__, gives to a method whether it needs it or not.
+PROTOCOLS = {"__exit__": None, "__get__": None, "__set_name__": None, "__deepcopy__": None, "__reduce_ex__": None,
+             "__torch_function__": None, "__torch_dispatch__": None, "__array_wrap__": None, "find_spec": None}
+LEAST_REASON = 12  # letters: a word is none
+SETTERS = ("set_", "enable_", "allow_", "use_")
+
+
+class Module:
+    def __init__(self, path, text):
+        self.path, self.tree = path, ast.parse(text)
+        self.texts = {target.id for node in self.tree.body if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Constant, ast.JoinedStr, ast.BinOp))
+                      for target in node.targets if isinstance(target, ast.Name)}
+
+
+def name_of(node):
+    """The last part of a dotted name; "" of anything else."""
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+
+
+def parameters(function):
+    """(name, whether a caller may leave it out) of each."""
+    a = function.args
+    required = a.posonlyargs + a.args
+    optional = required[len(required) - len(a.defaults):] if a.defaults else []
+    found = [(p.arg, p in optional) for p in required]
+    found += [(a.vararg.arg, True)] if a.vararg else []
+    found += [(p.arg, default is not None) for p, default in zip(a.kwonlyargs, a.kw_defaults)]
+    return found + ([(a.kwarg.arg, True)] if a.kwarg else [])
+
+
+def statements(function):
+    """The body without its docstring."""
+    first = function.body[0]
+    is_text = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    return function.body[1:] if is_text else function.body
+
+
+def refuses(body):
+    """Whether the statements end in an error and do nothing else."""
+    return bool(body) and isinstance(body[-1], ast.Raise) and all(
+        isinstance(s, (ast.Import, ast.ImportFrom, ast.Raise, ast.Assign)) for s in body)
+
+
+def checked_values(test):
+    """The values of which the test asks no more than whether they are of some type or in some list."""
+    if isinstance(test, ast.BoolOp):
+        return [value for part in test.values for value in checked_values(part)]
+    if isinstance(test, ast.UnaryOp):
+        return checked_values(test.operand)
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.In, ast.NotIn)):
+        return [test.left]
+    return test.args[:1] if isinstance(test, ast.Call) and name_of(test.func) == "isinstance" else []
+
+
+class Uses(ast.NodeVisitor):
+    """The names that a body reads; `stored` are those that it only puts into an attribute: {name: attributes}."""
+
+    def __init__(self, body):
+        self.read, self.stored = set(), {}
+        for statement in body:
+            self.visit(statement)
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Load):
+            self.read.add(node.id)
+
+    def visit_Call(self, node):
+        if name_of(node.func) in ("locals", "vars") and not node.args:
+            self.read.add("*")
+        self.generic_visit(node)
+
+    def visit_Expr(self, node):  # a name alone, or several, drops them
+        parts = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        if not all(isinstance(part, ast.Name) for part in parts):
+            self.generic_visit(node)
+
+    def visit_Delete(self, node):
+        for target in node.targets:
+            if not isinstance(target, ast.Name):
+                self.visit(target)
+
+    def visit_If(self, node):  # to refuse what is none of the values that there are is no use of the others
+        if node.orelse or not (refuses(node.body) or all(isinstance(s, ast.Pass) for s in node.body)):
+            self.generic_visit(node)
+        else:
+            self.read |= Uses([node.test]).read - set(map(name_of, checked_values(node.test)))
+            self.read |= Uses(node.body).read - set(map(name_of, checked_values(node.test)))
+
+    def visit_Assign(self, node):
+        for target in node.targets:
+            values = [(target, node.value)]
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple) and len(target.elts) == len(node.value.elts):
+                values = list(zip(target.elts, node.value.elts))
+            for to, value in values:
+                if isinstance(value, ast.Name) and name_of(to) == "_":
+                    continue
+                if isinstance(value, ast.Name) and isinstance(to, ast.Attribute):
+                    self.stored.setdefault(value.id, set()).add(to.attr)
+                    self.visit(to)
+                    continue
+                self.visit(to)
+                self.visit(value)
+
+    def visit_FunctionDef(self, node):
+        self.nested(node, node.body, node.decorator_list)
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def visit_Lambda(self, node):
+        self.nested(node, [node.body], [])
+
+    def nested(self, node, body, decorators):
+        """A function inside: what it calls as its own parameter is another thing."""
+        inner = Uses(body)
+        own = {name for name, _ in parameters(node)}
+        self.read |= inner.read - own
+        for name, attributes in inner.stored.items():
+            if name not in own:
+                self.stored.setdefault(name, set()).update(attributes)
+        for part in [*decorators, *node.args.defaults, *filter(None, node.args.kw_defaults)]:
+            self.visit(part)
+
+
+class Package:
+    """What is asked of all modules together: the bases of classes, the attributes that somebody reads."""
+
+    def __init__(self, modules):
+        self.classes, self.attributes = {}, set()
+        for module in modules:
+            for node in ast.walk(module.tree):
+                if isinstance(node, ast.ClassDef):
+                    self.classes.setdefault(node.name, []).append(node)
+                elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+                    self.attributes.add(node.attr)
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    self.attributes.update(node.value.split())
+
+    def inherits(self, cls, method, seen=()):
+        """Whether a base class has the method: then what it must take is for the base to say."""
+        for base in map(name_of, cls.bases):
+            for other in self.classes.get(base, ()):
+                if other is cls or other in seen:
+                    continue
+                if any(isinstance(m, ast.FunctionDef) and m.name == method for m in other.body):
+                    return True
+                if self.inherits(other, method, (*seen, cls)):
+                    return True
+        return False
+
+
+def declared(function, module):
+    """({name: reason or None}, findings about the reasons) of the decorators."""
+    found = {}
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and name_of(decorator.func) in DECLARATIONS:
+            for keyword in decorator.keywords:
+                found[keyword.arg] = (name_of(decorator.func), is_reason(keyword.value, module))
+    return found
+
+
+def is_reason(value, module):
+    if isinstance(value, ast.Tuple) and value.elts:
+        value = value.elts[0]
+    if isinstance(value, ast.Name):
+        return value.id in module.texts
+    return isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str) and len(value.value) >= LEAST_REASON)
+
+
+def has_decorator(function, *names):
+    return any(name_of(d.func if isinstance(d, ast.Call) else d) in names for d in function.decorator_list)
+
+
+class Look(ast.NodeVisitor):
+    """The findings in one module."""
+
+    def __init__(self, module, package):
+        self.module, self.package, self.found, self.holders = module, package, [], []
+        self.visit(module.tree)
+
+    def visit_ClassDef(self, node):
+        self.holders.append(node)
+        self.generic_visit(node)
+        self.holders.pop()
+
+    def visit_FunctionDef(self, node):
+        self.function(node)
+        self.holders.append(node)
+        self.generic_visit(node)
+        self.holders.pop()
+
+    visit_AsyncFunctionDef = visit_FunctionDef
+
+    def function(self, node):
+        cls = self.holders[-1] if self.holders and isinstance(self.holders[-1], ast.ClassDef) else None
+        place = f"{self.module.path}:{node.lineno}: " + ".".join([h.name for h in self.holders] + [node.name]) + "()"
+        reasons = declared(node, self.module)
+        all_parameters = parameters(node)
+        for name, (kind, good) in reasons.items():
+            if name not in dict(all_parameters):
+                self.found.append(f"{place}: @{kind} names {name}, which is no parameter")
+            elif not good:
+                self.found.append(f"{place}: @{kind}({name}=...) needs a reason, a sentence that a reader can judge")
+        body = statements(node)
+        if (node.name in PROTOCOLS or refuses(body) or has_decorator(node, "overload", "abstractmethod")):
+            return
+        if cls is not None and not has_decorator(node, "staticmethod"):
+            all_parameters = all_parameters[1:]
+        uses = Uses(body)
+        if "*" in uses.read:
+            return
+        private = (node.name.startswith("_") and not node.name.startswith("__")) or any(
+            isinstance(h, (ast.FunctionDef, ast.AsyncFunctionDef)) for h in self.holders)
+        given = private or (cls is not None and self.package.inherits(cls, node.name))
+        for name, optional in all_parameters:
+            used = name in uses.read or bool(uses.stored.get(name, set()) & self.package.attributes)
+            if name in reasons and used:
+                self.found.append(f"{place}: {name} is declared by @{reasons[name][0]} and used")
+            if used or name in reasons or (given and (not optional or name == "_" or name.startswith("__"))):
+                continue
+            where = "stored and read by nobody" if name in uses.stored else "not used"
+            self.found.append(f"{place}: parameter {name} is {where}: honour it, refuse it, or declare it by @ignored({name}=\"why\")")
+
+
+def findings(tree):
+    paths = tree.all_files(".py", under=(PACKAGE,))
+    modules = [Module(path, tree.text(path)) for path in paths]
+    package = Package(modules)
+    chosen = set(tree.files(".py", under=(PACKAGE,)))
+    return [line for module in modules if module.path in chosen for line in Look(module, package).found]
