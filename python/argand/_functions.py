@@ -151,6 +151,8 @@ def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device
     dtype = dtype or _C.get_default_dtype()
     if size < 0:
         raise ValueError(f"from_file(): expected a size of at least 0, got {size}")
+    if layout not in (None, _C.strided):
+        raise NotImplementedError(f"from_file(): layout: expected torch.strided, got {layout}")
     if pin_memory or _C.device(device or "cpu").type != "cpu":
         raise RuntimeError("from_file(): the memory of a file is neither pinned nor on a GPU: move the tensor there")
     return tensor_over(UntypedStorage.from_file(filename, bool(shared), size * dtype.itemsize), dtype).requires_grad_(requires_grad)

@@ -12,5 +12,6 @@ def boolean_dispatch(arg_name, arg_index, default, if_true, if_false, module_nam
     def choose(*args, **kwargs):
         chosen = kwargs[arg_name] if arg_name in kwargs else args[arg_index] if arg_index < len(args) else default
         return (if_true if chosen else if_false)(*args, **kwargs)
+    choose.__module__ = module_name or choose.__module__
     choose.__name__, choose.__doc__ = func_name or choose.__name__, if_true.__doc__ or if_false.__doc__
     return choose

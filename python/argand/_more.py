@@ -4,6 +4,7 @@ import math
 
 from . import _C, backends
 from ._functions import Tensor
+from ._ignored import harmless
 from ._refused import refused, refused_class
 from ._tensor import _TYPE_NAMES
 from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
@@ -103,6 +104,7 @@ def is_vulkan_available():
 is_autocast_ipu_enabled = is_autocast_xla_enabled = is_vulkan_available
 
 
+@harmless(input="a tensor is one process's")
 def is_distributed(input):
     """False: a tensor is one process's."""
     return False

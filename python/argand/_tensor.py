@@ -5,6 +5,7 @@ import itertools
 import numbers
 
 from . import _C, _settings
+from ._ignored import harmless
 from .storage import TypedStorage, UntypedStorage, tensor_over
 
 Tensor = _C.Tensor
@@ -28,6 +29,9 @@ def method(function):
 @method
 def __repr__(self, *, tensor_contents=None):
     text = self._text(**_settings.print_options)
+    if tensor_contents is not None:  # in the place of the elements
+        end = text.rindex("]") + 1 if "]" in text else text.find(", ") if ", " in text else len(text) - 1
+        text = f"tensor({tensor_contents}{text[end:]}"
     if type(self) is Tensor:
         return text
     name = type(self).__name__
@@ -302,16 +306,19 @@ def dtype_and_device_of(name):
 
 
 @method
-def type(self, dtype=None, non_blocking=False, **kwargs):
+def type(self, dtype=None, non_blocking=False, *, memory_format=_C.preserve_format, **kwargs):
     """Without an argument the name of the tensor type ("torch.FloatTensor"), else the tensor as that type."""
     if dtype is None:
         return ("torch.cuda." if self.is_cuda else "torch.") + _TYPE_NAMES[self.dtype]
+    non_blocking = kwargs.pop("async", non_blocking)
+    if kwargs:
+        raise TypeError(f"type() got an unexpected keyword argument '{next(iter(kwargs))}'")
     device = None
     if isinstance(dtype, str):
         dtype, device = dtype_and_device_of(dtype)
     elif isinstance(dtype, builtin_type) and hasattr(dtype, "_argand_dtype"):
         dtype = dtype._argand_dtype
-    return self.to(device=device or self.device, dtype=dtype, non_blocking=non_blocking)
+    return self.to(device=device or self.device, dtype=dtype, non_blocking=non_blocking, memory_format=memory_format)
 
 
 import builtins as _builtins  # noqa: E402
@@ -469,6 +476,7 @@ def share_memory_(self):
 
 
 @method
+@harmless(stream="memory is given back when all streams that used it are done with it, without being told")
 def record_stream(self, stream):
     """Accepted: memory is given back when all streams that used it are done with it, without being told."""
     if not self.is_cuda:
@@ -476,6 +484,7 @@ def record_stream(self, stream):
 
 
 @method
+@harmless(masked_grad="all tensors are dense, so there is no mask")
 def to_dense(self, dtype=None, *, masked_grad=None):
     """Itself, or in another dtype: all tensors are dense."""
     return self if dtype is None else self.to(dtype)
@@ -539,6 +548,7 @@ for _name in ("is_ipu", "is_maia", "is_mtia", "is_sparse_csr", "is_vulkan", "is_
 
 
 @method
+@harmless(self="a tensor is one process's")
 def is_distributed(self):
     """False: a tensor is one process's."""
     return False

@@ -13,7 +13,7 @@ PRINT_OPTS = _Options()
 
 
 def _str(self, *, tensor_contents=None):
-    return repr(self)
+    return self.__repr__(tensor_contents=tensor_contents)
 
 
 def _tensor_str(self, indent):

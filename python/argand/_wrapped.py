@@ -1,6 +1,8 @@
 """torch._C._functorch, of which packages take what tells vmap's tensors from others: here none is wrapped."""
+from ._ignored import harmless
 
 
+@harmless(tensor="no tensor is wrapped")
 def is_batchedtensor(tensor):
     """False."""
     return False

@@ -11,6 +11,7 @@ from urllib.parse import urlparse
 from urllib.request import Request, urlopen
 
 from . import serialization
+from ._ignored import harmless
 
 try:
     from tqdm.auto import tqdm
@@ -18,6 +19,7 @@ except ImportError:
     class tqdm:
         """Stands for tqdm where it is not installed: iterates, counts, and draws no bar."""
 
+        @harmless(_="no bar is drawn, so how it would look is no matter")
         def __init__(self, iterable=None, total=None, **_):
             self.iterable, self.total, self.n = iterable, total, 0
 
@@ -130,17 +132,23 @@ def _entry(repo_or_dir, name, source):
     return found
 
 
+_LOCAL = "nothing of a local folder is fetched or asked about, as in PyTorch"
+
+
+@harmless(force_reload=_LOCAL, skip_validation=_LOCAL, trust_repo=_LOCAL, verbose=_LOCAL)
 def list(github, force_reload=False, skip_validation=False, trust_repo=None, verbose=True, *, source="github"):
     """The names of the functions of a folder's hubconf.py."""
     module = _hubconf(github, source)
     return [n for n in dir(module) if callable(getattr(module, n)) and not n.startswith("_")]
 
 
+@harmless(force_reload=_LOCAL, skip_validation=_LOCAL, trust_repo=_LOCAL)
 def help(github, model, force_reload=False, skip_validation=False, trust_repo=None, *, source="github"):
     """What a function of a folder's hubconf.py says of itself."""
     return _entry(github, model, source).__doc__
 
 
+@harmless(force_reload=_LOCAL, skip_validation=_LOCAL, trust_repo=_LOCAL, verbose=_LOCAL)
 def load(repo_or_dir, model, *args, source="github", trust_repo=None, force_reload=False, verbose=True,
          skip_validation=False, **kwargs):
     """Calls a function of a folder's hubconf.py: model(*args, **kwargs)."""

@@ -1,27 +1,33 @@
 """Ops of other packages, as torch.library: functions of Python with a name, and a gradient if one is registered.
 
-custom_op("pack::op", mutates_args=()) makes torch.ops.pack.op of a function.  What traces would ask for (register_fake) is
-accepted and never called; libraries in C++ made for PyTorch cannot be loaded (torch.ops.load_library says so).
+custom_op("pack::op", mutates_args=()) makes torch.ops.pack.op of a function.  Tensors of the device "meta" go to what
+register_fake() was given.  Libraries in C++ made for PyTorch cannot be loaded (torch.ops.load_library says so).
 """
 import functools
 import inspect
+import re
 import typing
 
 from . import _C
+from ._ignored import harmless, ignored
+from ._more import Tag
 from ._refused import refused
 from .autograd.function import Function
 
 _ops = {}
+_fakes = {}  # what gives the results of an op for tensors of the device "meta", by its name; the op may be made later
 _DEVICES = ("cpu", "cuda", "meta")
 
 
 class CustomOpDef:
     """A function with a name, which differentiates as register_autograd() says.
 
-    _kernels are functions of devices by their types, _function is that of all others, None if there is none.
+    _kernels are functions of devices by their types, _function is that of all others, None if there is none.  _mutated are the places
+    and names of arguments that calls change.
     """
 
-    def __init__(self, name, function=None):
+    def __init__(self, name, function=None, tags=()):
+        self.tags, self._mutated = tags, {}
         self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
         self.__name__ = name.rpartition("::")[2]
         if function is not None:
@@ -43,16 +49,28 @@ class CustomOpDef:
     def __call__(self, *args, **kwargs):
         function = self._kernel(*args, *kwargs.values())
         if self._backward is None:
-            return function(*args, **kwargs)
-        bound = inspect.signature(function).bind(*args, **kwargs)
-        bound.apply_defaults()
-        return self._differentiable(function).apply(*bound.args)
+            result = function(*args, **kwargs)
+        else:
+            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound.apply_defaults()
+            result = self._differentiable(function).apply(*bound.args)
+        for place, name in self._mutated.items():
+            self._note_change(args[place] if place < len(args) else kwargs.get(name))
+        return result
+
+    def _note_change(self, changed):
+        """A graph that kept what a call changed says so in backward, however the function wrote to it."""
+        for tensor in changed if isinstance(changed, (list, tuple)) else (changed,):
+            if isinstance(tensor, _C.Tensor):
+                _C._bump_version(tensor)
 
     def _kernel(self, *args):
         """The function for these arguments: where their devices differ, that of the last of _DEVICES."""
         args = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))]
         device = max((a.device.type for a in args if isinstance(a, _C.Tensor)), key=_DEVICES.index, default=None)
         function = self._kernels.get(device, self._function)
+        if device == "meta" and "meta" not in self._kernels:
+            function = _fakes.get(self._name, function)
         if function is None:
             raise NotImplementedError(f"Could not run '{self._name}' with arguments from the '{(device or 'cpu').upper()}' backend: "
                                       "no function was registered for it")
@@ -79,7 +97,8 @@ class CustomOpDef:
         self._backward, self._setup_context = backward, setup_context
 
     def register_fake(self, fn, /):
-        """What a trace would run; nothing is traced."""
+        """What gives the results for tensors of the device "meta", their sizes and dtypes without elements."""
+        _fakes[self._name] = fn
         return fn
 
     def register_kernel(self, device_types, fn=None, /):
@@ -96,11 +115,36 @@ class CustomOpDef:
 
 
 def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None, tags=None):
-    """Makes torch.ops.pack.op of a function, for the name "pack::op"."""
+    """Makes torch.ops.pack.op of a function, for the name "pack::op".
+
+    mutates_args names the arguments that calls change, or is "unknown": then all tensors may be.  The schema is that of the
+    function's annotations if none is given.  device_types: the function is for tensors of these alone.
+    """
     def define(function):
-        _ops[name] = CustomOpDef(name, function)
-        return _ops[name]
+        text = schema or infer_schema(function, mutates_args=mutates_args)
+        mutated = re.findall(r"Tensor\([^)]*!\)[^ ]* (\w+)", text.partition("->")[0])
+        if mutates_args != "unknown" and set(mutated) != set(mutates_args):
+            raise ValueError(f"Attempted to create a custom op with `mutates_args={mutates_args}` and `schema={text}`, by which it changes "
+                             f"{mutated}: expected the same names in both")
+        op = CustomOpDef(name, function, (Tag.pt2_compliant_tag, *_tags(tags)))
+        names = [*inspect.signature(function).parameters]
+        op._schema, op._mutated = name + text, {names.index(n): n for n in mutated if n in names}
+        if device_types is not None:
+            op._function = None
+            op.register_kernel([_C.device(kind).type for kind in ([device_types] if isinstance(device_types, str) else device_types)],
+                               function)
+        _ops[name] = op
+        return op
     return define if fn is None else define(fn)
+
+
+def _tags(tags):
+    """One tag, or several, as a tuple."""
+    found = () if tags is None else (tags,) if isinstance(tags, Tag) else tuple(tags)
+    for tag in found:
+        if not isinstance(tag, Tag):
+            raise TypeError(f"tags: expected torch.Tag, got {type(tag).__name__}")
+    return found
 
 
 def _named(op):
@@ -110,19 +154,30 @@ def _named(op):
     return _ops[name]
 
 
+_STAYS = "what is registered stays as long as the process, with the Library or without"
+
+
+@harmless(lib=_STAYS)
 def register_autograd(op, backward, /, *, setup_context=None, lib=None):
     """See CustomOpDef.register_autograd."""
     _named(op).register_autograd(backward, setup_context=setup_context)
 
 
+@harmless(lib=_STAYS, _stacklevel="sources are not looked for", allow_override="the last one given counts, as in PyTorch")
 def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
-    """What a trace would run; nothing is traced."""
-    return func if func is not None else lambda f: f
+    """What gives an op's results for tensors of the device "meta"; the op may be made later."""
+    name = getattr(op, "_name", op)
+
+    def register(function):
+        _fakes[name] = function
+        return function
+    return register if func is None else register(func)
 
 
 impl_abstract = register_fake
 
 
+@harmless(lib=_STAYS)
 def register_kernel(op, device_types, func=None, /, *, lib=None):
     """See CustomOpDef.register_kernel."""
     return _named(op).register_kernel(device_types, *(() if func is None else (func,)))
@@ -137,6 +192,7 @@ def _may_define(namespace, who):
 
 
 @functools.singledispatch
+@harmless(lib=_STAYS)
 def define(qualname, schema, *, lib=None, tags=()):
     """Declares the op "pack::op", or an overload "pack::op.out" of one, whose functions impl() gives; the schema,
     "(Tensor x) -> Tensor", is kept as it is.  An overload is called by its name.
@@ -151,7 +207,7 @@ def define(qualname, schema, *, lib=None, tags=()):
     _may_define(namespace, "torch.library.define")
     if qualname in _ops:
         raise RuntimeError(f"torch.library.define: {qualname} is defined already")
-    _ops[qualname] = CustomOpDef(qualname)
+    _ops[qualname] = CustomOpDef(qualname, tags=_tags(tags))
     _ops[qualname]._schema = qualname + schema
 
 
@@ -159,6 +215,7 @@ _ALL_DEVICES = ("default", "", "CompositeImplicitAutograd", "CompositeExplicitAu
 
 
 @functools.singledispatch
+@harmless(lib=_STAYS)
 def impl(qualname, types, func=None, *, lib=None):
     """What a declared op does for tensors of a kind of device ("cpu", "cuda"), or of all that have no function of their own ("default").
 
@@ -181,13 +238,15 @@ class Library:
         _may_define(ns, "torch.library.Library")
         self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
 
+    @harmless(alias_analysis="nothing is compiled, so nobody analyses aliases")
     def define(self, schema, alias_analysis="", *, tags=()):
         """Declares an op by "op(Tensor x) -> Tensor"; its name."""
         name, parenthesis, rest = schema.partition("(")
         name = name.strip().removeprefix(self.ns + "::")
-        define(f"{self.ns}::{name}", parenthesis + rest)
+        define(f"{self.ns}::{name}", parenthesis + rest, tags=tags)
         return name
 
+    @harmless(allow_override="the last one given is called, as in PyTorch")
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
         """What a declared op does, for devices of dispatch_key."""
         if with_keyset:
@@ -240,6 +299,7 @@ def _default_in_schema(value):
     return str(value).removeprefix("torch.")
 
 
+@ignored(tags="a schema says nothing of tags")
 def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
     """The schema that a function's annotations say: "(Tensor x, SymInt n=3) -> Tensor"."""
     hints = typing.get_type_hints(prototype_function)
@@ -278,6 +338,7 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
 # ---- what is said of ops for traces and transforms
 
 
+@harmless(op="vmap() calls every op for each slice, which means the same as its rule", lib=_STAYS)
 def register_vmap(op, func=None, /, *, lib=None):
     """How PyTorch would map an op: vmap() calls it for each slice, which means the same."""
     return func if func is not None else lambda f: f
@@ -295,8 +356,8 @@ def wrap_triton(triton_kernel, /):
 
 def get_ctx():
     """What register_fake()'s function may ask in a trace."""
-    raise RuntimeError("get_ctx() can only be called inside of a function given to torch.library.register_fake, which is never called: "
-                       "nothing is traced")
+    raise RuntimeError("get_ctx() is for sizes that a trace does not know; nothing is traced, and tensors of the device 'meta' have sizes "
+                       "that are known")
 
 
 _CALLED = "ops are called as they are: nothing is dispatched or traced"
@@ -359,8 +420,11 @@ class _Aten(_Namespace):
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
     """A copy of another dtype or on another device."""
-    return self.to(device=device or self.device, dtype=dtype or self.dtype, non_blocking=non_blocking, copy=True,
+    if layout not in (None, _C.strided):
+        raise NotImplementedError(f"torch.ops.aten._to_copy: layout: expected torch.strided, got {layout}")
+    copy = self.to(device=device or self.device, dtype=dtype or self.dtype, non_blocking=non_blocking, copy=True,
                    memory_format=memory_format)
+    return copy.pin_memory() if pin_memory else copy
 
 
 _GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas

@@ -4,6 +4,7 @@ A mask is broadcast to the input, whose dimensions it may not exceed in number; 
 stand as the identity of the function, in the input's dtype: a reduction of none is the identity, and NaN where there is none.
 """
 from . import _C
+from ._ignored import harmless, ignored
 from ._info import iinfo
 from ._refused import refused, refused_class
 from .nn.functional import softmin as _softmin
@@ -18,6 +19,7 @@ masked_tensor = refused("torch.masked.masked_tensor", _WHY)
 as_masked_tensor = refused("torch.masked.as_masked_tensor", _WHY)
 
 
+@harmless(obj="there are no masked tensors")
 def is_masked_tensor(obj, /):
     """False: there are none."""
     return False
@@ -127,6 +129,7 @@ def mean(input, dim=None, *, keepdim=False, dtype=None, mask=None):
     return sum(input, dim, keepdim=keepdim, dtype=dtype, mask=mask) / _count(input, _dims(input, dim), keepdim, mask)
 
 
+@ignored(dtype="the result is in the dtype of the input, as in PyTorch")
 def median(input, dim=-1, *, keepdim=False, dtype=None, mask=None):
     """The lower median along a dimension, in the input's dtype, NaN left out; NaN of none, which is a ValueError of integers."""
     if input.dtype.is_floating_point:

@@ -1,4 +1,6 @@
-"""Apple's GPUs, of which there are none: what programs ask before they use them."""
+"""Apple's GPUs, of which there are none: what programs ask before they use them.  As in PyTorch without MPS, what needs one raises
+RuntimeError."""
+from ._ignored import harmless
 
 
 def is_available():
@@ -11,13 +13,21 @@ def device_count():
     return 0
 
 
-def empty_cache():
-    """Nothing is kept."""
-
-
-def synchronize():
-    """Nothing is under way."""
-
-
+@harmless(seed="there is no generator to seed, and no number is drawn from one")
 def manual_seed(seed):
     """There is no generator to seed."""
+
+
+def _without_backend(name, work):
+    def refuse(*_, **__):
+        raise RuntimeError(f"Cannot execute {work}() without MPS backend.")
+    refuse.__name__ = refuse.__qualname__ = name
+    refuse.__doc__ = "Raises RuntimeError: there is no MPS backend."
+    return refuse
+
+
+globals().update({name: _without_backend(name, work) for name, work in {
+    "synchronize": "deviceSynchronize", "empty_cache": "emptyCache", "current_allocated_memory": "getCurrentAllocatedMemory",
+    "driver_allocated_memory": "getDriverAllocatedMemory", "recommended_max_memory": "getRecommendedMaxMemory",
+    "set_per_process_memory_fraction": "setMemoryFraction", "seed": "getDefaultGenerator", "get_rng_state": "getDefaultGenerator",
+    "set_rng_state": "getDefaultGenerator"}.items()})

@@ -3,6 +3,7 @@ import inspect
 import os
 import subprocess
 import sys
+import typing
 import warnings
 
 import argand as torch
@@ -156,3 +157,87 @@ def test_no_backend_of_attention_is_allowed():
     with pytest.warns(torch.IgnoredArgument, match="attention runs although no backend"):
         with sdpa_kernel([SDPBackend.ERROR]):
             pass
+
+
+# ---- options that are honoured
+
+
+@pytest.mark.parametrize("obj, kind, expected", [
+    (["a"], typing.List[int], False), ([1], typing.List[int], True), ([], typing.List[int], True), ({"a": 1}, typing.Dict[str, int], True),
+    ({"a": 1}, typing.Dict[str, str], False), ((1, "a"), typing.Tuple[int, str], True), ((1, 2), typing.Tuple[int, str], False),
+    ((1, 2), typing.Tuple[int], False), (None, typing.Optional[int], True), ("s", typing.Optional[int], False),
+    ([["a"]], typing.List[typing.List[int]], False), ([1], (typing.List[int], typing.List[str]), True), (1, typing.Union[int, str], True),
+    ([1, "a"], typing.List[typing.Union[int, str]], True), (["a"], list[int], False), ("", int | None, False), (1, float, False),
+    (True, int, True), (1, (int, str), True), (torch.ones(1), torch.Tensor, True)])
+def test_jit_isinstance(obj, kind, expected):
+    """PyTorch 2.15's answers."""
+    assert torch.jit.isinstance(obj, kind) is expected
+
+
+def test_jit_isinstance_needs_contained_types():
+    with pytest.raises(RuntimeError, match="Attempted to use list without a contained type. Please add a contained type, e.g. list"):
+        torch.jit.isinstance([1], list)
+    with pytest.raises(RuntimeError, match="Attempted to use List without a contained type"):
+        torch.jit.isinstance([1], typing.List)
+
+
+def test_settings_of_jit():
+    assert torch.jit.onednn_fusion_enabled() is False
+    torch.jit.enable_onednn_fusion(True)
+    assert torch.jit.onednn_fusion_enabled() is True
+    torch.jit.enable_onednn_fusion(False)
+    before = torch.jit.set_fusion_strategy([("STATIC", 2)])
+    assert before == [("STATIC", 2), ("DYNAMIC", 10)] and torch.jit.set_fusion_strategy(before) == [("STATIC", 2)]
+    with pytest.raises(ValueError, match="only supported 'STATIC' or 'DYNAMIC', got: zz"):
+        torch.jit.set_fusion_strategy([("zz", 2)])
+    with pytest.raises(Exception, match="unrecognized fuser option"):
+        torch.jit.fuser("zz")
+
+
+def test_there_is_no_process_group():
+    for ask in (torch.distributed.get_rank, torch.distributed.get_world_size):
+        with pytest.raises(ValueError, match="Default process group has not been initialized"):
+            ask()
+
+
+def test_there_is_no_mps():
+    for name, work in (("empty_cache", "emptyCache"), ("synchronize", "deviceSynchronize"),
+                       ("current_allocated_memory", "getCurrentAllocatedMemory"), ("driver_allocated_memory", "getDriverAllocatedMemory"),
+                       ("recommended_max_memory", "getRecommendedMaxMemory"), ("seed", "getDefaultGenerator")):
+        with pytest.raises(RuntimeError, match=rf"Cannot execute {work}\(\) without MPS backend."):
+            getattr(torch.mps, name)()
+    assert torch.mps.manual_seed(1) is None and torch.mps.device_count() == 0
+
+
+def test_a_file_is_strided(tmp_path):
+    (tmp_path / "f").write_bytes(bytes(16))
+    assert torch.from_file(str(tmp_path / "f"), size=4, layout=torch.strided).tolist() == [0] * 4
+    with pytest.raises(NotImplementedError, match="layout: expected torch.strided, got torch.sparse_coo"):
+        torch.from_file(str(tmp_path / "f"), size=4, layout=torch.sparse_coo)
+
+
+def test_flop_counter_needs_no_modules():
+    from argand.utils.flop_counter import FlopCounterMode
+    with pytest.warns(UserWarning, match="mods argument is not needed anymore"):
+        FlopCounterMode(torch.nn.Linear(1, 1), display=False)
+
+
+def test_texts_and_types_of_tensors():
+    """PyTorch 2.15's."""
+    x = torch.ones(2, 2)
+    assert x.__repr__(tensor_contents="abc") == "tensor(abc)"
+    assert x.double().__repr__(tensor_contents="abc") == "tensor(abc, dtype=torch.float64)"
+    assert torch.tensor(1).__repr__(tensor_contents="abc") == "tensor(abc)"
+    assert torch.ones(1, requires_grad=True).__repr__(tensor_contents="abc") == "tensor(abc, requires_grad=True)"
+    assert x.type(torch.float64, **{"async": True}).dtype is torch.float64
+    with pytest.raises(TypeError, match="unexpected keyword argument 'zz'"):
+        x.type(torch.float64, zz=True)
+    image = torch.ones(1, 2, 3, 4)
+    assert image.type(torch.float64, memory_format=torch.channels_last).stride() == (24, 1, 8, 2)
+
+
+def test_events_and_graphs_refuse():
+    with pytest.raises(NotImplementedError, match="external=True is not supported"):
+        torch.cuda.Event(external=True)
+    assert not warned(torch.cuda.Event, blocking=True)
+    assert warned(torch.masked.median, torch.ones(2, 2), 1, dtype=torch.float64) != []

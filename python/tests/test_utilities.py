@@ -129,6 +129,51 @@ def test_named_ops():
         torch.ops.load_library("/nowhere/_C.so")
 
 
+def test_custom_ops_mean_what_they_declare():
+    """Which arguments change, which devices there are, what the schema and the tags are, what "meta" gives: as in PyTorch 2.15."""
+    def add_one(x: torch.Tensor) -> None:
+        x.detach().numpy()[...] += 1
+    said = torch.library.custom_op("argand_test::said", add_one, mutates_args=("x",))
+    kept_quiet = torch.library.custom_op("argand_test::kept_quiet", add_one, mutates_args=())
+    x = torch.ones(2, requires_grad=True)
+    for op, changed in ((said, True), (kept_quiet, False)):
+        y = x * 1
+        loss = (y * y).sum()
+        op(y)
+        if changed:
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                loss.backward()
+        assert y.tolist() == [2, 2]
+    assert said._schema == "argand_test::said(Tensor(a0!) x) -> ()" and said.tags == (torch.Tag.pt2_compliant_tag,)
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+    for mutates, text in (("x", "mutates_args: expected names"), (("y",), "not found in the custom op's signature")):
+        with pytest.raises(ValueError, match=text):
+            torch.library.custom_op("argand_test::wrong", double, mutates_args=mutates)
+    with pytest.raises(ValueError, match="expected the same names in both"):
+        torch.library.custom_op("argand_test::wrong", double, mutates_args=("x",), schema="(Tensor x) -> Tensor")
+    with pytest.raises(ValueError, match="unsupported type"):
+        torch.library.custom_op("argand_test::wrong", lambda x: x, mutates_args=())
+    assert torch.library.custom_op("argand_test::free", lambda x: x * 2, mutates_args=(), schema="(Tensor x) -> Tensor")(x).sum() == 4
+    with pytest.raises(NotImplementedError, match="Could not run 'argand_test::gpu' with arguments from the 'CPU' backend"):
+        torch.library.custom_op("argand_test::gpu", double, mutates_args=(), device_types="cuda")(x)
+    assert torch.library.custom_op("argand_test::cpu", double, mutates_args=(), device_types=["cpu"])(x).sum() == 4
+    torch.library.custom_op("argand_test::tagged", double, mutates_args=(), tags=torch.Tag.pointwise)
+    assert torch.ops.argand_test.tagged.default.tags == (torch.Tag.pt2_compliant_tag, torch.Tag.pointwise)
+    torch.library.define("argand_test::declared", "(Tensor x) -> Tensor", tags=(torch.Tag.pointwise,))
+    assert torch.ops.argand_test.declared.tags == (torch.Tag.pointwise,)
+    with pytest.raises(TypeError, match="expected torch.Tag, got str"):
+        torch.library.define("argand_test::wrong", "(Tensor x) -> Tensor", tags=("pointwise",))
+
+    torch.library.register_fake("argand_test::later", lambda x: x.new_empty((*x.shape, 3)))
+    later = torch.library.custom_op("argand_test::later", double, mutates_args=())
+    assert later(torch.ones(2, device="meta")).shape == (2, 3) and later(torch.ones(2)).shape == (2,)
+    assert torch.ops.aten._to_copy(torch.ones(2), layout=torch.strided, dtype=torch.float64).dtype is torch.float64
+    with pytest.raises(NotImplementedError, match="layout: expected torch.strided"):
+        torch.ops.aten._to_copy(torch.ones(2), layout=torch.sparse_coo)
+
+
 @pytest.mark.parametrize("first, then", [("cpu", "default"), ("default", "cpu")])
 def test_functions_of_named_ops_are_chosen_by_device(first, then):
     """The one for the device, in whatever order they were given."""

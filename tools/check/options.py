@@ -213,7 +213,7 @@ class Look(ast.NodeVisitor):
         body = statements(node)
         if (node.name in PROTOCOLS or refuses(body) or has_decorator(node, "overload", "abstractmethod")):
             return
-        if cls is not None and not has_decorator(node, "staticmethod"):
+        if (cls is not None and not has_decorator(node, "staticmethod")) or has_decorator(node, "method"):
             all_parameters = all_parameters[1:]
         uses = Uses(body)
         if "*" in uses.read:

@@ -2,6 +2,7 @@
 import gc
 
 from .. import _C
+from .._ignored import ignored
 from .memory import empty_cache
 from .streams import Stream, StreamContext
 
@@ -12,11 +13,15 @@ graph_pool_handle = _C.cuda.graph_pool_handle
 class CUDAGraph(_C.cuda.CUDAGraph):
     """Work of a stream, recorded between capture_begin() and capture_end(), or in a scope of graph()."""
 
+    @ignored(keep_graph="a graph can be replayed from the end of its capture on, and its nodes cannot be changed")
     def __init__(self, keep_graph=False):
         super().__init__()
 
+    @ignored(capture_error_mode=("a capture does not look for calls that are unsafe within it, as with \"relaxed\"", "relaxed"))
     def capture_begin(self, pool=None, capture_error_mode="global"):
         """Begins to record the current stream, which must not be the default one; memory comes from `pool`."""
+        if capture_error_mode not in ("global", "thread_local", "relaxed"):
+            raise RuntimeError("Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got " + capture_error_mode)
         super().capture_begin((0, 0) if pool is None else tuple(pool))
 
     def instantiate(self):

@@ -3,6 +3,7 @@ import collections
 import json
 
 from .. import _C
+from .._ignored import ignored
 from .._later import names
 from .streams import index_of
 
@@ -54,6 +55,7 @@ def mem_get_info(device=None):
     return _C.cuda.mem_get_info(index_of(device))
 
 
+@ignored(abbreviated="the table has one form")
 def memory_summary(device=None, abbreviated=False):
     """The counters, and who holds the most, as a table."""
     return _C.cuda._memory_summary(index_of(device))
@@ -64,6 +66,7 @@ def memory_snapshot(device=None):
     return json.loads(_C.cuda._memory_snapshot(index_of(device)))["segments"] if _C.cuda.is_available() else []
 
 
+@ignored(_="allocations are kept with their sizes and times, without stacks")
 def _record_memory_history(enabled="all", max_entries=100000, device=None, **_):
     """Keeps the last allocations for _snapshot(); None stops it."""
     _C.cuda._record_memory_history(enabled is not None and enabled is not False, max_entries, index_of(device))

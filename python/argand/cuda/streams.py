@@ -1,5 +1,6 @@
 """Streams and events of CUDA devices."""
 from .. import _C
+from .._ignored import harmless
 
 
 def _raw(stream):
@@ -98,9 +99,12 @@ class ExternalStream(Stream):
 class Event:
     """A point in a stream.  enable_timing: elapsed_time() may be asked for."""
 
+    @harmless(blocking="the host waits either way, as fast as it can")
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
         if interprocess:
             raise NotImplementedError("Event(): interprocess=True is not supported")
+        if external:
+            raise NotImplementedError("Event(): external=True is not supported: events of a captured graph are parts of it")
         self._timing = enable_timing
         self._event = None
 

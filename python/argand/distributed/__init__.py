@@ -10,6 +10,9 @@ from .._later import names
 _WHY = "processes cannot be joined yet; nn.DataParallel uses all GPUs of one process"  # what needs a group says, in _names
 
 
+_NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
+
+
 class ReduceOp(enum.Enum):
     """How a collective joins the processes' values."""
 
@@ -58,13 +61,13 @@ def is_torchelastic_launched():
 
 
 def get_rank(group=None):
-    """-1: this process is in no group."""
-    return -1
+    """ValueError: there is no process group."""
+    raise ValueError(_NO_GROUP)
 
 
 def get_world_size(group=None):
-    """-1: this process is in no group."""
-    return -1
+    """ValueError: there is no process group."""
+    raise ValueError(_NO_GROUP)
 
 
 _late = names(__name__, f"{__package__}._names")

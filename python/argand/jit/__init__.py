@@ -2,11 +2,13 @@
 PYTORCH_JIT=0, and what needs a compiled program says that there is none."""
 import typing
 
+from .._ignored import harmless
 from .._later import names
 from ..compiler import _marks as _same
 from . import annotations  # noqa: F401
 
 Final = typing.Final
+_SAME = "what is given back is what was given, so nothing is recorded or checked"
 
 
 def is_scripting():
@@ -19,22 +21,25 @@ def is_tracing():
     return False
 
 
+@harmless(the_type="it is for TorchScript alone, as in PyTorch")
 def annotate(the_type, the_value):
     """The value."""
     return the_value
 
 
 def isinstance(obj, target_type):
-    """Whether obj is of the type, or one of the types."""
-    import builtins
-    return builtins.isinstance(obj, typing.get_origin(target_type) or target_type)
+    """Whether obj is of the type, or one of the types; what a list, a dictionary, a tuple holds is looked at too."""
+    from ._names import is_of
+    return is_of(obj, target_type)
 
 
+@harmless(optimize=_SAME, _frames_up=_SAME, _rcb=_SAME, example_inputs=_SAME)
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """The function, class or module itself."""
     return obj
 
 
+@harmless(example_inputs=_SAME, _=_SAME)
 def trace(func, example_inputs=None, **_):
     """The function or module itself."""
     return func

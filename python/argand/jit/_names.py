@@ -1,7 +1,10 @@
 """What few programs ask of torch.jit; loaded for those."""
 import collections
 import contextlib
+import types
+import typing
 
+from .._ignored import harmless
 from .._refused import refused, refused_class
 from ..futures import Future  # noqa: F401
 from . import ScriptModule
@@ -51,30 +54,47 @@ def strict_fusion():
     return contextlib.nullcontext()
 
 
+_NO_PROGRAM = "there are no compiled programs, whose speed it would change"
+
+
+@harmless(name=_NO_PROGRAM)
 def fuser(name):
     """A scope in which TorchScript would fuse by other means."""
+    if name not in ("fuser0", "fuser1", "fuser2", "fuser3"):
+        raise RuntimeError(f"unrecognized fuser option (name: {name})")
     return contextlib.nullcontext()
 
 
+@harmless(should_optimize=_NO_PROGRAM)
 def optimized_execution(should_optimize):
     """A scope with or without TorchScript's optimizer, which is not there."""
     return contextlib.nullcontext()
 
 
+_onednn = False
+
+
+@harmless(enabled=_NO_PROGRAM)
 def enable_onednn_fusion(enabled):
-    """Accepted: there are no compiled programs to fuse."""
+    """Kept for onednn_fusion_enabled()."""
+    global _onednn
+    _onednn = enabled
 
 
 def onednn_fusion_enabled():
-    """False."""
-    return False
+    """What enable_onednn_fusion() was told."""
+    return _onednn
 
 
-_fusion_strategy = []
+_fusion_strategy = [("STATIC", 2), ("DYNAMIC", 10)]
 
 
+@harmless(strategy=_NO_PROGRAM)
 def set_fusion_strategy(strategy):
-    """Kept, and read by nobody; the one before."""
+    """Kept; the one before."""
+    for kind, _ in strategy:
+        if kind not in ("STATIC", "DYNAMIC"):
+            raise ValueError(f"FusionBehavior only supported 'STATIC' or 'DYNAMIC', got: {kind}")
     global _fusion_strategy
     before, _fusion_strategy = _fusion_strategy, list(strategy)
     return before
@@ -92,3 +112,27 @@ load, save, freeze, optimize_for_inference, export_opnames, last_executed_optimi
         "load", "save", "freeze", "optimize_for_inference", "export_opnames", "last_executed_optimized_graph",
         "run_frozen_optimizations", "jit_module_from_flatbuffer", "save_jit_module_to_flatbuffer"))
 CompilationUnit = refused_class("torch.jit.CompilationUnit", _NONE)
+
+
+def is_of(obj, kind):
+    """isinstance() for types with parameters, as List[int]: what they hold is looked at, and an empty one is of all."""
+    if isinstance(kind, tuple):
+        return any(is_of(obj, one) for one in kind)
+    origin, parts = typing.get_origin(kind), typing.get_args(kind)
+    if kind in (list, dict, tuple, typing.List, typing.Dict, typing.Tuple, typing.Optional):
+        name = getattr(kind, "__name__", None) or kind._name
+        example = {"dict": "[int, int]", "tuple": "[int, int]"}.get(name.lower(), "[int]")
+        raise RuntimeError(f"Attempted to use {name} without a contained type. Please add a contained type, e.g. {name}{example}")
+    if origin in (typing.Union, types.UnionType):
+        return any(is_of(obj, one) for one in parts)
+    if origin is None:
+        return isinstance(obj, kind)
+    if not isinstance(obj, origin):
+        return False
+    if origin is list:
+        return all(is_of(item, parts[0]) for item in obj)
+    if origin is dict:
+        return all(is_of(key, parts[0]) and is_of(value, parts[1]) for key, value in obj.items())
+    if origin is tuple:
+        return len(obj) == len(parts) and all(map(is_of, obj, parts))
+    return True

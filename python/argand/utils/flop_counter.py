@@ -1,4 +1,5 @@
 """Counting operations of floating point, as torch.utils.flop_counter: by module."""
+import warnings
 from math import prod
 
 from ..autograd.profiler import profile, record_function
@@ -60,6 +61,8 @@ class FlopCounterMode:
     def __init__(self, mods=None, depth=2, display=True, custom_mapping=None):
         if custom_mapping:
             raise NotImplementedError("FlopCounterMode: custom_mapping is not supported: ops are known by name")
+        if mods is not None:
+            warnings.warn("mods argument is not needed anymore, you can stop passing it", stacklevel=2)
         self._depth, self._display, self._counts = depth, display, {}
 
     def __enter__(self):
