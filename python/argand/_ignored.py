@@ -3,6 +3,7 @@
     @ignored(kernel_options="there is no kernel to tune")      a call that gives another value than the default warns once
     @ignored(trust_repo=("local folders are not asked about", True))      neither the default nor True warns
     @harmless(foreach="the result is the same")      no call warns: for what can change speed alone
+    @record      of a class whose attributes programs read
 
 `./dev check options` reads the functions of this package: a parameter that is neither used nor declared is a finding.  Under the
 environment variable ARGAND_STRICT=1 a warning is raised as an error.
@@ -108,6 +109,12 @@ def ignored(**reasons):
     return decorate
 
 
-def harmless(**_reasons):
+def harmless(**reasons):
     """Declares arguments with which a call may be faster in PyTorch and gives the same here: name=reason.  Nothing warns."""
+    assert all(isinstance(why, str) for why in reasons.values())
     return lambda function: function
+
+
+def record(cls):
+    """Declares that what an object of the class is made of is for programs to read."""
+    return cls

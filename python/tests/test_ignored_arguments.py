@@ -241,3 +241,66 @@ def test_events_and_graphs_refuse():
         torch.cuda.Event(external=True)
     assert not warned(torch.cuda.Event, blocking=True)
     assert warned(torch.masked.median, torch.ones(2, 2), 1, dtype=torch.float64) != []
+
+
+def test_uninitialized_buffers_are_persistent_or_not():
+    class Lazy(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.kept, self.left = torch.nn.UninitializedBuffer(), torch.nn.UninitializedBuffer(persistent=False)
+    module = Lazy()
+    assert list(module._buffers) == ["kept", "left"] and list(module.state_dict()) == ["kept"]
+    module.left.materialize((2,))
+    assert module.left.shape == (2,) and list(module.state_dict()) == ["kept"]
+
+
+def test_modules_refuse_a_copy():
+    with pytest.raises(RuntimeError, match="to\\(\\) does not accept copy argument"):
+        torch.nn.Linear(1, 1).to(torch.float64, copy=True)
+
+
+@pytest.mark.parametrize("make, text", [
+    (lambda: torch.nn.Embedding(5, 2, sparse=True), "torch.nn.Embedding"), (lambda: torch.nn.EmbeddingBag(5, 2, sparse=True), "EmbeddingBag"),
+    (lambda: torch.nn.functional.embedding(torch.tensor([1]), torch.ones(5, 2), sparse=True), "torch.nn.functional.embedding")])
+def test_sparse_gradients_are_dense(make, text):
+    (message,) = warned(make)
+    assert text in message and "sparse=True is ignored: there are no sparse tensors: the gradient is dense" in message
+    assert warned(torch.nn.Embedding, 5, 2) == []
+
+
+def test_options_of_functions_of_nn():
+    from argand.nn.attention.flex_attention import flex_attention
+    x = torch.ones(1, 1, 2, 4)
+    assert warned(flex_attention, x, x, x, kernel_options={}) == []
+    assert "kernel_options={'BLOCK_M': 16} is ignored" in warned(flex_attention, x, x, x, kernel_options={"BLOCK_M": 16})[0]
+    assert "options" in warned(torch.nn.functional.linear_cross_entropy, torch.ones(1, 2), torch.ones(3, 2), torch.tensor([0]), options=1)[0]
+    assert warned(torch.nn.SyncBatchNorm, 2, process_group=1) and not warned(torch.nn.SyncBatchNorm, 2)
+    gradient = torch.nn.Parameter(torch.ones(2))
+    gradient.grad = torch.ones(2)
+    assert warned(torch.nn.utils.clip_grad_norm_, [gradient], 1.0, foreach=True) == []
+
+
+def test_options_of_profiles():
+    from argand.autograd.profiler import _ExperimentalConfig
+    assert warned(torch.profiler.profile, with_modules=True, post_processing_timeout_s=1.0) == warned(_ExperimentalConfig) == []
+    assert "verbose=True is ignored: it is an option of Kineto" in warned(_ExperimentalConfig, verbose=True)[0]
+    with torch.profiler.profile() as profile:
+        torch.ones(1)
+    assert warned(profile.key_averages, include_python_functions=True)
+
+
+def test_closeness_of_subclasses():
+    parameter, tensor = torch.nn.Parameter(torch.ones(2)), torch.ones(2)
+    torch.testing.assert_close(parameter, tensor)
+    with pytest.raises(TypeError, match="No comparison pair was able to handle inputs of type"):
+        torch.testing.assert_close(parameter, tensor, allow_subclasses=False)
+
+
+def test_there_is_one_level_of_forward_derivatives():
+    from argand.autograd import forward_ad
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(torch.ones(1), torch.ones(1), level=0)
+        assert forward_ad.unpack_dual(dual, level=0).tangent.item() == 1
+        for call in (lambda: forward_ad.unpack_dual(dual, level=1), lambda: forward_ad.make_dual(torch.ones(1), torch.ones(1), level=1)):
+            with pytest.raises(RuntimeError, match="expected the number of the level that is open, 0, got 1"):
+                call()

@@ -1,25 +1,42 @@
 """No argument is accepted and ignored without a word: each parameter of the Python package is used or declared.
 
-A function uses a parameter when it reads it, other than to refuse values, to store it where nobody reads it, or to drop it.  One
-that it does not use is declared with the reason, `@ignored(name="why")` or `@harmless(name="why")` (python/argand/_ignored.py).
-Of private functions and those inside others, only parameters with defaults are asked about: the others belong to the caller.
+A function uses a parameter when it reads it, other than to say which values are none, to store it where nobody reads it, or to
+drop it; to refuse all values but one is a use.  One that it does not use is declared with the reason, `@ignored(name="why")` or
+`@harmless(name="why")` (python/argand/_ignored.py).  Of private functions, of those inside others and of methods that a base class has,
+only parameters with defaults are asked about: the others belong to the caller.
 """
 import ast
 
 PACKAGE = "python/argand/"
 DECLARATIONS = ("ignored", "harmless")
-# What Python, or __torch_function__, gives to a method whether it needs it or not.
-PROTOCOLS = {"__exit__": None, "__get__": None, "__set_name__": None, "__deepcopy__": None, "__reduce_ex__": None,
-             "__torch_function__": None, "__torch_dispatch__": None, "__array_wrap__": None, "find_spec": None}
-LEAST_REASON = 12  # letters: a word is none
-SETTERS = ("set_", "enable_", "allow_", "use_")
+# What Python, NumPy and __torch_function__ give to a method whether it needs it or not.
+PROTOCOLS = {"__exit__", "__get__", "__set_name__", "__deepcopy__", "__reduce_ex__", "__torch_function__", "__torch_dispatch__",
+             "__array_wrap__", "find_spec"}
+LEAST_REASON = 12  # letters: a word is no reason
+
+
+def texts_of(tree):
+    """The names that a module gives to texts."""
+    found = set()
+    for node in tree.body:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                several = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+                for name, value in zip(target.elts, node.value.elts) if several else [(target, node.value)]:
+                    if isinstance(name, ast.Name) and is_text(value):
+                        found.add(name.id)
+    return found
+
+
+def is_text(value):
+    return isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str)
+                                                and len(value.value) >= LEAST_REASON)
 
 
 class Module:
     def __init__(self, path, text):
         self.path, self.tree = path, ast.parse(text)
-        self.texts = {target.id for node in self.tree.body if isinstance(node, ast.Assign) and isinstance(node.value, (ast.Constant, ast.JoinedStr, ast.BinOp))
-                      for target in node.targets if isinstance(target, ast.Name)}
+        self.texts = texts_of(self.tree)
 
 
 def name_of(node):
@@ -58,7 +75,9 @@ def checked_values(test):
     if isinstance(test, ast.UnaryOp):
         return checked_values(test.operand)
     if isinstance(test, ast.Compare) and isinstance(test.ops[0], (ast.In, ast.NotIn)):
-        return [test.left]
+        listed = getattr(test.comparators[0], "elts", [])
+        several = len([x for x in listed if not (isinstance(x, ast.Constant) and x.value is None)]) != 1
+        return [test.left] if several else []
     return test.args[:1] if isinstance(test, ast.Call) and name_of(test.func) == "isinstance" else []
 
 
@@ -93,8 +112,9 @@ class Uses(ast.NodeVisitor):
         if node.orelse or not (refuses(node.body) or all(isinstance(s, ast.Pass) for s in node.body)):
             self.generic_visit(node)
         else:
-            self.read |= Uses([node.test]).read - set(map(name_of, checked_values(node.test)))
-            self.read |= Uses(node.body).read - set(map(name_of, checked_values(node.test)))
+            refused = isinstance(node.body[-1], ast.Raise) and "NotImplementedError" in ast.unparse(node.body[-1])
+            checked = set() if refused else set(map(name_of, checked_values(node.test)))
+            self.read |= Uses([node.test, *node.body]).read - checked
 
     def visit_Assign(self, node):
         for target in node.targets:
@@ -159,7 +179,7 @@ class Package:
 
 
 def declared(function, module):
-    """({name: reason or None}, findings about the reasons) of the decorators."""
+    """{name: (declaration, whether it has a reason)} of the decorators."""
     found = {}
     for decorator in function.decorator_list:
         if isinstance(decorator, ast.Call) and name_of(decorator.func) in DECLARATIONS:
@@ -171,9 +191,22 @@ def declared(function, module):
 def is_reason(value, module):
     if isinstance(value, ast.Tuple) and value.elts:
         value = value.elts[0]
-    if isinstance(value, ast.Name):
-        return value.id in module.texts
-    return isinstance(value, ast.JoinedStr) or (isinstance(value, ast.Constant) and isinstance(value.value, str) and len(value.value) >= LEAST_REASON)
+    return value.id in module.texts if isinstance(value, ast.Name) else is_text(value)
+
+
+def is_kept(function, name):
+    """Whether the body does no more with a parameter than to check it and to keep it as a setting, in a variable of the module."""
+    kept = {x for s in ast.walk(function) if isinstance(s, ast.Global) for x in s.names}
+    for statement in statements(function):
+        is_store = isinstance(statement, ast.Assign) and {name_of(x) for target in statement.targets for x in ast.walk(target)} & kept
+        is_check = isinstance(statement, ast.Expr) and "check" in ast.unparse(statement).partition("(")[0]
+        if isinstance(statement, ast.For):
+            is_check = all(isinstance(s, ast.If) and refuses(s.body) for s in statement.body)
+        if isinstance(statement, ast.If):
+            is_check = refuses(statement.body) and not statement.orelse
+        if not is_store and not is_check and name in Uses([statement]).read:
+            return False
+    return True
 
 
 def has_decorator(function, *names):
@@ -211,24 +244,45 @@ class Look(ast.NodeVisitor):
             elif not good:
                 self.found.append(f"{place}: @{kind}({name}=...) needs a reason, a sentence that a reader can judge")
         body = statements(node)
-        if (node.name in PROTOCOLS or refuses(body) or has_decorator(node, "overload", "abstractmethod")):
+        if node.name in PROTOCOLS or refuses(body) or has_decorator(node, "overload", "abstractmethod"):
             return
         if (cls is not None and not has_decorator(node, "staticmethod")) or has_decorator(node, "method"):
             all_parameters = all_parameters[1:]
         uses = Uses(body)
-        if "*" in uses.read:
-            return
-        private = (node.name.startswith("_") and not node.name.startswith("__")) or any(
-            isinstance(h, (ast.FunctionDef, ast.AsyncFunctionDef)) for h in self.holders)
-        given = private or (cls is not None and self.package.inherits(cls, node.name))
-        for name, optional in all_parameters:
-            used = name in uses.read or bool(uses.stored.get(name, set()) & self.package.attributes)
-            if name in reasons and used:
+        if "*" not in uses.read:
+            for name, optional in all_parameters:
+                self.parameter(node, cls, place, uses, reasons, name, optional)
+
+    def parameter(self, node, cls, place, uses, reasons, name, optional):
+        used = name in uses.read or bool(uses.stored.get(name, set()) & self.package.attributes)
+        if name in reasons:
+            if used and not is_kept(node, name):
                 self.found.append(f"{place}: {name} is declared by @{reasons[name][0]} and used")
-            if used or name in reasons or (given and (not optional or name == "_" or name.startswith("__"))):
-                continue
-            where = "stored and read by nobody" if name in uses.stored else "not used"
-            self.found.append(f"{place}: parameter {name} is {where}: honour it, refuse it, or declare it by @ignored({name}=\"why\")")
+            return
+        is_private = node.name.startswith("_") and not node.name.startswith("__")
+        is_inner = any(isinstance(h, (ast.FunctionDef, ast.AsyncFunctionDef)) for h in self.holders)
+        given = is_private or is_inner or (cls is not None and self.package.inherits(cls, node.name))
+        if used or (given and (not optional or name == "_" or name.startswith("__"))) or self.is_of_the_pair(node, cls, name):
+            return
+        if name in uses.stored and (is_exception(cls) or any(name_of(d) == "record" for d in cls.decorator_list)):
+            return
+        what = "stored and read by nobody" if name in uses.stored else "not used"
+        self.found.append(f"{place}: parameter {name} is {what}: honour it, refuse it, or declare it by @ignored({name}=\"why\")")
+
+    @staticmethod
+    def is_of_the_pair(node, cls, name):
+        """__new__ and __init__ take the same: what one of them uses, the other need not."""
+        other = {"__new__": "__init__", "__init__": "__new__"}.get(node.name)
+        pair = next((f for f in cls.body if isinstance(f, ast.FunctionDef) and f.name == other), None) if cls and other else None
+        if pair is None:
+            return False
+        stars = [a.arg for a in (node.args.vararg, node.args.kwarg) if a]
+        return name in stars or (name in dict(parameters(pair)) and name in Uses(statements(pair)).read)
+
+
+def is_exception(cls):
+    """Who catches it reads what it holds."""
+    return cls is not None and cls.name.endswith(("Exception", "Error", "Warning"))
 
 
 def findings(tree):

@@ -1,10 +1,12 @@
 """What packages ask of torch._subclasses.fake_tensor: whether a tensor is fake, which none is."""
+from .._ignored import harmless
 from .._refused import refused_class
 
 FakeTensor = refused_class("torch._subclasses.fake_tensor.FakeTensor", "use tensors of the device 'meta'")
 FakeTensorMode = refused_class("torch._subclasses.fake_tensor.FakeTensorMode", "use tensors of the device 'meta'")
 
 
+@harmless(x="no tensor is fake")
 def is_fake(x):
     """Whether x is a FakeTensor."""
     return False

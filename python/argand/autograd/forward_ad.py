@@ -52,8 +52,14 @@ class dual_level(_DecoratorContextManager):
         exit_dual_level()
 
 
+def _check_level(level):
+    if level not in (None, 0):
+        raise RuntimeError(f"forward AD: expected the number of the level that is open, 0, got {level}")
+
+
 def make_dual(tensor, tangent, *, level=None):
     """A dual tensor with the values of `tensor` and a tangent of the same shape, dtype and device."""
+    _check_level(level)
     if not _levels.open:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
     for name, x in (("tensor", tensor), ("tangent", tangent)):
@@ -71,6 +77,7 @@ def make_dual(tensor, tangent, *, level=None):
 
 def unpack_dual(tensor, *, level=None):
     """(the values of a tensor, its tangent): the tangent is None where it does not depend on a dual tensor of this level."""
+    _check_level(level)
     pairs = _levels.open[-1] if _levels.open else []
     for dual, tangent in pairs:
         if dual is tensor:

@@ -4,6 +4,7 @@ import threading
 from typing import NamedTuple
 
 from .. import _C
+from .._ignored import harmless
 from .grad_mode import enable_grad
 
 Node = _C.Node
@@ -30,6 +31,7 @@ class saved_tensors_hooks:
 class save_on_cpu(saved_tensors_hooks):
     """What ops keep for their gradients waits in the CPU's memory, and is copied back when backward needs it."""
 
+    @harmless(device_type="tensors of any device wait in the CPU's memory")
     def __init__(self, pin_memory=False, device_type="cuda"):
         def pack(tensor):
             if not pin_memory or tensor.device.type == "cpu":

@@ -8,6 +8,7 @@ import time
 import warnings
 
 from .. import _C
+from .._ignored import harmless, ignored
 from .profiler_util import (MEMORY_EVENT_NAME, OUT_OF_MEMORY_EVENT_NAME, DeviceType, EventList, FormattedTimesMixin,  # noqa: F401
                             FunctionEvent, FunctionEventAvg, Interval, Kernel, MemRecordsAcc, StringTable)
 
@@ -52,9 +53,14 @@ class RecordScope(enum.Enum):
 _FUNCTION, _BACKWARD_FUNCTION, _USER_SCOPE = (s.value for s in (RecordScope.FUNCTION, RecordScope.BACKWARD_FUNCTION, RecordScope.USER_SCOPE))
 
 
+_KINETO = "it is an option of Kineto, and profiles are the library's own"
+_NO_PYTHON = "calls of Python functions are no events; with_stack=True keeps lines"
+
+
 class _ExperimentalConfig:
     """Takes what PyTorch's takes; nothing of it applies here."""
 
+    @ignored(args=_KINETO, kwargs=_KINETO)
     def __init__(self, *args, **kwargs):
         self.options = kwargs
 
@@ -184,6 +190,9 @@ class profile:
     tensors get and give back.  with_stack: keeps the Python stack of every call.  with_flops: estimates those of products.
     """
 
+    @ignored(custom_trace_id_callback="torch.profiler.profile gives traces their ids", _profiler_extensions=_KINETO)
+    @harmless(use_kineto="there is one profiler", post_processing_timeout_s="results are waited for",
+              with_modules="it names modules of TorchScript, and there are none")
     def __init__(self, enabled=True, *, use_cuda=None, use_device=None, record_shapes=False, with_flops=False, profile_memory=False,
                  with_stack=False, with_modules=False, use_kineto=False, use_cpu=True, experimental_config=None, acc_events=False,
                  custom_trace_id_callback=None, post_processing_timeout_s=None, activity_filters=None, _profiler_extensions=None):
@@ -321,6 +330,7 @@ class profile:
         return self.function_events.table(sort_by, row_limit, max_src_column_width, max_name_column_width, max_shapes_column_width,
                                           header, top_level_events_only)
 
+    @ignored(include_python_functions=_NO_PYTHON)
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False,
                      include_python_functions=False):
         return self.function_events.key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
@@ -333,6 +343,7 @@ class profile:
         """Microseconds of all events, each without those within it."""
         return self.function_events.self_cpu_time_total
 
+    @ignored(options="the file is written in one way")
     def export_chrome_trace(self, path, metadata=None, **options):
         """Writes the trace for chrome://tracing, ui.perfetto.dev and what else reads PyTorch's."""
         from ..profiler._trace import write_trace

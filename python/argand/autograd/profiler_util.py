@@ -5,6 +5,8 @@ import enum
 import itertools
 import math
 
+from .._ignored import ignored, record
+
 MEMORY_EVENT_NAME = "[memory]"
 OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
 
@@ -75,6 +77,7 @@ class Interval:
         return self.end - self.start
 
 
+@record
 class FunctionEvent(FormattedTimesMixin):
     """One call of an op, node of a backward pass, named range, or piece of work of a device."""
 
@@ -339,6 +342,7 @@ class EventList(list):
     def self_cpu_time_total(self):
         return sum(e.self_cpu_time_total for e in self)
 
+    @ignored(include_python_functions="calls of Python functions are no events; with_stack=True keeps lines")
     def key_averages(self, group_by_input_shapes=False, group_by_stack_n=0, group_by_overload_name=False,
                      include_python_functions=False):
         """Averages of the events of one name (and shapes, and innermost lines of the stack)."""

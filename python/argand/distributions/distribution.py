@@ -112,12 +112,12 @@ class Distribution:
         return self.sample(_C.Size((n,)))
 
     def _missing(self, what):
-        raise NotImplementedError(f"{type(self).__name__}.{what}")
+        return NotImplementedError(f"{type(self).__name__}.{what}")
 
     @property
     def mean(self):
         """The expected value."""
-        return self._missing("mean")
+        raise self._missing("mean")
 
     @property
     def mode(self):
@@ -127,7 +127,7 @@ class Distribution:
     @property
     def variance(self):
         """The expected squared distance from the mean."""
-        return self._missing("variance")
+        raise self._missing("variance")
 
     @property
     def stddev(self):
@@ -136,23 +136,23 @@ class Distribution:
 
     def log_prob(self, value):
         """The logarithm of the probability (density) of values."""
-        return self._missing("log_prob")
+        raise self._missing("log_prob")
 
     def cdf(self, value):
         """The probability of what is not greater."""
-        return self._missing("cdf")
+        raise self._missing("cdf")
 
     def icdf(self, value):
         """The inverse of cdf."""
-        return self._missing("icdf")
+        raise self._missing("icdf")
 
     def entropy(self):
         """The expected -log_prob."""
-        return self._missing("entropy")
+        raise self._missing("entropy")
 
     def enumerate_support(self, expand=True):
         """All values, along a first dimension."""
-        return self._missing("enumerate_support")
+        raise self._missing("enumerate_support")
 
     def perplexity(self):
         """e to the entropy."""

@@ -8,6 +8,7 @@ import typing
 
 import argand
 
+from .._ignored import harmless
 from ._names import custom_builtins, is_ours, qualified_name, type_repr
 from ._operators import inplace_methods, magic_methods
 from .node import Node
@@ -22,6 +23,9 @@ class PythonCode:
     globals: dict
 
 
+_KNOWN = "the line is the same with what else is known of it"
+
+
 class CodeGen:
     """Writes a graph as a function; subclasses write its signature and its return otherwise."""
 
@@ -33,6 +37,7 @@ class CodeGen:
             free_vars = ["self", *free_vars]
         return f"def forward({', '.join(free_vars)}){maybe_return_annotation}:"
 
+    @harmless(kwargs=_KNOWN)
     def generate_output(self, output_args, **kwargs):
         """The line of return."""
         return f"return {output_args!r}"
@@ -255,6 +260,7 @@ class _PyTreeCodeGen(CodeGen):
         given = own[1:] if has_self else own
         return f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec([{', '.join(given)}], self._in_spec)"
 
+    @harmless(kwargs=_KNOWN)
     def generate_output(self, output_args, **kwargs):
         if self.pytree_info.out_spec is None:
             return super().generate_output(output_args)

@@ -12,6 +12,7 @@ from types import FunctionType
 
 import argand
 
+from .._ignored import harmless, record
 from ..nn import Module, Parameter, Sequential
 from ..utils import _pytree as pytree
 from ._compatibility import compatibility  # noqa: F401 -- packages that write their own trace() find all they need here
@@ -76,6 +77,7 @@ class PHBase:
 PH = PHBase()
 
 
+@record
 class PHWithMeta(PHBase):
     """PH whose attributes the placeholder gets."""
 
@@ -147,6 +149,7 @@ class Tracer(TracerBase):
         """The first of prefix0, prefix1... that the root has not."""
         return next(name for name in (f"{prefix}{i}" for i in itertools.count()) if not hasattr(self.root, name))
 
+    @harmless(module_qualified_name="it is for subclasses to look at")
     def is_leaf_module(self, m, module_qualified_name):
         """Whether a call of the module is one node: of the library's own, except Sequential."""
         return m.__module__.startswith(("argand.nn", "argand.ao.nn", "torch.nn", "torch.ao.nn")) and not isinstance(m, Sequential)
@@ -178,6 +181,7 @@ class Tracer(TracerBase):
             finally:
                 self.module_stack.pop(key)
 
+    @harmless(attr="it is for subclasses to look at")
     def getattr(self, attr, attr_val, parameter_proxy_cache):
         """What an attribute of a module is in the trace: a parameter becomes the value of a node."""
         if isinstance(attr_val, Parameter):

@@ -3,6 +3,7 @@ import contextlib
 import copy
 import warnings
 
+from .._ignored import harmless, ignored
 from . import _paths
 from ._codegen import CodeGen, PythonCode, _PyTreeCodeGen, _PyTreeInfo  # noqa: F401
 from ._names import Namespace, is_magic, snake_case
@@ -11,6 +12,9 @@ from .node import Node, _get_qualified_name, _type_repr, map_aggregate, map_arg 
 
 __all__ = ["PythonCode", "CodeGen", "Graph"]
 _Namespace, _snake_case, _is_magic = Namespace, snake_case, is_magic
+
+
+_PLAIN = "code has no comments, colours or line breaks of that kind"
 
 
 class _node_list:
@@ -80,6 +84,7 @@ class Graph:
         assert node.op == "output", "Expected the last node to be an output node"
         return node
 
+    @harmless(sort="nodes are always in the order of the graph")
     def find_nodes(self, *, op, target=None, sort=True):
         """The nodes of a kind (and target), in order."""
         if op == "call_function" and target is None:
@@ -248,6 +253,7 @@ class Graph:
         self._codegen._body_transformer = make_transformer(before)
         return self._restored_codegen(before)
 
+    @ignored(include_stride=_PLAIN, include_device=_PLAIN, colored=_PLAIN, expanded_def=_PLAIN, additional_meta=_PLAIN)
     def python_code(self, root_module, *, verbose=False, include_stride=False, include_device=False, colored=False, expanded_def=False,
                     record_func=False, additional_meta=None):
         """The graph as the Python code of a function, in which the module is called root_module.  The rest asks PyTorch for comments,

@@ -3,6 +3,7 @@ import copy
 import itertools
 import linecache
 
+from .._ignored import ignored
 from ..nn import Module
 from . import _paths
 from ._names import custom_builtins
@@ -51,6 +52,8 @@ def _del_attr(model, attr_name):
     """Takes out what stands under a full name."""
     path, _, name = attr_name.rpartition(".")
     delattr(model.get_submodule(path), name)
+
+_PLAIN = "code has no comments, colours or line breaks of that kind"
 
 
 class _CodeOnlyModule(Module):
@@ -238,6 +241,8 @@ class GraphModule(Module):
 
     # ---- text
 
+    @ignored(include_stride=_PLAIN, include_device=_PLAIN, colored=_PLAIN, fast_sympy_print=_PLAIN, expanded_def=_PLAIN,
+             additional_meta=_PLAIN)
     def print_readable(self, print_output=True, include_stride=False, include_device=False, colored=False, *,
                        fast_sympy_print=False, expanded_def=False, additional_meta=None):
         """Prints (unless print_output is False) and returns the module as the source of a class.  The rest asks PyTorch for comments,

@@ -1,5 +1,6 @@
 """Interpreter: runs a graph node by node; Transformer: makes a new graph of one."""
 
+from .._ignored import harmless
 from ._codegen import _last_uses
 from ._leaves import patch_leaves
 from ._patching import _Patcher
@@ -10,6 +11,9 @@ from .proxy import Proxy
 from ._symbolic_trace import Tracer
 
 __all__ = ["Interpreter", "Transformer"]
+
+
+_MEANING = "it is for subclasses that change what a node means"
 
 
 class Interpreter:
@@ -68,6 +72,7 @@ class Interpreter:
         args, kwargs = self.fetch_args_kwargs_from_env(n)
         return getattr(self, n.op)(n.target, args, kwargs)
 
+    @harmless(kwargs=_MEANING)
     def placeholder(self, target, args, kwargs):
         """The next argument; all that are left for "*args"."""
         if target.startswith("*"):
@@ -79,6 +84,7 @@ class Interpreter:
                 return args[0]
             raise RuntimeError(f"Expected positional argument for parameter {target}, but one was not passed in!") from None
 
+    @harmless(args=_MEANING, kwargs=_MEANING)
     def get_attr(self, target, args, kwargs):
         """What stands under a full name."""
         return self.fetch_attr(target)
@@ -96,6 +102,7 @@ class Interpreter:
         """A module's result."""
         return self.fetch_attr(target)(*args, **kwargs)
 
+    @harmless(target=_MEANING, kwargs=_MEANING)
     def output(self, target, args, kwargs):
         """The output's value."""
         return args[0]

@@ -4,6 +4,7 @@ import types
 
 import argand
 
+from .._ignored import harmless, ignored
 from ._names import qualified_name, type_repr
 from .immutable_collections import immutable_dict, immutable_list
 
@@ -193,6 +194,7 @@ class Node:
     def stack_trace(self, trace):
         self.meta["stack_trace"] = trace
 
+    @harmless(impure_random="functions that draw numbers are not told from others, as PyTorch does not tell functions of torch")
     def is_impure(self, impure_random=True):
         """Whether the node must stay though nothing reads it."""
         if self.op in ("placeholder", "output"):
@@ -221,6 +223,7 @@ class Node:
             return f"operator.{target.__name__}"
         return qualified_name(target)
 
+    @ignored(include_tensor_metadata="lines have no sizes or dtypes")
     def format_node(self, placeholder_names=None, maybe_return_typename=None, *, include_tensor_metadata=False):
         """The node as a line of its graph's text; None for the output where the caller gathers the signature."""
         typename = f"{type_repr(self.type)} " if self.type else ""

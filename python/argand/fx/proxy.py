@@ -8,6 +8,7 @@ import operator
 
 import argand
 
+from .._ignored import harmless
 from ._operators import magic_methods, reflectable_magic_methods
 from .node import Node, base_types, map_aggregate
 
@@ -217,6 +218,7 @@ _METHOD_OF_OPERATOR = {f"__{name}__": name for name in ("add", "sub", "mul", "po
 class MetaProxy(Proxy):
     """A proxy that carries a fake value along; there are no fake values here."""
 
+    @harmless(fake_mode="it is for programs to read: there are no fake values")
     def __init__(self, node, tracer=None, fake_mode=None):
         super().__init__(node, tracer)
         self.fake_mode = fake_mode

@@ -1,7 +1,9 @@
 """One function in several processes, as torch.multiprocessing.spawn."""
 import multiprocessing
 import multiprocessing.connection
+import signal
 import sys
+import time
 import traceback
 
 
@@ -46,13 +48,16 @@ class SpawnContext:
         return [p.pid for p in self.processes]
 
     def join(self, timeout=None, grace_period=None):
-        """Waits until one ends; True when all have.  When one fails the others are ended, and it raises."""
+        """Waits until one ends; True when all have.  When one fails the others are ended, after grace_period seconds, and it raises."""
         running = {p.sentinel: i for i, p in enumerate(self.processes) if p.exitcode is None}
         if running:
             multiprocessing.connection.wait(list(running), timeout)
         failed = next((i for i, p in enumerate(self.processes) if p.exitcode not in (None, 0)), None)
         if failed is None:
             return all(p.exitcode == 0 for p in self.processes)
+        deadline = time.monotonic() + (grace_period or 0)
+        for process in self.processes:  # those that end by themselves may
+            process.join(max(0, deadline - time.monotonic()))
         for process in self.processes:
             if process.exitcode is None:
                 process.terminate()
@@ -61,8 +66,9 @@ class SpawnContext:
         if not self._errors[failed].empty():
             text = f"\n\n-- Process {failed} terminated with the following error:\n{self._errors[failed].get()}"
             raise ProcessRaisedException(text, failed, process.pid)
-        how = f"with signal {-code}" if code < 0 else f"with exit code {code}"
-        raise ProcessExitedException(f"process {failed} terminated {how}", failed, process.pid, code)
+        name = signal.Signals(-code).name if code < 0 else None
+        how = f"with signal {name}" if name else f"with exit code {code}"
+        raise ProcessExitedException(f"process {failed} terminated {how}", failed, process.pid, code, name)
 
 
 ProcessContext = SpawnContext

@@ -89,7 +89,9 @@ class UninitializedBuffer(UninitializedTensorMixin, _C.Tensor):
     """A buffer of a lazy module before its first call."""
 
     def __new__(cls, requires_grad=False, device=None, dtype=None, persistent=True):
-        return _uninitialized(cls, requires_grad, device, dtype)
+        buffer = _uninitialized(cls, requires_grad, device, dtype)
+        buffer.persistent, buffer._is_buffer = persistent, True
+        return buffer
 
 
 def is_lazy(param):

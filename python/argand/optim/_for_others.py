@@ -2,6 +2,7 @@
 import functools
 
 from .. import _C
+from .._ignored import harmless
 from .._tensor import Tensor
 from ..autograd.grad_mode import set_grad_enabled
 
@@ -22,6 +23,7 @@ def _use_grad_for_differentiable(func):
     return step
 
 
+@harmless(single_tensor_fn="nothing is compiled")
 def _disable_dynamo_if_unsupported(single_tensor_fn=None):
     """A decorator that changes nothing."""
     return lambda function: function
@@ -60,6 +62,7 @@ def _get_fused_kernels_supported_devices():
     return ["cuda", "cpu"]
 
 
+@harmless(supports_xla="there is no XLA")
 def _get_capturable_supported_devices(supports_xla=True):
     return ["cuda"]
 

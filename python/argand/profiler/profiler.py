@@ -9,6 +9,7 @@ import time
 import uuid
 import warnings
 
+from .._ignored import harmless, ignored
 from ..autograd import profiler as prof
 from ..autograd.profiler import ProfilerActivity, _supported_activities
 
@@ -28,6 +29,7 @@ def _warn_once(message):
 class _KinetoProfile:
     """What `profile` does, step by step; start() and stop() are the whole."""
 
+    @harmless(post_processing_timeout_s="results are waited for")
     def __init__(self, *, activities=None, record_shapes=False, profile_memory=False, with_stack=False, with_flops=False,
                  with_modules=False, experimental_config=None, execution_trace_observer=None, acc_events=False,
                  custom_trace_id_callback=None, post_processing_timeout_s=None):
@@ -108,8 +110,10 @@ class _KinetoProfile:
     def key_averages(self, group_by_input_shape=False, group_by_stack_n=0, group_by_overload_name=False,
                      include_python_functions=False):
         """Averages of the events of one name (and shapes, and innermost lines of the stack)."""
-        return self._started("getting key averages").key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
+        return self._started("getting key averages").key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name,
+                                                                  include_python_functions)
 
+    @ignored(options="the file is written in one way", use_python_export="the file is written in one way")
     def export_chrome_trace(self, path, use_python_export=False, **options):
         """Writes the trace as JSON, compressed if the path ends with .gz."""
         profiler = self._started("exporting chrome trace")
@@ -232,6 +236,7 @@ class profile(_KinetoProfile):
     with_flops: estimates those of products and convolutions.  acc_events: keeps the events of earlier cycles.
     """
 
+    @harmless(post_processing_timeout_s="results are waited for")
     def __init__(self, *, activities=None, schedule=None, on_trace_ready=None, record_shapes=False, profile_memory=False,
                  with_stack=False, with_flops=False, with_modules=False, experimental_config=None, execution_trace_observer=None,
                  acc_events=False, use_cuda=None, custom_trace_id_callback=None, post_processing_timeout_s=None):

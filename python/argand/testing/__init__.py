@@ -92,6 +92,8 @@ def assert_close(actual, expected, *, allow_subclasses=True, rtol=None, atol=Non
     checks = {"shape": True, "device": check_device, "dtype": check_dtype, "layout": check_layout, "stride": check_stride}
 
     def compare(a, e, where):
+        if not allow_subclasses and isinstance(a, _C.Tensor) and isinstance(e, _C.Tensor) and type(a) is not type(e):
+            raise TypeError(f"No comparison pair was able to handle inputs of type {type(a)} and {type(e)}.")
         if isinstance(a, collections.abc.Mapping) and isinstance(e, collections.abc.Mapping):
             if a.keys() != e.keys():
                 _fail(f"The keys of the mappings do not match:\nMissing keys in the actual mapping: {sorted(e.keys() - a.keys())}\n"

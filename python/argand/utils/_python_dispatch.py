@@ -1,9 +1,11 @@
 """What packages ask of torch.utils._python_dispatch.  Ops are not dispatched to Python."""
 import contextlib
 
+from .._ignored import harmless
 from .._refused import refused
 
 
+@harmless(t="there are no tensors around tensors")
 def is_traceable_wrapper_subclass(t):
     """False: there are no tensors around tensors."""
     return False
@@ -15,6 +17,7 @@ is_traceable_wrapper_subclass_type = is_traceable_wrapper_subclass
 class TorchDispatchMode:
     """A scope in which PyTorch would hand every op to __torch_dispatch__: entering one raises NotImplementedError."""
 
+    @harmless(_dispatch_key="no mode is entered: __enter__() says so")
     def __init__(self, _dispatch_key=None):
         self.old_dispatch_mode_flags = []
 

@@ -7,8 +7,11 @@ import math
 import typing
 
 from ... import _C
+from ..._ignored import harmless, ignored
 
 _DEFAULT_SPARSE_BLOCK_SIZE = 128
+
+_ALL, _NOT_MADE = "all positions are alike", "the mask is made where it is used"
 
 
 class AuxRequest(typing.NamedTuple):
@@ -23,6 +26,7 @@ class AuxOutput(typing.NamedTuple):
     max_scores: typing.Optional[_C.Tensor] = None
 
 
+@harmless(head=_ALL, token_q=_ALL, token_kv=_ALL)
 def noop_mask(batch, head, token_q, token_kv):
     """Every position sees every other."""
     return _C.ones((), dtype=_C.bool, device=batch.device)
@@ -48,6 +52,7 @@ class BlockMask:
         self.BLOCK_SIZE = (BLOCK_SIZE, BLOCK_SIZE) if isinstance(BLOCK_SIZE, int) else tuple(BLOCK_SIZE)
         self.seq_lengths = self.shape[2:]
 
+    @harmless(device=_NOT_MADE)
     def to(self, device):
         """The mask; it is made where it is used."""
         return self
@@ -60,6 +65,7 @@ class BlockMask:
         return f"BlockMask(shape={self.shape}, mask_mod={getattr(self.mask_mod, '__name__', self.mask_mod)})"
 
 
+@harmless(device=_NOT_MADE, _compile="the mask is the same")
 def create_block_mask(mask_mod, B, H, Q_LEN, KV_LEN, device="cpu", BLOCK_SIZE=_DEFAULT_SPARSE_BLOCK_SIZE, _compile=False):
     """The BlockMask of mask_mod(batch, head, query, key) -> bool."""
     return BlockMask(mask_mod, (1 if B is None else B, 1 if H is None else H, Q_LEN, KV_LEN), BLOCK_SIZE)
@@ -85,6 +91,7 @@ def or_masks(*mask_mods):
     return either
 
 
+@ignored(kernel_options=("it tunes a kernel that PyTorch compiles, and scores are stored here", {}))
 def flex_attention(query, key, value, score_mod=None, block_mask=None, scale=None, enable_gqa=False, return_lse=False,
                    kernel_options=None, *, return_aux=None):
     """softmax(score_mod(query @ key^T * scale, batch, head, query position, key position), where block_mask holds) @ value.

@@ -4,6 +4,7 @@ import math
 import warnings
 
 from ... import _C
+from ..._ignored import ignored
 from ...autograd.grad_mode import no_grad
 from .. import _reduction
 from .._reduction import number as _number
@@ -73,6 +74,7 @@ def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-1
                                  label_smoothing)
 
 
+@ignored(options="scores are made whole, where PyTorch would make and free them in parts")
 def linear_cross_entropy(input, linear_weight, target, *, linear_bias=None, weight=None, reduction="mean", ignore_index=None,
                          label_smoothing=0.0, options=None):
     """cross_entropy of the scores x W^T + b for x [*, E] and a weight [C, ..., E]: they are [*, C, ...].  Where all scores are more than

@@ -1,9 +1,13 @@
 """Pooling."""
 from ... import _C
+from ..._ignored import harmless
 from .._sizes import _list_with_default, _ntuple, _pair, _single, _triple
 
 avg_pool1d, avg_pool2d, avg_pool3d = _C.avg_pool1d, _C.avg_pool2d, _C.avg_pool3d
 adaptive_avg_pool1d = _C.adaptive_avg_pool1d
+
+
+_BOTH = "both are returned, as in PyTorch"
 
 
 def _max_pool(name):
@@ -15,6 +19,7 @@ def _max_pool(name):
                                                            padding,
                                                            dilation, ceil_mode)
 
+    @harmless(return_indices=_BOTH)
     def pool_with_indices(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                           return_indices=False):
         """The maxima of windows, and their positions."""
@@ -47,6 +52,7 @@ def _adaptive_max_pool(name):
         values, indices = function(input, _list_with_default(output_size, input.shape))
         return (values, indices) if return_indices else values
 
+    @harmless(return_indices=_BOTH)
     def pool_with_indices(input, output_size, return_indices=False):
         """Maxima of windows such that output_size comes out, and their positions."""
         return pool(input, output_size, True)

@@ -1,5 +1,6 @@
 """Batch normalization."""
 from ... import _C
+from ..._ignored import ignored
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -105,6 +106,7 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalization over the batches of all processes of a group; there are no groups, so it is over this one's."""
 
+    @ignored(process_group="processes are not joined: statistics are those of this one")
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
                  device=None, dtype=None, *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)

@@ -2,15 +2,20 @@
 import math
 
 from ... import _C
+from ..._ignored import harmless
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
 from .module import Module, weight_and_bias
 
 
+_ANY = "it takes what the module takes that it stands for"
+
+
 class Identity(Module):
     """Returns its input, whatever arguments it was made with."""
 
+    @harmless(args=_ANY, kwargs=_ANY)
     def __init__(self, *args, **kwargs):
         super().__init__()
 

@@ -34,6 +34,8 @@ _addindent = _indented
 
 
 def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, memory_format=None):
+    if copy:
+        raise RuntimeError(".to() does not accept copy argument")
     if isinstance(device, Tensor):
         device, dtype, non_blocking = device.device, device.dtype, bool(dtype)
     elif isinstance(device, _C.dtype):

@@ -3,6 +3,7 @@ import copy
 import math
 
 from ... import _C
+from ..._ignored import harmless
 from .. import functional as F
 from .. import init
 from ..functional.attention import _canonical_mask, _none_or_dtype
@@ -134,11 +135,15 @@ class TransformerDecoderLayer(Module):
         return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
 
 
+_ONE_PATH = "there is one path, which computes padding too"
+
+
 class TransformerEncoder(Module):
     """num_layers copies of an encoder layer, and a norm."""
 
     __constants__ = ["norm"]
 
+    @harmless(enable_nested_tensor=_ONE_PATH, mask_check=_ONE_PATH)
     def __init__(self, encoder_layer, num_layers, norm=None, enable_nested_tensor=True, mask_check=True):
         super().__init__()
         self.layers = _copies(encoder_layer, num_layers)

@@ -1,5 +1,6 @@
 """Tensors sent to several GPUs and put together again, as torch.nn.parallel.comm and torch.cuda.comm."""
 from ... import _C
+from ..._ignored import harmless
 from .scatter_gather import device_index
 
 
@@ -12,6 +13,7 @@ def broadcast(tensor, devices=None, *, out=None):
     return tuple(tensor.to(device_index(d), non_blocking=True) for d in devices)
 
 
+@harmless(buffer_size="each tensor is sent by itself")
 def broadcast_coalesced(tensors, devices, buffer_size=10485760):
     """For each device all the tensors, a list."""
     return [[t.to(device_index(d), non_blocking=True) for t in tensors] for d in devices]
@@ -25,11 +27,13 @@ def reduce_add(inputs, destination=None):
     return sum((x.to(device) for x in inputs[1:]), inputs[0].to(device))
 
 
+@harmless(buffer_size="each tensor is sent by itself")
 def reduce_add_coalesced(inputs, destination=None, buffer_size=10485760):
     """The sums of the first of all lists, of the second, and so on; a tuple."""
     return tuple(reduce_add(column, destination) for column in zip(*inputs))
 
 
+@harmless(streams="copies are ordered with what reads them, on whatever stream")
 def scatter(tensor, devices=None, chunk_sizes=None, dim=0, streams=None, *, out=None):
     """Parts of a tensor along dim, of equal sizes or of chunk_sizes, one for each device; or written to each of `out`.  A tuple."""
     if out is not None:

@@ -2,7 +2,10 @@
 import warnings
 
 from ... import _C
+from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
+
+_SAME = "the result is the same, and so is the time"
 
 
 def _listed(tensors):
@@ -14,6 +17,7 @@ def _gradients(parameters):
 
 
 @no_grad()
+@harmless(foreach=_SAME)
 def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """The norm of all elements of the tensors as one vector."""
     tensors = _listed(tensors)
@@ -32,6 +36,7 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 @no_grad()
+@harmless(foreach=_SAME)
 def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
     """Scales the gradients, in place, by max_norm / total_norm if that is below 1."""
     # Multiplied by 1 too: a test would wait for the device.
@@ -41,6 +46,7 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
 
 
 @no_grad()
+@harmless(foreach=_SAME)
 def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """Scales the gradients, in place, so that their norm as one vector is max_norm at most; returns the norm before."""
     parameters = _listed(parameters)
@@ -49,6 +55,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
     return total_norm
 
 
+@harmless(foreach=_SAME)
 def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
     """clip_grad_norm_() by its older name."""
     warnings.warn("torch.nn.utils.clip_grad_norm is now deprecated in favor of torch.nn.utils.clip_grad_norm_.",
@@ -57,6 +64,7 @@ def clip_grad_norm(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False
 
 
 @no_grad()
+@harmless(foreach=_SAME)
 def clip_grad_value_(parameters, clip_value, foreach=None):
     """Clamps the gradients, in place, to -clip_value ... clip_value."""
     clip_value = float(clip_value)

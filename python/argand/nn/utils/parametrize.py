@@ -3,6 +3,7 @@ parametrizations.weight.original."""
 import contextlib
 
 from ... import _C
+from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
@@ -34,6 +35,7 @@ def _register(module, name, tensor):
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, first to last, and the tensor (or tensors) they start from."""
 
+    @harmless(unsafe="register_parametrization() compares the forms")
     def __init__(self, modules, original, unsafe=False):
         modules = list(modules)
         if not modules:

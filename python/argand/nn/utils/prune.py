@@ -8,6 +8,7 @@ import collections.abc
 import numbers
 
 from ... import _C
+from ..._ignored import harmless
 from .convert_parameters import parameters_to_vector
 
 
@@ -18,6 +19,7 @@ class BasePruningMethod(abc.ABC):
     """
     _tensor_name = None
 
+    @harmless(inputs="a hook is given them, and looks at the module alone")
     def __call__(self, module, inputs):
         setattr(module, self._tensor_name, self.apply_mask(module))
 

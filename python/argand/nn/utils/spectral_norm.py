@@ -1,5 +1,6 @@
 """Spectral normalization by a hook before forward; parametrizations.spectral_norm is its successor."""
 from ... import _C
+from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -32,6 +33,7 @@ class SpectralNorm:
                 u, v = u.clone(), v.clone()  # the next iteration must not change what backward reads
         return weight / _C.dot(u, _C.mv(matrix, v))
 
+    @harmless(inputs="a hook is given them, and looks at the module alone")
     def __call__(self, module, inputs):
         setattr(module, self.name, self.compute_weight(module, module.training))
 

@@ -2,6 +2,7 @@
 import warnings
 
 from ... import _C
+from ..._ignored import harmless
 from ..parameter import Parameter
 
 
@@ -28,6 +29,7 @@ class WeightNorm:
     def compute_weight(self, module):
         return normalized(getattr(module, self.name + "_v"), getattr(module, self.name + "_g"), self.dim)
 
+    @harmless(inputs="a hook is given them, and looks at the module alone")
     def __call__(self, module, inputs):
         setattr(module, self.name, self.compute_weight(module))
 

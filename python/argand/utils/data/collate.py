@@ -5,6 +5,7 @@ import re
 import sys
 
 from ... import _C
+from ..._ignored import harmless
 
 _ERROR = "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found {}"
 np_str_obj_array_pattern = re.compile(r"[SaUO]")  # how the dtypes of arrays begin that are no tensors; packages take it
@@ -57,6 +58,10 @@ def _sequence_like(example, values):
         return values
 
 
+_NOTHING_WITHIN = "the elements of the batch have no parts to collate"
+
+
+@harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_tensor_fn(batch, *, collate_fn_map=None):
     """Tensors of one shape, stacked."""
     return _C.stack(batch, 0)
@@ -69,21 +74,25 @@ def collate_numpy_array_fn(batch, *, collate_fn_map=None):
     return collate([_C.as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 
 
+@harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_numpy_scalar_fn(batch, *, collate_fn_map=None):
     """NumPy numbers, as one tensor."""
     return _C.as_tensor(_numpy().asarray(batch))
 
 
+@harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_float_fn(batch, *, collate_fn_map=None):
     """floats, as float64."""
     return _C.tensor(batch, dtype=_C.float64)
 
 
+@harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_int_fn(batch, *, collate_fn_map=None):
     """ints as int64, bools as bool."""
     return _C.tensor(batch)
 
 
+@harmless(collate_fn_map=_NOTHING_WITHIN)
 def collate_str_fn(batch, *, collate_fn_map=None):
     """Texts and bytes, as a list."""
     return batch

@@ -2,9 +2,11 @@
 import collections.abc
 
 from ... import _C
+from ..._ignored import harmless
 from .collate import _mapping_like, _sequence_like
 
 
+@harmless(device="memory is page-locked for all GPUs")
 def pin_memory(data, device=None):
     """The tensors of a batch in page-locked memory; objects with a pin_memory() method do it themselves."""
     if isinstance(data, _C.Tensor):

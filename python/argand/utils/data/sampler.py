@@ -3,6 +3,7 @@ import itertools
 from typing import Generic, TypeVar
 
 from ... import _C
+from ..._ignored import harmless
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -10,6 +11,7 @@ T_co = TypeVar("T_co", covariant=True)
 class Sampler(Generic[T_co]):
     """Iterates over indices, or over lists of indices (batches): a subclass writes __iter__()."""
 
+    @harmless(data_source="older versions of PyTorch take it, and read nothing of it")
     def __init__(self, data_source=None):
         pass
 

@@ -13,6 +13,7 @@ from tensorboard.plugins.pr_curve.plugin_data_pb2 import PrCurvePluginData
 from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 
 from ... import _C
+from ..._ignored import harmless
 from ._convert_np import make_np
 from ._utils import convert_to_HWC, prepare_video
 
@@ -37,6 +38,7 @@ def _pixels(array):
 # ---- numbers
 
 
+@harmless(collections="no file says it, as in PyTorch")
 def scalar(name, tensor, collections=None, new_style=False, double_precision=False):
     """One number."""
     tensor = make_np(tensor).squeeze()
@@ -107,6 +109,7 @@ def pr_curve(tag, labels, predictions, num_thresholds=127, weights=None):
     return _curve(tag, compute_curve(labels, predictions, num_thresholds, weights), num_thresholds)
 
 
+@harmless(weights="the numbers given have them, as in PyTorch")
 def pr_curve_raw(tag, tp, fp, tn, fn, precision, recall, num_thresholds=127, weights=None):
     """pr_curve() whose numbers are known."""
     return _curve(tag, np.stack((tp, fp, tn, fn, precision, recall)), min(num_thresholds, 127))
