@@ -24,6 +24,7 @@
 #include "argand/ops/create/blob.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/vision/functions.h"
 #include "argand/ops/index/tensor_index.h"
 #include "argand/ops/operators.h"
 #include "argand/ops/print/print.h"

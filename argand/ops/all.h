@@ -688,6 +688,7 @@ ARGAND_LIST_OP(PadPackedSequence)
 ARGAND_LIST_OP(PadSequence)
 
 #include "argand/ops/resample/list.h"
+#include "argand/ops/vision/list.h"
 
 // optim/
 ARGAND_LIST_OP(FusedStep)

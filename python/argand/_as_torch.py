@@ -68,9 +68,14 @@ def _alias_loaded():
 
 
 class _WithoutItsLibrary(importlib.abc.MetaPathFinder):
-    """Finds a module of a package that would end the import where its library of ops, made for PyTorch's own C++ types, does not
-    load, and has it say what it says where there is no such library: the rest of the package is Python."""
-    SAYS = {"torchaudio._extension.utils": ("_load_lib", lambda name: False)}
+    """Finds a module of a package whose library of ops, made for PyTorch's own C++ types, does not load, and has it say what is true
+    here: that there is no such library, the rest of the package being Python; or that its ops are there, as Argand has them itself.
+
+    torchvision gives its ops gradients and autocast from Python, while it is imported: to those of its own library.  Argand's have
+    both, so it says that there are ops when it has done that, and before its functions are defined, which ask.
+    """
+    SAYS = {"torchaudio._extension.utils": ("torchaudio._extension.utils", "_load_lib", lambda name: False),
+            "torchvision._meta_registrations": ("torchvision.extension", "_has_ops", lambda: True)}
 
     def find_spec(self, name, path=None, target=None):
         if name not in self.SAYS:
@@ -82,7 +87,8 @@ class _WithoutItsLibrary(importlib.abc.MetaPathFinder):
 
         def exec_module(module):
             run(module)
-            setattr(module, *self.SAYS[name])
+            about, attribute, value = self.SAYS[name]
+            setattr(sys.modules[about], attribute, value)
         spec.loader.exec_module = exec_module
         return spec
 

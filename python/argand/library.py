@@ -147,8 +147,21 @@ def _tags(tags):
     return found
 
 
+_OF_OTHERS = ("torchvision",)  # packages whose ops, or some of them, the library itself has (argand/ops/vision)
+
+
+def _own(qualname):
+    """The function of the library that is the op "torchvision::nms"; None if it is none of the library's."""
+    namespace, _, name = qualname.partition("::")
+    found = getattr(_C, f"{namespace}_{name}", None) if namespace in _OF_OTHERS else None
+    return found if isinstance(found, _GENERATED) else None
+
+
 def _named(op):
-    name = op._name if isinstance(op, CustomOpDef) else op
+    name = op._name if isinstance(op, CustomOpDef) else op.qualified_name if isinstance(op, _OwnOp) else op
+    if _own(name) is not None:
+        raise NotImplementedError(f"{name} is an op of the library itself, with its gradient and what it does under autocast: Python "
+                                  "cannot replace it")
     if name not in _ops:
         raise RuntimeError(f"operator {name} does not exist")
     return _ops[name]
@@ -205,7 +218,7 @@ def define(qualname, schema, *, lib=None, tags=()):
     if not schema.startswith("(") or "->" not in schema:
         raise ValueError(f"torch.library.define: {qualname}: expected a schema as \"(Tensor x) -> Tensor\", got {schema!r}")
     _may_define(namespace, "torch.library.define")
-    if qualname in _ops:
+    if qualname in _ops or _own(qualname) is not None:
         raise RuntimeError(f"torch.library.define: {qualname} is defined already")
     _ops[qualname] = CustomOpDef(qualname, tags=_tags(tags))
     _ops[qualname]._schema = qualname + schema
@@ -374,6 +387,8 @@ class _Namespace:
 
     def __getattr__(self, name):
         found = _ops.get(f"{self._name}::{name}")
+        if found is None and (own := _own(f"{self._name}::{name}")) is not None:
+            return _own_op(self._name, name, own)
         if found is None and any(key.startswith(f"{self._name}::{name}.") for key in _ops):
             return CustomOpDef(f"{self._name}::{name}")  # of overloads with names alone
         if found is None:
@@ -381,12 +396,13 @@ class _Namespace:
         return found
 
 
-class _AtenOp:
-    """torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name: any name is one."""
+class _OwnOp:
+    """An op of the library, as torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name: any
+    name is one."""
 
-    def __init__(self, name, function, overload=None):
+    def __init__(self, namespace, name, function, overload=None):
         self.__name__ = name if overload is None else f"{name}.{overload}"
-        self._name, self._function, self._overloads = name, function, {}
+        self._namespace, self._name, self._function, self._overloads = namespace, name, function, {}
 
     def __call__(self, *args, **kwargs):
         return self._function(*args, **kwargs)
@@ -396,14 +412,22 @@ class _AtenOp:
             raise AttributeError(overload)
         if "." in self.__name__:
             raise AttributeError(f"'{self}' has no attribute '{overload}'")
-        return self._overloads.setdefault(overload, _AtenOp(self._name, self._function, overload))
+        return self._overloads.setdefault(overload, _OwnOp(self._namespace, self._name, self._function, overload))
+
+    @property
+    def qualified_name(self):
+        """Without the overload."""
+        return f"{self._namespace}::{self._name}"
 
     def name(self):
         """The name as PyTorch writes it, aten::add.Tensor."""
-        return f"aten::{self.__name__}"
+        return f"{self._namespace}::{self.__name__}"
 
     def __repr__(self):
-        return f"aten.{self.__name__}"
+        return f"{self._namespace}.{self.__name__}"
+
+
+_own_op = functools.cache(_OwnOp)
 
 
 class _Aten(_Namespace):
@@ -415,7 +439,7 @@ class _Aten(_Namespace):
         function = _INTERNAL.get(name) or next((f for f in found if isinstance(f, _GENERATED)), None)
         if function is None or name in _NO_OPS:
             return super().__getattr__(name)  # of custom_op()
-        return _AtenOp(name, function)
+        return _OwnOp("aten", name, function)
 
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
@@ -438,7 +462,7 @@ _INTERNAL = {"_to_copy": _to_copy, "_pin_memory": lambda self, device=None: self
 
 
 class _Ops:
-    """torch.ops: what custom_op() defined, by package and name, and aten."""
+    """torch.ops: what custom_op() defined, by package and name, aten, and the library's own ops of other packages."""
 
     def __init__(self):
         self.aten = _Aten("aten")

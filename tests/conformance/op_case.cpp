@@ -15,9 +15,10 @@
 namespace argand::conformance {
 namespace {
 
-// "squeeze.dim(...)" -> "squeeze_dim".
+// "squeeze.dim(...)" -> "squeeze_dim", "torchvision::nms(...)" -> "torchvision_nms".
 std::string name_from(const char* schema) {
   std::string name(schema, std::strchr(schema, '('));
+  if (const size_t colons = name.find("::"); colons != std::string::npos) name.replace(colons, 2, "_");
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
 }

@@ -5,6 +5,9 @@ from copy import copy
 import cpp_types
 
 LEAF_FAMILIES = ("create", "random")  # their functions honour requires_grad among the options
+# Declared in a header of their own, argand/ops/<family>/functions.h, which functions.h does not include: every file of the library
+# includes that one, and few need these.
+APART = ("vision",)
 NOTE = "// Generated from the op definitions in argand/ops by tools/generate.  Do not edit.\n"
 
 
@@ -38,7 +41,7 @@ def emit_args(op):
     else:
         out.append("  struct Index {};")
     out.append(f"  using Result = {cpp_types.result_type(s)};")
-    out.append(f'  static constexpr const char* kName = "{s.name}";')
+    out.append(f'  static constexpr const char* kName = "{s.full_name}";')
     tensor_results = len(s.returns) if all(r == "Tensor" for r in s.returns) else 0
     results = sum(1 << i for i in op.saved_results)
     reads = [sum(1 << i for i, b in enumerate(s.args) if b.name in op.gradient_reads.get(a.name, ())) for a in s.args]
@@ -222,6 +225,16 @@ def functions_header(apis):
             + "\n".join(lines) + "\n\n}  // namespace argand\n")
 
 
+def header_of(family):
+    """The header that declares the functions of a family."""
+    return f"argand/ops/{family}/functions.h" if family in APART else "argand/ops/functions.h"
+
+
+def family_header(ops, apis):
+    """That of a family in APART."""
+    return functions_header(apis) + "\n" + "\n".join(in_their_namespaces(ops))
+
+
 def in_namespaces(ops):
     """(schema, declaration, definition) of functions of torch.linalg and the like under their names there."""
     for s in (s for op in ops if "function" in op.forms for schema in op.schemas for s in with_numbers(schema) if s.in_namespace):
@@ -232,12 +245,16 @@ def in_namespaces(ops):
 
 
 def namespaces_header(ops):
-    out = [NOTE + '#pragma once\n#include "argand/ops/functions.h"\n']
+    return "\n".join([NOTE + '#pragma once\n#include "argand/ops/functions.h"\n', *in_their_namespaces(ops)])
+
+
+def in_their_namespaces(ops):
+    out = []
     functions = sorted(in_namespaces(ops), key=lambda f: f[0].in_namespace[0])
     for namespace, group in itertools.groupby(functions, key=lambda f: f[0].in_namespace[0]):
         lines = [declaration for _, declaration, _ in group]
         out.append(f"namespace argand::{namespace} {{\n\n" + "\n".join(lines) + f"\n\n}}  // namespace argand::{namespace}\n")
-    return "\n".join(out)
+    return out
 
 
 def methods_include(apis):
@@ -247,7 +264,8 @@ def methods_include(apis):
 def definitions(family, ops, apis):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     bodies = [text for api in apis for _, text in api.functions + api.methods] + [text for _, _, text in in_namespaces(ops)]
-    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/ops/namespaces.h"\n#include "argand/ops/{family}/args.h"\n\n'
+    header = header_of(family) if family in APART else "argand/ops/namespaces.h"
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n\n'
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
@@ -287,7 +305,7 @@ def table(ops):
 def reference(ops):
     out = ["# Operators", "", "Generated from the op definitions by `./dev docs`; do not edit.", ""]
     for op in sorted(ops, key=lambda o: (o.schema.name.lower(), o.name)):
-        out.append(f"## {op.schema.name}" + (f" ({op.schema.overload})" if op.schema.overload else ""))
+        out.append(f"## {op.schema.full_name}" + (f" ({op.schema.overload})" if op.schema.overload else ""))
         out.append("```\n" + "\n".join(s.text for s in op.schemas) + "\n```")
         if op.doc:
             out.append(op.doc)

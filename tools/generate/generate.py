@@ -5,8 +5,8 @@ Reads argand/ops/all.h and argand/ops/**/*.cpp of the repository this file is in
   argand/ops/<family>/args.h        argument structs
   argand/ops/<family>/functions.cpp functions and methods
   argand/ops/<family>/copies.cpp    definitions of permute_copy and the like
-  argand/ops/functions.h            declarations of functions
-  argand/ops/namespaces.h           those that PyTorch has in namespaces: argand::fft, argand::linalg, argand::special
+  argand/ops/functions.h            declarations of functions, but for families that have a functions.h of their own
+  argand/ops/namespaces.h           those that PyTorch has in namespaces, argand::fft, argand::linalg, argand::special
   argand/ops/table.cpp              all_ops()
   argand/core/tensor_methods.inc    declarations of methods
   docs/operators.md                 the reference page
@@ -52,9 +52,12 @@ def main():
         copies = [op for op in members if op.copy_of]
         if copies:
             write(folder / "copies.cpp", emit.copies(family, copies))
+        if family in emit.APART:
+            write(folder / "functions.h", emit.family_header(members, [apis[o.name] for o in members]))
     in_order = [apis[op.name] for op in ops]
-    write(out / "argand" / "ops" / "functions.h", emit.functions_header(in_order))
-    write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(ops))
+    usual = [op for op in ops if op.family not in emit.APART]
+    write(out / "argand" / "ops" / "functions.h", emit.functions_header([apis[op.name] for op in usual]))
+    write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(usual))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
     write(out / "docs" / "operators.md", emit.reference(ops))

@@ -291,7 +291,7 @@ def bindings(ops):
     family_of = lambda overloads: overloads[0].op.family  # noqa: E731
     files, declared = {}, []
     for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
-        text = [NOTE + '#include "argand/ops/functions.h"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
+        text = [NOTE + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
                 "namespace argand::python {\nnamespace {\n"]
         functions, methods, written = [], [], set()
         for (name, is_method), overloads in group:

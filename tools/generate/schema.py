@@ -1,5 +1,8 @@
 """Parses op signatures in the schema language of PyTorch's native_functions.yaml.
 
+A name with a namespace is that of an op that PyTorch does not have, but a library of its world: `torchvision::nms`.  SymInt is
+int: all sizes are numbers here.
+
 Two additions: `Tensor|Scalar x` accepts a tensor or a number (as two C++ overloads), and the run
 `ScalarType? dtype=None, Layout? layout=None, Device? device=None, bool? pin_memory=None` becomes one TensorOptions in C++.
 """
@@ -33,12 +36,18 @@ class Arg:
 
 @dataclass
 class Schema:
-    name: str                      # "sum"
+    name: str                      # "sum"; "torchvision_nms" of "torchvision::nms"
     overload: str                  # "dim" or ""
     args: list[Arg] = field(default_factory=list)
     returns: list[str] = field(default_factory=list)
     return_names: list[str] = field(default_factory=list)
     text: str = ""
+    library: str = ""              # "torchvision" of "torchvision::nms"
+
+    @property
+    def full_name(self):
+        """As messages and profiles show it: "sum", "torchvision::nms"."""
+        return f"{self.library}::{self.name.removeprefix(self.library + '_')}" if self.library else self.name
 
     @property
     def in_place_only(self):
@@ -47,7 +56,9 @@ class Schema:
     @property
     def in_namespace(self):
         """(namespace, name there) of a function that PyTorch has in a namespace of its own, as which it is no method:
-        at::linalg_qr is torch.linalg.qr."""
+        at::linalg_qr is torch.linalg.qr.  Of another library's op, that library and its name there."""
+        if self.library:
+            return self.library, self.name.removeprefix(self.library + "_")
         head, _, rest = self.name.partition("_")
         return (head, rest) if head in NAMESPACES and rest else None
 
@@ -89,6 +100,7 @@ def parse_arg(text, keyword_only):
     if not m:
         raise SchemaError(f"cannot read the argument '{text}'")
     type_, name, default = m.groups()
+    type_ = type_.replace("SymInt", "int")
     type_ = re.sub(r"\([a-z]!?(?: -> \*)?\)", "", type_)  # alias annotations say nothing that the op's kind does not
     return Arg(type_, name, default, keyword_only)
 
@@ -102,11 +114,11 @@ def fold_options(args):
 
 
 def parse(text):
-    m = re.fullmatch(r"(\w+)(?:\.(\w+))?\((.*)\)\s*->\s*(.+)", text.strip(), re.S)
+    m = re.fullmatch(r"(?:(\w+)::)?(\w+)(?:\.(\w+))?\((.*)\)\s*->\s*(.+)", text.strip(), re.S)
     if not m:
         raise SchemaError(f"cannot read the schema '{text}'")
-    name, overload, args_text, returns_text = m.groups()
-    schema = Schema(name, overload or "", text=text)
+    library, name, overload, args_text, returns_text = m.groups()
+    schema = Schema(f"{library}_{name}" if library else name, overload or "", text=text, library=library or "")
     keyword_only = False
     for part in split_top(args_text):
         if part == "*":

@@ -1,0 +1,29 @@
+// torchvision's ops under autocast: they compute in float32 and give the dtype of what they were given.
+#pragma once
+#include "argand/exec/autocast.h"
+#include "argand/exec/autocast_scope.h"
+#include "argand/ops/functions.h"
+
+namespace argand::ops {
+
+// While it lives, nothing else is cast.
+class Float32Region {
+ public:
+  // `input`: the tensor whose device counts, and whose dtype results get; `on_cpu`: whether the op does so there, too.
+  Float32Region(const Tensor& input, bool on_cpu) : dtype_(input.dtype()) {
+    const DeviceType device = input.device().type();
+    casts_ = (device == kCUDA || (device == kCPU && on_cpu)) && autocast::is_autocast_enabled(device);
+    off_.emplace();
+  }
+  Tensor argument(const Tensor& t) const {
+    return casts_ && is_floating_point(t.dtype()) && t.dtype() != kDouble ? t.to(kFloat) : t;
+  }
+  Tensor result(const Tensor& t) const { return casts_ ? t.to(dtype_) : t; }
+
+ private:
+  ScalarType dtype_;
+  bool casts_;
+  std::optional<exec::AutocastScope> off_;
+};
+
+}  // namespace argand::ops
