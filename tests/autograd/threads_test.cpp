@@ -2,7 +2,12 @@
 #include <barrier>
 #include <thread>
 
+#include "argand/core/cpu_generator.h"
 #include "argand/exec/window.h"
+#include "argand/nn/modules/batchnorm.h"
+#include "argand/nn/modules/container/sequential.h"
+#include "argand/nn/modules/dropout.h"
+#include "argand/nn/modules/linear.h"
 #include "tests/autograd/helpers.h"
 
 namespace argand::autograd {
@@ -70,6 +75,38 @@ TEST(BackwardInThreads, GraphsBuiltAndDroppedTogether) {
       EXPECT_TRUE(grad({y.sum()}, {base}, {}, true)[0].defined());
     }
   });
+}
+
+TEST(BackwardInThreads, HooksComeAndGo) {
+  const Tensor w = leaf({8}, 1);
+  in_threads([&](int me) {
+    for (int round = 0; round < kRounds; ++round) {
+      if (me % 2) {
+        const unsigned hook = w.register_hook([](const Tensor& g) { return g; });
+        w.remove_hook(hook);
+      } else {
+        (w * 2).sum().backward();
+      }
+    }
+  });
+  EXPECT_TRUE(all_equal(w.grad(), 2 * kRounds * kThreads / 2));
+}
+
+TEST(BackwardInThreads, OneModuleAndOneGenerator) {
+  nn::Sequential model(nn::Linear(6, 6), nn::Dropout(0.5), nn::BatchNorm1d(6));
+  model->eval();
+  nn::Dropout dropout(0.5);
+  Generator generator = make_cpu_generator(5);
+  std::atomic<int> kept{0};
+  in_threads([&](int) {
+    for (int round = 0; round < kRounds; ++round) {
+      const Tensor x = randn({4, 6}, generator);
+      model->forward(dropout(x)).sum().backward();
+      kept += static_cast<int>((randperm(4, generator) == 0).sum().item<int64_t>());
+    }
+  });
+  EXPECT_EQ(kept, kThreads * kRounds);
+  EXPECT_TRUE(all_equal(model->parameters().back().grad(), 4 * kThreads * kRounds));  // a bias: once for each row
 }
 
 }  // namespace

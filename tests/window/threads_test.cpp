@@ -1,6 +1,7 @@
 // Windows of several threads that really run at once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
 #include <thread>
 
@@ -44,6 +45,24 @@ TEST(WindowThreads, ReadersOfOneTensorArePendingTogether) {
   });
   EXPECT_EQ(wrong, 0) << "results of a pending read that saw a later write";
   EXPECT_EQ(shared[3].item<float>(), kRounds);
+}
+
+TEST(WindowThreads, FirstLooksAtAStorageAgree) {
+  constexpr int kRounds = 2000;
+  std::barrier meet(kThreads);
+  Tensor shared;
+  std::atomic<int> wrong{0};
+  in_threads([&](int me) {
+    for (int round = 0; round < kRounds; ++round) {
+      if (me == 0) shared = empty({kThreads * 1024});
+      meet.arrive_and_wait();
+      std::fill_n(shared.data_ptr<float>() + me * 1024, 1024, 1.0F);  // none has bytes before the first of these looks
+      meet.arrive_and_wait();
+      if (me == 0 && shared.sum().item<float>() != kThreads * 1024) ++wrong;
+      meet.arrive_and_wait();
+    }
+  });
+  EXPECT_EQ(wrong, 0) << "threads got bytes of their own, and their writes were lost";
 }
 
 TEST(WindowThreads, ResultsOfAThreadThatEnded) {
