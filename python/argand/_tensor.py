@@ -3,6 +3,7 @@ import copy
 import copyreg
 import itertools
 import numbers
+import sys
 
 from . import _C, _settings
 from ._ignored import harmless
@@ -228,8 +229,26 @@ def _from_bytes(data, dtype, sizes):
     return flat.reshape(sizes)
 
 
+def refuse_to_send(obj):
+    """RuntimeError if multiprocessing pickles `obj`, of a GPU, to send it to a process, where it would be a copy; called by what
+    pickles it.  That pickler is C code, so the caller of the methods of `obj` is the function that made it."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_locals.get("self") is obj:
+        frame = frame.f_back
+    if frame is not None and frame.f_globals.get("__name__") == "multiprocessing.reduction":
+        raise RuntimeError(no_sending(obj))
+
+
+def no_sending(obj):
+    """Why it cannot be sent, and what to do."""
+    return (f"a {type(obj).__name__} on {obj.device} cannot be sent to another process: processes do not share memory of a GPU, and "
+            "it would be a copy there; send what .cpu() gives, and move that to the GPU in the other process")
+
+
 @method
 def __reduce_ex__(self, protocol):
+    if self.is_cuda:
+        refuse_to_send(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
     if self.grad_fn is not None and not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
@@ -468,7 +487,7 @@ Tensor.__torch_function__ = classmethod(__torch_function__)
 @method
 def share_memory_(self):
     """Moves the elements to memory that other processes see, too, when the tensor is sent to them or they are forked; views made
-    before stay where they were.  A GPU's stay where they are."""
+    before stay where they were.  A GPU's stay where they are, and cannot be sent."""
     if not self.is_cuda:
         from .multiprocessing import reductions
         reductions.share(self)
@@ -504,9 +523,7 @@ def map_(self, tensor, callable):
 
 @method
 def is_shared(self):
-    """Whether other processes see what is written: after share_memory_(), and on a GPU."""
-    if self.is_cuda:
-        return True
+    """Whether other processes see what is written: after share_memory_().  Never on a GPU, whose memory processes do not share."""
     from .multiprocessing import reductions
     return reductions.is_shared(self)
 

@@ -232,6 +232,9 @@ class UntypedStorage(_Storage):
         return _C._storage_id(self._source) if whole else self.data_ptr()
 
     def __reduce__(self):
+        if self.is_cuda:
+            from ._tensor import refuse_to_send
+            refuse_to_send(self)
         return _rebuild, (_C._to_bytes(self._elements.cpu()), str(self.device))
 
 

@@ -1,5 +1,5 @@
 """multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied, but for those of
-share_memory_()."""
+share_memory_(); those of a GPU are refused."""
 from multiprocessing import *  # noqa: F401,F403
 
 from .spawn import (ProcessContext, ProcessException, ProcessExitedException, ProcessRaisedException, SpawnContext,  # noqa: F401

@@ -12,7 +12,7 @@ import hmac  # noqa: F401
 from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
-from .._tensor import _restore
+from .._tensor import _restore, no_sending
 from ..nn.parameter import Parameter
 from ..storage import over
 
@@ -39,7 +39,7 @@ def _address(tensor):
 
 def is_shared(tensor):
     """Whether other processes to which the tensor is sent see what is written to it."""
-    return tensor.is_cuda or bool(tensor.numel()) and _address(tensor) in _descriptors
+    return tensor.is_cpu and bool(tensor.numel()) and _address(tensor) in _descriptors
 
 
 def share(tensor):
@@ -60,7 +60,9 @@ def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_gra
 
 
 def _reduce(tensor):
-    if not is_shared(tensor) or tensor.is_cuda or not tensor.is_leaf:
+    if tensor.is_cuda:
+        raise RuntimeError(no_sending(tensor))
+    if not is_shared(tensor) or not tensor.is_leaf:
         return tensor.__reduce_ex__(reduction.pickle.HIGHEST_PROTOCOL)
     descriptor = reduction.DupFd(_descriptors[_address(tensor)])
     return _rebuild, (type(tensor), descriptor, _C._storage_nbytes(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(),
