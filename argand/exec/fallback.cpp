@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <mutex>
 #include <unordered_set>
+#include <utility>
 
 #include "argand/base/log.h"
 #include "argand/exec/copy.h"
@@ -52,7 +53,22 @@ class HostCopies {
   std::vector<Pair> pairs_;
 };
 
+thread_local Device fallback_device(kCPU);
+
+class FallbackScope {
+ public:
+  explicit FallbackScope(const Device& device) : before_(std::exchange(fallback_device, device)) {}
+  ~FallbackScope() { fallback_device = before_; }
+  FallbackScope(const FallbackScope&) = delete;
+  FallbackScope& operator=(const FallbackScope&) = delete;
+
+ private:
+  const Device before_;
+};
+
 }  // namespace
+
+const Device& device_of_fallback() { return fallback_device; }
 
 void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs) {
   TensorSlots slots;
@@ -76,7 +92,10 @@ void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs) {
     *s.tensor = copies.of(*s.tensor, true);
   }
   warn_once(op, device);
-  op.kernels[static_cast<int>(kCPU)](args, hosts);
+  {
+    const FallbackScope of_device(device);
+    op.kernels[static_cast<int>(kCPU)](args, hosts);
+  }
   copies.return_written(outs);
 }
 

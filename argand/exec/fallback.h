@@ -8,4 +8,7 @@ namespace argand::exec {
 // whose shape depends on values get theirs.  Warns once per op.
 void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs);
 
+// The device whose op the thread runs on the CPU at this moment, and whose random numbers it takes; else the CPU.
+const Device& device_of_fallback();
+
 }  // namespace argand::exec

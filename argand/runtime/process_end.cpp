@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <thread>
 
 #include "argand/base/error.h"
@@ -50,7 +51,18 @@ void note_end(int, void*) {
   phase.store(Phase::kEnding);
 }
 
-void watch_process_end() { on_exit(note_end, nullptr); }
+// exit() and on_exit() share a lock, which a child made by fork() meanwhile would find taken for ever: so fork() waits.
+std::mutex& noting() {
+  static std::mutex& mutex = *[] {
+    pthread_atfork([] { noting().lock(); }, [] { noting().unlock(); }, [] { noting().unlock(); });
+    return new std::mutex;
+  }();
+  return mutex;
+}
+void watch_process_end() {
+  const std::lock_guard lock(noting());
+  on_exit(note_end, nullptr);
+}
 
 // Note [The end comes here first]
 // exit() calls what was noted last first, and libraries note their globals in the midst of calls, which another thread

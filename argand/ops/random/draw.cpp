@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "argand/core/cuda_generator.h"
+#include "argand/exec/fallback.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/functions.h"
@@ -33,25 +34,44 @@ void with_floats(const Tensor& t, const char* op, F f) {
   });
 }
 
+const Generator& of_device(const Device& device, const std::optional<Generator>& g) {
+  const Generator& generator = g && g->defined() ? *g : backend_of(device.type()).default_generator(device.index());
+  ARGAND_CHECK(DeviceError, generator.device() == device, "Generator: expected a generator for ", device,
+               ", got one for ", generator.device());
+  return generator;
+}
+
+// A seed of which each bit depends on all bits of both numbers (Steele, Lea and Flood, "Fast splittable pseudorandom
+// number generators", 2014): neighbouring seeds and offsets have nothing in common.
+uint64_t mixed(uint64_t seed, uint64_t offset) {
+  const auto mix = [](uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+    x = (x ^ x >> 27) * 0x94d049bb133111eb;
+    return x ^ x >> 31;
+  };
+  constexpr uint64_t kGoldenGamma = 0x9e3779b97f4a7c15;
+  return mix(mix(seed + kGoldenGamma) + (offset + 1) * kGoldenGamma);
+}
+
 }  // namespace
 
 CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
-  if (!g || !g->defined()) return *default_cpu_generator().get<CpuGeneratorImpl>();
-  auto* other = dynamic_cast<CudaGeneratorImpl*>(g->impl_ptr().get());
-  if (!other) return *g->get<CpuGeneratorImpl>();
+  const Device& device = exec::device_of_fallback();
+  if (device.is_cpu()) {
+    if (!g || !g->defined()) return *default_cpu_generator().get<CpuGeneratorImpl>();
+    return *g->get<CpuGeneratorImpl>();
+  }
+  auto& other = *of_device(device, g).get<CudaGeneratorImpl>();
   // Not in the thread's own memory: a library that is loaded later (by Python) gets little of that.
   thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
-  const std::lock_guard lock(other->mutex_);
-  stream->set_current_seed(other->current_seed() + other->advance(4));
+  const std::lock_guard lock(other.mutex_);
+  stream->set_current_seed(mixed(other.current_seed(), other.advance(4)));
   return *stream;
 }
 
 void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g) {
   const Device& device = t.device();
-  const Generator& generator = g && g->defined() ? *g : backend_of(device.type()).default_generator(device.index());
-  ARGAND_CHECK(DeviceError, generator.device() == device, "Generator: expected a generator for ", device,
-               ", got one for ", generator.device());
-  blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *generator.impl_ptr());
+  blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *of_device(device, g).impl_ptr());
 }
 
 Dims memory_order(const Tensor& t) {

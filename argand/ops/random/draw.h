@@ -7,8 +7,8 @@
 
 namespace argand::ops {
 
-// For the CPU.  An op that only the CPU has may be given the generator of a GPU: it then draws from a stream that
-// starts where that one is, and moves it on.
+// For the CPU.  An op of a GPU that runs on the CPU for want of a kernel draws from a stream of its own, which begins
+// where the GPU's generator is and moves that on.  DeviceError if `g` is not of the op's device.
 CpuGeneratorImpl& generator_of(const std::optional<Generator>& g);
 
 // Fills a contiguous tensor of a GPU.

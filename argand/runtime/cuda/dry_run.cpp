@@ -1,6 +1,7 @@
 #include "argand/runtime/cuda/dry_run.h"
 
 #include "argand/base/env.h"
+#include "argand/core/cpu_generator.h"
 #include "argand/core/cuda_generator.h"
 #include "argand/runtime/cuda/cudnn.h"
 #include "argand/runtime/cuda/fork.h"
@@ -14,6 +15,7 @@ namespace {
 
 class DryRunBackend final : public RuntimeBackend {
  public:
+  DryRunBackend() { add_default_generator(generator_); }
   int device_count() override { return 1; }
   DeviceIndex current_device() override {
     refuse_in_forked_child();
