@@ -16,9 +16,11 @@ namespace argand::exec {
 
 // ---- tensors
 
+namespace {
+
 // How many elements lie between the first and the last one, both counted: with gaps or overlaps not as many as there
 // are.
-static int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
+int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   if (numel_of(sizes) == 0) return 0;
   int64_t span = 1, reach;
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -29,17 +31,28 @@ static int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   return span;
 }
 
-Tensor new_tensor(const TensorMeta& meta, const Device& device) {
+Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   const int64_t elements = meta.strides.empty() ? numel_of(meta.sizes) : span_of(meta.sizes, meta.strides);
   int64_t nbytes;
   ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(elements, element_size(meta.dtype), &nbytes), "a tensor of shape ",
                meta.sizes, " and dtype ", meta.dtype, " does not fit the address space");
-  auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator_for(device));
+  auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator);
   Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
   auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
   impl->inference = InferenceMode::is_enabled();
   return Tensor(std::move(impl));
 }
+
+// What a call with pin_memory=true makes, whichever op makes it.
+Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device& device) {
+  ARGAND_CHECK(DeviceError, device.is_cpu(), op.name,
+               ": only dense CPU tensors can be pinned, got pin_memory=True for a tensor on ", device);
+  return new_tensor_from(meta, backend_of(kCUDA).pinned_allocator());
+}
+
+}  // namespace
+
+Tensor new_tensor(const TensorMeta& meta, const Device& device) { return new_tensor_from(meta, allocator_for(device)); }
 
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
   numel_of(sizes);  // throws for what no tensor has: every view is made here
@@ -221,6 +234,11 @@ Tensor value_before_write(const Tensor& self) {
   return before;
 }
 
+bool asks_to_pin(const OpInfo& op, void* args) {
+  const TensorOptions* options = op.args.options(args);
+  return options && options->pinned_memory();
+}
+
 // ---- the forms of a call
 
 void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
@@ -241,7 +259,11 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
   } else {
     TensorMetas metas;
     op.infer(args, metas);
-    for (size_t i = 0; i < outs.size(); ++i) outs[i] = new_tensor(metas[i], metas[i].device.value_or(device));
+    const bool pinned = asks_to_pin(op, args);
+    for (size_t i = 0; i < outs.size(); ++i) {
+      const Device place = metas[i].device.value_or(device);
+      outs[i] = pinned && !place.is_meta() ? new_pinned_tensor(op, metas[i], place) : new_tensor(metas[i], place);
+    }
     const Device where = outs.empty() ? device : outs[0].device();
     if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
     run_kernel(op, where, args, slots, outs);
@@ -305,6 +327,17 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   }
 }
 
+// A composite whose last op was not told where the result is to lie.
+void pin_result(const OpInfo& op, Tensor& result) {
+  if (result.is_meta() || result.is_pinned()) return;
+  ARGAND_CHECK(ValueError, !result.requires_grad(), op.name,
+               ": pin_memory=True is not supported for a result with a gradient; pin what detach() gives");
+  const Tensor pinned = new_pinned_tensor(
+      op, {result.impl().sizes, result.dtype(), strides_like(result.sizes(), result.strides())}, result.device());
+  copy_elements(pinned, result);
+  result = pinned;
+}
+
 // A composite restricts dtypes rarely; those it is made of check their own.
 void check_composite(const OpInfo& op, void* args) {
   if (op.dtypes == kAllTypes) return;
@@ -318,7 +351,10 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   if (op.kind == OpKind::kComposite) {
     const AutocastScope autocast(op, args);
     check_composite(op, args);
+    const bool pinned = asks_to_pin(op, args);
     op.compose_tensors(args, results);
+    if (pinned)
+      for (Tensor& result : results) pin_result(op, result);
   } else if (op.inplace_only) {
     TensorSlots slots;
     op.args.tensors(args, slots);
@@ -384,7 +420,9 @@ void invoke_composite(const OpInfo& op, void* args, void* result) {
   const profiler::Span span(op, args, profiler::Form::kPlain);
   const AutocastScope autocast(op, args);
   check_composite(op, args);
+  const bool pinned = asks_to_pin(op, args);
   op.compose(args, result);
+  if (pinned) pin_result(op, *static_cast<Tensor*>(result));  // what is made by options is one tensor
 }
 
 std::vector<Tensor> call(const OpInfo& op, void* args) {

@@ -101,7 +101,8 @@ struct To : Composite<ToArgs> {
     const bool same_device = !a.options.has_device() || with_index(a.options.device()) == a.self.device();
     const bool same_format =
         !a.memory_format || *a.memory_format == MemoryFormat::Preserve || a.self.is_contiguous(*a.memory_format);
-    if (same_dtype && same_device && same_format && !a.copy) return a.self;
+    const bool same_memory = !a.options.pinned_memory() || a.self.is_pinned();
+    if (same_dtype && same_device && same_format && same_memory && !a.copy) return a.self;
     return _to_copy(a.self, a.options, a.non_blocking, a.memory_format);
   }
   static void samples(S& s) {
