@@ -147,6 +147,117 @@ def test_counted_steps_are_not_captured():
             optimizer.step()
 
 
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+def test_captured_steps_count_and_read_their_rate(kind):
+    """Each replay is the next step, with what the learning rate then is: as steps without a graph."""
+    x, y = torch.randn(64, 8, device=CUDA), torch.randn(64, 1, device=CUDA)
+    rates = [0.01, 0.01, 0.0, 0.05, 0.001]
+
+    def make():
+        torch.manual_seed(1)
+        net = torch.nn.Sequential(torch.nn.Linear(8, 32), torch.nn.Tanh(), torch.nn.Linear(32, 1)).cuda()
+        rate = torch.tensor(0.01, device=CUDA)
+        return net, kind(net.parameters(), lr=rate, capturable=True), rate
+
+    def step(net, optimizer):
+        optimizer.zero_grad(set_to_none=False)
+        loss = (net(x) - y).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    net, optimizer, rate = make()
+    losses = [step(net, optimizer) for _ in range(3)]
+    for r in rates:
+        rate.fill_(r)
+        losses.append(step(net, optimizer).item())
+    captured_net, optimizer, rate = make()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step(captured_net, optimizer)
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        loss = step(captured_net, optimizer)
+    for r, expected in zip(rates, losses[3:]):
+        rate.fill_(r)
+        graph.replay()
+        assert loss.item() == pytest.approx(expected, rel=1e-4)
+    for p, q in zip(net.parameters(), captured_net.parameters()):
+        assert torch.allclose(p, q, rtol=1e-4, atol=1e-6)
+    assert optimizer.state[captured_net[0].weight]["step"].item() == 8
+
+
+def test_replays_draw_new_numbers():
+    x, out = torch.ones(4096, device=CUDA), torch.empty(4096, device=CUDA)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.nn.functional.dropout(x, 0.5)
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out.copy_(torch.nn.functional.dropout(x, 0.5))
+
+    def replayed():
+        graph.replay()
+        return out.clone()
+    torch.cuda.manual_seed(11)
+    masks = [replayed() for _ in range(3)]
+    assert not torch.equal(masks[0], masks[1]) and not torch.equal(masks[1], masks[2])
+    torch.cuda.manual_seed(11)
+    assert torch.equal(replayed(), masks[0])
+    assert torch.equal(torch.nn.functional.dropout(x, 0.5), masks[1])  # a draw between two replays takes its turn
+    assert torch.equal(replayed(), masks[2])
+
+
+def test_copies_of_page_locked_memory_are_captured():
+    host, back = torch.arange(1000.0).pin_memory(), torch.empty(1000, pin_memory=True)
+    x, y = torch.empty(1000, device=CUDA), torch.empty(1000, device=CUDA)
+    assert host.is_pinned() and back.is_pinned()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x.copy_(host, non_blocking=True)
+        y.copy_(x)
+        y.mul_(2)
+        back.copy_(y, non_blocking=True)
+    for start in (0.0, 5.0):
+        host.copy_(torch.arange(1000.0) + start)
+        graph.replay()
+        torch.cuda.synchronize()
+        assert torch.equal(back, 2 * (torch.arange(1000.0) + start))
+
+
+@pytest.mark.parametrize("draw", [lambda r: torch.poisson(50 * r), lambda r: torch.binomial(1000 * r, r / 4),
+                                  lambda r: torch._standard_gamma(3 * r), lambda r: torch._sample_dirichlet(3 * r),
+                                  lambda r: torch.distributions.Gamma(3 * r, r).sample()])
+def test_every_draw_follows_the_gpus_seed(draw):
+    rates, cpu = torch.ones(1000, device=CUDA), torch.get_rng_state()
+    torch.cuda.manual_seed(5)
+    first, second = draw(rates), draw(rates)
+    torch.cuda.manual_seed(5)
+    assert torch.equal(draw(rates), first) and torch.equal(draw(rates), second) and not torch.equal(first, second)
+    assert torch.equal(torch.get_rng_state(), cpu)
+
+
+@pytest.mark.parametrize("mode", ["sum", "mean", "max"])
+@pytest.mark.parametrize("n", [1, 768, 769, 3073, 100000])
+def test_bags_of_any_length(n, mode):
+    torch.manual_seed(0)
+    bag, twin = (torch.nn.EmbeddingBag(10, 4, mode=mode, padding_idx=2) for _ in range(2))
+    twin.load_state_dict(bag.state_dict())
+    twin.cuda()
+    i, offsets = torch.randint(10, (n,)), torch.tensor(sorted({0, n // 3, n // 2}))
+    a, b = bag(i, offsets), twin(i.cuda(), offsets.cuda())
+    a.sum().backward()
+    b.sum().backward()
+    assert torch.allclose(a, b.cpu(), atol=1e-2, rtol=1e-4)
+    assert torch.allclose(bag.weight.grad, twin.weight.grad.cpu(), atol=1e-3, rtol=1e-4) and twin.weight.grad[2].eq(0).all()
+
+
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_mixed_precision(dtype):
     torch.manual_seed(0)

@@ -1,16 +1,11 @@
 """Tensors of a GPU and other processes: what would quietly become a copy is refused.  On the pretended GPU, or the one there is."""
-import os
-import subprocess
-import sys
-
 import pytest
+from pretended_gpu import run
 
 HEAD = """
 import copy, io, pickle
-import torch
 import torch.multiprocessing as mp
 from multiprocessing.reduction import ForkingPickler
-if not torch.cuda.is_available(): raise SystemExit('no CUDA here')
 class Own(torch.Tensor): pass
 class Reduced(torch.Tensor):
     def __reduce_ex__(self, protocol): return super().__reduce_ex__(protocol)
@@ -18,29 +13,11 @@ x = torch.arange(4.0).cuda()
 """
 
 
-def run(tmp_path, program):
-    script = tmp_path / "script.py"
-    script.write_text(HEAD + program)
-    environment = dict(os.environ)
-    environment.setdefault("ARGAND_CUDA_DRY_RUN", "1")
-    out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=300, env=environment)
-    if "no CUDA here" in out.stderr:
-        pytest.skip("built without CUDA")
-    return out
-
-
-@pytest.fixture(autouse=True)
-def _the_gpu_there_is(monkeypatch):
-    import argand
-    if argand.cuda.is_available():
-        monkeypatch.setenv("ARGAND_CUDA_DRY_RUN", "0")
-
-
 @pytest.mark.parametrize("sent", [
     "x", "torch.nn.Parameter(x)", "torch.nn.Buffer(x)", "x.as_subclass(Own)", "x.as_subclass(Reduced)", "[1, {'a': (x,)}]",
     "x.untyped_storage()", "x.storage()", "torch.nn.Linear(2, 2).cuda()", "torch.nn.Linear(2, 2).cuda().state_dict()"])
 def test_is_not_sent(tmp_path, sent):
-    out = run(tmp_path, f"""
+    out = run(tmp_path, HEAD + f"""
 try: ForkingPickler.dumps({sent})
 except RuntimeError as e: print(e)
 """)
@@ -49,7 +26,7 @@ except RuntimeError as e: print(e)
 
 def test_is_kept(tmp_path):
     """Pickles, copies and files that a program asks for are copies, as they should be."""
-    out = run(tmp_path, """
+    out = run(tmp_path, HEAD + """
 f = io.BytesIO(); torch.save({'x': x}, f); f.seek(0)
 class Wraps:
     def __reduce__(self): return bytes, (pickle.dumps(x),)
@@ -63,7 +40,7 @@ print(x.cpu().tolist() == pickle.loads(ForkingPickler.dumps(x.cpu())).tolist())
 
 
 def test_is_shared_tells_the_truth(tmp_path):
-    out = run(tmp_path, """
+    out = run(tmp_path, HEAD + """
 print(x.is_shared(), x.share_memory_() is x, x.is_shared(), x.untyped_storage().is_shared())
 print(torch.ones(2).is_shared(), torch.ones(2).share_memory_().is_shared())
 """)
@@ -71,7 +48,7 @@ print(torch.ones(2).is_shared(), torch.ones(2).share_memory_().is_shared())
 
 
 def test_processes_and_pipes(tmp_path):
-    out = run(tmp_path, """
+    out = run(tmp_path, HEAD + """
 def f(t): pass
 if __name__ == '__main__':
     c = mp.get_context('spawn')

@@ -6,6 +6,7 @@ import warnings
 import argand as torch
 import pytest
 from argand.nn.parameter import Parameter
+from argand.optim import _capturable
 from trajectories import read
 
 STARTS, GRADS, OPTIMIZERS, _ = read()
@@ -164,6 +165,39 @@ def test_replaced_parameters_are_noticed():
     optimizer.param_groups[0]["params"][0] = b
     optimizer.step()
     assert a.item() == -1 and b.item() == -1
+
+
+@pytest.mark.parametrize("decoupled_weight_decay", [False, True])
+@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True, "weight_decay": 0.1}])
+def test_capturable_adam_is_adam(options, decoupled_weight_decay):
+    """The rule in tensor ops that stands for the library's where a CUDA graph is to hold it."""
+    options = {"lr": 0.05, "decoupled_weight_decay": decoupled_weight_decay, **options}
+    own = parameters()
+    other = [p.detach().clone() for p in own]
+    optimizer = torch.optim.Adam(own, **options)
+    states = [{"step": torch.zeros(()), **{name: torch.zeros_like(p) for name in optimizer._tensors}} for p in other]
+    for step in range(5):
+        give_grads(own, step)
+        for p, q, state in zip(own, other, states):
+            if p.grad is not None:
+                _capturable.adam(q, p.grad, state, optimizer.param_groups[0])
+        optimizer.step()
+    assert flat(own) == pytest.approx(flat(other), rel=1e-12)
+    assert [s["step"].item() for s in states] == [sum((step, i) in GRADS for step in range(5)) for i in range(len(own))]
+
+
+def test_capturable_adam_of_complex_numbers_is_that_of_their_parts():
+    group = torch.optim.Adam([torch.ones(1)], lr=0.1, weight_decay=0.1, amsgrad=True).param_groups[0]
+
+    def walk(p, grads):
+        state = {"step": torch.zeros(()), **{name: torch.zeros_like(p) for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")}}
+        for g in grads:
+            _capturable.adam(p, g, state, group)
+        return p
+    torch.manual_seed(0)
+    start, grads = torch.randn(4, 2), [torch.randn(4, 2) for _ in range(3)]
+    whole = walk(torch.view_as_complex(start.clone()), [torch.view_as_complex(g) for g in grads])
+    assert torch.equal(torch.view_as_real(whole), walk(start, grads))
 
 
 def test_adam_becomes_adamw_by_its_option():

@@ -232,7 +232,8 @@ class NativeOptimizer(Optimizer):
         self._send()
         if self._counts and self._on_cuda and _C.cuda.is_current_stream_capturing():
             raise RuntimeError(f"{type(self).__name__}.step() counts its steps on the host, which a CUDA graph would repeat "
-                               "as one step; capture the forward and backward pass alone, or use SGD")
+                               "as one step; capture the forward and backward pass alone, or use Adam or AdamW with capturable=True, "
+                               "or SGD")
         self._made.step(self._params)
         return loss
 
@@ -247,6 +248,7 @@ def check_lr(lr, foreach=None, capturable=False):
             raise ValueError("lr as a Tensor is not supported for capturable=False and foreach=True")
         if lr.numel() != 1:
             raise ValueError("Tensor lr must be 1-element")
+        lr = lr.item()
     if not 0.0 <= lr:
         raise ValueError(f"Invalid learning rate: {lr}")
 

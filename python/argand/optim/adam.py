@@ -1,4 +1,5 @@
 """Adam (Kingma and Ba, 2015)."""
+from . import _capturable
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
 
 
@@ -17,6 +18,10 @@ class Adam(NativeOptimizer):
         super().__init__(params, dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=decoupled_weight_decay))
+
+    def step(self, closure=None):
+        """Updates every parameter that has a gradient; with capturable=True, parameters on a GPU in ops that a CUDA graph may hold."""
+        return _capturable.step(self, closure) if _capturable.asked(self) else super().step(closure)
 
     def _rule(self):
         decoupled = {bool(group["decoupled_weight_decay"]) for group in self.param_groups}
