@@ -14,6 +14,7 @@ namespace argand {
 enum class RoiWindow {
   kSamples,         // bilinear interpolation at points spread over the bin: RoIAlign (Mask R-CNN, He et al. 2017)
   kPixels,          // the pixels that the bin touches, of a region rounded to pixels: R-FCN (Dai et al. 2016)
+  kInnerPixels,     // the same without the last pixel of the image
   kPixelsWithLast,  // the same, the region's last pixel being a part of it: Fast R-CNN (Girshick 2015)
 };
 
@@ -38,7 +39,10 @@ template <class A>
 class RoiBins {
  public:
   ARGAND_MATH RoiBins(const RoiRule& rule, A low, A high, int64_t bins, int64_t pixels)
-      : samples_(rule.window == RoiWindow::kSamples), bins_(bins), pixels_(pixels) {
+      : samples_(rule.window == RoiWindow::kSamples),
+        bins_(bins),
+        pixels_(pixels),
+        counted_(rule.window == RoiWindow::kInnerPixels && pixels > 0 ? pixels - 1 : pixels) {
     const A scale = static_cast<A>(rule.scale);
     if (samples_) {
       const A offset = rule.aligned ? A(0.5) : A(0);
@@ -135,7 +139,7 @@ class RoiBins {
   }
   ARGAND_MATH int64_t within(A x) const {
     if (!(x > A(0))) return 0;
-    return x < static_cast<A>(pixels_) ? static_cast<int64_t>(x) : pixels_;
+    return x < static_cast<A>(counted_) ? static_cast<int64_t>(x) : counted_;
   }
 
   // Which samples of bin b may lie in the image: all of a given number; of those that a region's size asks for, no more
@@ -156,7 +160,7 @@ class RoiBins {
   }
 
   bool samples_, all_samples_ = false;
-  int64_t bins_, pixels_;
+  int64_t bins_, pixels_, counted_;
   A start_, bin_, grid_;
 };
 

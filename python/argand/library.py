@@ -152,9 +152,16 @@ _OF_OTHERS = ("torchvision",)  # packages whose ops, or some of them, the librar
 
 def _own(qualname):
     """The function of the library that is the op "torchvision::nms"; None if it is none of the library's."""
+    if qualname == "torchvision::_cuda_version":
+        return _torchvision_cuda_version
     namespace, _, name = qualname.partition("::")
     found = getattr(_C, f"{namespace}_{name}", None) if namespace in _OF_OTHERS else None
     return found if isinstance(found, _GENERATED) else None
+
+
+def _torchvision_cuda_version():
+    """The version of CUDA that torchvision's library was compiled with, -1 for one that was compiled without: there is none to fit."""
+    return -1
 
 
 def _named(op):

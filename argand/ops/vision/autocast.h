@@ -16,7 +16,7 @@ class Float32Region {
     off_.emplace();
   }
   Tensor argument(const Tensor& t) const {
-    return casts_ && is_floating_point(t.dtype()) && t.dtype() != kDouble ? t.to(kFloat) : t;
+    return casts_ && t.defined() && is_floating_point(t.dtype()) && t.dtype() != kDouble ? t.to(kFloat) : t;
   }
   Tensor result(const Tensor& t) const { return casts_ ? t.to(dtype_) : t; }
 

@@ -64,6 +64,12 @@ struct Operands {
   }
 };
 
+// For samples: away from whole numbers, where the slope by an offset jumps.
+template <class S>
+Tensor sample_offsets(S& s, IntArrayRef sizes) {
+  return s->integer(sizes, -20, 20).to(kDouble) / 8 + 1.0 / 16;
+}
+
 }  // namespace
 
 struct DeformColumns : Kernel<DeformColumnsArgs> {
@@ -100,11 +106,16 @@ struct DeformColumns : Kernel<DeformColumnsArgs> {
     if (c.mask.defined()) out[2] = mask;
     return out;
   }
-  // Away from whole numbers, where the slope by the offset jumps.
-  static Tensor offsets(S& s, IntArrayRef sizes) { return s->integer(sizes, -20, 20).to(kDouble) / 8 + 1.0 / 16; }
   static void samples(S& s) {
-    s.add({s->real({2, 2, 4, 5}), offsets(s, {2, 12, 4, 2}), {}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
-    s.add({s->real({1, 4, 3, 3}), offsets(s, {1, 16, 2, 2}), s->real({1, 8, 2, 2}), {2, 2}, {1, 1}, {0, 0}, {1, 1}, 2});
+    s.add({s->real({2, 2, 4, 5}), sample_offsets(s, {2, 12, 4, 3}), {}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
+    s.add({s->real({1, 4, 3, 3}),
+           sample_offsets(s, {1, 16, 2, 2}),
+           s->real({1, 8, 2, 2}),
+           {2, 2},
+           {1, 1},
+           {0, 0},
+           {1, 1},
+           2});
     s.fails({s->real({1, 4, 3, 3}), s->real({1, 8, 3, 2}), {}, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 1},
             "_deform_columns: expected offsets of shape [1, 8, 2, 2], got [1, 8, 3, 2]");
     s.fails({s->real({1, 4, 3, 3}), s->real({1, 8, 2, 2}), {}, {2, 2}, {0, 1}, {0, 0}, {1, 1}, 1},
@@ -139,6 +150,18 @@ struct DeformColumnsInputGrad : Kernel<DeformColumnsInputGradArgs> {
     blocks::deform_input_grad.on(out.device())(operands.call, g.impl().data(), staged.data());
     staged.finish();
   }
+  // The sum of this times `g` is that of grad_output times the columns of `g`.
+  static Grads grad(const Ctx& c, const Tensor& g) {
+    Grads out(3);
+    if (c.needs(0))
+      out[0] = _deform_columns(g, c.offsets, c.mask, c.kernel_size, c.stride, c.padding, c.dilation, c.offset_groups);
+    if (!c.needs(1) && !c.needs(2)) return out;
+    auto [offset, mask] = _deform_columns_place_grads(c.grad_output, g, c.offsets, c.mask, c.kernel_size, c.stride,
+                                                      c.padding, c.dilation, c.offset_groups);
+    out[1] = offset;
+    if (c.mask.defined()) out[2] = mask;
+    return out;
+  }
   static void samples(S& s) {
     s.add({s->real({1, 16, 4}),
            s->real({1, 16, 2, 2}),
@@ -149,7 +172,8 @@ struct DeformColumnsInputGrad : Kernel<DeformColumnsInputGradArgs> {
            {0, 0},
            {1, 1},
            2});
-    s.add({s->real({2, 12, 8}), s->real({2, 12, 4, 2}), {}, {2, 2, 4, 5}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
+    s.add(
+        {s->real({2, 12, 12}), sample_offsets(s, {2, 12, 4, 3}), {}, {2, 2, 4, 5}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
     s.fails({s->real({1, 16, 3}), s->real({1, 16, 2, 2}), {}, {1, 4, 3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 2},
             "expected grad_output of shape [1, 16, 4], got [1, 16, 3]");
   }
@@ -184,16 +208,17 @@ struct DeformColumnsPlaceGrads : Kernel<DeformColumnsPlaceGradsArgs> {
     if (a.mask.defined()) mask.finish();
   }
   static void samples(S& s) {
-    s.add({s->real({1, 16, 4}),
-           s->real({1, 4, 3, 3}),
-           s->real({1, 16, 2, 2}),
-           s->real({1, 8, 2, 2}),
-           {2, 2},
-           {1, 1},
-           {0, 0},
-           {1, 1},
-           2});
-    s.add({s->real({2, 12, 8}), s->real({2, 2, 4, 5}), s->real({2, 12, 4, 2}), {}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
+    s.add_without_gradient({s->real({1, 16, 4}),
+                            s->real({1, 4, 3, 3}),
+                            s->real({1, 16, 2, 2}),
+                            s->real({1, 8, 2, 2}),
+                            {2, 2},
+                            {1, 1},
+                            {0, 0},
+                            {1, 1},
+                            2});
+    s.add_without_gradient(
+        {s->real({2, 12, 12}), s->real({2, 2, 4, 5}), s->real({2, 12, 4, 3}), {}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
     s.fails({s->real({1, 16, 3}), s->real({1, 4, 3, 3}), s->real({1, 16, 2, 2}), {}, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 2},
             "expected grad_output of shape [1, 16, 4], got [1, 16, 3]");
   }
@@ -211,21 +236,25 @@ struct TorchvisionDeformConv2d : Composite<TorchvisionDeformConv2dArgs> {
       "w] with use_mask (Dai et al. 2017, Zhu et al. 2018).";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static Tensor compose(const Args& a) {
+  static Tensor compose(const Args& given) {
+    const Float32Region region(given.input, false);
+    Args a = given;
+    for (Tensor* tensor : {&a.input, &a.weight, &a.offset, &a.mask, &a.bias}) *tensor = region.argument(*tensor);
     check(a);
-    const Float32Region region(a.input, false);
-    const Tensor input = region.argument(a.input), weight = region.argument(a.weight);
+    return region.result(convolve(a));
+  }
+  static Tensor convolve(const Args& a) {
+    const Tensor &input = a.input, &weight = a.weight;
     const int64_t kernel[] = {weight.sizes()[2], weight.sizes()[3]}, stride[] = {a.stride_h, a.stride_w},
                   padding[] = {a.pad_h, a.pad_w}, dilation[] = {a.dilation_h, a.dilation_w};
-    const Tensor columns = _deform_columns(input, region.argument(a.offset),
-                                           a.use_mask ? std::optional<Tensor>(region.argument(a.mask)) : std::nullopt,
+    const Tensor columns = _deform_columns(input, a.offset, a.use_mask ? std::optional<Tensor>(a.mask) : std::nullopt,
                                            kernel, stride, padding, dilation, a.offset_groups);
     const int64_t batch = input.sizes()[0], out = weight.sizes()[0], places = columns.sizes()[2];
     const int64_t taps = weight.sizes()[1] * kernel[0] * kernel[1];
     const Tensor product = weight.reshape({1, a.groups, out / a.groups, taps})
                                .matmul(columns.view({batch, a.groups, taps, places}))
                                .reshape({batch, out, a.offset.sizes()[2], a.offset.sizes()[3]});
-    return region.result(product + region.argument(a.bias).view({1, out, 1, 1}));
+    return product + a.bias.view({1, out, 1, 1});
   }
   static void check(const Args& a) {
     constexpr auto op = Args::kName;
@@ -239,14 +268,14 @@ struct TorchvisionDeformConv2d : Composite<TorchvisionDeformConv2dArgs> {
                  ": expected groups to divide the output channels, got ", a.groups, " and ", a.weight.sizes()[0]);
     ARGAND_CHECK(ShapeError, a.weight.sizes()[1] * a.groups == a.input.sizes()[1], op, ": expected a weight for ",
                  a.input.sizes()[1], " input channels, got sizes ", a.weight.sizes(), " and ", a.groups, " groups");
+    ARGAND_CHECK(ValueError, !a.use_mask || a.mask.defined(), op, ": expected a mask, as use_mask says, got none");
     check_operand(op, "bias", a.bias, {a.weight.sizes()[0]}, a.bias.dtype());
   }
   static void samples(S& s) {
-    const auto offsets = [&](IntArrayRef sizes) { return s->integer(sizes, -20, 20).to(kDouble) / 8 + 1.0 / 16; };
-    s.add({s->real({2, 2, 4, 5}), s->real({3, 2, 2, 3}), offsets({2, 12, 4, 2}), s->real({2, 6, 4, 2}), s->real({3}), 1,
-           2, 1, 1, 2, 1, 1, 1, true});
-    s.add({s->real({1, 4, 3, 3}), s->real({6, 2, 2, 2}), offsets({1, 16, 2, 2}), s->real({1, 8, 2, 2}), s->real({6}), 1,
-           1, 0, 0, 1, 1, 2, 2, true});
+    s.add({s->real({2, 2, 4, 5}), s->real({3, 2, 2, 3}), sample_offsets(s, {2, 12, 4, 3}), s->real({2, 6, 4, 3}),
+           s->real({3}), 1, 2, 1, 1, 2, 1, 1, 1, true});
+    s.add({s->real({1, 4, 3, 3}), s->real({6, 2, 2, 2}), sample_offsets(s, {1, 16, 2, 2}), s->real({1, 8, 2, 2}),
+           s->real({6}), 1, 1, 0, 0, 1, 1, 2, 2, true});
     s.fails({s->real({1, 4, 3, 3}), s->real({6, 3, 2, 2}), s->real({1, 8, 2, 2}), s->real({1, 1}), s->real({6}), 1, 1,
              0, 0, 1, 1, 1, 1, false},
             "torchvision::deform_conv2d: expected a weight for 4 input channels");

@@ -46,21 +46,24 @@ struct TorchvisionNms : Composite<TorchvisionNmsArgs> {
   static constexpr bool differentiable = false;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {
-    constexpr auto op = Args::kName;
-    ARGAND_CHECK(ShapeError, a.dets.dim() == 2, op, ": boxes should be a 2d tensor, got ", a.dets.dim(), "D");
-    ARGAND_CHECK(ShapeError, a.dets.sizes()[1] == 4, op, ": boxes should have 4 elements in dimension 1, got ",
-                 a.dets.sizes()[1]);
-    ARGAND_CHECK(ShapeError, a.scores.dim() == 1, op, ": scores should be a 1d tensor, got ", a.scores.dim(), "D");
-    ARGAND_CHECK(ShapeError, a.dets.sizes()[0] == a.scores.sizes()[0], op,
-                 ": boxes and scores should have same number of elements in dimension 0, got ", a.dets.sizes()[0],
-                 " and ", a.scores.sizes()[0]);
-    ARGAND_CHECK(DtypeError, a.dets.dtype() == a.scores.dtype(), op, ": dets should have the same type as scores, got ",
-                 a.dets.dtype(), " and ", a.scores.dtype());
-    check_has_data(op, a.dets);
     const Float32Region region(a.dets, true);
-    const Tensor order = std::get<1>(region.argument(a.scores.detach()).sort(true, 0, true));
-    const Tensor boxes = region.argument(a.dets.detach()).index_select(0, order);
-    return order.masked_select(_nms_kept(boxes, a.iou_threshold));
+    const Tensor dets = region.argument(a.dets.detach()), scores = region.argument(a.scores.detach());
+    check(dets, scores);
+    const Tensor order = std::get<1>(scores.sort(true, 0, true));
+    return order.masked_select(_nms_kept(dets.index_select(0, order), a.iou_threshold));
+  }
+  static void check(const Tensor& dets, const Tensor& scores) {
+    constexpr auto op = Args::kName;
+    ARGAND_CHECK(ShapeError, dets.dim() == 2, op, ": boxes should be a 2d tensor, got ", dets.dim(), "D");
+    ARGAND_CHECK(ShapeError, dets.sizes()[1] == 4, op, ": boxes should have 4 elements in dimension 1, got ",
+                 dets.sizes()[1]);
+    ARGAND_CHECK(ShapeError, scores.dim() == 1, op, ": scores should be a 1d tensor, got ", scores.dim(), "D");
+    ARGAND_CHECK(ShapeError, dets.sizes()[0] == scores.sizes()[0], op,
+                 ": boxes and scores should have same number of elements in dimension 0, got ", dets.sizes()[0],
+                 " and ", scores.sizes()[0]);
+    ARGAND_CHECK(DtypeError, dets.dtype() == scores.dtype(), op, ": dets should have the same type as scores, got ",
+                 dets.dtype(), " and ", scores.dtype());
+    check_has_data(op, dets);
   }
   static void samples(S& s) {
     s.add({s->apart({5, 4}), s->apart({5}), 0.3});

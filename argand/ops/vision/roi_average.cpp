@@ -12,7 +12,7 @@ namespace {
 // Of _roi_average and its gradient.
 template <class Args>
 RoiOptions options_of(const Args& a) {
-  ARGAND_CHECK(ValueError, a.window == 0 || a.window == 1, Args::kName, ": expected window 0 or 1, got ", a.window);
+  ARGAND_CHECK(ValueError, a.window >= 0 && a.window <= 2, Args::kName, ": expected window 0, 1 or 2, got ", a.window);
   return {{static_cast<RoiWindow>(a.window), a.sampling_ratio, a.spatial_scale, a.aligned},
           a.pooled_height,
           a.pooled_width,
@@ -40,8 +40,9 @@ struct RoiAverage : Kernel<RoiAverageArgs> {
       "int sampling_ratio, bool aligned, bool by_position) -> Tensor";
   static constexpr auto doc =
       "The mean of each of pooled_height x pooled_width bins of regions rois [K, 5] (number of the image, x1, y1, x2, "
-      "y2) of input [N, C, H, W]. window: 0 bilinear samples, 1 the pixels that a bin touches. by_position: each bin "
-      "has channels of its own.";
+      "y2) of input [N, C, H, W]. window: 0 bilinear samples, 1 the pixels that a bin touches, 2 those but the "
+      "image's last row and column, to which its gradient goes all the same, as torchvision's does. by_position: each "
+      "bin has channels of its own.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static constexpr uint32_t constant_arguments = bits(kRois);
@@ -63,8 +64,8 @@ struct RoiAverage : Kernel<RoiAverageArgs> {
     staged.finish();
   }
   static Tensor grad_input(const Ctx& c, const Tensor& g) {
-    return _roi_average_backward(g, c.rois, c.sizes(kInput), c.window, c.spatial_scale, c.pooled_height, c.pooled_width,
-                                 c.sampling_ratio, c.aligned, c.by_position);
+    return _roi_average_backward(g, c.rois, c.sizes(kInput), c.window == 2 ? 1 : c.window, c.spatial_scale,
+                                 c.pooled_height, c.pooled_width, c.sampling_ratio, c.aligned, c.by_position);
   }
   // Regions inside, outside, without an area, turned around, and smaller than a pixel.
   static Tensor regions(S& s, int64_t images) {
@@ -79,6 +80,7 @@ struct RoiAverage : Kernel<RoiAverageArgs> {
     s.add({s->real({1, 2, 5, 6}), regions(s, 1), 0, 0.5, 2, 2, 3, true, false});
     s.add({s->real({2, 6, 5, 6}), regions(s, 2), 0, 1.0, 3, 2, 2, true, true});
     s.add({s->real({2, 8, 5, 6}), regions(s, 2), 1, 1.0, 2, 2, 0, false, true});
+    s.add_without_gradient({s->real({2, 8, 5, 6}), regions(s, 2), 2, 1.0, 2, 2, 0, false, true});
     s.add({s->real({2, 3, 1, 6}), regions(s, 2), 0, 1.0, 2, 2, 2, false, false});
     s.add({s->real({2, 3, 5, 6}), s->real({0, 5}), 0, 1.0, 2, 2, -1, false, false});
     s.fails({s->real({2, 3, 5, 6}), s->real({4, 4}), 0, 1.0, 2, 2, -1, false, false},
@@ -91,7 +93,7 @@ struct RoiAverage : Kernel<RoiAverageArgs> {
     s.fails({s->real({1, 3, 5, 6}), regions(s, 1), 0, 1.0, 2, 2, -1, false, true},
             "input channels must be a multiple of pooling height * pooling width, got 3 channels and 2 x 2 bins");
     s.fails({s->real({1, 3, 5, 6}), regions(s, 1), 0, 1.0, 2, -2, -1, false, false}, "expected pooled sizes of 0 or");
-    s.fails({s->real({1, 3, 5, 6}), regions(s, 1), 2, 1.0, 2, 2, -1, false, false}, "expected window 0 or 1, got 2");
+    s.fails({s->real({1, 3, 5, 6}), regions(s, 1), 3, 1.0, 2, 2, -1, false, false}, "expected window 0, 1 or 2, got 3");
   }
 };
 ARGAND_OP(RoiAverage)
@@ -159,10 +161,11 @@ struct TorchvisionRoiAlign : Composite<TorchvisionRoiAlignArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {
-    check_rois(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width);
     const Float32Region region(a.input, true);
-    return region.result(_roi_average(region.argument(a.input), region.argument(a.rois.detach()), 0, a.spatial_scale,
-                                      a.pooled_height, a.pooled_width, a.sampling_ratio, a.aligned, false));
+    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
+    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
+    return region.result(_roi_average(input, rois, 0, a.spatial_scale, a.pooled_height, a.pooled_width,
+                                      a.sampling_ratio, a.aligned, false));
   }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3, 5, 6}), s->real({3, 5}, 0, 2), 1.5, 2, 3, -1, false});
@@ -183,11 +186,12 @@ struct TorchvisionPsRoiAlign : Composite<TorchvisionPsRoiAlignArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
-    check_rois(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width);
-    check_channels(Args::kName, a.input.sizes()[1], a.pooled_height, a.pooled_width);
     const Float32Region region(a.input, false);
-    const Tensor out = _roi_average(region.argument(a.input), region.argument(a.rois.detach()), 0, a.spatial_scale,
-                                    a.pooled_height, a.pooled_width, a.sampling_ratio, true, true);
+    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
+    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
+    check_channels(Args::kName, input.sizes()[1], a.pooled_height, a.pooled_width);
+    const Tensor out =
+        _roi_average(input, rois, 0, a.spatial_scale, a.pooled_height, a.pooled_width, a.sampling_ratio, true, true);
     return {region.result(out), region.result(channel_mapping(out))};
   }
   static void samples(S& s) {
@@ -204,15 +208,16 @@ struct TorchvisionPsRoiPool : Composite<TorchvisionPsRoiPoolArgs> {
       "pooled_width) -> (Tensor, Tensor)";
   static constexpr auto doc =
       "The mean of the pixels that each bin of a region touches, of which each bin has channels of its own (Dai et al. "
-      "2016); and the number of the channel that each element is of.";
+      "2016); and the number of the channel that each element is of. As in torchvision, the last row and column of an "
+      "image count in the gradient alone.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
-    check_rois(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width);
-    check_channels(Args::kName, a.input.sizes()[1], a.pooled_height, a.pooled_width);
     const Float32Region region(a.input, false);
-    const Tensor out = _roi_average(region.argument(a.input), region.argument(a.rois.detach()), 1, a.spatial_scale,
-                                    a.pooled_height, a.pooled_width, 0, false, true);
+    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
+    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
+    check_channels(Args::kName, input.sizes()[1], a.pooled_height, a.pooled_width);
+    const Tensor out = _roi_average(input, rois, 2, a.spatial_scale, a.pooled_height, a.pooled_width, 0, false, true);
     return {region.result(out), region.result(channel_mapping(out))};
   }
   static void samples(S& s) {

@@ -81,10 +81,10 @@ struct TorchvisionRoiPool : Composite<TorchvisionRoiPoolArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
-    check_rois(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width);
     const Float32Region region(a.input, false);
-    const auto [out, at] = _roi_max(region.argument(a.input), region.argument(a.rois.detach()), a.spatial_scale,
-                                    a.pooled_height, a.pooled_width);
+    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
+    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
+    const auto [out, at] = _roi_max(input, rois, a.spatial_scale, a.pooled_height, a.pooled_width);
     return {region.result(out), region.result(at)};
   }
   static void samples(S& s) {
