@@ -13,6 +13,7 @@ ARGAND_TORCH_PYTHON may name a Python that has it.
 """
 import argparse
 import base64
+import contextlib
 import json
 import math
 import os
@@ -83,8 +84,16 @@ def keyword_only(schema):
     return {part.strip().split("=")[0].split()[-1] for part in text.split("*, ", 1)[1].split(",") if part.strip().split("=")[0].split()}
 
 
+with contextlib.suppress(ImportError):  # whose ops are there, too
+    import torchvision  # noqa: F401
+
+
 def candidates(name):
-    """Callables PyTorch may have under this name, most literal first."""
+    """Callables PyTorch may have under this name, most literal first; torchvision, where it is installed, those of its own."""
+    library, _, own = name.rpartition("::")
+    if library:
+        packet = getattr(getattr(torch.ops, library), own, None)
+        return [packet] if packet is not None else []
     found = []
     # The form with _nd takes any number of dimensions.
     for packet in (getattr(torch.ops.aten, name, None), getattr(torch.ops.aten, name + "_nd", None)):

@@ -164,7 +164,7 @@ struct DeformColumnsInputGrad : Kernel<DeformColumnsInputGradArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({1, 16, 4}),
-           s->real({1, 16, 2, 2}),
+           sample_offsets(s, {1, 16, 2, 2}),
            s->real({1, 8, 2, 2}),
            {1, 4, 3, 3},
            {2, 2},
