@@ -23,6 +23,7 @@ NB_MODULE(_C, module) {
   add_dlpack(module);
   add_operators(module);
   add_graph(module);
+  add_transforms(module);
   add_switches(module);
   add_cuda(module);
   add_optimizers(module);

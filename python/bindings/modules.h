@@ -9,7 +9,8 @@ void add_storages(nb::module_& module);
 void add_checkpoints(nb::module_& module);  // torch.load and torch.save
 void add_dlpack(nb::module_& module);
 void add_operators(nb::module_& module);  // generated from the op definitions
-void add_switches(nb::module_& module);   // threads, determinism, autocast
+void add_transforms(nb::module_& module);
+void add_switches(nb::module_& module);  // threads, determinism, autocast
 void add_cuda(nb::module_& module);
 void add_optimizers(nb::module_& module);
 void add_models(nb::module_& module);  // the tables of argand.models

@@ -59,7 +59,7 @@ def test_grad():
     assert extra == "extra" and not value.requires_grad and not gradient.requires_grad
     nest = func.grad(lambda p: (p["w"] * p["b"]).sum())({"w": X, "b": X + 1})
     torch.testing.assert_close(nest["w"], X + 1)
-    with pytest.raises(RuntimeError, match="return a scalar tensor, got tensor with 1 dims"):
+    with pytest.raises(RuntimeError, match="return a scalar Tensor, got tensor with 1 dims"):
         func.grad(torch.sin)(X)
     value, multiply = func.vjp(tanh_product, X)
     torch.testing.assert_close(multiply(torch.ones(2))[0], SLOPES.sum(0))
@@ -119,3 +119,233 @@ def test_functorch_is_torch_func(tmp_path):
     out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
     assert out.stdout.splitlines() == ["True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
                                        "stack_module_state() for several models"], out.stderr
+
+
+# ---- vmap as PyTorch's: what it refuses, where results stand, random numbers
+
+BATCH = torch.arange(6.0).view(2, 3)
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: torch.vmap(lambda a, k: a * k)(BATCH, 3), "Got in_dim=0 for an input but the input is of type <class 'int'>"),
+    (lambda: torch.vmap(lambda a: a, in_dims=None)(BATCH), "expected `in_dims` to be int or a .* tuple .*got: <class 'NoneType'>"),
+    (lambda: torch.vmap(lambda: X)(), "got no inputs"),
+    (lambda: torch.vmap(lambda a: a, in_dims="a")(BATCH), "got: <class 'str'>"),
+    (lambda: torch.vmap(lambda a: a, in_dims=(0, 0))(BATCH), "in_dims is not compatible with the structure of `inputs`"),
+    (lambda: torch.vmap(lambda a: a, in_dims=2)(BATCH), "dimensionality 2 so expected in_dim to satisfy -2 <= in_dim < 2"),
+    (lambda: torch.vmap(lambda a: a["x"], in_dims=({"y": 1},))({"x": BATCH}), "in_dims is not compatible"),
+    (lambda: torch.vmap(lambda a, b: a, in_dims=(0, 1))(BATCH, BATCH), r"got sizes \[2, 3\] for the mapped dimension"),
+    (lambda: torch.vmap(lambda a: 3)(BATCH), "must only return Tensors, got type <class 'int'>"),
+    (lambda: torch.vmap(lambda a: a, out_dims=None)(BATCH), "can not return a BatchedTensor when out_dim is None"),
+    (lambda: torch.vmap(lambda a: (a, a), out_dims=(0, 0, 0))(BATCH), "out_dims is not compatible with the structure of `outputs`"),
+    (lambda: torch.vmap(lambda a: a, chunk_size=0)(BATCH), r"chunk_size should be None or greater than 0. \(got 0\)")])
+def test_what_vmap_refuses(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_where_vmap_cuts_and_joins():
+    def rows(t):
+        return t.tolist()
+    assert rows(torch.vmap(lambda a: a["x"], in_dims=({"x": 1},))({"x": BATCH})) == rows(BATCH.t())
+    assert rows(torch.vmap(lambda a: a, in_dims=-1, out_dims=-1)(BATCH)) == rows(BATCH)
+    assert rows(torch.vmap(lambda a: a, out_dims=(1,))(BATCH)) == rows(BATCH.t())
+    result = torch.vmap(lambda a: {"p": a, "q": a.sum()}, out_dims={"p": 1, "q": 0})(BATCH)
+    assert rows(result["p"]) == rows(BATCH.t()) and rows(result["q"]) == [3, 12]
+    first, (second, third) = torch.vmap(lambda a: (a, (a, a)), out_dims=(0, 1))(BATCH)
+    assert rows(first) == rows(BATCH) and rows(second) == rows(third) == rows(BATCH.t())
+    first, second = torch.vmap(lambda a: (a, X), out_dims=(0, None))(BATCH)
+    assert rows(first) == rows(BATCH) and second is X
+    assert torch.vmap(lambda a: a.sum())(torch.zeros(0, 3)).shape == (0,)
+    assert torch.vmap(lambda a, b: a + b, in_dims=(0, None), chunk_size=1)(BATCH, X).shape == (2, 3)
+
+
+def test_random_numbers_in_vmap():
+    refused = "called random operation while in randomness error mode"
+    for f in (lambda a: a + torch.rand(3), lambda a: torch.dropout(a, 0.5, True), lambda a: a.clone().normal_(),
+              lambda a: torch.randperm(3), lambda a: torch.bernoulli(a / 10), lambda a: torch.poisson(a)):
+        with pytest.raises(RuntimeError, match=refused):
+            torch.vmap(f)(BATCH)
+    assert torch.vmap(lambda a: torch.dropout(a, 0.5, False))(BATCH).tolist() == BATCH.tolist()
+    with pytest.raises(RuntimeError, match="Only allowed values for randomness are 'error', 'different', or 'same'. Got foo"):
+        torch.vmap(lambda a: a, randomness="foo")
+    torch.manual_seed(0)
+    stream = torch.rand(6)
+    torch.manual_seed(0)
+    assert torch.vmap(lambda a: torch.rand(2), randomness="different")(BATCH).flatten().tolist() == stream[:4].tolist()
+    assert torch.rand(1).item() == stream[4].item()
+    torch.manual_seed(0)
+    same = torch.vmap(lambda a: torch.rand(2), randomness="same")(BATCH)
+    assert same.tolist() == [stream[:2].tolist()] * 2 and torch.rand(1).item() == stream[2].item()
+    generator = torch.Generator().manual_seed(3)
+    own = torch.vmap(lambda a: torch.rand(2, generator=generator), randomness="same")(BATCH)
+    assert own[0].tolist() == own[1].tolist()
+    torch.manual_seed(0)
+    nested = torch.vmap(lambda a: torch.vmap(lambda b: torch.rand(1), randomness="different")(a), randomness="same")(BATCH)
+    assert nested[0].tolist() == nested[1].tolist() and nested[0].flatten().tolist() == stream[:3].tolist()
+    with pytest.raises(RuntimeError, match=refused):
+        torch.vmap(lambda a: torch.vmap(lambda b: torch.rand(1))(a), randomness="same")(BATCH)
+    assert torch.rand(1).numel() == 1  # no scope is left open
+
+
+# ---- gradients of functions of nests, under any mode
+
+def test_jacobians_by_nests():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for jacobian in (func.jacrev, func.jacfwd):
+        nest = jacobian(lambda p: {"o": p["w"] * p["b"].sum()})({"w": x, "b": x[:2]})
+        assert nest["o"]["w"].tolist() == (3 * torch.eye(3)).tolist() and nest["o"]["b"].tolist() == [[1, 1], [2, 2], [3, 3]]
+        both = jacobian(lambda a, b: a * b, argnums=(0, 1))(x, x)
+        assert both[0].tolist() == both[1].tolist() == torch.diag(x).tolist()
+        one, = jacobian(lambda a, b: a * b, argnums=(1,))(x, x)
+        assert one.tolist() == torch.diag(x).tolist()
+        square, aux = jacobian(lambda a: (a * a, a), has_aux=True)(x)
+        assert square.tolist() == torch.diag(2 * x).tolist() and aux.tolist() == x.tolist() and not aux.requires_grad
+        several = jacobian(lambda a: (a * a, a.sum()))(x)
+        assert several[0].tolist() == torch.diag(2 * x).tolist() and several[1].tolist() == [1, 1, 1]
+        assert jacobian(lambda a: x)(x).tolist() == torch.zeros(3, 3).tolist()
+        assert jacobian(lambda a: a * torch.ones(0, 3))(x).shape == (0, 3, 3)
+    second = func.hessian(lambda p: (p["w"]**2).sum() * p["b"].sum())({"w": x[:1], "b": x[:2]})
+    assert second["w"]["w"].tolist() == [[6]] and second["w"]["b"].tolist() == [[2, 2]]
+    assert second["b"]["w"].tolist() == [[2], [2]] and second["b"]["b"].tolist() == [[0, 0], [0, 0]]
+    (aa, ab), (ba, bb) = func.hessian(lambda a, b: (a * b).sum()**2, argnums=(0, 1))(x[:1], x[:1])
+    assert (aa.item(), ab.item(), ba.item(), bb.item()) == (2, 4, 4, 2)
+
+
+def test_jacobians_by_parameters_of_a_module():
+    torch.manual_seed(0)
+    model = torch.nn.Linear(3, 2)
+    x = torch.randn(4, 3)
+
+    def f(p, v):
+        return func.functional_call(model, p, (v.unsqueeze(0),)).squeeze(0)
+    detached = {k: v.detach() for k, v in model.named_parameters()}
+    for jacobian in (func.jacrev, func.jacfwd):
+        j = jacobian(f)(detached, x[0])
+        assert j["weight"].shape == (2, 2, 3) and j["weight"][0, 0].tolist() == x[0].tolist() and j["weight"][0, 1].tolist() == [0, 0, 0]
+        assert j["bias"].tolist() == torch.eye(2).tolist() and not j["weight"].requires_grad
+        batched = torch.vmap(jacobian(f), (None, 0))(detached, x)
+        assert batched["weight"].shape == (4, 2, 2, 3) and batched["bias"].shape == (4, 2, 2)
+        with torch.no_grad():
+            j = jacobian(f)(dict(model.named_parameters()), x[0])
+        assert j["weight"][1, 1].tolist() == x[0].tolist() and not j["weight"].requires_grad
+    assert all(p.grad is None for p in model.parameters())
+
+
+def test_what_keeps_a_history():
+    """As in PyTorch: only what the program wants gradients of outside of the transform, while gradients are on there."""
+    x, w = torch.tensor([1.0, 2.0, 3.0]), torch.nn.Parameter(torch.tensor(2.0))
+
+    def f(a):
+        return (a * a * w).sum()
+    gradient, value = func.grad_and_value(f)(x)
+    assert gradient.requires_grad and value.requires_grad
+    assert torch.autograd.grad(gradient.sum(), w)[0].item() == 12 and w.grad is None
+    with torch.no_grad():
+        gradient, value = func.grad_and_value(f)(x.clone().requires_grad_())
+    assert gradient.tolist() == [4, 8, 12] and not gradient.requires_grad and not value.requires_grad
+    with torch.inference_mode():
+        assert func.grad(lambda a: (a * a).sum())(x * 1).tolist() == [2, 4, 6]
+    plain = func.grad(lambda a: (a * a).sum())(x)
+    assert not plain.requires_grad and func.grad(lambda a: (a * a).sum())(x.clone().requires_grad_()).requires_grad
+    # A transform within another one that differentiates by what the inner one closes over.
+    outer = func.grad(lambda v: func.grad(lambda a: (a * a * v).sum())(x).sum())(w.detach())
+    assert outer.item() == 12 and not outer.requires_grad
+    mixed = func.grad(lambda v: func.grad(lambda a: (a * a * v).sum())(x).sum() * w)(torch.tensor(3.0))
+    assert mixed.requires_grad and torch.autograd.grad(mixed, w)[0].item() == 12
+    assert func.jvp(lambda a: a * w.detach(), (x,), (x,))[1].requires_grad is False
+    assert func.jvp(lambda a: a * w, (x,), (x,))[1].requires_grad
+
+
+def test_products_of_nests():
+    x = torch.tensor([1.0, 2.0, 3.0])
+    value, multiply, aux = func.vjp(lambda a: ({"s": a.sin(), "c": a.cos()}, a + 1), x, has_aux=True)
+    assert aux.tolist() == [2, 3, 4] and torch.allclose(multiply({"s": x, "c": x})[0], x * (x.cos() - x.sin()))
+    for wrong in ((x, x), {"s": x}):
+        with pytest.raises(RuntimeError, match="Expected pytree structure of cotangents to be the same"):
+            multiply(wrong)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        multiply({"s": x[:2], "c": x})
+    of_a, of_k = func.vjp(lambda a, c: a * c["k"], x, {"k": x})[1](x)
+    assert of_a.tolist() == of_k["k"].tolist() == [1, 4, 9]
+    value, along = func.jvp(lambda a: {"s": a["k"].sin()}, ({"k": x},), ({"k": x},))
+    assert torch.allclose(along["s"], x * x.cos())
+    assert func.jvp(lambda a: x, (x,), (x,))[1].tolist() == [0, 0, 0]
+    value, along, aux = func.jvp(lambda a: (a * 2, "aux"), (x,), (x,), has_aux=True)
+    assert along.tolist() == [2, 4, 6] and aux == "aux"
+    for call, message in ((lambda: func.jvp(lambda a: x, (x,), (x,), strict=True), "independent of the inputs"),
+                          (lambda: func.jvp(torch.sin, x, x), "Expected primals to be a tuple"),
+                          (lambda: func.jvp(torch.sin, (x,), (x, x)), "to have the same python structure"),
+                          (lambda: func.grad(lambda a: a.sum(), argnums=1)(x), "Got argnum=1, but only 1 positional inputs"),
+                          (lambda: func.grad(lambda a: a.sum(), argnums="a")(x), "argnums must be int or Tuple"),
+                          (lambda: func.grad(lambda a: 3.0)(x), "to return a Tensor, got <class 'float'>"),
+                          (lambda: func.grad(lambda a: a.sum(), has_aux=True)(x), "should be a tuple: \\(output, aux\\) if has_aux is True"),
+                          (lambda: func.grad(lambda a: (a * 1j).sum())(x), "only for real scalar outputs but got"),
+                          (lambda: func.jacrev(lambda a: 3)(x), "to return only tensors, got unsupported type <class 'int'>"),
+                          (lambda: func.jacrev(torch.sin)(torch.tensor([1])), "only Tensors of floating point dtype")):
+        with pytest.raises(RuntimeError, match=message):
+            call()
+    with pytest.raises(ValueError, match="must be Tensor, got <class 'float'>"):
+        func.grad(torch.sin)(3.0)
+    with pytest.raises(ValueError, match="`chunk_size` should be greater than 0"):
+        func.jacrev(torch.sin, chunk_size=0)
+    runs = []
+    value, multiply = func.linearize(lambda a: (runs.append(1), a.sin())[1], x)
+    assert torch.allclose(multiply(x), x * x.cos()) and multiply(2 * x).tolist() == (2 * multiply(x)).tolist() and len(runs) == 1
+
+
+def test_random_numbers_in_a_forward_jacobian():
+    with pytest.raises(RuntimeError, match="randomness error mode"):
+        func.jacfwd(lambda a: a * torch.rand(3))(X)
+    assert func.jacfwd(lambda a: a * torch.rand(3), randomness="same")(X).shape == (3, 3)
+    assert func.jacrev(lambda a: a * torch.rand(3))(X).shape == (3, 3)
+    with pytest.raises(NotImplementedError, match="func runs once for all columns"):
+        func.jacfwd(torch.sin, randomness="different")
+
+
+def test_strategies_of_jacobian_and_hessian():
+    def f(a):
+        return a.sin() * a.sum(), a[:2] * a[2]
+
+    def cubes(a):
+        return (a**3).sum() * a[0]
+    for options in (dict(vectorize=True), dict(vectorize=True, strategy="forward-mode")):
+        for ours, right in zip(functional.jacobian(f, X, **options), functional.jacobian(f, X)):
+            torch.testing.assert_close(ours, right)
+    for options in (dict(vectorize=True), dict(vectorize=True, outer_jacobian_strategy="forward-mode")):
+        torch.testing.assert_close(functional.hessian(cubes, X, **options), functional.hessian(cubes, X))
+    calls = []
+    functional.jacobian(lambda a: (calls.append(1), a.sum().sin().expand(1000))[1], X, vectorize=True, strategy="forward-mode")
+    assert len(calls) == 1
+    for both, name in ((lambda **k: functional.jacobian(f, X, **k), "strategy"),
+                       (lambda **k: functional.hessian(cubes, X, **k), "outer_jacobian_strategy")):
+        with pytest.raises(NotImplementedError, match="implemented for `vectorize=True`"):
+            both(**{name: "forward-mode"})
+        with pytest.raises(NotImplementedError, match="`create_graph=True` and `strategy=\"forward-mode\"` are not supported together"):
+            both(**{name: "forward-mode"}, vectorize=True, create_graph=True)
+        with pytest.raises(RuntimeError, match="`strict=True` and `vectorized=True` are not supported together"):
+            both(vectorize=True, strict=True)
+        with pytest.raises(AssertionError, match="Expected strategy to be either"):
+            both(**{name: "sideways"})
+
+
+def test_gradients_for_a_batch_of_cotangents():
+    x, w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), torch.ones((), requires_grad=True)
+    y = x**2
+    j, = torch.autograd.grad(y, x, torch.eye(3), retain_graph=True, is_grads_batched=True)
+    assert j.tolist() == torch.diag(2 * x.detach()).tolist()
+    found = torch.autograd.grad([y, y.sum()], [x, w], [torch.eye(3), torch.arange(3.0)], retain_graph=True, is_grads_batched=True,
+                                allow_unused=True)
+    assert found[0].tolist() == ((torch.eye(3) + torch.arange(3.0)[:, None]) * 2 * x).tolist() and found[1] is None
+    assert torch.autograd.grad(y, [x, w], torch.eye(3), retain_graph=True, is_grads_batched=True, materialize_grads=True)[1].item() == 0
+    second, = torch.autograd.grad(y, x, torch.eye(3), create_graph=True, is_grads_batched=True)
+    assert torch.autograd.grad(second.sum(), x, retain_graph=True)[0].tolist() == [2, 2, 2]
+    assert torch.autograd.grad(y, x, torch.ones(0, 3), retain_graph=True, is_grads_batched=True)[0].shape == (0, 3)
+    for wrong, message in ((torch.ones(2, 2), "the first dimension of each grad_output as the batch dimension"), (None, "a grad_output")):
+        with pytest.raises((RuntimeError, ValueError), match=message):
+            torch.autograd.grad(y, x, wrong, is_grads_batched=True)
+    with pytest.raises(ValueError, match="allow_unused=False"):
+        torch.autograd.grad(y, x, torch.ones(3), allow_unused=False, materialize_grads=True)
+    torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)  # the last pass frees the graph
+    with pytest.raises(RuntimeError, match="a second time"):
+        torch.autograd.grad(y, x, torch.ones(3))

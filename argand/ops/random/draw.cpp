@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "argand/core/cuda_generator.h"
+#include "argand/core/draw_watch.h"
 #include "argand/exec/fallback.h"
 #include "argand/kernels/blocks.h"
 #include "argand/kernels/cpu/random.h"
@@ -58,10 +59,13 @@ uint64_t mixed(uint64_t seed, uint64_t offset) {
 CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
   const Device& device = exec::device_of_fallback();
   if (device.is_cpu()) {
-    if (!g || !g->defined()) return *default_cpu_generator().get<CpuGeneratorImpl>();
-    return *g->get<CpuGeneratorImpl>();
+    const Generator given = g && g->defined() ? *g : default_cpu_generator();
+    announce_draw(*given.impl_ptr());
+    return *given.get<CpuGeneratorImpl>();
   }
-  auto& other = *of_device(device, g).get<CudaGeneratorImpl>();
+  const Generator& given = of_device(device, g);
+  announce_draw(*given.impl_ptr());
+  auto& other = *given.get<CudaGeneratorImpl>();
   // Not in the thread's own memory: a library that is loaded later (by Python) gets little of that.
   thread_local const auto stream = std::make_unique<CpuGeneratorImpl>();
   const std::lock_guard lock(other.mutex_);
@@ -71,7 +75,9 @@ CpuGeneratorImpl& generator_of(const std::optional<Generator>& g) {
 
 void draw_on_device(const Tensor& t, const Draw& draw, const std::optional<Generator>& g) {
   const Device& device = t.device();
-  blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *of_device(device, g).impl_ptr());
+  const Generator& generator = of_device(device, g);
+  announce_draw(*generator.impl_ptr());
+  blocks::run_draw.on(device)(draw, t.dtype(), t.impl().data(), t.numel(), *generator.impl_ptr());
 }
 
 Dims memory_order(const Tensor& t) {

@@ -35,14 +35,41 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
                       "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
+    if materialize_grads and allow_unused is False:
+        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
+    outputs, inputs = _sequence(outputs), _sequence(inputs)
+    allow_unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:
-        raise NotImplementedError("grad(): is_grads_batched is not supported; compute one gradient after the other")
-    inputs = _sequence(inputs)
-    found = _C._grad(_sequence(outputs), inputs, _sequence(grad_outputs), retain_graph, bool(create_graph),
-                     bool(allow_unused) or materialize_grads)
+        found = _batched(outputs, inputs, _sequence(grad_outputs), retain_graph, create_graph, allow_unused)
+    else:
+        found = _C._grad(outputs, inputs, _sequence(grad_outputs), retain_graph, bool(create_graph), allow_unused)
     if materialize_grads:
         found = tuple(_C.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
     return found
+
+
+def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
+    """The gradients for each slice of grad_outputs along their first dimension, stacked: a backward pass for each."""
+    sizes = set()
+    for i, (y, g) in enumerate(zip(outputs, grad_outputs)):
+        if g is None or g.dim() == 0:
+            raise ValueError(f"grad(): is_grads_batched=True needs a first dimension of each grad_output, grad_output[{i}] is "
+                             f"{'None' if g is None else 'a tensor without dimensions'}")
+        if g.shape[1:] != y.shape:
+            raise RuntimeError("If `is_grads_batched=True`, we interpret the first dimension of each grad_output as the batch dimension. The "
+                               "sizes of the remaining dimensions are expected to match the shape of corresponding output, but a mismatch "
+                               f"was detected: grad_output[{i}] has a shape of {g.shape} and output[{i}] has a shape of {y.shape}.")
+        sizes.add(g.shape[0])
+    if len(sizes) != 1 or len(grad_outputs) != len(outputs):
+        raise ValueError(f"grad(): is_grads_batched=True expects a grad_output for each of {len(outputs)} outputs, all with the same first "
+                         f"dimension, got {len(grad_outputs)} with {sorted(sizes)}")
+    n = sizes.pop()
+    keep = create_graph if retain_graph is None else retain_graph
+    # Of no slice the gradients still have shapes: those for zeros.
+    slices = list(zip(*(g.unbind(0) for g in grad_outputs))) if n else [[_C.zeros_like(y) for y in outputs]]
+    rows = [_C._grad(outputs, inputs, list(row), keep or i + 1 < len(slices), bool(create_graph), allow_unused)
+            for i, row in enumerate(slices)]
+    return tuple(None if column[0] is None else _C.stack(column)[:n] for column in zip(*rows))
 
 
 def __getattr__(name):

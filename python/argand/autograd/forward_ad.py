@@ -1,9 +1,9 @@
 """Forward-mode derivatives, as torch.autograd.forward_ad: tangents that travel with tensors.
 
-A dual tensor is a fresh tensor that requires grad, whose tangent its level keeps; unpack_dual() makes the tangent of a result of
-two backward passes through what was recorded (u -> J^T u is linear, and the gradient of (J^T u, v) by u is J v), after one that
-finds the duals it depends on.  So what runs
-within a level must be recorded, not under no_grad(), and results require grad, which PyTorch's forward mode leaves as it was.
+A dual tensor is a fresh tensor (Note [Inputs of transforms]) that requires grad, whose tangent its level keeps.  unpack_dual() makes the
+tangent of a result of two backward passes through what was recorded (Note [Forward products]), after one that finds the duals it depends
+on.  So what runs within a level must be recorded, not under no_grad(), and results require grad, which PyTorch's forward mode leaves as
+it was.
 """
 import threading
 from typing import NamedTuple, Optional
@@ -39,7 +39,7 @@ def exit_dual_level(*, level=None):
     """Ends the level: its dual tensors are plain ones from then on."""
     if not _levels.open or level not in (None, 0):
         raise RuntimeError("Trying to exit a forward AD level that was not the last one that was created. This is not supported.")
-    _levels.open.pop()
+    _C._end_transform_inputs([dual for dual, _ in _levels.open.pop()])
 
 
 class dual_level(_DecoratorContextManager):
@@ -70,7 +70,7 @@ def make_dual(tensor, tangent, *, level=None):
             raise RuntimeError(f"Expected the tangent to have the {what} of the tensor, {getattr(tensor, what)}, but got: "
                                f"{getattr(tangent, what)}")
     with enable_grad():
-        dual = tensor.view_as(tensor) if tensor.requires_grad else tensor.detach().requires_grad_()
+        dual = tensor.view_as(tensor) if tensor.requires_grad else _C._as_transform_input(tensor.detach())
     _levels.open[-1].append((dual, tangent))
     return dual
 
@@ -85,20 +85,6 @@ def unpack_dual(tensor, *, level=None):
     return _unpacked(tensor, pairs) if pairs and tensor.requires_grad else UnpackedDualTensor(tensor, None)
 
 
-def _leaves_of(output):
-    """The tensors that its history ends at."""
-    found, seen, waiting = [], set(), [output.grad_fn]
-    while waiting:
-        node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        if hasattr(node, "variable"):
-            found.append(node.variable)
-        waiting += [n for n, _ in node.next_functions]
-    return found
-
-
 def _unpacked(output, pairs):
     from . import grad
     with enable_grad():
@@ -107,7 +93,7 @@ def _unpacked(output, pairs):
         if not used:
             return UnpackedDualTensor(output, None)
         duals, tangents = zip(*used)
-        # What requires grad besides the duals that are leaves only because they were made so.
-        has_history = any(t.requires_grad for t in tangents) or any(all(leaf is not d for d in duals) for leaf in _leaves_of(output))
+        # What requires grad besides the duals that do only because they were made so.
+        has_history = any(t.requires_grad for t in tangents) or _C._depends_on_others([output], [dual for dual, _ in pairs])
         tangent, = _forward((output,), duals, tangents, create_graph=has_history)
     return UnpackedDualTensor(output, tangent) if has_history else UnpackedDualTensor(output.detach(), tangent.detach())

@@ -1,6 +1,8 @@
 """Products with Jacobians and Hessians of functions, and these matrices themselves, as torch.autograd.functional.
 
-Forward products come from two backward passes: u -> J^T u is linear, so the gradient of (J^T u, v) by u is J v.
+Note [Forward products]
+The product J v of the Jacobian with a vector comes from two backward passes: u -> J^T u is linear, so the gradient of (J^T u, v) by u
+is J v.  Its cost is that of forward-mode differentiation: a pass for each vector, however many outputs there are.
 """
 from .. import _C
 from .grad_mode import enable_grad
@@ -38,12 +40,14 @@ def _vectors(v, like, many, what):
     return v
 
 
-def _grad(outputs, inputs, vectors, create_graph, strict=False, what="input"):
+def _grad(outputs, inputs, vectors, create_graph, strict=False, what="input", retain_graph=True):
     from . import grad
     # What does not depend on the inputs has no history, and no gradient.
     pairs = [(y, v) for y, v in zip(outputs, vectors) if y.requires_grad]
-    found = (grad([y for y, _ in pairs], inputs, [v for _, v in pairs], create_graph=create_graph, allow_unused=True,
-                  retain_graph=True) if pairs else [None] * len(inputs))
+    wanted = [x for x in inputs if x.requires_grad]
+    found = iter(grad([y for y, _ in pairs], wanted, [v for _, v in pairs], create_graph=create_graph, allow_unused=True,
+                      retain_graph=retain_graph) if pairs and wanted else [None] * len(wanted))
+    found = [next(found) if x.requires_grad else None for x in inputs]
     if strict and any(g is None for g in found):
         raise RuntimeError(f"The output of the user-provided function is independent of {what} "
                            f"{next(i for i, g in enumerate(found) if g is None)}. This is not allowed in strict mode.")
@@ -63,9 +67,15 @@ def vjp(func, inputs, v=None, create_graph=False, strict=False):
     return _like(_finished(outputs, create_graph), many_outputs), _like(_finished(found, create_graph), many_inputs)
 
 
+def _transposed(outputs, inputs, strict=False):
+    """(u, J^T u): what products with J are gradients of."""
+    dual = tuple(_C._as_transform_input(_C.zeros_like(y)) if y.requires_grad else _C.zeros_like(y) for y in outputs)
+    return dual, _grad(outputs, inputs, dual, True, strict)
+
+
 def _forward(outputs, inputs, v, create_graph, strict=False):
-    dual = tuple(_C.zeros_like(y).requires_grad_() for y in outputs)
-    back = _grad(outputs, inputs, dual, True, strict)
+    dual, back = _transposed(outputs, inputs, strict)
+    _C._end_transform_inputs([d for d in dual if d.requires_grad])
     return _grad(back, dual, v, create_graph)
 
 
@@ -92,11 +102,53 @@ def _jacobian(outputs, inputs, create_graph, strict):
     return table
 
 
+def _columns(outputs, inputs, dual, back, create_graph):
+    """The same table: one product with J for each element of each input."""
+    columns = [[] for _ in inputs]
+    for column, x, product in zip(columns, inputs, back):
+        for i in range(x.numel()):
+            unit = _C.zeros(x.numel(), dtype=x.dtype, device=x.device)
+            unit[i] = 1
+            column.append(_grad((product,), dual, (unit.view_as(x),), create_graph))
+    return [tuple(_C.stack([c[k] for c in column], -1).reshape(*y.shape, *x.shape) if column else y.new_zeros(*y.shape, *x.shape)
+                  for column, x in zip(columns, inputs)) for k, y in enumerate(outputs)]
+
+
+def _forward_strategy(strategy, create_graph, strict, vectorize):
+    """Whether a Jacobian is computed by columns; refuses what PyTorch refuses.  Vectorized or not, it takes the same passes."""
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your function has more outputs than '
+                             'inputs, "forward-mode" tends to be more performant. Otherwise, prefer to use "reverse-mode".')
+    if strategy == "forward-mode" and create_graph:
+        raise NotImplementedError('torch.autograd.functional.jacobian: `create_graph=True` and `strategy="forward-mode"` are not supported '
+                                  'together (yet). Please either set `create_graph=False` or `strategy="reverse-mode"`.')
+    if strict and vectorize:
+        raise RuntimeError("torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. Please either "
+                           "set `strict=False` or `vectorize=False`.")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError("Computing Jacobian using forward-AD or forward-over-reverse Hessian is only implemented for "
+                                  "`vectorize=True`.")
+    return strategy == "forward-mode"
+
+
+def _table(outputs, inputs, create_graph, strict, by_columns):
+    if not by_columns:
+        return _jacobian(outputs, inputs, create_graph, strict)
+    dual, back = _transposed(outputs, inputs, strict)
+    _C._end_transform_inputs([d for d in dual if d.requires_grad])
+    return _columns(outputs, inputs, dual, back, create_graph)
+
+
 def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, strategy="reverse-mode"):
-    """The derivatives of all outputs by all inputs: a tensor, or tuples of tensors where there are several."""
+    """The derivatives of all outputs by all inputs: a tensor, or tuples of tensors where there are several.
+
+    By a pass for each element of the outputs, or of the inputs with strategy="forward-mode".  vectorize changes nothing: the passes
+    run one after the other.
+    """
+    by_columns = _forward_strategy(strategy, create_graph, strict, vectorize)
     with enable_grad():
         inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph)
-        table = _jacobian(outputs, inputs, create_graph, strict)
+        table = _table(outputs, inputs, create_graph, strict, by_columns)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_outputs)
 
 
@@ -108,11 +160,12 @@ def _one_number(outputs):
 
 
 def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, outer_jacobian_strategy="reverse-mode"):
-    """The second derivatives of a function with one number as its result."""
+    """The second derivatives of a function with one number as its result; see jacobian() for what computes those of the gradient."""
+    by_columns = _forward_strategy(outer_jacobian_strategy, create_graph, strict, vectorize)
     with enable_grad():
         inputs, outputs, many_inputs, _ = _run(func, inputs, create_graph)
         first = _grad(tuple(y.reshape(()) for y in _one_number(outputs)), inputs, (_C.ones_like(outputs[0]).reshape(()),), True, strict)
-        table = _jacobian(first, inputs, create_graph, strict)
+        table = _table(first, inputs, create_graph, strict, by_columns)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_inputs)
 
 

@@ -1,0 +1,261 @@
+"""Gradients, products with Jacobians, and Jacobians of functions of nests of tensors: Note [Inputs of transforms]."""
+import contextlib
+import functools
+
+from .. import _C
+from ..autograd import functional as _functional
+from ..autograd.grad_mode import enable_grad, inference_mode
+from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
+from ._vmap import check_randomness
+
+
+class _Inputs:
+    """Arguments of a function in which some are inputs of a transform, whose scope this is.
+
+    Results keep a history (of what was recorded outside of the transform) only if gradients are on around it.
+    """
+
+    def __init__(self):
+        self.keeps_history = _C.is_grad_enabled() and not _C.is_inference_mode_enabled()
+        self.flat = []
+        self._stack = contextlib.ExitStack()
+
+    def __enter__(self):
+        self._stack.enter_context(inference_mode(False))
+        self._stack.enter_context(enable_grad())
+        return self
+
+    def __exit__(self, *_):
+        _C._end_transform_inputs(self.flat)
+        self._stack.close()
+
+    def take(self, nest):
+        """The nest with its tensors made inputs; their number and the structure."""
+        flat, spec = tree_flatten(nest)
+        begin = len(self.flat)
+        for x in flat:
+            if not isinstance(x, _C.Tensor):
+                raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
+            if not x.is_floating_point() and not x.is_complex():
+                raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            if x.is_inference():
+                x = x.clone()
+            self.flat.append(x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach()))
+        return tree_unflatten(self.flat[begin:], spec), spec
+
+    def depends_on_others(self, outputs):
+        """Whether the outputs have a history beside these inputs that is to be kept."""
+        return self.keeps_history and _C._depends_on_others(outputs, self.flat)
+
+
+def _finished(nest, keeps_history):
+    """Results of a transform whose scope has ended: their history is kept if it leads out of the transform."""
+    def finish(y):
+        kept = not isinstance(y, _C.Tensor) or not y.requires_grad or (keeps_history and _C._depends_on_others([y], []))
+        return y if kept else y.detach()
+    return tree_map(finish, nest)
+
+
+def _positions(argnums, args):
+    if not isinstance(argnums, (int, tuple)) or not all(isinstance(n, int) for n in (argnums if isinstance(argnums, tuple) else ())):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    for n in (argnums,) if isinstance(argnums, int) else argnums:
+        if not -len(args) <= n < len(args):
+            raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
+    return tuple(n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums))
+
+
+def _replaced(inputs, args, argnums):
+    """The arguments with those at argnums made inputs, and the structures of these."""
+    args, specs = list(args), []
+    for n in _positions(argnums, args):
+        args[n], spec = inputs.take(args[n])
+        specs.append(spec)
+    return args, specs
+
+
+def _with_aux(result, what):
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise RuntimeError(f"{what}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    return result
+
+
+class _Evaluated:
+    """func at some arguments, as a transform sees it: its tensors, their structure, and what it returns beside them."""
+
+    def __init__(self, inputs, func, args, argnums, kwargs=None, has_aux=False, what=""):
+        args, self.specs = _replaced(inputs, args, argnums)
+        result = func(*args, **(kwargs or {}))
+        self.value, self.aux = _with_aux(result, what) if has_aux else (result, None)
+        self.argnums, self.inputs = argnums, inputs
+
+    def take_tensors(self, what):
+        self.flat, self.spec = tree_flatten(self.value)
+        for y in self.flat:
+            if not isinstance(y, _C.Tensor):
+                raise RuntimeError(f"{what} to return only tensors, got unsupported type {type(y)}")
+        self.has_history = self.inputs.depends_on_others(self.flat)
+        return self
+
+    def depends_on_inputs(self, output):
+        if not output.requires_grad:
+            return False
+        from ..autograd import grad as gradients
+        found = gradients(output, self.inputs.flat, _C.zeros_like(output), retain_graph=True, allow_unused=True)
+        return any(g is not None for g in found)
+
+    def transpose(self):
+        """What products with the Jacobian are gradients of: Note [Forward products] of autograd.functional."""
+        self.dual, self.back = _functional._transposed(self.flat, self.inputs.flat)
+        _C._end_transform_inputs([d for d in self.dual if d.requires_grad])
+
+    def forward(self, tangents, create_graph):
+        """The product of the Jacobian with tangents of all inputs, as func's result."""
+        return tree_unflatten(_functional._grad(self.back, self.dual, tangents, create_graph), self.spec)
+
+    def nest(self, found):
+        """Values for all inputs, as the arguments are; those of one argument alone if argnums is a number."""
+        found = iter(found)
+        nests = tuple(tree_unflatten([next(found) for _ in range(spec.num_leaves)], spec) for spec in self.specs)
+        return nests[0] if isinstance(self.argnums, int) else nests
+
+
+def grad_and_value(func, argnums=0, has_aux=False):
+    """A function that returns (the gradient of func by the arguments at argnums, what func returned)."""
+    what = "grad_and_value(f)(*args)"
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        with _Inputs() as inputs:
+            at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, what)
+            if not isinstance(at.value, _C.Tensor):
+                raise RuntimeError(f"{what}: Expected f(*args) to return a Tensor, got {type(at.value)}")
+            if at.value.dim() != 0:
+                raise RuntimeError(f"{what}: Expected f(*args) to return a scalar Tensor, got tensor with {at.value.dim()} dims. Maybe you "
+                                   "wanted to use the vjp or jacrev APIs instead?")
+            if at.value.is_complex():
+                raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {at.value.dtype}")
+            at.take_tensors(what)
+            found = _functional._grad([at.value], inputs.flat, [_C.ones_like(at.value)], at.has_history)
+        return _finished((at.nest(found), (at.value, at.aux) if has_aux else at.value), inputs.keeps_history)
+    return call
+
+
+def grad(func, argnums=0, has_aux=False):
+    """A function that returns the gradient of func; with has_aux, (gradient, the second thing func returns)."""
+    both = grad_and_value(func, argnums, has_aux)
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        gradient, result = both(*args, **kwargs)
+        return (gradient, result[1]) if has_aux else gradient
+    return call
+
+
+def vjp(func, *primals, has_aux=False):
+    """(func(*primals), the function that multiplies a vector with its Jacobian), and what else func returned with has_aux."""
+    what = "vjp(f, *primals)"
+    with _Inputs() as inputs:
+        at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
+        at.take_tensors(f"{what}: expected f(*primals)")
+
+    def multiply(cotangents, retain_graph=True, create_graph=None):
+        given, spec = tree_flatten(cotangents)
+        if spec != at.spec:
+            raise RuntimeError("Expected pytree structure of cotangents to be the same as pytree structure of outputs to the function. "
+                               f"cotangents: {spec}, primal output: {at.spec}")
+        if create_graph is None:
+            create_graph = _C.is_grad_enabled() and (at.has_history or any(v.requires_grad for v in given))
+        found = _functional._grad(at.flat, inputs.flat, given, create_graph, retain_graph=retain_graph)
+        products = _finished(at.nest(found), create_graph)
+        return products if len(primals) != 1 else (products[0],)
+    value, aux = _finished((at.value, at.aux), inputs.keeps_history)
+    return (value, multiply, aux) if has_aux else (value, multiply)
+
+
+def _check_tangents(what, primals, tangents):
+    for name, given in (("primals", primals), ("tangents", tangents)):
+        if not isinstance(given, tuple):
+            raise RuntimeError(f"{what}: Expected {name} to be a tuple. E.g. it should be valid to call f(*primals).")
+    flat, spec = tree_flatten(tangents)
+    if spec != tree_structure(primals):
+        raise RuntimeError(f"{what}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
+                           f"tensors, tangents also must be. Got primals with structure {tree_structure(primals)} and tangents with "
+                           f"structure {spec}")
+    return flat
+
+
+def jvp(func, primals, tangents, *, strict=False, has_aux=False):
+    """(func(*primals), its Jacobian times the tangents), and what else func returned with has_aux."""
+    what = "jvp(f, primals, tangents)"
+    given = _check_tangents(what, primals, tangents)
+    with _Inputs() as inputs:
+        at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
+        at.take_tensors(f"{what}: Expected f(*primals)")
+        if strict and not all(map(at.depends_on_inputs, at.flat)):
+            raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
+                               "with strict=True.")
+        at.transpose()
+        along = at.forward(given, inputs.keeps_history and (at.has_history or any(t.requires_grad for t in given)))
+    value, along, aux = _finished((at.value, along, at.aux), inputs.keeps_history)
+    return (value, along, aux) if has_aux else (value, along)
+
+
+def linearize(func, *primals):
+    """(func(*primals), the function that multiplies its Jacobian there with tangents)"""
+    what = "linearize(f, *primals)"
+    with _Inputs() as inputs:
+        at = _Evaluated(inputs, func, primals, tuple(range(len(primals))))
+        at.take_tensors(f"{what}: Expected f(*primals)")
+        at.transpose()
+
+    def multiply(*tangents):
+        given = _check_tangents("the function of " + what, primals, tangents)
+        history = _C.is_grad_enabled() and (at.has_history or any(t.requires_grad for t in given))
+        return _finished(at.forward(given, history), history)
+    return _finished(at.value, inputs.keeps_history), multiply
+
+
+# ---- Jacobians
+
+def _jacobian(func, argnums, has_aux, randomness, table_of):
+    """A function that returns func's Jacobian, which table_of gives as rows, an output each, of tensors, an input each."""
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        with _Inputs() as inputs:
+            with _C._DrawScope(randomness):
+                at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
+            at.take_tensors("vjp(f, *primals): expected f(*primals)")
+            table = table_of(at)
+        result = tree_unflatten([at.nest(row) for row in table], at.spec)
+        result, aux = _finished((result, at.aux), inputs.keeps_history)
+        return (result, aux) if has_aux else result
+    return call
+
+
+def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
+    """A function that returns the derivatives of all results of func by the arguments at argnums, by a backward pass for each
+    element of the results: one after the other, so that chunk_size, the most of them at once, changes nothing."""
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError("jacrev: `chunk_size` should be greater than 0.")
+    return _jacobian(func, argnums, has_aux, "different",
+                     lambda at: _functional._jacobian(at.flat, at.inputs.flat, at.has_history, False))
+
+
+def _by_columns(at):
+    at.transpose()
+    return _functional._columns(at.flat, at.inputs.flat, at.dual, at.back, at.has_history)
+
+
+def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
+    """A function that returns the same derivatives, by a product for each element of the arguments; func runs once, so that the random
+    numbers of all columns are the same ones if randomness allows for any."""
+    check_randomness(randomness)
+    if randomness == "different":
+        raise NotImplementedError("torch.func.jacfwd: randomness='different' is not supported: func runs once for all columns")
+    return _jacobian(func, argnums, has_aux, randomness, _by_columns)
+
+
+def hessian(func, argnums=0):
+    """A function that returns the second derivatives of func by the arguments at argnums."""
+    return jacfwd(jacrev(func, argnums), argnums)

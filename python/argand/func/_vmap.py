@@ -1,0 +1,131 @@
+"""vmap: a loop over slices whose results are stacked; they are PyTorch's, the time is that of the loop."""
+import functools
+
+from .. import _C
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
+
+RANDOMNESS = ("error", "different", "same")
+
+
+def check_randomness(randomness):
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def _has_slices(value):
+    """Whether it is a tensor, or tensors of a package that are one (they have the method by which PyTorch's vmap knows them)."""
+    return isinstance(value, _C.Tensor) or hasattr(type(value), "_add_batch_dim")
+
+
+def _leaves(nest):
+    return tree_flatten(nest, is_leaf=_has_slices)
+
+
+def _spread(dims, spec):
+    """`dims`, a number or a nest of numbers that begins like a nest of structure `spec`, as one number for each leaf; None if it
+    does not begin so."""
+    return _broadcast_to_and_flatten(tuple(dims) if isinstance(dims, list) and spec.type is tuple else dims, spec)
+
+
+def _cut(value, dim, described):
+    """How many slices a leaf of the arguments has, and the function that gives one; no number where it is not cut."""
+    if dim is None:
+        return None, lambda i: value
+    if not _has_slices(value):
+        raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over "
+                         "non-Tensor arguments, please use None as the respective in_dim")
+    ndim = len(value.shape)
+    if not -ndim <= dim < max(ndim, 1) or ndim == 0:
+        raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
+                         f"expected in_dim to satisfy {-ndim} <= in_dim < {ndim}.")
+    slices = []
+
+    def at(i):
+        if not slices:
+            slices.extend(value.unbind(dim))
+        # A function of no slice still has results of some shape: that of zeros.
+        return slices[i] if slices else value.new_zeros([n for d, n in enumerate(value.shape) if d != dim % ndim])
+    return value.shape[dim], at
+
+
+def _arguments(args, kwargs, in_dims, name):
+    """The number of slices, and the function that gives the arguments of a call by its number."""
+    described = f"vmap({name}, in_dims={in_dims}, ...)"
+    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+        raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
+                         f"inputs, got: {type(in_dims)}.")
+    flat, spec = _leaves(tuple(args))
+    if not flat and not kwargs:
+        raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
+                         "with no inputs. The latter is unsupported.")
+    dims = _spread(in_dims, spec)
+    if dims is None:
+        raise ValueError(f"{described}(<inputs>): in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+                         f"{tree_structure(in_dims)} but inputs has structure {spec}.")
+    named, named_spec = _leaves(kwargs)
+    cuts = [_cut(x, d, described) for x, d in zip(flat, dims)]
+    cuts += [_cut(x, 0 if _has_slices(x) else None, described) for x in named]
+    sizes = {n for n, _ in cuts if n is not None}
+    if not sizes:
+        raise ValueError(f"{described}(<inputs>): at least one of the inputs must have an in_dim that is not None.")
+    if len(sizes) != 1:
+        raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
+                         "for the mapped dimension")
+
+    def of_call(i):
+        given = [at(i) for _, at in cuts]
+        return tree_unflatten(given[:len(flat)], spec), tree_unflatten(given[len(flat):], named_spec)
+    return sizes.pop(), of_call
+
+
+def _same(column):
+    first = column[0]
+    return all(x is first or (isinstance(x, _C.Tensor) and isinstance(first, _C.Tensor) and _C.equal(x, first)) for x in column)
+
+
+def _joined(results, out_dims, n, name):
+    """The results of the calls, as one nest."""
+    _, spec = results[0]
+    dims = _spread(out_dims, spec)
+    if dims is None and spec.num_leaves == 1 and isinstance(out_dims, tuple) and len(out_dims) == 1:
+        dims = _spread(out_dims[0], spec)
+    if dims is None:
+        raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
+                         f"out_dims has structure {tree_structure(out_dims)} but outputs has structure {spec}.")
+    joined = []
+    for column, dim in zip(zip(*(flat for flat, _ in results)), dims):
+        if dim is None:
+            if not _same(column):
+                raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+            joined.append(column[0])
+            continue
+        if not all(map(_has_slices, column)):
+            raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
+                             "out_dims= to None for output?")
+        stacked = _C.stack(column, dim)
+        joined.append(stacked if n else stacked.narrow(dim, 0, 0))
+    return tree_unflatten(joined, spec)
+
+
+def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
+    """A function that calls func for each slice of its arguments along in_dims, and stacks the results along out_dims.
+
+    randomness: "error" refuses random numbers within func, "different" draws them for each slice, "same" gives each slice the same.
+    chunk_size, the most slices that are computed at once, changes nothing: it is one slice.
+    """
+    check_randomness(randomness)
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
+
+    @functools.wraps(func)
+    def call(*args, **kwargs):
+        name = getattr(func, "__name__", repr(func))
+        n, of_call = _arguments(args, kwargs, in_dims, name)
+        results = []
+        with _C._DrawScope(randomness) as draws:
+            for i in range(max(n, 1)):
+                draws.rewind()
+                positional, named = of_call(i)
+                results.append(_leaves(func(*positional, **named)))
+        return _joined(results, out_dims, n, name)
+    return call

@@ -1,0 +1,133 @@
+// What torch.func needs beside autograd: inputs of transforms, and random numbers of vmap.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "argand/autograd/accumulate.h"
+#include "argand/core/draw_watch.h"
+#include "argand/exec/invoke.h"
+#include "bindings/graph.h"
+#include "bindings/modules.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+// Note [Inputs of transforms]
+// A transform (grad, vjp, jacrev, ...) differentiates its function by tensors whose history ends at such a node: not at
+// a leaf, so that nothing is added to a .grad, and so that one transform within another can tell its own inputs from
+// what the outer one, or the program, wants gradients of.  Results of a transform keep their history if it leads to
+// such a thing; after the transform its inputs are none any more.
+class TransformInput final : public autograd::Node {
+ public:
+  std::string name() const override { return "TransformInput"; }
+  Grads apply(Grads) override { return {}; }
+  bool active = true;
+};
+
+Tensor as_input(const Tensor& t) {
+  Tensor out = exec::alias(t);
+  const intrusive_ptr<autograd::Node> node(new TransformInput);
+  AutogradMeta& meta = autograd_meta(out);
+  meta.output_nr = node->add_input(out);
+  meta.grad_fn = node;
+  return out;
+}
+
+TransformInput* input_node(const Tensor& t) { return dynamic_cast<TransformInput*>(t.grad_fn().get()); }
+
+void end_inputs(const std::vector<Tensor>& inputs) {
+  for (const Tensor& t : inputs)
+    if (TransformInput* const node = input_node(t)) node->active = false;
+}
+
+// Whether the history of `outputs` leads to a leaf, or to an input of a transform that is not among `inputs`.
+bool depends_on_others(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs) {
+  std::unordered_set<const autograd::Node*> seen;
+  // An input that is a view of what has a history already leads there.
+  for (const Tensor& t : inputs)
+    if (const TransformInput* const own = input_node(t)) seen.insert(own);
+  std::vector<const autograd::Node*> waiting;
+  const auto visit = [&](const autograd::Edge& edge) {
+    if (edge.is_valid() && seen.insert(edge.function.get()).second) waiting.push_back(edge.function.get());
+  };
+  // Held for as long as they are looked at: the history of a view may be made when it is asked for.
+  std::vector<autograd::Edge> roots;
+  for (const Tensor& t : outputs) roots.push_back(gradient_edge(t));
+  for (const autograd::Edge& root : roots) visit(root);
+  while (!waiting.empty()) {
+    const autograd::Node* const node = waiting.back();
+    waiting.pop_back();
+    if (dynamic_cast<const autograd::AccumulateGrad*>(node)) return true;
+    const auto* const input = dynamic_cast<const TransformInput*>(node);
+    if (input && input->active) return true;
+    for (const autograd::Edge& edge : node->next_edges()) visit(edge);
+  }
+  return false;
+}
+
+// ---- random numbers
+
+class Draws final : public DrawWatch {
+ public:
+  explicit Draws(const std::string& randomness) : refuses_(randomness == "error"), repeats_(randomness == "same") {}
+
+  void before_draw(GeneratorImpl& generator) override {
+    ARGAND_CHECK(Error, !refuses_,
+                 "vmap: called random operation while in randomness error mode. Please either use the 'same' or "
+                 "'different' randomness flags on vmap or perform the randomness operation out of vmap");
+    if (!repeats_) return;
+    const auto known =
+        std::ranges::any_of(drawn_from_, [&](const Before& b) { return b.generator.get() == &generator; });
+    if (known) return;
+    const std::lock_guard lock(generator.mutex_);
+    drawn_from_.push_back({intrusive_ptr<GeneratorImpl>(&generator), generator.state()});
+  }
+
+  // The generators that were drawn from are as they were before.
+  void rewind() {
+    for (const Before& b : drawn_from_) {
+      const std::lock_guard lock(b.generator->mutex_);
+      b.generator->set_state(b.state);
+    }
+  }
+
+ private:
+  struct Before {
+    intrusive_ptr<GeneratorImpl> generator;
+    std::vector<uint8_t> state;
+  };
+  const bool refuses_, repeats_;
+  std::vector<Before> drawn_from_;
+};
+
+// A scope of Python's.
+class DrawScope {
+ public:
+  explicit DrawScope(std::string randomness) : randomness_(std::move(randomness)) {}
+  void enter() { draws_ = std::make_unique<Draws>(randomness_); }
+  void exit() { draws_.reset(); }
+  void rewind() { draws_->rewind(); }
+
+ private:
+  std::string randomness_;
+  std::unique_ptr<Draws> draws_;
+};
+
+}  // namespace
+
+void add_transforms(nb::module_& module) {
+  module.def("_as_transform_input", [](const Tensor& t) { return nb::steal(wrap(as_input(t))); });
+  module.def("_end_transform_inputs", end_inputs);
+  module.def("_depends_on_others", depends_on_others);
+  nb::class_<DrawScope>(module, "_DrawScope")
+      .def(nb::init<std::string>())
+      .def("__enter__", [](nb::object self) { return nb::cast<DrawScope&>(self).enter(), self; })
+      .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
+      .def("rewind", &DrawScope::rewind);
+}
+
+}  // namespace argand::python
