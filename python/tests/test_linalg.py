@@ -104,3 +104,29 @@ def test_errors_name_the_element_of_the_batch():
                                       lambda x: L.qr(x), lambda x: L.solve(x, B[0])])
 def test_gradients(function):
     assert torch.autograd.gradcheck(function, A[0].clone().requires_grad_())
+
+
+SINGULAR = {"zero of one": torch.zeros(1, 1), "zero": torch.zeros(3, 3), "of rank 1": torch.tensor([[1.0, 2.0], [2.0, 4.0]]),
+            "of rank 2": torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [5.0, 7.0, 9.0]]),
+            "nilpotent": torch.tensor([[0.0, 1.0, 5.0], [0.0, 0.0, 2.0], [0.0, 0.0, 0.0]]),
+            "several": torch.tensor([[[1.0, 0.0], [0.0, 0.0]], [[2.0, 1.0], [0.5, 3.0]]])}
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.complex128])
+@pytest.mark.parametrize("name", SINGULAR)
+def test_derivatives_of_determinants_of_singular_matrices(name, dtype):
+    x = SINGULAR[name].to(dtype).requires_grad_()
+    assert torch.autograd.gradcheck(torch.linalg.det, (x,)) and torch.autograd.gradgradcheck(torch.linalg.det, (x,))
+    for function in (torch.logdet, lambda t: torch.linalg.slogdet(t)[1]):  # they have none, as in PyTorch
+        value = function(x)
+        with pytest.raises(torch.linalg.LinAlgError, match="The solver failed because the input matrix is singular"):
+            (value.real if value.is_complex() else value).sum().backward()
+
+
+def test_gradient_of_a_determinant_is_exact():
+    for rows, gradient in (([[0.0]], [[1.0]]), ([[0.0] * 3] * 3, [[0.0] * 3] * 3), ([[1.0, 2.0], [2.0, 4.0]], [[4.0, -2.0], [-2.0, 1.0]])):
+        x = torch.tensor(rows, requires_grad=True)
+        torch.linalg.det(x).backward()
+        assert x.grad.tolist() == gradient
+    x = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradgradcheck(lambda t: torch.autograd.grad(torch.linalg.det(t), t, create_graph=True)[0], (x,))

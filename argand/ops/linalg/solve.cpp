@@ -1,6 +1,7 @@
 // Systems of equations, inverses and determinants, by elimination with pivots.
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "argand/base/linalg_error.h"
 #include "argand/ops/define.h"
@@ -329,12 +330,120 @@ ARGAND_OP(LinalgSolveTriangular)
 
 // ---- determinants
 
+namespace {
+
+// Note [Adjugates]
+// With the pivots of both rows and columns, A = P L U Q, and the pivots that are 0 come last. So with
+// U = [[V, u], [0, p]] the adjugate of U is det(V) [[p V^-1, -V^-1 u], [0, 1]], or 0 if V has a pivot of 0: nothing is
+// divided by p, and the result is exact where A has no inverse. That of A is det(P Q) Q^-1 adj(U) L^-1 P^-1.
+template <class T>
+class Adjugate {
+ public:
+  Adjugate(const T* matrix, int64_t n) : n_(n), lu_(matrix, matrix + n * n), rows_(static_cast<size_t>(n)) {
+    std::iota(rows_.begin(), rows_.end(), int64_t{0});
+    columns_ = rows_;
+    for (int64_t k = 0; k + 1 < n_; ++k) eliminate(k);
+  }
+  void write(T* out) {
+    std::fill(out, out + n_ * n_, T(0));
+    if (n_ == 0) return;
+    T scale = sign_;  // with det(V)
+    for (int64_t i = 0; i + 1 < n_; ++i) scale *= at(i, i);
+    if (scale == T(0)) return;
+    std::vector<T> column(static_cast<size_t>(n_));
+    for (int64_t j = 0; j < n_; ++j) {
+      std::fill(column.begin(), column.end(), T(0));
+      column[static_cast<size_t>(j)] = T(1);
+      solve(column);
+      for (int64_t i = 0; i < n_; ++i) out[columns_[i] * n_ + rows_[j]] = scale * column[static_cast<size_t>(i)];
+    }
+  }
+
+ private:
+  T& at(int64_t i, int64_t j) { return lu_[static_cast<size_t>(i * n_ + j)]; }
+
+  void eliminate(int64_t k) {
+    int64_t row = k, column = k;
+    for (int64_t i = k; i < n_; ++i)
+      for (int64_t j = k; j < n_; ++j)
+        if (size_of(at(i, j)) > size_of(at(row, column))) row = i, column = j;
+    if (row != k) {
+      for (int64_t j = 0; j < n_; ++j) std::swap(at(row, j), at(k, j));
+      std::swap(rows_[row], rows_[k]);
+      sign_ = -sign_;
+    }
+    if (column != k) {
+      for (int64_t i = 0; i < n_; ++i) std::swap(at(i, column), at(i, k));
+      std::swap(columns_[column], columns_[k]);
+      sign_ = -sign_;
+    }
+    if (at(k, k) == T(0)) return;
+    for (int64_t i = k + 1; i < n_; ++i) {
+      const T factor = at(i, k) /= at(k, k);
+      if (factor == T(0)) continue;
+      for (int64_t j = k + 1; j < n_; ++j) at(i, j) -= factor * at(k, j);
+    }
+  }
+
+  // adj(U) L^-1 of a column, without det(V).
+  void solve(std::vector<T>& x) {
+    const int64_t last = n_ - 1;
+    for (int64_t i = 1; i < n_; ++i)
+      for (int64_t j = 0; j < i; ++j) x[i] -= at(i, j) * x[j];
+    for (int64_t i = 0; i < last; ++i) x[i] = at(last, last) * x[i] - at(i, last) * x[last];
+    for (int64_t i = last - 1; i >= 0; --i) {
+      for (int64_t j = i + 1; j < last; ++j) x[i] -= at(i, j) * x[j];
+      x[i] /= at(i, i);
+    }
+  }
+
+  int64_t n_;
+  std::vector<T> lu_;
+  std::vector<int64_t> rows_, columns_;  // which of A's stand where
+  T sign_ = T(1);
+};
+
+// Of values s in each batch, the products of all but the i-th and the j-th, at [i, j]; on the diagonal 0.
+Tensor products_without_two(const Tensor& values) {
+  const Tensor s = values.to(Device(kCPU), kDouble).contiguous();
+  const int64_t n = s.size(-1);
+  Dims sizes = s.impl().sizes;
+  sizes.push_back(n);
+  const Tensor out = zeros(sizes, s.options());
+  const double* from = raw<double>(s);
+  double* to = raw<double>(out);
+  for (int64_t b = 0; b < numel_of(s.sizes().slice(0, static_cast<size_t>(s.dim() - 1))); ++b, from += n, to += n * n) {
+    double before = 1;  // the product of those before i
+    for (int64_t i = 0; i < n; before *= from[i++]) {
+      double after = 1;  // of those behind j
+      for (int64_t j = n - 1; j > i; after *= from[j--]) to[i * n + j] = after;
+      double between = before;
+      for (int64_t j = i + 1; j < n; between *= from[j++]) to[j * n + i] = to[i * n + j] *= between;
+    }
+  }
+  return out.to(values.device(), values.dtype());
+}
+
+// The gradient of adj(A) for g, also where A has no inverse: with A = U S V^H, adj(A) = det(U V^H) V adj(S) U^H, and a
+// change E of S changes adj(S) by -P_ij E_ij beside the diagonal and by the sum over j of P_ij E_jj on it, P being the
+// products of all singular values but two.
+Tensor adjugate_gradient(const Tensor& A, const Tensor& g) {
+  const auto [U, S, Vh] = linalg_svd(A, false);
+  const Tensor phase = (linalg_det(U) * linalg_det(Vh)).conj().unsqueeze(-1).unsqueeze(-1);
+  const Tensor P = products_without_two(S);
+  const Tensor turned = phase * Vh.matmul(g).matmul(U);
+  const Tensor diagonal = P.to(turned.dtype()).matmul(turned.diagonal(0, -2, -1).unsqueeze(-1)).squeeze(-1);
+  const Tensor change = diag_embed(diagonal) - P * turned;
+  return U.matmul(change).matmul(Vh);
+}
+
+}  // namespace
+
 // What stays finite where a matrix has no inverse: the transposed cofactors.
 struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
   static constexpr auto schema = "_linalg_adjugate(Tensor A) -> Tensor";
-  static constexpr auto doc = "The determinant times the inverse, by elimination: of singular matrices, its limit.";
+  static constexpr auto doc = "The transposed cofactors: the determinant times the inverse where there is one.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
-  static constexpr bool differentiable = false;
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
     check_matrices("_linalg_adjugate", a.A, true);
@@ -345,28 +454,23 @@ struct LinalgAdjugate : Kernel<LinalgAdjugateArgs> {
     const int64_t n = rows_of(A);
     dispatch<kMatrixTypes>(A.dtype(), "_linalg_adjugate", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      using R = real_of_t<T>;
       const T* from = raw<T>(A);
       T* to = raw<T>(out);
-      each_matrix(batches_of(A), n * n * n, [&](int64_t b) {
-        Elimination<T> e(from + b * n * n, n);
-        T det = e.sign;
-        R largest = std::numeric_limits<R>::min();
-        for (const T x : e.lu) largest = std::max(largest, size_of(x));
-        // A pivot of 0 as one that is lost in rounding: what is divided by it is multiplied with it again.
-        for (int64_t i = 0; i < n; ++i) {
-          if (e.pivot(i) == T(0)) e.pivot(i) = T(largest * std::numeric_limits<R>::epsilon());
-          det *= e.pivot(i);
-        }
-        T* inverse = to + b * n * n;
-        for (int64_t i = 0; i < n * n; ++i) inverse[i] = i % (n + 1) == 0 ? T(1) : T(0);
-        e.solve(inverse, n);
-        for (int64_t i = 0; i < n * n; ++i) inverse[i] *= det;
-      });
+      each_matrix(batches_of(A), n * n * n, [&](int64_t b) { Adjugate<T>(from + b * n * n, n).write(to + b * n * n); });
     });
+  }
+  // The gradient's own gradient needs an inverse.
+  static Tensor grad_A(const Ctx& c, const Tensor& g) {
+    if (!GradMode::is_enabled()) return adjugate_gradient(c.A, g);
+    const Tensor inverse = mH(std::get<0>(linalg_inv_ex(c.A)));
+    const auto matrix = [](const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); };
+    const Tensor along = inverse * matrix((g * inverse.transpose(-2, -1)).sum({-2, -1}));
+    return matrix(linalg_det(c.A).conj()) * (along - inverse.matmul(g).matmul(inverse));
   }
   static void samples(S& s) {
     s.add({regular(s, {3, 3})});
+    s.add({s->real({2, 2, 2})});
+    s.add({s->real({4, 1}).matmul(s->real({1, 4}))});  // of rank 1: the adjugate is 0
     s.fails({s->real({2, 3})}, "_linalg_adjugate: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
 };
@@ -395,11 +499,8 @@ struct LinalgDet : Kernel<LinalgDetArgs> {
       });
     });
   }
-  // The gradient's own gradient needs an inverse.
   static Tensor grad_A(const Ctx& c, const Tensor& g) {
-    const auto matrix = [](const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); };
-    if (!GradMode::is_enabled()) return matrix(g) * mH(_linalg_adjugate(c.A));
-    return matrix(g * c.result().conj()) * mH(std::get<0>(linalg_inv_ex(c.A)));
+    return g.unsqueeze(-1).unsqueeze(-1) * mH(_linalg_adjugate(c.A));
   }
   static void samples(S& s) {
     s.add({s->real({3, 3})});
@@ -459,7 +560,10 @@ struct LinalgSlogdet : Kernel<LinalgSlogdetArgs> {
       slope = add_defined(slope, turn);
     }
     if (!slope.defined()) return {zeros_like(c.A)};  // the sign is constant between jumps
-    return {slope.unsqueeze(-1).unsqueeze(-1) * mH(std::get<0>(linalg_inv_ex(c.A)))};
+    // LinAlgError where there is no inverse, as in PyTorch.
+    const Tensor scaled = diag_embed(
+        slope.to(c.A.dtype()).unsqueeze(-1).expand(c.A.sizes().slice(0, static_cast<size_t>(c.A.dim() - 1))));
+    return {linalg_solve(mH(c.A), scaled)};
   }
   static void samples(S& s) {
     s.add({regular(s, {3, 3})});
