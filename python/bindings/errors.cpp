@@ -2,6 +2,7 @@
 
 #include <new>
 
+#include "argand/base/ignored.h"
 #include "argand/base/linalg_error.h"
 #include "argand/base/log.h"
 
@@ -108,6 +109,17 @@ void add_errors(nb::module_& module) {
     const nb::object text = to_text(message);
     if (!text.is_valid() || PyErr_WarnFormat(PyExc_UserWarning, 1, "%U", text.ptr()) != 0)
       throw RaisedInPython(nb::python_error());
+  });
+  set_ignored_handler([](std::string_view op, std::string_view argument, std::string_view reason) {
+    if (!Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire gil;
+    const auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
+    try {
+      const nb::object warn = nb::module_::import_("argand._ignored").attr("warn_ignored");
+      warn(text(op), text(argument), true, text(reason), 1);
+    } catch (const nb::python_error& error) {
+      throw RaisedInPython(error);
+    }
   });
 }
 

@@ -261,10 +261,11 @@ def test_modules_refuse_a_copy():
 
 @pytest.mark.parametrize("make, text", [
     (lambda: torch.nn.Embedding(5, 2, sparse=True), "torch.nn.Embedding"), (lambda: torch.nn.EmbeddingBag(5, 2, sparse=True), "EmbeddingBag"),
-    (lambda: torch.nn.functional.embedding(torch.tensor([1]), torch.ones(5, 2), sparse=True), "torch.nn.functional.embedding")])
+    (lambda: torch.nn.functional.embedding(torch.tensor([1]), torch.ones(5, 2), sparse=True), "embedding: "),
+    (lambda: torch.ones(5, 2).gather(0, torch.tensor([[1, 1]]), sparse_grad=True), "gather: ")])
 def test_sparse_gradients_are_dense(make, text):
     (message,) = warned(make)
-    assert text in message and "sparse=True is ignored: there are no sparse tensors: the gradient is dense" in message
+    assert text in message and "=True is ignored: there are no sparse tensors: the gradient is dense" in message
     assert warned(torch.nn.Embedding, 5, 2) == []
 
 
@@ -304,3 +305,30 @@ def test_there_is_one_level_of_forward_derivatives():
         for call in (lambda: forward_ad.unpack_dual(dual, level=1), lambda: forward_ad.make_dual(torch.ones(1), torch.ones(1), level=1)):
             with pytest.raises(RuntimeError, match="expected the number of the level that is open, 0, got 1"):
                 call()
+
+
+def test_the_size_that_repeats_come_to_is_checked():
+    for repeats in (2, torch.tensor([1, 2, 3])):
+        assert len(torch.arange(3).repeat_interleave(repeats, output_size=6)) == 6
+        with pytest.raises(RuntimeError, match="Invalid output_size, expected 6 but got 5"):
+            torch.arange(3).repeat_interleave(repeats, output_size=5)
+
+
+def test_spawn_names_the_signal(tmp_path):
+    """As PyTorch 2.15."""
+    (tmp_path / "killed.py").write_text("""
+import os, signal
+import argand.multiprocessing as mp
+
+def run(rank):
+    if rank == 0:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+if __name__ == "__main__":
+    try:
+        mp.spawn(run, nprocs=2)
+    except mp.ProcessExitedException as error:
+        print(error, error.signal_name)
+""")
+    run = subprocess.run([sys.executable, "killed.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout == "process 0 terminated with signal SIGKILL SIGKILL\n", run.stderr

@@ -13,6 +13,7 @@ import generated
 import headers
 import kernels
 import layers
+import options
 import scripts
 import self_test
 import size
@@ -20,8 +21,8 @@ import tidy
 from tree import ROOT, Tree
 
 # Quick ones first.
-CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "format": format,
-          "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
+CHECKS = {"size": size, "scripts": scripts, "layers": layers, "kernels": kernels, "docs": docs, "options": options,
+          "format": format, "generated": generated, "headers": headers, "cost": cost, "tidy": tidy}
 
 
 def run(name, findings):
@@ -40,17 +41,17 @@ def main():
     parser.add_argument("names", nargs="*", metavar="NAME", help=" ".join(CHECKS))
     parser.add_argument("--self-test", action="store_true", help="plant a violation for each check; it must be found")
     parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    unknown = [name for name in options.names if name not in CHECKS]
+    given = parser.parse_args()
+    unknown = [name for name in given.names if name not in CHECKS]
     if unknown:
         parser.error(f"no such check: {' '.join(unknown)} (there are: {' '.join(CHECKS)})")
     well = True
-    for name in options.names or CHECKS:
-        if options.self_test:
-            findings = lambda: self_test.findings(name, CHECKS[name], options.jobs)
+    for name in given.names or CHECKS:
+        if given.self_test:
+            findings = lambda: self_test.findings(name, CHECKS[name], given.jobs)
             well &= run(name + " self-test", findings)
         else:
-            well &= run(name, lambda: CHECKS[name].findings(Tree(ROOT, options.jobs)))
+            well &= run(name, lambda: CHECKS[name].findings(Tree(ROOT, given.jobs)))
     return 0 if well else 1
 
 

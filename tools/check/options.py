@@ -6,6 +6,8 @@ drop it; to refuse all values but one is a use.  One that it does not use is dec
 only parameters with defaults are asked about: the others belong to the caller.
 """
 import ast
+import functools
+import re
 
 PACKAGE = "python/argand/"
 DECLARATIONS = ("ignored", "harmless")
@@ -33,9 +35,12 @@ def is_text(value):
                                                 and len(value.value) >= LEAST_REASON)
 
 
+parsed = functools.lru_cache(maxsize=None)(ast.parse)  # the self-test reads the package over and over
+
+
 class Module:
     def __init__(self, path, text):
-        self.path, self.tree = path, ast.parse(text)
+        self.path, self.tree = path, parsed(text)
         self.texts = texts_of(self.tree)
 
 
@@ -285,9 +290,83 @@ def is_exception(cls):
     return cls is not None and cls.name.endswith(("Exception", "Error", "Warning"))
 
 
+# ---- settings: what a getter says is what holds
+
+
+def getters_of(name):
+    """The names that the getter of a setter may have."""
+    for prefix in ("set_", "enable_", "use_", "allow_"):
+        if name.startswith(prefix):
+            rest = name.removeprefix(prefix)
+            return {f"get_{rest}", f"is_{rest}", f"is_{rest}_enabled", f"are_{rest}_enabled", f"{rest}_enabled", f"{rest}_allowed"}
+    return set()
+
+
+def returned(function):
+    """What the body returns, if it does nothing else."""
+    body = statements(function)
+    return body[0].value if len(body) == 1 and isinstance(body[0], ast.Return) else None
+
+
+def setting_findings(module, read_elsewhere):
+    """Setters whose getter has one answer, and variables that a setter writes and getters alone read."""
+    functions = [f for f in module.tree.body if isinstance(f, ast.FunctionDef)]
+    by_name = {f.name: f for f in functions}
+    found = []
+    for f in functions:
+        place = f"{module.path}:{f.lineno}: {f.name}()"
+        if not getters_of(f.name) or refuses(statements(f)) or declared(f, module):
+            continue
+        for getter in sorted(getters_of(f.name) & by_name.keys()):
+            if isinstance(returned(by_name[getter]), ast.Constant) and "raise NotImplementedError" not in ast.unparse(f):
+                found.append(f"{place}: {getter}() has one answer, whatever is set: honour it, refuse it, or declare it by @ignored")
+        for variable in sorted({x for s in ast.walk(f) if isinstance(s, ast.Global) for x in s.names} - read_elsewhere):
+            readers = [g for g in functions if g is not f and variable in Uses(statements(g)).read]
+            if readers and all(name_of(returned(g)) == variable for g in readers):
+                found.append(f"{place}: {variable} is read by {readers[0].name}() alone: declare it by @harmless or @ignored")
+    return found
+
+
+def switch_findings(module):
+    """torch.backends: an attribute that is a plain value can be set, and nobody reads it."""
+    found = []
+    for holder in [module.tree, *(c for c in module.tree.body if isinstance(c, ast.ClassDef))]:
+        for node in holder.body:
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
+                found += [f"{module.path}:{node.lineno}: {t.id} is a setting that nobody reads: make it one of _switches" for t in node.targets
+                          if isinstance(t, ast.Name) and not t.id.startswith("_")]
+    return found
+
+
+# ---- ops: an option of a schema is read by the op's file, or declared there: // harmless(sorted): they always are
+
+SCHEMA = re.compile(r'schema\s*=\s*((?:"[^"]*"\s*)+);')
+TEXTS = re.compile(r'(?:schema|overloads\[\]|doc)\s*=\s*\{?(?:\s*"(?:[^"\\]|\\.)*"\s*,?)+\}?;')
+DECLARED = re.compile(r"// harmless\((\w+)\): (.+)")
+OF_EVERY_OP = {"layout", "pin_memory", "device", "dtype"}  # read where arguments are bound, for all ops that make tensors
+
+
+def op_findings(path, text):
+    found = []
+    code = re.sub(r"//.*", "", TEXTS.sub("", text))
+    harmless = dict(DECLARED.findall(text))
+    for schema in SCHEMA.findall(text):
+        schema = "".join(re.findall(r'"([^"]*)"', schema))
+        for name in re.findall(r"(\w+)=[^,]*?(?:,|\)\s*->)", schema):
+            if not re.search(rf"\b{name}\b", code) and name not in OF_EVERY_OP and len(harmless.get(name, "")) < LEAST_REASON:
+                op = schema.partition("(")[0]
+                found.append(f"{path}: {op}: {name} is not used: honour it, warn_ignored(), or say `// harmless({name}): why`")
+    return found
+
+
 def findings(tree):
     paths = tree.all_files(".py", under=(PACKAGE,))
     modules = [Module(path, tree.text(path)) for path in paths]
     package = Package(modules)
     chosen = set(tree.files(".py", under=(PACKAGE,)))
-    return [line for module in modules if module.path in chosen for line in Look(module, package).found]
+    found = [line for module in modules if module.path in chosen for line in Look(module, package).found]
+    for module in modules:
+        if module.path in chosen:
+            found += setting_findings(module, package.attributes)
+            found += switch_findings(module) if module.path.startswith(PACKAGE + "backends/") else []
+    return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]

@@ -25,6 +25,11 @@ KERNEL_IN_TEXT = ("void f() {\n  add(\"__global__ void k(const A a) {\\n\");\n"
 COSTLY = ("#include <map>\n#include <string>\ntemplate <int> struct Key {\n  bool operator<(Key) const;\n};\n" +
           "".join(f"template class std::map<Key<{i}>, std::string>;\n" for i in range(20)))
 
+PYTHON = "python/argand/planted.py"
+HARMLESS = '@harmless(scale="{}")\ndef planted(x, scale=1):\n    return x\n'
+SETTING = "planted = 0\n\n\ndef set_planted(on):\n    global planted\n    planted = on\n\n\ndef get_planted():\n    return planted\n"
+OP = 'struct F {\n  static constexpr auto schema = "planted(Tensor self, float scale=1) -> Tensor";\n  run(a.self, a.scale);\n};\n'
+
 # Of each check: (planted file, good text, bad text).
 PLANTS = {
     "size": [("argand/base/planted.h", "\n" * 700, "\n" * 701)],
@@ -47,6 +52,26 @@ PLANTS = {
         ("docs/bad-inputs.md", "`TorchBadInput.Archives`\n", "`TorchBadInput.Planted`\n"),
         ("docs/planted.md", DIFF, DIFF.replace("once", "twice")),
         ("docs/planted.md", None, DIFF.replace("str.h", "absent.h")),
+    ],
+    "options": [
+        (PYTHON, 'def planted(x, scale=1):\n    return x * scale\n', 'def planted(x, scale=1):\n    return x\n'),
+        (PYTHON, 'def planted(x, **rest):\n    return f(x, **rest)\n', 'def planted(x, **rest):\n    return x\n'),
+        (PYTHON, HARMLESS.format("the result is the same"), HARMLESS.format("speed")),
+        (PYTHON, None, HARMLESS.format("the result is the same").replace("return x", "return x, scale")),
+        (PYTHON, None, HARMLESS.format("the result is the same").replace("(scale=", "(other=")),
+        (PYTHON, None, 'def planted(x, scale=1):\n    del scale\n    return x\n'),
+        (PYTHON, None, 'def planted(x, scale=1):\n    scale, _ = None, scale\n    return x\n'),
+        (PYTHON, 'def planted(x, kind="a"):\n    if kind != "a":\n        raise ValueError(kind)\n    return x\n',
+         'def planted(x, kind="a"):\n    if kind not in ("a", "b"):\n        raise ValueError(kind)\n    return x\n'),
+        (PYTHON, 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n\n    def f(self):\n'
+         '        return self.planted_a\n', 'class Planted:\n    def __init__(self, a):\n        self.planted_a = a\n'),
+        (PYTHON, 'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return g()\n',
+         'def set_planted(on):\n    f(on)\n\n\ndef get_planted():\n    return True\n'),
+        (PYTHON, SETTING.replace("return planted", "return 2 * planted"), SETTING),
+        ("python/argand/backends/planted.py", "_planted = True\n", "planted = True\n"),
+        ("argand/ops/x/planted.cpp", OP, OP.replace("a.scale", "a.self")),
+        ("argand/ops/x/planted.cpp", OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): results are the same\nstruct"),
+         OP.replace("a.scale", "a.self").replace("struct", "// harmless(scale): no\nstruct")),
     ],
     "kernels": [("argand/kernels/cuda/planted.cuh", KERNEL, KERNEL.replace("  await_earlier_work();\n", "")),
                 ("argand/kernels/cuda/planted.cuh", None, KERNEL.replace("{\n", "{\n  if (n < 0) return;\n")),

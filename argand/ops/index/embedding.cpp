@@ -1,4 +1,5 @@
 // embedding: rows of a table, and the gradient of the table.
+#include "argand/base/ignored.h"
 #include "argand/kernels/checked_rows.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
@@ -13,8 +14,10 @@ struct Embedding : Kernel<EmbeddingArgs> {
   static constexpr auto doc =
       "Rows of weight [count, ...] at indices (int32 or int64, any shape). Row padding_idx (if >= 0) gets no gradient; "
       "with "
-      "scale_grad_by_freq the gradient of a row is divided by how often it was used. sparse changes nothing here.";
+      "scale_grad_by_freq the gradient of a row is divided by how often it was used. The gradient is dense, for sparse "
+      "too.";
   static TensorMeta infer(const Args& a) {
+    if (a.sparse) warn_ignored("embedding", "sparse", "there are no sparse tensors: the gradient is dense");
     ARGAND_CHECK(ShapeError, a.weight.dim() == 2, "embedding: 'weight' must be 2-D, got sizes ", a.weight.sizes());
     check_index_dtype("embedding", a.indices);
     TensorMeta meta{a.indices.impl().sizes, a.weight.dtype()};

@@ -1,6 +1,7 @@
 // embedding_bag: sums, means or maxima of bags of rows of a table.
 #include <limits>
 
+#include "argand/base/ignored.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
 #include "argand/ops/index/bounds.h"
@@ -109,6 +110,10 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> run_bags(const Bags& b) {
 
 }  // namespace
 
+void warn_of_sparse(bool sparse) {
+  if (sparse) warn_ignored("embedding_bag", "sparse", "there are no sparse tensors: the gradient is dense");
+}
+
 struct EmbeddingBag : Composite<EmbeddingBagArgs> {
   static constexpr auto schema =
       "embedding_bag(Tensor weight, Tensor indices, Tensor offsets, bool scale_grad_by_freq=False, int mode=0, bool "
@@ -121,10 +126,11 @@ struct EmbeddingBag : Composite<EmbeddingBagArgs> {
       "include_last_offset the last offset, the number of indices, begins no bag. A GPU's offsets are not looked at "
       "beforehand. Also gives the bag of each index, the sizes of "
       "the "
-      "bags and, for maxima, the rows they come from. sparse changes nothing here.";
+      "bags and, for maxima, the rows they come from. The gradient is dense, for sparse too.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
+    warn_of_sparse(a.sparse);
     return run_bags(checked({a.weight, a.indices, a.offsets, a.per_sample_weights, a.mode, -1, a.scale_grad_by_freq},
                             a.include_last_offset));
   }
@@ -160,6 +166,7 @@ struct EmbeddingBagPadding : Composite<EmbeddingBagPaddingArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
+    warn_of_sparse(a.sparse);
     int64_t padding = a.padding_idx.value_or(-1);
     if (a.padding_idx) {
       const int64_t count = a.weight.dim() > 0 ? a.weight.size(0) : 0;

@@ -1,4 +1,5 @@
 // gather, scatter, scatter_add, take_along_dim: one index per element, along one dimension.
+#include "argand/base/ignored.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/args.h"
@@ -55,6 +56,7 @@ struct Gather : Kernel<GatherArgs> {
       "out[i][j] = self[index[i][j]][j] for dim 0, and likewise for others; index is int64, its shape is the result's.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static TensorMeta infer(const Args& a) {
+    if (a.sparse_grad) warn_ignored("gather", "sparse_grad", "there are no sparse tensors: the gradient is dense");
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "gather");
     check_element_index("gather", a.self, "input", a.index, dim, false);
     return {a.index.impl().sizes, a.self.dtype()};

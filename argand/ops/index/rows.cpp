@@ -230,6 +230,11 @@ struct Take : Kernel<TakeArgs> {
 };
 ARGAND_OP(Take)
 
+void check_output_size(const std::optional<int64_t>& given, int64_t found) {
+  ARGAND_CHECK(ShapeError, !given || *given == found, "repeat_interleave: Invalid output_size, expected ", found,
+               " but got ", given.value_or(0));
+}
+
 struct RepeatInterleave : Composite<RepeatInterleaveArgs> {
   static constexpr auto schema =
       "repeat_interleave.self_int(Tensor self, int repeats, int? dim=None, *, int? output_size=None) -> Tensor";
@@ -237,6 +242,9 @@ struct RepeatInterleave : Composite<RepeatInterleaveArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.repeats >= 0, "repeat_interleave: repeats can not be negative, got ", a.repeats);
     const Tensor t = a.dim ? a.self : a.self.reshape({-1});
+    check_output_size(
+        a.output_size,
+        (t.dim() ? size_at(t, wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave")) : 1) * a.repeats);
     if (t.dim() == 0) return t.reshape({1}).expand({a.repeats}).clone(MemoryFormat::Contiguous);
     const int64_t dim = wrap_dim(a.dim.value_or(0), t.dim(), "repeat_interleave");
     Dims wide = t.impl().sizes, sizes = t.impl().sizes;
@@ -248,7 +256,9 @@ struct RepeatInterleave : Composite<RepeatInterleaveArgs> {
     s.add({s->real({2, 3}), 2});
     s.add({s->real({2, 3}), 3, 1});
     s.add({s->real({2}), 0});
+    s.add({s->real({2, 3}), 2, 1, 6});
     s.fails({s->real({2}), -1}, "repeat_interleave: repeats can not be negative, got -1");
+    s.fails({s->real({2}), 2, std::nullopt, 5}, "repeat_interleave: Invalid output_size, expected 4 but got 5");
   }
 };
 ARGAND_OP(RepeatInterleave)
@@ -273,6 +283,7 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
       ARGAND_CHECK(ValueError, n >= 0, "repeat_interleave: repeats can not be negative, got ", n);
       index.insert(index.end(), static_cast<size_t>(n), i);
     }
+    check_output_size(a.output_size, static_cast<int64_t>(index.size()));
     return t.index_select(dim, numbers_on(t.device(), index));
   }
   static void samples(S& s) {
@@ -280,7 +291,10 @@ struct RepeatInterleaveTensor : Composite<RepeatInterleaveTensorArgs> {
     s.add({s->real({4}), s->integer({1}, 2, 3)});
     s.fails({s->real({3}), s->integer({2}, 0, 3)},
             "repeat_interleave: repeats must have the same size as input along dim");
+    s.add({s->real({4}), s->integer({1}, 2, 3), std::nullopt, 8});
     s.fails({s->real({3}), s->integer({3}, -2, -1)}, "repeat_interleave: repeats can not be negative, got -2");
+    s.fails({s->real({4}), s->integer({1}, 2, 3), std::nullopt, 7},
+            "repeat_interleave: Invalid output_size, expected 8 but got 7");
   }
 };
 ARGAND_OP(RepeatInterleaveTensor)

@@ -166,6 +166,7 @@ struct NativeGroupNormBackward : Kernel<NativeGroupNormBackwardArgs> {
 };
 ARGAND_OP(NativeGroupNormBackward)
 
+// harmless(cudnn_enabled): one kernel computes it, with cuDNN or without
 struct GroupNorm : Composite<GroupNormArgs> {
   static constexpr auto schema =
       "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "

@@ -134,6 +134,7 @@ struct NativeLayerNormBackward : Kernel<NativeLayerNormBackwardArgs> {
 };
 ARGAND_OP(NativeLayerNormBackward)
 
+// harmless(cudnn_enable): one kernel computes it, with cuDNN or without
 struct LayerNorm : Composite<LayerNormArgs> {
   static constexpr auto schema =
       "layer_norm(Tensor input, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-05, bool "

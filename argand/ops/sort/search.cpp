@@ -125,6 +125,7 @@ struct Bucketize : Composite<BucketizeArgs> {
 };
 ARGAND_OP(Bucketize)
 
+// harmless(assume_unique): it is a hint that would save time
 struct Isin : Composite<IsinArgs> {
   static constexpr auto schema =
       "isin(Tensor|Scalar elements, Tensor|Scalar test_elements, *, bool assume_unique=False, bool invert=False) -> "

@@ -89,6 +89,7 @@ struct Msort : Composite<MsortArgs> {
 };
 ARGAND_OP(Msort)
 
+// harmless(sorted): they are in order either way
 struct Topk : Kernel<TopkArgs> {
   static constexpr auto schema =
       "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> (Tensor values, Tensor indices)";

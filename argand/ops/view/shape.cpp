@@ -46,6 +46,7 @@ struct Reshape : Composite<ReshapeArgs> {
 };
 ARGAND_OP(Reshape)
 
+// harmless(implicit): it tells traces whether a program asked for it
 struct Expand : View<ExpandArgs> {
   static constexpr auto schema = "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)";
   static constexpr auto doc = "Broadcasts dimensions of size 1 (and new leading ones) without a copy; -1 keeps a size.";

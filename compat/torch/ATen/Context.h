@@ -11,8 +11,8 @@
 
 namespace at {
 
-// Ops are deterministic, and how a convolution runs is chosen by what measures fastest, whatever is set here: such settings
-// are kept for who reads them.
+// Ops are deterministic, and how a convolution runs is chosen by what measures fastest, whatever is set here: such
+// settings are kept for who reads them.
 class ARGAND_SHARED Context {
  public:
   static bool hasCUDA() { return argand::cuda::is_available(); }

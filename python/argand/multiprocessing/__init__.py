@@ -2,6 +2,7 @@
 share_memory_(); those of a GPU are refused."""
 from multiprocessing import *  # noqa: F401,F403
 
+from .._ignored import harmless
 from .spawn import (ProcessContext, ProcessException, ProcessExitedException, ProcessRaisedException, SpawnContext,  # noqa: F401
                     spawn, start_processes)
 
@@ -18,6 +19,7 @@ def get_all_sharing_strategies():
     return {"file_descriptor", "file_system"}
 
 
+@harmless(new_strategy="tensors are shared by a descriptor of memory that no file names, and arrive the same")
 def set_sharing_strategy(new_strategy):
     """Accepted: workers' tensors travel in anonymous memory, whose descriptors are closed at once."""
     global _strategy

@@ -1,6 +1,5 @@
 """Lookups in tables: embeddings and one-hot vectors."""
 from ... import _C
-from ..._ignored import warn_ignored
 from ...autograd.grad_mode import no_grad
 
 one_hot = _C.one_hot
@@ -28,17 +27,12 @@ def _row(padding_idx, weight, least):
     return padding_idx
 
 
-_DENSE = "there are no sparse tensors: the gradient is dense"
-
-
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0, scale_grad_by_freq=False, sparse=False):
     """The rows of weight at the indices `input`; row padding_idx gets no gradient."""
     row = _row(padding_idx, weight, -1)
     if max_norm is not None:
         input = input.contiguous()
         _renormalize(weight, input, max_norm, norm_type)
-    if sparse:
-        warn_ignored("torch.nn.functional.embedding()", "sparse", sparse, _DENSE)
     return _C.embedding(weight, input, row, scale_grad_by_freq, sparse)
 
 
@@ -82,7 +76,5 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
         raise NotImplementedError("embedding_bag: per_sample_weights was not None. per_sample_weights is only "
                                   "supported for "
                                   f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
-    if sparse:
-        warn_ignored("torch.nn.functional.embedding_bag()", "sparse", sparse, _DENSE)
     return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], sparse, per_sample_weights,
                             include_last_offset, _row(padding_idx, weight, None))[0]
