@@ -6,6 +6,7 @@
 
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
+#include "argand/core/late_bytes.h"
 #include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
 
@@ -33,13 +34,18 @@ std::mutex& lock_of(const StorageImpl* storage) {
   return locks[reinterpret_cast<uintptr_t>(storage) / sizeof(StorageImpl) % locks.size()];
 }
 
+const LateBytes* late_bytes_of(const std::function<void(void*)>& release) {
+  return release ? release.target<LateBytes>() : nullptr;
+}
+
 }  // namespace
 
 const StorageImpl* allocating_storage() { return being_allocated; }
 
 StorageImpl::StorageImpl(void* data, size_t nbytes, Device device, std::function<void(void*)> release)
-    : data_(data), nbytes_(nbytes), device_(device), release_(std::move(release)) {
-  expose();
+    : data_(data), nbytes_(nbytes), device_(device), exposed_(true), release_(std::move(release)) {
+  const ExposureHooks* hooks = device.is_cpu() || !data ? nullptr : exposure_hooks.load();
+  if (hooks) hooks->begin(device, data, nbytes);
 }
 
 StorageImpl::~StorageImpl() {
@@ -59,6 +65,7 @@ StorageImpl::~StorageImpl() {
 }
 
 void* StorageImpl::allocate(size_t nbytes) {
+  if (const LateBytes* late = late_bytes_of(release_)) return late->make();
   if (device_.is_cpu()) return allocator_->allocate(nbytes);
   const AllocatingScope scope(this);
   return allocator_->allocate(nbytes);
@@ -86,7 +93,11 @@ void* StorageImpl::first_look() {
       return fresh;
     }
   }
-  allocator_->deallocate(fresh, nbytes_);  // another thread was quicker
+  // Another thread was quicker.
+  if (const LateBytes* late = late_bytes_of(release_))
+    late->give_back(fresh);
+  else
+    allocator_->deallocate(fresh, nbytes_);
   rethrow_if_lost();
   return there;
 }

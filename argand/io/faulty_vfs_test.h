@@ -23,6 +23,7 @@ class FaultyVfs final : public Vfs {
 
   int open(const char* p) override { return opened(faulty("open") ? -1 : real_.open(p)); }
   int status(int fd, struct stat& out) override { return faulty("status") ? -1 : real_.status(fd, out); }
+  int duplicate(int fd) override { return opened(faulty("duplicate") ? -1 : real_.duplicate(fd)); }
   ssize_t pread(int fd, void* out, size_t n, int64_t at) override {
     if (faulty("read")) return code == kEnd ? 0 : -1;
     return real_.pread(fd, out, std::min(n, max_read), at);

@@ -68,6 +68,15 @@ InputFile::InputFile(std::string path, Vfs& vfs) : ByteSource(std::move(path)), 
 
 InputFile::~InputFile() { vfs_.close(fd_); }
 
+std::shared_ptr<const InputFile> InputFile::kept_open() const {
+  const int fd = retry([&] { return vfs_.duplicate(fd_); });
+  if (fd < 0) {
+    const int code = errno;
+    throw FileError(str("cannot read '", path_, "': ", reason(code)), path_, code);
+  }
+  return std::shared_ptr<const InputFile>(new InputFile(*this, fd));
+}
+
 void InputFile::read(int64_t offset, void* out, size_t count) const {
   auto* to = static_cast<uint8_t*>(out);
   size_t done = 0;

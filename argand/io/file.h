@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -45,6 +46,7 @@ class Vfs {
   // Opens `path` for reading and never waits for anybody, and asks what it is.
   virtual int open(const char* path) = 0;
   virtual int status(int fd, struct stat& out) = 0;
+  virtual int duplicate(int fd) = 0;  // another descriptor of the open file
   virtual ssize_t pread(int fd, void* out, size_t count, int64_t offset) = 0;
   // Opens `path` for writing, empty and locked against other writers (EBUSY where one has it).
   virtual int create(const char* path) = 0;
@@ -93,9 +95,11 @@ class InputFile final : public ByteSource {
   explicit InputFile(std::string path, Vfs& vfs = default_vfs());
   ~InputFile() override;
   void read(int64_t offset, void* out, size_t count) const override;
-  int descriptor() const { return fd_; }
+  // The same file, for who reads it later: it stays open for as long as the handle lives, whatever its name means then.
+  std::shared_ptr<const InputFile> kept_open() const;
 
  private:
+  InputFile(const InputFile& other, int fd) : ByteSource(other.path(), other.size()), vfs_(other.vfs_), fd_(fd) {}
   Vfs& vfs_;
   int fd_ = -1;
 };

@@ -5,13 +5,14 @@
 #include <cstdio>
 #include <numeric>
 
+#include "argand/core/late_bytes.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/file.h"
-#include "argand/io/mapped_file.h"
 #include "argand/io/safetensors_header.h"
 #include "argand/io/zip.h"
 #include "argand/ops/functions.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::io {
 namespace {
@@ -116,7 +117,8 @@ void compare(const std::string& path, const TensorEntry& entry, const void* data
 
 // `checksum`: to be compared, if not empty.
 Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEntry& entry,
-                   const std::shared_ptr<MappedFile>& map, const std::string& checksum) {
+                   const std::shared_ptr<const InputFile>& late, const SafetensorsOptions& options,
+                   const std::string& checksum) {
   const auto dtype = dtype_named(entry.dtype);
   require(dtype.has_value(), file.path(), "tensor '", entry.name, "' has the unknown dtype '", entry.dtype, "'");
   int64_t bytes = element_size(*dtype);
@@ -130,21 +132,18 @@ Tensor read_tensor(const ByteSource& file, int64_t header_bytes, const TensorEnt
           IntArrayRef(entry.shape), " and dtype ", entry.dtype, " does not take the ", entry.end - entry.begin,
           " bytes it is given");
   const int64_t begin = header_bytes + entry.begin;
-  if (map && bytes > 0 && *dtype != kBool && begin % element_size(*dtype) == 0) {
-    if (!checksum.empty()) compare(file.path(), entry, map->data() + begin, checksum);
-    auto storage = make_intrusive<StorageImpl>(map->data() + begin, static_cast<size_t>(bytes), kCPU, [map](void*) {});
-    const Tensor all(
-        make_intrusive<TensorImpl>(std::move(storage), Dims{bytes / element_size(*dtype)}, Dims{1}, 0, *dtype));
-    return all.view(entry.shape);
-  }
+  const auto fill = [entry, begin, bytes, checksum, dtype = *dtype](const ByteSource& from, void* out) {
+    if (bytes > 0) from.read(begin, out, static_cast<size_t>(bytes));
+    if (!checksum.empty()) compare(from.path(), entry, out, checksum);
+    auto* p = static_cast<uint8_t*>(out);
+    for (int64_t i = 0; dtype == kBool && i < bytes; ++i) p[i] = p[i] != 0;  // any byte but 0 is true
+  };
   const Tensor t = exec::new_tensor({Dims(entry.shape), *dtype}, kCPU);
-  if (bytes > 0) file.read(begin, raw<char>(t), static_cast<size_t>(bytes));
-  if (!checksum.empty()) compare(file.path(), entry, bytes > 0 ? raw<char>(t) : nullptr, checksum);
-  if (*dtype == kBool) {  // any byte but 0 is true
-    uint8_t* p = raw<uint8_t>(t);
-    for (int64_t i = 0; i < bytes; ++i) p[i] = p[i] != 0;
-  }
-  return t;
+  if (!late || bytes == 0 || options.verify.value_or(false)) fill(file, bytes > 0 ? raw<char>(t) : nullptr);
+  if (!late || bytes == 0) return t;
+  auto storage =
+      late_storage(static_cast<size_t>(bytes), allocator_for(kCPU), [late, fill](void* out) { fill(*late, out); });
+  return Tensor(make_intrusive<TensorImpl>(std::move(storage), Dims(t.sizes()), Dims(t.strides()), 0, *dtype));
 }
 
 }  // namespace
@@ -205,14 +204,14 @@ TensorFile load_safetensors(const ByteSource& file, const SafetensorsOptions& op
   check_layout(file.path(), header, file.size() - header_bytes);
   TensorFile out;
   out.metadata = without_checksums(header.metadata);
-  std::shared_ptr<MappedFile> map;
-  if (const auto* input = dynamic_cast<const InputFile*>(&file); input && options.mmap) map = MappedFile::map(*input);
-  const bool compared = options.verify.value_or(!map);
+  std::shared_ptr<const InputFile> late;
+  if (const auto* input = dynamic_cast<const InputFile*>(&file); input && options.mmap) late = input->kept_open();
+  const bool compared = options.verify.value_or(true);
   size_t found = 0;
   for (const TensorEntry& entry : header.tensors) {
     const std::string checksum = checksum_in(header.metadata, entry);
     found += !checksum.empty();
-    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry, map, compared ? checksum : ""));
+    out.tensors.insert(entry.name, read_tensor(file, header_bytes, entry, late, options, compared ? checksum : ""));
   }
   out.has_checksums = found > 0 && found == header.tensors.size();
   return out;

@@ -33,10 +33,9 @@ struct TensorFile {
 };
 
 struct SafetensorsOptions {
-  // Tensors of a file are its pages, read when they are first used, where their bytes are aligned to their dtype (Note
-  // [Mapped files]); bools are read.
+  // Tensors are read when somebody first looks at their elements (Note [Late reading]).
   bool mmap = false;
-  // Whether checksums are compared, where the file has them.  If not given: unless it is mapped.
+  // Whether checksums are compared, where the file has them; as LoadOptions::verify.
   std::optional<bool> verify = std::nullopt;
 };
 

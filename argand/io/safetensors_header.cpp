@@ -2,7 +2,7 @@
 
 #include <cctype>
 #include <optional>
-#include <unordered_set>
+#include <set>
 
 #include "argand/io/utf8.h"
 
@@ -237,7 +237,7 @@ class Parser {
 
   std::string_view text_;
   size_t at_ = 0, left_, limit_;
-  std::unordered_set<std::string> names_;
+  std::set<std::string> names_;  // a table of hashes could be made to collide
 };
 
 void append_quoted(std::string& out, std::string_view text) {

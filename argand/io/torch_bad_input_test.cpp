@@ -66,10 +66,14 @@ TEST(TorchBadInput, Archives) {
   expect_error(with([](Archive& a) { a.members[2].crc = 5; }), "checksum is wrong");
   for (const std::string& name :
        {std::string("../../etc/passwd"), std::string("/abs"), std::string("C:\\x"), std::string("a/b\0c", 5),
-        std::string("a/") + std::string(65000, 'x'), std::string("a/data/../x"), std::string("a/data/0123456789"),
-        std::string("b/data/1"), std::string("a/code/x.py"), std::string("a/"), std::string("a/data/")}) {
+        std::string("a/") + std::string(65000, 'x'), std::string("a/data/../x"), std::string("a/data/.."),
+        std::string("a/data/x/y"), std::string("a/data/\xff\xfe"), std::string("b/data/1"), std::string("a/code/x.py"),
+        std::string("a/"), std::string("a/data/")}) {
     EXPECT_NE(error_of(with([&](Archive& a) { a.members.push_back({name, ""}); })), "") << name;
   }
+  // What is said of a name that is no text is text.
+  const std::string said = error_of(with([&](Archive& a) { a.members.push_back({"a/data/\xff\xfe", ""}); }));
+  EXPECT_NE(said.find("'a/data/\?\?'"), std::string::npos) << said;
   for (const char* version : {"", "99999999999999999999", "x", "-1", "0", "999"})
     expect_error(with([&](Archive& a) { a.members[3].bytes = version; }), "version");
   expect_error(with([](Archive& a) { a.members.pop_back(); }), "version");

@@ -6,94 +6,22 @@
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/format_error.h"
+#include "argand/io/torch_archive.h"
 #include "argand/io/torch_names.h"
-#include "argand/io/torch_storage.h"
-#include "argand/io/zip.h"
+#include "argand/io/utf8.h"
 #include "argand/ops/functions.h"
 
 namespace argand::io {
 
 namespace {
 
-constexpr int64_t kNewestVersion = 10;
-
-bool is_number(std::string_view text, size_t max_digits) {
-  return !text.empty() && text.size() <= max_digits &&
-         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
-}
-
-// Only under these folders does an archive of TorchScript have files of any name; they are not read.
-bool is_script_file(std::string_view name) {
-  return name == "constants.pkl" || name.substr(0, 5) == "code/" || name.substr(0, 10) == "constants/" ||
-         name.substr(0, 6) == "extra/";
-}
-
-ZipDirectory::Allow allowed(std::string_view name) {
-  using Allow = ZipDirectory::Allow;
-  for (const std::string_view known :
-       {"data.pkl", "version", "byteorder", ".data/serialization_id", ".format_version", ".storage_alignment"})
-    if (name == known) return Allow::kStored;
-  if (name.substr(0, 5) == "data/") return is_number(name.substr(5), 9) ? Allow::kStored : Allow::kNo;
-  if (!is_script_file(name) || name.back() == '/' || name.find("//") != std::string_view::npos) return Allow::kNo;
-  for (size_t at = 0; at != std::string_view::npos; at = name.find('/', at + 1))
-    if (name.substr(at, 4) == "/../" || name.substr(at) == "/..") return Allow::kNo;
-  return Allow::kUnread;
-}
-
-bool is_big_endian(const ZipDirectory& zip) {
-  const ZipMember* member = zip.find("byteorder");
-  if (!member) return false;  // from before the record was written
-  const std::string order = zip.read(*member, 64);
-  if (order != "little" && order != "big") zip.fail(*member, 0, "an unknown byte order");
-  return order == "big";
-}
-
-void check_version(const ZipDirectory& zip) {
-  const ZipMember* member = zip.find("version");
-  if (!member) throw FormatError(zip.source().path(), "version", 0, "there is no such record");
-  std::string text = zip.read(*member, 64);
-  if (!text.empty() && text.back() == '\n') text.pop_back();
-  if (!is_number(text, 6) || std::stoll(text) < 1) zip.fail(*member, 0, "expected a number");
-  if (std::stoll(text) > kNewestVersion)
-    zip.fail(*member, 0, str("the format's version is ", text, "; up to ", kNewestVersion, " are read"));
-}
-
 Value load_archive(const ByteSource& source, const LoadOptions& options) {
-  const ZipDirectory zip(source, options.max_tensors + 64, allowed);
-  const bool script = zip.find("constants.pkl") != nullptr;
-  for (const ZipMember& m : zip.members())
-    if (!script && is_script_file(m.name)) zip.fail(m, 0, "not a name that is read");
-  const ZipMember* pickle = zip.find("data.pkl");
-  if (!pickle) throw FormatError(source.path(), "data.pkl", 0, "there is no such record");
-  check_version(zip);
-  const bool big = is_big_endian(zip);
-  std::shared_ptr<MappedFile> map;
-  if (const auto* file = dynamic_cast<const InputFile*>(&source); file && options.mmap && !big)
-    map = MappedFile::map(*file);
-
-  const auto storage = [&](const StorageRequest& request) {
-    const ZipMember* member = is_number(request.key, 9) ? zip.find("data/" + request.key) : nullptr;
-    ARGAND_CHECK(ValueError, member, "there is no record data/", request.key.substr(0, 20));
-    const int64_t bytes = request.numel * element_size(request.dtype);
-    ARGAND_CHECK(ValueError, bytes == member->size, "storage ", request.key, " has ", request.numel, " elements, ",
-                 bytes, " bytes; its record has ", member->size);
-    const Device device = place_of(request, options);
-    if (map && device.is_cpu()) {
-      if (const Tensor t = map_storage(request, map, member->begin); t.defined()) {
-        if (options.verify.value_or(false)) zip.verify(*member);
-        return t;
-      }
-    }
-    const bool verify = options.verify.value_or(true);
-    return read_storage(request, device, big, [&](void* out, size_t) { zip.read(*member, out, verify); });
-  };
-  TorchNames names(storage, script || options.script_names, options.max_tensors);
-  const std::string bytes = zip.read(*pickle, source.size());
+  const TorchArchive archive(source, options);
+  TorchNames names([&](const StorageRequest& request) { return archive.storage(request); },
+                   archive.is_script() || options.script_names, options.max_tensors);
   PickleLimits limits = options.pickle;
   limits.tree_bytes += static_cast<size_t>(source.size());  // the pickle and the storages together are as large again
-  Value out = read_pickle(bytes, names, {source.path(), "data.pkl"}, limits);
-  if (map && map->damaged()) throw FormatError(source.path(), "", 0, "the file was shortened while it was loaded");
-  return out;
+  return read_pickle(archive.pickle(), names, {source.path(), "data.pkl"}, limits);
 }
 
 }  // namespace
@@ -136,7 +64,8 @@ int64_t TorchImage::bytes() const {
 }
 
 void TorchImage::write(const std::string& folder, const std::function<void(const void*, size_t)>& write) const {
-  std::string name = folder.empty() || folder == "." || folder == ".." ? "archive" : folder;
+  const bool usable = !folder.empty() && folder != "." && folder != ".." && is_utf8(folder);
+  std::string name = usable ? folder : "archive";
   std::replace_if(
       name.begin(), name.end(), [](char c) { return c == '/' || c == '\\' || c == '\0'; }, '_');
   ZipWriter zip(name, write);

@@ -21,10 +21,10 @@ namespace argand::io {
 struct LoadOptions {
   // Where a storage goes that was saved on `location` ("cpu", "cuda:0"); there, if not given.
   std::function<Device(const std::string& location)> map_location;
-  // Storages are pages of the file, read when they are first used: for load(path) alone (Note [Mapped files]).
+  // Storages are read when somebody first looks at them: for load(path) alone (Note [Late reading]).
   bool mmap = false;
-  // Whether checksums are compared.  If not given: of all that is read, and not of mapped storages, since that would
-  // read them all; the structure's is compared in any case.
+  // Whether checksums are compared.  If not given: when the bytes are read.  If true, those of what is read late are
+  // compared now, too, which reads it all.  The structure's is compared in any case.
   std::optional<bool> verify;
   // Whether the names of TorchScript are read without `constants.pkl`, too: LibTorch's pickle_save writes them.
   bool script_names = false;

@@ -3,6 +3,7 @@
 //   magic number | protocol version | facts about the machine | the values | the keys of the storages
 //   for each key: the number of elements (8 bytes), the elements; least significant byte first on every machine
 #include <algorithm>
+#include <map>
 
 #include "argand/exec/invoke.h"
 #include "argand/io/format_error.h"
@@ -113,7 +114,7 @@ class Legacy {
   const LoadOptions& options_;
   std::string head_;
   size_t at_ = 0, values_end_ = 0;  // 0: not known yet
-  std::unordered_map<std::string, Place> places_;
+  std::map<std::string, Place> places_;
 };
 
 }  // namespace

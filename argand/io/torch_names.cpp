@@ -421,8 +421,9 @@ void TorchNames::set_state(Value& object, const Value& state) {
     }
     return;
   }
-  need(object.kind() == Kind::kOrderedDict || object.kind() == Kind::kCounter || object.kind() == Kind::kDefaultDict,
-       "a state is given to a ", Value::kind_name(object.kind()));
+  // The others have no attributes in Python.
+  need(object.kind() == Kind::kOrderedDict || object.kind() == Kind::kCounter, "a state is given to a ",
+       Value::kind_name(object.kind()));
   for (size_t i = 0; i < state.size(); ++i)
     need(state.key(i).is_string(), "an attribute whose name is a ", Value::kind_name(state.key(i).kind()));
   object.set_attributes(state);

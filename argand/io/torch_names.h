@@ -1,6 +1,7 @@
 // What the names in PyTorch's pickles mean, and how tensors are written in them.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_map>
 
@@ -40,7 +41,7 @@ class TorchNames final : public PickleNames {
   const std::function<Tensor(const StorageRequest&)> storages_;
   const bool objects_;
   size_t left_;
-  std::unordered_map<std::string, Known> known_;
+  std::map<std::string, Known> known_;
 };
 
 class TorchForms final : public PickleForms {

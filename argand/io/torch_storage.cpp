@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "argand/core/late_bytes.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "argand/runtime/backend.h"
 
 namespace argand::io {
 
@@ -18,32 +20,43 @@ void normalize_bools(uint8_t* data, size_t count) {
     if (data[i] > 1) data[i] = 1;
 }
 
+// What the bytes of the file are made into.
+void finish(const StorageRequest& request, bool big, uint8_t* data, size_t bytes) {
+  const int64_t itemsize = element_size(request.dtype);
+  const auto number = static_cast<size_t>(is_complex(request.dtype) ? itemsize / 2 : itemsize);
+  for (size_t i = 0; big && number > 1 && i < bytes; i += number) std::reverse(data + i, data + i + number);
+  if (request.dtype == kBool) normalize_bools(data, bytes);
+}
+
+void check_order(const StorageRequest& request, bool big) {
+  ARGAND_CHECK(ValueError, !big || !request.untyped, "a storage of bytes whose byte order is big");
+}
+
 }  // namespace
 
 Device place_of(const StorageRequest& request, const LoadOptions& options) {
   return options.map_location ? options.map_location(request.location) : Device(request.location);
 }
 
-Tensor read_storage(const StorageRequest& request, const Device& device, bool big,
-                    const std::function<void(void*, size_t)>& read) {
+Tensor read_storage(const StorageRequest& request, const Device& device, bool big, const ReadStorage& read) {
   if (device.is_meta()) return exec::new_tensor({{request.numel}, request.dtype}, kMeta);
-  const int64_t itemsize = element_size(request.dtype);
   const Tensor t = exec::new_tensor({{request.numel}, request.dtype}, kCPU);
   const size_t bytes = t.nbytes();
   auto* data = bytes > 0 ? raw<uint8_t>(t) : nullptr;
   if (bytes > 0) read(data, bytes);
-  ARGAND_CHECK(ValueError, !big || !request.untyped, "a storage of bytes whose byte order is big");
-  const auto number = static_cast<size_t>(is_complex(request.dtype) ? itemsize / 2 : itemsize);
-  for (size_t i = 0; big && number > 1 && i < bytes; i += number) std::reverse(data + i, data + i + number);
-  if (request.dtype == kBool) normalize_bools(data, bytes);
+  check_order(request, big);
+  finish(request, big, data, bytes);
   return device.is_cpu() ? t : t.to(device);
 }
 
-Tensor map_storage(const StorageRequest& request, const std::shared_ptr<MappedFile>& file, int64_t begin) {
-  auto* data = file->data() + begin;
+Tensor late_storage(const StorageRequest& request, bool big, ReadStorage read) {
+  check_order(request, big);
   const size_t bytes = static_cast<size_t>(request.numel * element_size(request.dtype));
-  if (bytes == 0 || reinterpret_cast<uintptr_t>(data) % 64 != 0 || request.dtype == kBool) return {};
-  auto storage = make_intrusive<StorageImpl>(data, bytes, kCPU, [file](void*) {});
+  auto storage =
+      argand::late_storage(bytes, allocator_for(kCPU), [request, big, bytes, read = std::move(read)](void* out) {
+        read(out, bytes);
+        finish(request, big, static_cast<uint8_t*>(out), bytes);
+      });
   return Tensor(make_intrusive<TensorImpl>(std::move(storage), Dims{request.numel}, Dims{1}, 0, request.dtype));
 }
 

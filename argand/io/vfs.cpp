@@ -67,6 +67,7 @@ class PosixVfs final : public Vfs {
     return ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   }
   int status(int fd, struct stat& out) override { return ::fstat(fd, &out); }
+  int duplicate(int fd) override { return ::fcntl(fd, F_DUPFD_CLOEXEC, 0); }
   ssize_t pread(int fd, void* out, size_t count, int64_t offset) override { return ::pread(fd, out, count, offset); }
 
   int create(const char* path) override {

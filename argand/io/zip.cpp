@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "argand/io/format_error.h"
+#include "argand/io/utf8.h"
 
 namespace argand::io {
 
@@ -69,14 +70,20 @@ struct Extra {
 
 bool good_name(std::string_view name) {
   return !name.empty() && name.size() <= kMaxName && name.find('\0') == std::string_view::npos &&
-         name.find('\\') == std::string_view::npos;
+         name.find('\\') == std::string_view::npos && is_utf8(name);
 }
 
+// A name of a file in a message, which is UTF-8 whatever the name is.
 std::string shown(std::string_view name) {
   std::string out(name.substr(0, 100));
+  const bool text = is_utf8(out);
   for (char& c : out)
-    if (static_cast<unsigned char>(c) < 0x20) c = '?';
+    if (static_cast<unsigned char>(c) < 0x20 || (!text && static_cast<unsigned char>(c) >= 0x80)) c = '?';
   return out;
+}
+
+[[noreturn]] void fail_in(const ByteSource& source, const ZipMember& member, int64_t offset, const std::string& what) {
+  throw FormatError(source.path(), shown(member.name), offset, what);
 }
 
 }  // namespace
@@ -276,22 +283,22 @@ const ZipMember* ZipDirectory::find(std::string_view name) const {
 }
 
 void ZipDirectory::fail(const ZipMember& member, int64_t offset, const std::string& what) const {
-  throw FormatError(source_.path(), shown(member.name), offset, what);
+  fail_in(source_, member, offset, what);
 }
 
-void ZipDirectory::read(const ZipMember& member, void* out, bool verify) const {
-  if (!member.stored) fail(member, 0, "a compressed record is refused");
+void read_member(const ByteSource& source, const ZipMember& member, void* out, bool verify) {
+  if (!member.stored) fail_in(source, member, 0, "a compressed record is refused");
   auto* to = static_cast<char*>(out);
   uint32_t crc = 0;
   // In pieces that are still in the cache when their checksum is computed.
   for (int64_t at = 0; at < member.size;) {
     const size_t count =
         verify ? std::min(kPiece, static_cast<size_t>(member.size - at)) : static_cast<size_t>(member.size - at);
-    source_.read(member.begin + at, to + at, count);
+    source.read(member.begin + at, to + at, count);
     if (verify) crc = crc32_of(to + at, count, crc);
     at += static_cast<int64_t>(count);
   }
-  if (verify && crc != member.crc) fail(member, 0, "its checksum is wrong: the file is damaged");
+  if (verify && crc != member.crc) fail_in(source, member, 0, "its checksum is wrong: the file is damaged");
 }
 
 std::string ZipDirectory::read(const ZipMember& member, int64_t max_bytes) const {

@@ -8,9 +8,9 @@
 // in the file before it was compared with the bytes that are there.  Failures are FormatErrors.
 #pragma once
 #include <functional>
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "argand/io/file.h"
@@ -23,6 +23,9 @@ struct ZipMember {
   uint32_t crc = 0;
   bool stored = true;  // else compressed, and cannot be read
 };
+
+// All bytes; their checksum is compared if `verify`.
+void read_member(const ByteSource& source, const ZipMember& member, void* out, bool verify);
 
 class ZipDirectory {
  public:
@@ -38,8 +41,7 @@ class ZipDirectory {
   const std::string& folder() const { return folder_; }
   const std::vector<ZipMember>& members() const { return members_; }  // as they follow each other in the file
   const ZipMember* find(std::string_view name) const;
-  // All bytes; their checksum is compared unless `verify` is false.
-  void read(const ZipMember& member, void* out, bool verify = true) const;
+  void read(const ZipMember& member, void* out, bool verify = true) const { read_member(source_, member, out, verify); }
   std::string read(const ZipMember& member, int64_t max_bytes) const;
   // The checksum alone: reads the bytes piece by piece.
   void verify(const ZipMember& member) const;
@@ -57,7 +59,7 @@ class ZipDirectory {
   std::string folder_;
   std::vector<ZipMember> members_;
   std::vector<std::pair<uint16_t, uint16_t>> flags_;  // and method, of each member, while the archive is opened
-  std::unordered_map<std::string_view, size_t> index_;
+  std::map<std::string_view, size_t> index_;          // a table of hashes could be made to collide
 };
 
 // Gives the archive to `write` piece by piece, members one after the other.

@@ -1,12 +1,13 @@
 """Files of torch.save with objects of Python's in them, such as whole modules.
 
-They are written where values are no data alone, and by PyTorch's names: a class of argand.nn is one of torch.nn.  To read such a file is
-to run what its pickle names, which may be anything: torch.load never does, only serialization.load_objects(), which says so.
+They are written where values are no data alone, and by PyTorch's names: a class of argand.nn is one of torch.nn.  _unpickling.py
+reads them.
 """
 import collections
 import io
 import os
 import pickle
+import pickletools
 import struct
 import types
 import zipfile
@@ -14,10 +15,10 @@ import zipfile
 from . import _C, _utils
 from ._tensor import _TYPE_NAMES, _rebuild_from_type_v2
 from .nn.parameter import Parameter, UninitializedTensorMixin
-from .storage import TypedStorage, UntypedStorage, over
+from .storage import TypedStorage, UntypedStorage
 
-_KINDS = {dtype: name.replace("Tensor", "Storage") for dtype, name in _TYPE_NAMES.items()}
-_DTYPES = {name: dtype for dtype, name in _KINDS.items()}
+KINDS = {dtype: name.replace("Tensor", "Storage") for dtype, name in _TYPE_NAMES.items()}
+DTYPES = {name: dtype for dtype, name in KINDS.items()}
 _ALIGNMENT = 64
 
 
@@ -35,16 +36,16 @@ class _Memory:
         self.tensor = tensor
 
 
-class _Pickler(pickle._Pickler):  # the one in Python, whose names can be changed
-    def __init__(self, file):
-        super().__init__(file, 2)
-        self.storages = {}  # by identity: (key, UntypedStorage, name of its type)
+class _Tensors:
+    """How a pickler writes tensors, storages and dtypes; `storages`, by identity: (key, UntypedStorage, name of its type)."""
+
+    legacy = False  # the format before PyTorch 1.6: ids of storages have a part more
 
     def persistent_id(self, obj):
         if isinstance(obj, _Memory):
-            storage, kind = obj.tensor.untyped_storage(), _KINDS[obj.tensor.dtype]
+            storage, kind = obj.tensor.untyped_storage(), KINDS[obj.tensor.dtype]
         elif isinstance(obj, TypedStorage):
-            storage, kind = obj.untyped(), _KINDS[obj.dtype]
+            storage, kind = obj.untyped(), KINDS[obj.dtype]
         elif isinstance(obj, UntypedStorage):
             storage, kind = obj, "UntypedStorage"
         else:
@@ -52,14 +53,16 @@ class _Pickler(pickle._Pickler):  # the one in Python, whose names can be change
         key, storage, first = self.storages.setdefault(storage._cdata, (str(len(self.storages)), storage, kind))
         if kind != first:
             raise ValueError(f"save: a {first} and a {kind} share memory, which the format cannot say")
-        size = 1 if kind == "UntypedStorage" else _DTYPES[kind].itemsize
-        return "storage", _Name(kind), key, str(storage.device), storage.nbytes() // size
+        size = 1 if kind == "UntypedStorage" else DTYPES[kind].itemsize
+        pid = "storage", self.type_named(kind), key, str(storage.device), storage.nbytes() // size
+        return (*pid, None) if self.legacy else pid
 
     def reducer_override(self, obj):
         if isinstance(obj, _C.dtype):
             return repr(obj).removeprefix("torch.")
         if not isinstance(obj, _C.Tensor) or isinstance(obj, UninitializedTensorMixin):
-            return NotImplemented
+            others = getattr(super(), "reducer_override", None)
+            return others(obj) if others else NotImplemented
         hooks, state, cls = collections.OrderedDict(), dict(obj.__dict__), type(obj)
         if obj.is_meta:
             made = _utils._rebuild_meta_tensor_no_storage, (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
@@ -71,6 +74,14 @@ class _Pickler(pickle._Pickler):  # the one in Python, whose names can be change
                                                obj.requires_grad, hooks)
         return made if cls is _C.Tensor and not state else (_rebuild_from_type_v2, (made[0], cls, made[1], state))
 
+
+class _Pickler(_Tensors, pickle._Pickler):  # the one in Python, whose names can be changed
+    type_named = _Name
+
+    def __init__(self, file, protocol):
+        super().__init__(file, protocol)
+        self.storages = {}
+
     def save_global(self, obj, name=None):
         if isinstance(obj, _Name):
             module, name = "torch", obj.name
@@ -81,11 +92,57 @@ class _Pickler(pickle._Pickler):  # the one in Python, whose names can be change
             module = pickle.whichmodule(obj, name)
             if module.partition(".")[0] not in ("argand", "torch") or "<locals>" in name:
                 return super().save_global(obj, name)
-            module = ("torch" + module.removeprefix("argand").removeprefix("torch")).removesuffix("._C")
+            module = _torchs(module)
         self.write(pickle.GLOBAL + f"{module}\n{name}\n".encode())
         self.memoize(obj)
 
     dispatch = {**pickle._Pickler.dispatch, _Name: save_global, types.FunctionType: save_global}
+
+
+def _torchs(module):
+    """The module of PyTorch that this one is."""
+    if module.startswith("argand.nn.functional."):  # one module there
+        return "torch.nn.functional"
+    return ("torch" + module.removeprefix("argand").removeprefix("torch")).removesuffix("._C")
+
+
+_types = {name: type(name, (), {"__module__": __name__}) for name in DTYPES}
+globals().update(_types)  # so that any pickler can name them
+
+
+def _pickled_by(pickle_module, obj, protocol):
+    """The pickle that another module's Pickler makes, and its storages.  It writes names of this package; where the protocol writes
+    names as lines (2 and before), they become those of PyTorch."""
+    class Pickler(_Tensors, pickle_module.Pickler):
+        type_named = staticmethod(lambda kind: _types.get(kind, UntypedStorage))
+
+        def __init__(self, file):
+            super().__init__(file, protocol=protocol)
+            self.storages = {}
+    file = io.BytesIO()
+    pickler = Pickler(file)
+    pickler.dump(obj)
+    text, parts, at = file.getvalue(), [], 0
+    for opcode, argument, position in pickletools.genops(text) if protocol <= 2 else ():
+        if opcode.name != "GLOBAL" or not argument.startswith("argand"):
+            continue
+        module, name = argument.split(" ", 1)
+        parts += text[at:position], f"c{'torch' if name in DTYPES or name == 'UntypedStorage' else _torchs(module)}\n{name}\n".encode()
+        at = position + len(argument.encode()) + 2
+    return b"".join([*parts, text[at:]]), pickler.storages
+
+
+def _pickled(obj, pickle_module, protocol, legacy):
+    if pickle_module is not None and pickle_module is not pickle:
+        if legacy:
+            raise NotImplementedError("save: the format before PyTorch 1.6 is written with Python's pickle alone, got "
+                                      f"pickle_module={pickle_module!r}")
+        return _pickled_by(pickle_module, obj, protocol)
+    file = io.BytesIO()
+    pickler = _Pickler(file, protocol)
+    pickler.legacy = legacy
+    pickler.dump(obj)
+    return file.getvalue(), pickler.storages
 
 
 def _add(archive, name, content):
@@ -96,22 +153,34 @@ def _add(archive, name, content):
     archive.writestr(info, content)
 
 
-def _file_of(obj):
-    pickled, content = io.BytesIO(), io.BytesIO()
-    pickler = _Pickler(pickled)
-    pickler.dump(obj)
+def _file_of(obj, pickle_module, protocol):
+    content = io.BytesIO()
+    pickled, storages = _pickled(obj, pickle_module, protocol, False)
     with zipfile.ZipFile(content, "w") as archive:
-        _add(archive, "data.pkl", pickled.getvalue())
+        _add(archive, "data.pkl", pickled)
         _add(archive, "byteorder", b"little")
-        for key, storage, _ in pickler.storages.values():
+        for key, storage, _ in storages.values():
             _add(archive, f"data/{key}", _C._to_bytes(storage.cpu()._elements))
         _add(archive, "version", b"3\n")
     return content.getbuffer()
 
 
-def save(obj, f):
+def _legacy_file_of(obj, pickle_module, protocol):
+    """Pickles one after the other: a magic number, the format's, facts about the machine, the values, the storages' keys; then their bytes."""
+    pickled, storages = _pickled(obj, pickle_module, protocol, True)
+    facts = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
+    stored = list(storages.values())
+    parts = [pickle.dumps(value, 2) for value in (0x1950a86a20f9469cfc6c, 1001, facts)]
+    parts += pickled, pickle.dumps([key for key, _, _ in stored], 2)
+    for _, storage, kind in stored:
+        size = 1 if kind == "UntypedStorage" else DTYPES[kind].itemsize
+        parts += struct.pack("<q", storage.nbytes() // size), _C._to_bytes(storage.cpu()._elements)
+    return b"".join(parts)
+
+
+def save(obj, f, pickle_module=None, protocol=2, legacy=False):
     """Writes it to a path, at once or not at all, or to a binary file."""
-    content = _file_of(obj)
+    content = (_legacy_file_of if legacy else _file_of)(obj, pickle_module, protocol)
     if hasattr(f, "write"):
         f.write(content)
         return
@@ -127,34 +196,3 @@ def save(obj, f):
         if os.path.exists(temporary):
             os.remove(temporary)
         raise
-
-
-class _Unpickler(pickle.Unpickler):
-    def __init__(self, archive, prefix, place):
-        super().__init__(archive.open(prefix + "data.pkl"))
-        self.archive, self.prefix, self.place, self.storages = archive, prefix, place, {}
-
-    def find_class(self, module, name):
-        if module in ("torch", "torch.storage") and (name in _DTYPES or name == "UntypedStorage"):
-            return _Name(name)
-        if module.partition(".")[0] == "torch":
-            module = "argand" + module.removeprefix("torch")
-        return super().find_class(module, name)
-
-    def persistent_load(self, pid):
-        kind, key, location = pid[1].name, pid[2], pid[3]
-        if key not in self.storages:
-            memory = over(bytearray(self.archive.read(f"{self.prefix}data/{key}")))
-            storage = UntypedStorage(memory.to(self.place(location) if self.place else location))
-            self.storages[key] = storage if kind == "UntypedStorage" else TypedStorage(wrap_storage=storage, dtype=_DTYPES[kind])
-        return self.storages[key]
-
-
-def load(source, place):
-    """What save() wrote to a path or bytes; storages go where place(where they were) says, if there is one."""
-    with zipfile.ZipFile(io.BytesIO(source) if isinstance(source, bytes) else source) as archive:
-        pickled = next(name for name in archive.namelist() if name.endswith("/data.pkl"))
-        prefix = pickled.removesuffix("data.pkl")
-        if f"{prefix}byteorder" in archive.namelist() and archive.read(f"{prefix}byteorder") != b"little":
-            raise pickle.UnpicklingError("load: objects in a file of another byte order cannot be read")
-        return _Unpickler(archive, prefix, place).load()

@@ -10,7 +10,7 @@ from ._refused import refused
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
            "safe_globals", "LoadEndianness", "get_default_load_endianness", "set_default_load_endianness", "get_crc32_options",
            "set_crc32_options", "get_default_mmap_options", "set_default_mmap_options", "SourceChangeWarning", "location_tag",
-           "register_package", "default_restore_location", "skip_data", "get_unsafe_globals_in_checkpoint", "normalize_storage_type"]
+           "register_package", "skip_data", "get_unsafe_globals_in_checkpoint", "normalize_storage_type"]
 
 FILE_LIKE = typing.Union[str, os.PathLike, typing.IO[bytes]]
 MAP_LOCATION = typing.Optional[typing.Union[typing.Callable[[typing.Any, str], typing.Any], _C.device, str, typing.Dict[str, str]]]
@@ -18,8 +18,7 @@ _safe_globals = []
 
 
 def add_safe_globals(safe_globals):
-    """Keeps classes and functions that files may name, for get_safe_globals().  load() calls none of them: it reads data alone, and
-    a file that names one is an UnpicklingError all the same."""
+    """Lets load() make and call these classes and functions where files name them: each as it is, or as (it, "name.in.files")."""
     _safe_globals.extend(g for g in safe_globals if g not in _safe_globals)
 
 
@@ -31,6 +30,20 @@ def get_safe_globals():
 def clear_safe_globals():
     """Forgets what add_safe_globals() was told."""
     _safe_globals.clear()
+
+
+def named_globals():
+    """What add_safe_globals() was told, by the names in files: those of PyTorch."""
+    from ._unpickling import torchs
+    found = {}
+    for given in _safe_globals:
+        if isinstance(given, tuple):
+            if len(given) != 2 or not isinstance(given[1], str):
+                raise ValueError(f"Expected tuple of (global, str of callable full path), but got tuple: {given}")
+            found[given[1]] = given[0]
+        else:
+            found[torchs(f"{given.__module__}.{given.__qualname__}")] = given
+    return found
 
 
 class safe_globals:
@@ -45,6 +58,17 @@ class safe_globals:
 
     def __exit__(self, *_):
         _safe_globals[:] = self._before
+
+
+def get_unsafe_globals_in_checkpoint(f):
+    """What the file names that load() does not know, and add_safe_globals() was not told, as a list of names."""
+    from ._unpickling import globals_in, is_known
+    source = f.read() if hasattr(f, "read") else os.fsdecode(f)
+    archive = _C._TorchArchive(source, None, False, None)
+    if not archive.is_archive():
+        raise ValueError("Expected input to be a checkpoint returned by torch.save")
+    named = named_globals()
+    return [name for name in globals_in(archive) if name not in named and not is_known(name)]
 
 
 class LoadEndianness(enum.Enum):
@@ -109,6 +133,5 @@ def location_tag(storage):
 
 
 _DATA = "files are read and written by the library, which has no hooks for it"
-register_package, default_restore_location, skip_data, get_unsafe_globals_in_checkpoint, normalize_storage_type = (
-    refused("torch.serialization." + name, _DATA) for name in ("register_package", "default_restore_location", "skip_data",
-                                                              "get_unsafe_globals_in_checkpoint", "normalize_storage_type"))
+register_package, skip_data, normalize_storage_type = (
+    refused("torch.serialization." + name, _DATA) for name in ("register_package", "skip_data", "normalize_storage_type"))

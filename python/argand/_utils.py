@@ -3,7 +3,7 @@ import sys
 
 from . import _C
 from .nn.parameter import Parameter
-from .storage import tensor_over
+from .storage import TypedStorage, tensor_over
 from .utils.data.worker import Failure
 
 
@@ -34,12 +34,32 @@ def _take_tensors(tensors, size_limit):
 
 def _rebuild_tensor(storage, storage_offset, size, stride):
     """A tensor over a storage of a dtype."""
-    return tensor_over(storage, storage.dtype).as_strided(size, stride, storage_offset)
+    return _over(storage, storage.dtype, storage_offset, size, stride)
+
+
+def _over(storage, dtype, offset, size, stride):
+    same = isinstance(storage, TypedStorage) and storage.dtype is dtype  # then no element is looked at: it may be read later
+    elements = storage._elements if same else tensor_over(storage, dtype)
+    return elements.as_strided(tuple(size), tuple(stride), offset).detach()
+
+
+def _marked(tensor, metadata, requires_grad):
+    """What a tensor that was saved as a conjugate or a negative of its memory is."""
+    for mark, is_set in (metadata or {}).items():
+        if mark not in ("conj", "neg"):
+            raise ValueError(f"load: a tensor with the mark {mark!r:.20}")
+        tensor = (tensor.conj() if mark == "conj" else tensor.neg()) if is_set else tensor
+    return tensor.requires_grad_(requires_grad)
 
 
 def _rebuild_tensor_v2(storage, storage_offset, size, stride, requires_grad, backward_hooks, metadata=None):
     """What a pickled tensor is made with; it has no hooks."""
-    return _rebuild_tensor(storage, storage_offset, size, stride).requires_grad_(requires_grad)
+    return _marked(_rebuild_tensor(storage, storage_offset, size, stride), metadata, requires_grad)
+
+
+def _rebuild_tensor_v3(storage, storage_offset, size, stride, requires_grad, backward_hooks, dtype, metadata=None):
+    """What a pickled tensor is made with whose storage is of bytes."""
+    return _marked(_over(storage, dtype, storage_offset, size, stride), metadata, requires_grad)
 
 
 def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
@@ -50,6 +70,13 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     """What a pickled parameter is made with; it has no hooks."""
     return Parameter(data, requires_grad)
+
+
+def _rebuild_parameter_with_state(data, requires_grad, backward_hooks, state):
+    """What a pickled parameter with attributes is made with."""
+    param = Parameter(data, requires_grad)
+    param.__dict__.update(state or {})
+    return param
 
 
 def _element_size(dtype):

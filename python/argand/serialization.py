@@ -1,11 +1,12 @@
 """torch.save and torch.load: PyTorch's file format, a zip archive with a pickle of data alone.
 
 Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: the pickle may name tensors, arrays of
-NumPy, containers and plain values, nothing else.  What it names otherwise is an UnpicklingError that says so.
+NumPy, containers and plain values.  What it names otherwise is an UnpicklingError that says so, unless the program has named it
+(add_safe_globals) or trusts the file (weights_only=False): then an unpickler of Python's reads it (_unpickling.py).
 """
 import os
 import pickle
-import warnings
+import re
 
 from . import _C
 from ._later import names
@@ -13,26 +14,31 @@ from ._later import names
 DEFAULT_PROTOCOL = 2
 
 
-def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True):
-    """Writes `obj` (tensors, arrays of NumPy, containers, plain values, state dicts) to a path or a binary file, for load() here
-    and in PyTorch.  A path gets its new content at once or not at all.
+def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
+    """Writes `obj` to a path or a binary file, for load() here and in PyTorch.  A path gets its new content at once or not at all.
 
-    Other objects, as whole modules, are pickled by Python, with a warning: load() refuses their files, load_objects() reads them.
-    The pickle is of protocol 2, whatever is asked for.
+    Tensors, arrays of NumPy, containers, plain values and state dicts are data, which load() reads from any file.  Other objects, as
+    whole modules, are pickled by Python, as is everything if another protocol than 2 or another module than pickle is named: for
+    load(weights_only=False).
     """
-    try:
-        if hasattr(f, "write"):
-            _C._save_to_file(obj, f.write)
-        else:
-            _C._save_to_path(obj, os.fsdecode(f))
-    except ValueError as error:  # no data alone, which is seen before anything is written
-        from ._objects import save as save_objects
+    if pickle_protocol < 1:
+        raise ValueError(f"save: expected a pickle_protocol of 1 or more, in which storages can be named, got {pickle_protocol}")
+    plain = pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization
+    error = None
+    if plain:
         try:
-            save_objects(obj, f)
-        except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
-            raise error from second
-        warnings.warn(f"{error}.  It was pickled by Python instead: load() refuses such a file; PyTorch and "
-                      "argand.serialization.load_objects() read it, and run what it names", stacklevel=2)
+            if hasattr(f, "write"):
+                return _C._save_to_file(obj, f.write)
+            return _C._save_to_path(obj, os.fsdecode(f))
+        except ValueError as no_data:  # which is seen before anything is written
+            error = no_data
+    from ._objects import save as save_objects
+    try:
+        save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization)
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
+        if error is None:
+            raise
+        raise error from second
 
 
 class _Storage:
@@ -71,48 +77,78 @@ def _placed(map_location):
     return lambda location: device
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=True, mmap=None, verify=None, **pickle_load_args):
+def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=None, verify=None, **pickle_load_args):
     """What save() here or torch.save wrote to a path or a binary file; a safetensors file, or the path of
     an index of several (model.safetensors.index.json), is a dict of its tensors.
 
-    Data alone is read, whatever weights_only says; load_objects() is for the rest.  `map_location`: the device, or a dict or
-    function that tells it.  `mmap`: the elements are pages of the file, read when they are first used; for a path alone.  `verify`: whether checksums
-    are compared; if not said, of all that is read, and not of mapped elements, since that would read them all.
+    Data alone is read, with the classes and functions that add_safe_globals() has named; weights_only=False reads any objects and runs
+    what the file names, by the Unpickler of `pickle_module`: for files that you trust.
+    `map_location`: the device, or a dict or function that tells it.  `mmap`: a storage is read when one of its elements is first looked
+    at; for a path alone.  `verify`: whether checksums are compared; if not said, when the elements are read.
     """
+    if weights_only is None:
+        weights_only = pickle_module is None
+    if os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true"):
+        weights_only = True
+    if weights_only and pickle_module is not None:
+        raise RuntimeError("Can not safely load weights when explicit pickle_module is specified")
     if hasattr(f, "read"):
         if mmap:
-            raise ValueError("load: a file can be mapped only if it is given by its path")
+            raise ValueError("load: f must be a string filename in order to use mmap argument")
         source = f.read()
         if not isinstance(source, bytes):
             raise pickle.UnpicklingError(f"load: expected a binary file, got one that reads {type(source).__name__}")
     else:
         source = os.fsdecode(f)
+    arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
+    if not weights_only:
+        from ._unpickling import any_object
+        return _load_by(any_object(pickle_module or pickle, **pickle_load_args), arguments)
     try:
-        return _C._load(source, _placed(map_location), bool(mmap), None if verify is None else bool(verify))
+        return _C._load(*arguments)
     except pickle.UnpicklingError as error:
-        if "is refused: only tensors" not in str(error):
+        refused = re.search(r"the global (.+) is refused: only tensors", str(error))
+        if refused is None:
             raise
-        raise pickle.UnpicklingError(f"{error}; argand.serialization.load_objects() runs what a file names: for files that you "
-                                     "trust") from None
+        from ._serialization_names import named_globals
+        from ._unpickling import named_objects, refusal
+        named = named_globals()
+        if refused[1] not in named:
+            raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
+    return _load_by(named_objects(named), arguments)
+
+
+def _load_by(unpickler, arguments):
+    """Reads PyTorch's two formats by an unpickler of Python's; all others hold data alone."""
+    from ._unpickling import is_legacy, load_archive, load_legacy
+    source, place, _, _ = arguments
+    archive = _C._TorchArchive(*arguments)
+    if archive.is_archive():
+        return load_archive(archive, unpickler)
+    content = source
+    if not isinstance(source, bytes):
+        with open(source, "rb") as file:
+            content = file.read(16)
+            content += file.read() if is_legacy(content) else b""
+    return load_legacy(content, unpickler, place) if is_legacy(content) else _C._load(*arguments)
 
 
 def load_objects(f, map_location=None):
-    """What save() here or torch.save wrote to a path or a binary file, with the objects of Python's in it, such as whole modules
-    (Argand's own).
-
-    Python's unpickler makes them, which imports and calls whatever the file names: only for files that you trust.  load() never
-    does.
-    """
-    from ._objects import load as load_trusted
-    return load_trusted(f.read() if hasattr(f, "read") else os.fsdecode(f), _placed(map_location))
+    """load(f, map_location, weights_only=False) (Argand's own): any objects, for files that you trust."""
+    return load(f, map_location, weights_only=False)
 
 
-def damaged_files():
-    """Paths of mapped files in use that were cut meanwhile: elements that are gone read as 0 (load(mmap=True); Argand's own).
+def _get_layout(name):
+    """The layout of this name, which files hold."""
+    if name != "torch.strided":
+        raise pickle.UnpicklingError(f"load: the layout {name!r:.40}")
+    import argand
+    return argand.strided
 
-    Whoever needs certainty loads without mmap.
-    """
-    return _C._damaged_mappings()
+
+def default_restore_location(storage, location):
+    """The storage where files say that it was: "cpu", "cuda:0"."""
+    return storage.to(device=_C.device(location))
 
 
 __getattr__ = names(__name__, f"{__package__}._serialization_names")

@@ -169,19 +169,21 @@ class UntypedStorage(_Storage):
         """The first `nbytes` bytes of a file, mapped.  shared: what is written goes to the file, which is made or made longer where it
         needs to be; else it goes to memory alone."""
         path = os.fsdecode(filename)
-        if shared:
-            import mmap
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-            try:
-                if os.fstat(descriptor).st_size < nbytes:
-                    os.truncate(descriptor, nbytes)
-                held = over(mmap.mmap(descriptor, nbytes) if nbytes else b"")
-            finally:
-                os.close(descriptor)
-        else:
-            held = _C._map_file(path)[:nbytes] if nbytes else over(b"")
-        if len(held) < nbytes:
-            raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {path}, which has {len(held)}")
+        import mmap
+        import stat
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY | os.O_NONBLOCK, 0o666)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise RuntimeError(f"UntypedStorage.from_file: expected a regular file, got {path}")
+            if status.st_size < nbytes:
+                if not shared:
+                    raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {path}, which has {status.st_size}")
+                os.truncate(descriptor, nbytes)
+            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
+            held = over(mmap.mmap(descriptor, nbytes, access=access) if nbytes else b"")
+        finally:
+            os.close(descriptor)
         storage = UntypedStorage(held)
         storage._bytes = held
         storage.filename = path
@@ -253,6 +255,13 @@ class TypedStorage(_Storage):
             self._elements = _C.tensor(list(args[0]), dtype=dtype, device=device)
         else:
             self._elements = _C.empty(args[0] if args else 0, dtype=dtype, device=device)
+
+    @classmethod
+    def over(cls, elements):
+        """The storage of a tensor of one dimension, which is all of it; none of its elements is looked at."""
+        storage = cls.__new__(cls)
+        storage._elements = elements
+        return storage
 
     def _like(self, elements):
         return TypedStorage(wrap_storage=UntypedStorage(elements), dtype=elements.dtype)

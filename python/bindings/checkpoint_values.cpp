@@ -1,3 +1,4 @@
+#include <map>
 #include <unordered_map>
 
 #include "argand/exec/invoke.h"
@@ -36,6 +37,23 @@ void check(int status) {
   if (status != 0) throw nb::python_error();
 }
 
+// Python's hashes of numbers and tuples are known to everybody, and a dict whose keys have one hash takes quadratic
+// time. More than chance can bring are refused: of numbers of 64 bits, fewer than a hundred share one.
+class KeyHashes {
+ public:
+  void add(nb::handle key) {
+    if (PyUnicode_CheckExact(key.ptr()) || PyBytes_CheckExact(key.ptr())) return;  // seeded in each process
+    const Py_hash_t hash = PyObject_Hash(key.ptr());
+    if (hash == -1) throw nb::python_error();
+    ARGAND_CHECK(ValueError, ++counts_[hash] <= kMost, "load: more than ", kMost,
+                 " keys of one dict or set have the hash ", hash);
+  }
+
+ private:
+  static constexpr int kMost = 128;
+  std::map<Py_hash_t, int> counts_;
+};
+
 class ToPython {
  public:
   nb::object convert(const Value& v) {
@@ -61,9 +79,19 @@ class ToPython {
     return out;
   }
   nb::object dict(const Value& v, nb::object out) {
-    for (size_t i = 0; i < v.size(); ++i)
-      check(PyObject_SetItem(out.ptr(), convert(v.key(i)).ptr(), convert(v.value(i)).ptr()));
+    KeyHashes hashes;
+    for (size_t i = 0; i < v.size(); ++i) {
+      const nb::object key = convert(v.key(i));
+      hashes.add(key);
+      check(PyObject_SetItem(out.ptr(), key.ptr(), convert(v.value(i)).ptr()));
+    }
     return with_attributes(v, std::move(out));
+  }
+  nb::object set(const Value& v, PyObject* (*make)(PyObject*)) {
+    const nb::object elements = list(v);
+    KeyHashes hashes;
+    for (const nb::handle element : elements) hashes.add(element);
+    return owned(make(elements.ptr()));
   }
   nb::object with_attributes(const Value& v, nb::object out) {
     if (v.attributes().is_dict()) out.attr("__dict__").attr("update")(convert(v.attributes()));
@@ -99,9 +127,9 @@ class ToPython {
       case Kind::kTuple:
         return owned(PyList_AsTuple(list(v).ptr()));
       case Kind::kSet:
-        return owned(PySet_New(list(v).ptr()));
+        return set(v, PySet_New);
       case Kind::kFrozenSet:
-        return owned(PyFrozenSet_New(list(v).ptr()));
+        return set(v, PyFrozenSet_New);
       case Kind::kSlice:
         return owned(PySlice_New(convert(v[0]).ptr(), convert(v[1]).ptr(), convert(v[2]).ptr()));
       case Kind::kRange:

@@ -11,8 +11,8 @@
 #include "argand/io/checkpoint_folder.h"
 #include "argand/io/format_error.h"
 #include "argand/io/load.h"
-#include "argand/io/mapped_file.h"
-#include "argand/ops/create/blob.h"
+#include "argand/io/torch_archive.h"
+#include "bindings/constants.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -22,7 +22,9 @@ namespace argand::python {
 void raise_os_error(const io::FileError& e) {
   const nb::object type = nb::borrow(PyExc_OSError);
   const bool none = dynamic_cast<const io::NoCheckpoint*>(&e) != nullptr;
-  const nb::object error = type(e.code(), none ? e.msg() : std::generic_category().message(e.code()), e.path());
+  const auto path = static_cast<Py_ssize_t>(e.path().size());
+  const nb::object error = type(e.code(), none ? e.msg() : std::generic_category().message(e.code()),
+                                nb::steal(PyUnicode_DecodeFSDefaultAndSize(e.path().data(), path)));
   if (e.space()) {
     error.attr("bytes_needed") = e.space()->needed;
     error.attr("bytes_free") = e.space()->free;
@@ -31,7 +33,7 @@ void raise_os_error(const io::FileError& e) {
 }
 
 void raise_unpickling_error(const char* what) {
-  PyErr_SetString(nb::module_::import_("pickle").attr("UnpicklingError").ptr(), what);
+  set_error(nb::module_::import_("pickle").attr("UnpicklingError").ptr(), what);
 }
 
 namespace {
@@ -41,6 +43,13 @@ std::string text_of(nb::handle text) {
   const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
   if (!data) throw nb::python_error();
   return {data, static_cast<size_t>(size)};
+}
+
+// A path is any bytes.
+std::string path_of(nb::handle text) {
+  const nb::object bytes = nb::steal(PyUnicode_EncodeFSDefault(text.ptr()));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
 // Runs `f` of Python's from C++ code that does not hold the lock.
@@ -64,6 +73,19 @@ io::LoadOptions options_of(nb::handle place) {
   return options;
 }
 
+// What Python does not take (a text with a code point that is none, keys that collide) is wrong in the file.
+nb::object objects_of(const io::Value& value) {
+  try {
+    return to_python(value);
+  } catch (const ValueError& e) {
+    raise_unpickling_error(e.what());
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError) && !e.matches(PyExc_ValueError) && !e.matches(PyExc_AttributeError)) throw;
+    raise_unpickling_error(str("load: ", e.what()).c_str());
+  }
+  throw nb::python_error();
+}
+
 // `source`: a path, or bytes.
 nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) {
   io::LoadOptions options = options_of(place);
@@ -72,7 +94,7 @@ nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bo
   return translated([&] {
     const io::Value value = [&] {
       if (nb::isinstance<nb::str>(source)) {
-        const std::string path = text_of(source);
+        const std::string path = path_of(source);
         const NoGil no_gil;
         return io::load(path, options);
       }
@@ -81,14 +103,56 @@ nb::object load(nb::handle source, nb::handle place, bool mmap, std::optional<bo
       const NoGil no_gil;
       return io::load(memory, options);
     }();
-    return to_python(value);
+    return objects_of(value);
   });
 }
+
+// An archive of torch.save whose pickle Python reads.
+class Archive {
+ public:
+  Archive(nb::handle source, nb::handle place, bool mmap, std::optional<bool> verify) : bytes_(nb::borrow(source)) {
+    io::LoadOptions options = options_of(place);
+    options.mmap = mmap;
+    options.verify = verify;
+    translated([&] {
+      if (nb::isinstance<nb::str>(source)) {
+        source_ = std::make_unique<io::InputFile>(path_of(source));
+      } else {
+        const nb::bytes bytes = nb::cast<nb::bytes>(source);
+        source_ = std::make_unique<io::MemorySource>("file object", std::string_view{bytes.c_str(), bytes.size()});
+      }
+      if (io::ZipDirectory::begins(*source_)) archive_ = std::make_unique<io::TorchArchive>(*source_, options);
+      return 0;
+    });
+  }
+  bool is_archive() const { return archive_ && !archive_->is_script(); }
+  nb::bytes pickle() const {
+    const std::string text = translated([&] { return archive_->pickle(); });
+    return nb::bytes(text.data(), text.size());
+  }
+  // The elements of a storage; of its bytes where `dtype` is None.
+  nb::object storage(const std::string& key, nb::handle dtype, int64_t numel, const std::string& location) const {
+    io::StorageRequest request{.key = key, .location = location, .numel = numel};
+    request.untyped = dtype.is_none();
+    if (!request.untyped) request.dtype = *as_dtype(dtype.ptr());
+    const Tensor t = translated([&] {
+      ARGAND_CHECK(ValueError, numel >= 0 && numel <= source_->size(), "load: a storage of ", numel, " elements");
+      const NoGil no_gil;
+      return archive_->storage(request);
+    });
+    return nb::steal(wrap(t));
+  }
+
+ private:
+  const nb::object bytes_;  // a path, or what the source reads
+  std::unique_ptr<io::ByteSource> source_;
+  std::unique_ptr<io::TorchArchive> archive_;
+};
 
 void save_to_path(nb::handle object, nb::str path) {
   translated([&] {
     const io::Value value = from_python(object);
-    const std::string to = text_of(path);
+    const std::string to = path_of(path);
     const NoGil no_gil;
     io::save_torch(to, value);
     return 0;
@@ -125,7 +189,7 @@ auto unlocked(F&& f) {
 }
 
 struct Folder {
-  Folder(nb::str path, int64_t keep) : folder(std::make_unique<io::CheckpointFolder>(text_of(path), keep)) {}
+  Folder(nb::str path, int64_t keep) : folder(std::make_unique<io::CheckpointFolder>(path_of(path), keep)) {}
   Folder(Folder&&) = default;
   ~Folder() {
     const NoGil no_gil;
@@ -165,7 +229,7 @@ void add_checkpoint_folder(nb::module_& module) {
             const auto loaded = unlocked([&] { return f.folder->load_latest(options); });
             nb::list skipped;
             for (const io::SkippedFile& file : loaded.skipped) skipped.append(nb::make_tuple(file.path, file.reason));
-            return nb::make_tuple(to_python(loaded.value), loaded.step, loaded.path, nb::tuple(skipped));
+            return nb::make_tuple(objects_of(loaded.value), loaded.step, loaded.path, nb::tuple(skipped));
           },
           nb::arg("place").none());
 }
@@ -175,12 +239,13 @@ void add_checkpoint_folder(nb::module_& module) {
 void add_checkpoints(nb::module_& module) {
   add_checkpoint_folder(module);
   module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify").none());
-  module.def("_map_file", [](const std::string& path) {
-    const auto map = io::MappedFile::map(io::InputFile(path));
-    return from_blob(
-        map->data(), {map->size()}, [map](void*) {}, TensorOptions(kByte));
-  });
-  module.def("_damaged_mappings", &io::MappedFile::all_damaged);
+  nb::class_<Archive>(module, "_TorchArchive")
+      .def(nb::init<nb::handle, nb::handle, bool, std::optional<bool>>(), nb::arg("source"), nb::arg("place").none(),
+           nb::arg("mmap"), nb::arg("verify").none())
+      .def("is_archive", &Archive::is_archive)
+      .def("pickle", &Archive::pickle)
+      .def("storage", &Archive::storage, nb::arg("key"), nb::arg("dtype").none(), nb::arg("numel"),
+           nb::arg("location"));
   module.def("_save_to_path", save_to_path, nb::arg("object").none(), nb::arg("path"));
   module.def("_save_to_file", save_to_file, nb::arg("object").none(), nb::arg("write"));
 }

@@ -49,6 +49,7 @@ class RecordingVfs final : public Vfs {
   }
   int open(const char* path) override { return real_.open(path); }
   int status(int fd, struct stat& out) override { return real_.status(fd, out); }
+  int duplicate(int fd) override { return real_.duplicate(fd); }
   ssize_t pread(int fd, void* out, size_t count, int64_t at) override { return real_.pread(fd, out, count, at); }
   int copy_mode(int fd, const char* path) override { return real_.copy_mode(fd, path); }
   int allocate(int fd, int64_t size) override { return real_.allocate(fd, size); }

@@ -23,8 +23,8 @@ from seeds import SEEDS
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CORPUS = ROOT / "tests/fuzz/corpus"
 READERS = [f"argand/io/{name}" for name in (
-    "cifar", "decimal", "file", "gzip", "idx", "mapped_file", "pickle", "pickle_writer", "safetensors", "safetensors_header", "tar",
-    "text", "torch_file", "torch_legacy", "torch_names", "torch_storage", "utf8", "value", "vfs", "zip")] + [
+    "cifar", "decimal", "file", "gzip", "idx", "pickle", "pickle_writer", "safetensors", "safetensors_header", "tar",
+    "text", "torch_archive", "torch_file", "torch_legacy", "torch_names", "torch_storage", "utf8", "value", "vfs", "zip")] + [
         f"argand/vision/{name}" for name in ("image", "jpeg", "png")]
 JUDGES = [str(path.relative_to(ROOT).with_suffix("")) for path in sorted((ROOT / "tests/fuzz").glob("*.cpp")) if path.stem != "main"]
 # Stacks of calls that returned are not kept: with exceptions that takes half of the time.

@@ -79,6 +79,13 @@ class RNNBase(Module):
     def _flat_weights(self):
         return [getattr(self, name) for name in self._flat_weights_names]
 
+    def __getstate__(self):
+        # PyTorch keeps the weights in lists, too, and a module that it loads must have them.
+        return {**self.__dict__, "_flat_weights_names": self._flat_weights_names, "_flat_weights": self._flat_weights}
+
+    def __setstate__(self, state):
+        super().__setstate__({k: v for k, v in state.items() if k not in ("_flat_weights_names", "_flat_weights")})
+
     @property
     def all_weights(self):
         """The weights of each layer and direction, in lists."""

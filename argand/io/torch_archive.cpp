@@ -1,0 +1,91 @@
+#include "argand/io/torch_archive.h"
+
+#include <algorithm>
+
+#include "argand/io/format_error.h"
+#include "argand/io/utf8.h"
+
+namespace argand::io {
+
+namespace {
+
+constexpr int64_t kNewestVersion = 10;
+
+bool is_number(std::string_view text, size_t max_digits) {
+  return !text.empty() && text.size() <= max_digits &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Of a storage: a number, which PyTorch 1.5 and before took from its address, or another name without folders.
+bool is_key(std::string_view text) {
+  return !text.empty() && text.find('/') == std::string_view::npos && text != "." && text != "..";
+}
+
+// Only under these folders does an archive of TorchScript have files of any name; they are not read.
+bool is_script_file(std::string_view name) {
+  return name == "constants.pkl" || name.substr(0, 5) == "code/" || name.substr(0, 10) == "constants/" ||
+         name.substr(0, 6) == "extra/";
+}
+
+ZipDirectory::Allow allowed(std::string_view name) {
+  using Allow = ZipDirectory::Allow;
+  for (const std::string_view known :
+       {"data.pkl", "version", "byteorder", ".data/serialization_id", ".format_version", ".storage_alignment"})
+    if (name == known) return Allow::kStored;
+  if (name.substr(0, 5) == "data/") return is_key(name.substr(5)) ? Allow::kStored : Allow::kNo;
+  if (!is_script_file(name) || name.back() == '/' || name.find("//") != std::string_view::npos) return Allow::kNo;
+  for (size_t at = 0; at != std::string_view::npos; at = name.find('/', at + 1))
+    if (name.substr(at, 4) == "/../" || name.substr(at) == "/..") return Allow::kNo;
+  return Allow::kUnread;
+}
+
+bool is_big_endian(const ZipDirectory& zip) {
+  const ZipMember* member = zip.find("byteorder");
+  if (!member) return false;  // from before the record was written
+  const std::string order = zip.read(*member, 64);
+  if (order != "little" && order != "big") zip.fail(*member, 0, "an unknown byte order");
+  return order == "big";
+}
+
+void check_version(const ZipDirectory& zip) {
+  const ZipMember* member = zip.find("version");
+  if (!member) throw FormatError(zip.source().path(), "version", 0, "there is no such record");
+  std::string text = zip.read(*member, 64);
+  if (!text.empty() && text.back() == '\n') text.pop_back();
+  if (!is_number(text, 6) || std::stoll(text) < 1) zip.fail(*member, 0, "expected a number");
+  if (std::stoll(text) > kNewestVersion)
+    zip.fail(*member, 0, str("the format's version is ", text, "; up to ", kNewestVersion, " are read"));
+}
+
+}  // namespace
+
+TorchArchive::TorchArchive(const ByteSource& source, LoadOptions options)
+    : options_(std::move(options)), zip_(source, options_.max_tensors + 64, allowed) {
+  for (const ZipMember& m : zip_.members())
+    if (!is_script() && is_script_file(m.name)) zip_.fail(m, 0, "not a name that is read");
+  if (!zip_.find("data.pkl")) throw FormatError(source.path(), "data.pkl", 0, "there is no such record");
+  check_version(zip_);
+  big_ = is_big_endian(zip_);
+  if (const auto* file = dynamic_cast<const InputFile*>(&source); file && options_.mmap) file_ = file->kept_open();
+}
+
+std::string TorchArchive::pickle() const { return zip_.read(*zip_.find("data.pkl"), source().size()); }
+
+Tensor TorchArchive::storage(const StorageRequest& request) const {
+  const ZipMember* member = zip_.find("data/" + request.key);
+  ARGAND_CHECK(ValueError, member, "there is no record data/", request.key.substr(0, 20));
+  const int64_t bytes = request.numel * element_size(request.dtype);
+  ARGAND_CHECK(ValueError, bytes == member->size, "storage ", request.key.substr(0, 20), " has ", request.numel,
+               " elements, ", bytes, " bytes; its record has ", member->size);
+  const Device device = place_of(request, options_);
+  const bool verify = options_.verify.value_or(true);
+  if (file_ && device.is_cpu() && bytes > 0) {
+    if (options_.verify.value_or(false)) zip_.verify(*member);
+    return late_storage(request, big_, [file = file_, member = *member, verify](void* out, size_t) {
+      read_member(*file, member, out, verify);
+    });
+  }
+  return read_storage(request, device, big_, [&](void* out, size_t) { zip_.read(*member, out, verify); });
+}
+
+}  // namespace argand::io

@@ -1,0 +1,357 @@
+"""Files of torch.save read by an unpickler of Python's: objects of any class, or of those that the program has named.
+
+The archive itself is read by C++ (argand/io/torch_archive.h), whichever unpickler reads its pickle.
+"""
+import collections
+import io
+import pickle
+import pickletools
+import struct
+
+from . import _C
+from ._objects import DTYPES
+from .storage import TypedStorage, UntypedStorage
+
+_MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # what the format before PyTorch 1.6 begins with
+_PROTOCOL = 1001
+
+
+def _storage_type(module, name):
+    """The type of a storage that a pickle names, as its dtype; UntypedStorage has none."""
+    if module in ("torch", "torch.storage", "torch.cuda", "argand.storage", "argand._objects") and (name in DTYPES or name == "UntypedStorage"):
+        return StorageType(DTYPES.get(name))
+    return None
+
+
+class StorageType:
+    """The type of a storage in a pickle."""
+
+    def __init__(self, dtype):
+        self.dtype = dtype
+
+    def over(self, tensor):
+        """A storage of this type over a tensor of one dimension."""
+        if self.dtype is None:
+            storage = UntypedStorage(tensor)
+            storage._bytes = tensor
+            return storage
+        return TypedStorage.over(tensor)
+
+
+def ours(module):
+    """The module of this package that PyTorch's of this name is here."""
+    first, dot, rest = module.partition(".")
+    return f"{__package__}{dot}{rest}" if first == "torch" else module
+
+
+def torchs(name):
+    """The name in PyTorch of a name in this package."""
+    first, dot, rest = name.partition(".")
+    return f"torch{dot}{rest}" if first == __package__ else name
+
+
+def any_object(pickle_module=pickle, **arguments):
+    """An unpickler that imports and calls what a file names; `pickle_module` has the class that it is made of."""
+    class Unpickler(pickle_module.Unpickler):
+        def __init__(self, file, persistent_load):
+            super().__init__(file, **{"encoding": "utf-8", **arguments})
+            if persistent_load is not None:
+                self.persistent_load = persistent_load
+
+        def find_class(self, module, name):
+            found = _storage_type(module, name)
+            return super().find_class(ours(module), name) if found is None else found
+    return Unpickler
+
+
+# ---- archives
+
+
+def load_archive(archive, unpickler):
+    """The value in a C++ archive."""
+    known = {}
+
+    def persistent_load(pid):
+        _, kind, key, location, numel = pid[:5]
+        if key not in known:
+            known[key] = kind.over(archive.storage(key, kind.dtype, numel, location))
+        return known[key]
+    return unpickler(io.BytesIO(archive.pickle()), persistent_load).load()
+
+
+# ---- the format before 1.6
+
+
+def is_legacy(content):
+    """Whether the bytes begin as a file of that format does."""
+    return content.startswith(_MAGIC)
+
+
+class _Legacy:
+    """Pickles one after the other, then the elements of the storages that they name."""
+
+    def __init__(self, content, unpickler, place):
+        self.file, self.unpickler, self.place = io.BytesIO(content), unpickler, place
+        self.left = len(content)
+        self.storages = {}  # (storage, its elements in memory of the CPU, its location)
+
+    def load(self):
+        self.file.seek(len(_MAGIC))
+        if self._next(None) != _PROTOCOL:
+            raise pickle.UnpicklingError(f"load: expected protocol {_PROTOCOL} of the format before PyTorch 1.6")
+        self._next(None)  # facts about the machine
+        value = self._next(self._persistent)
+        for key in self._next(None):
+            self._fill(key)
+        return value
+
+    def _next(self, persistent_load):
+        return self.unpickler(self.file, persistent_load).load()
+
+    def _persistent(self, pid):
+        if pid[0] == "module":  # and its source, which is of no use
+            return pid[1]
+        _, kind, key, location, numel, *view = pid
+        if key not in self.storages:
+            nbytes = numel * (kind.dtype or _C.uint8).itemsize
+            if not 0 <= nbytes <= self.left:
+                raise pickle.UnpicklingError(f"load: storage {key!r:.50} has {numel} elements; the file has {self.left} bytes left")
+            self.left -= nbytes
+            location = self.place(location) if self.place else location
+            elements = _C.empty(numel, dtype=kind.dtype or _C.uint8, device=location)
+            self.storages[key] = kind.over(elements), elements, kind
+        storage, elements, kind = self.storages[key]
+        if view and view[0] is not None:
+            _, offset, size = view[0]
+            return kind.over(elements[offset:offset + size])
+        return storage
+
+    def _fill(self, key):
+        _, elements, kind = self.storages[key]
+        numel = struct.unpack("<q", self._read(8))[0]
+        if numel != elements.numel():
+            raise pickle.UnpicklingError(f"load: expected {elements.numel()} elements of storage {key!r:.50}, got {numel}")
+        content = self._read(elements.nbytes)
+        if content and not elements.is_meta:
+            elements.copy_(_C._from_bytes(content, kind.dtype or _C.uint8))
+
+    def _read(self, count):
+        content = self.file.read(count)
+        if len(content) != count:
+            raise pickle.UnpicklingError("load: the file is cut: a storage lacks elements")
+        return content
+
+
+def load_legacy(content, unpickler, place):
+    """The value in a file of that format; storages go where place(where they were) says, if there is one."""
+    return _Legacy(content, unpickler, place).load()
+
+
+def globals_in(archive):
+    """What the pickle of an archive names, as "module.name", without storages' types."""
+    found = {}
+    for opcode, argument, _ in pickletools.genops(archive.pickle()):
+        if opcode.name == "GLOBAL":
+            module, name = argument.split(" ", 1)
+            if _storage_type(module, name) is None:
+                found[f"{module}.{name}"] = None
+    return list(found)
+
+
+# ---- with classes and functions that the program has named
+
+_OrderedDict = collections.OrderedDict
+
+
+def _call_of(name, *checks):
+    def check(function):
+        def call(*arguments):
+            if len(arguments) > len(checks) or not all(isinstance(a, c) for a, c in zip(arguments, checks)):
+                raise pickle.UnpicklingError(f"load: a call of {name} with {[type(a).__name__ for a in arguments]}")
+            return function(*arguments)
+        return call
+    return check
+
+
+def _known():
+    """{name in a pickle: (what it is here, what a call of it does or None)}: those that the reader of data knows, too."""
+    import builtins
+
+    from . import _tensor, _utils, serialization
+    number = (int, float)
+    sequence = (list, tuple)
+    calls = {
+        "builtins.set": (set, _call_of("set", sequence)(set)),
+        "builtins.frozenset": (frozenset, _call_of("frozenset", sequence)(frozenset)),
+        "builtins.complex": (complex, _call_of("complex", number, number)(complex)),
+        "builtins.slice": (slice, _call_of("slice", object, object, object)(slice)),
+        "builtins.range": (range, _call_of("range", int, int, int)(range)),
+        "builtins.bytearray": (bytearray, _call_of("bytearray", bytes)(bytearray)),
+        "builtins.bytes": (bytes, _call_of("bytes", bytes)(bytes)),
+        "_codecs.encode": (_encode, _call_of("_codecs.encode", str, str)(_encode)),
+        "collections.OrderedDict": (_OrderedDict, _call_of("OrderedDict", sequence)(_OrderedDict)),
+        "collections.Counter": (collections.Counter, _call_of("Counter", dict)(collections.Counter)),
+        "collections.defaultdict": (collections.defaultdict, _call_of("defaultdict", (type, type(None)))(collections.defaultdict)),
+        "torch.Size": (_C.Size, _call_of("torch.Size", sequence)(_C.Size)),
+        "torch.device": (_C.device, _call_of("torch.device", (str,), int)(_C.device)),
+        "torch.Tensor": (_C.Tensor, None),
+        "torch.nn.parameter.Parameter": (_utils.Parameter, None),
+        "torch.serialization._get_layout": (serialization._get_layout, serialization._get_layout),
+        "torch._tensor._rebuild_from_type_v2": (_tensor._rebuild_from_type_v2, None),  # of a known function alone: see reduce
+    }
+    for name in ("int", "float", "bool", "str", "list", "dict", "tuple"):  # what a defaultdict makes
+        calls["builtins." + name] = getattr(builtins, name), None
+    for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter", "_rebuild_parameter_with_state",
+                 "_rebuild_meta_tensor_no_storage"):
+        calls["torch._utils." + name] = (getattr(_utils, name),) * 2
+    for dtype in DTYPES.values():
+        calls[repr(dtype)] = dtype, None
+    return calls
+
+
+def _encode(text, encoding):
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"load: a text in {encoding!r:.20}")
+    return text.encode(encoding)
+
+
+_PYTHON_2 = {"__builtin__": "builtins"}
+_MOST_OF_ONE_HASH = 128
+
+
+class NamedObjects(pickle._Unpickler):
+    """The unpickler of Python's text, with the opcodes of protocol 2 that torch.save writes, for data and what a program has named.
+
+    Only what is allowed is called, made or given a state: no attribute of any other object is set.
+    """
+
+    dispatch = {opcode[0]: pickle._Unpickler.dispatch[opcode[0]] for opcode in (
+        pickle.PROTO, pickle.NONE, pickle.NEWTRUE, pickle.NEWFALSE, pickle.BININT, pickle.BININT1, pickle.BININT2, pickle.LONG1,
+        pickle.BINFLOAT, pickle.BINUNICODE, pickle.BINSTRING, pickle.SHORT_BINSTRING, pickle.EMPTY_LIST, pickle.EMPTY_DICT, pickle.EMPTY_TUPLE,
+        pickle.TUPLE, pickle.TUPLE1, pickle.TUPLE2, pickle.TUPLE3, pickle.MARK, pickle.APPEND, pickle.APPENDS, pickle.SETITEM,
+        pickle.SETITEMS, pickle.BINPUT, pickle.LONG_BINPUT, pickle.BINGET, pickle.LONG_BINGET, pickle.GLOBAL, pickle.BINPERSID,
+        pickle.STOP)}
+
+    def __init__(self, file, persistent_load, named):
+        super().__init__(file, encoding="utf-8")
+        self.named, self.known, self.storage_of = named, _known(), persistent_load
+        self.callable = {id(value): call for value, call in self.known.values() if call is not None}
+        self.callable.update((id(value), value) for value in named.values())
+        self.classes = {value for value in named.values() if isinstance(value, type)}
+        self.hashes = {}
+
+    def load(self):
+        try:
+            return super().load()
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, EOFError, OverflowError, struct.error) as error:
+            raise pickle.UnpicklingError(f"load: the file is no valid checkpoint: {type(error).__name__}: {error}") from error
+
+    def persistent_load(self, pid):
+        if self.storage_of is None or not (isinstance(pid, tuple) and 5 <= len(pid) <= 6 and pid[0] == "storage"
+                                           and isinstance(pid[1], StorageType) and isinstance(pid[4], int)):
+            raise pickle.UnpicklingError("load: a persistent id that is no storage")
+        return self.storage_of(pid)
+
+    def find_class(self, module, name):
+        full = f"{_PYTHON_2.get(module, module)}.{name}"
+        found = _storage_type(module, name)
+        if found is not None:
+            return found
+        if torchs(full) in self.named:
+            return self.named[torchs(full)]
+        if full not in self.known:
+            raise pickle.UnpicklingError(refusal(full))
+        return self.known[full][0]
+
+    def load_reduce(self):
+        arguments, function = self.stack.pop(), self.stack.pop()
+        if type(arguments) is not tuple:
+            raise pickle.UnpicklingError(f"load: arguments that are a {type(arguments).__name__}")
+        if function is self.known["torch._tensor._rebuild_from_type_v2"][0]:
+            made_by, cls, *rest = arguments
+            if id(made_by) not in self.callable or not self._may_be_made(cls):
+                raise pickle.UnpicklingError(f"load: a tensor made by {made_by!r:.60}")
+            self.stack.append(function(self.callable[id(made_by)], cls, *rest))
+            return
+        call = self.callable.get(id(function))
+        if call is None:
+            raise pickle.UnpicklingError(f"load: a call of {function!r:.80}")
+        self.stack.append(call(*arguments))
+    dispatch[pickle.REDUCE[0]] = load_reduce
+
+    def _may_be_made(self, cls):
+        return isinstance(cls, type) and (cls in self.classes or cls in (_C.Tensor, self.known["torch.nn.parameter.Parameter"][0]))
+
+    def load_newobj(self):
+        arguments, cls = self.stack.pop(), self.stack.pop()
+        if not isinstance(cls, type) or cls not in self.classes and cls not in (_OrderedDict, collections.Counter):
+            raise pickle.UnpicklingError(f"load: an object of {cls!r:.80}")
+        self.stack.append(cls.__new__(cls, *arguments))
+    dispatch[pickle.NEWOBJ[0]] = load_newobj
+
+    def load_build(self):
+        state, target = self.stack.pop(), self.stack[-1]
+        cls = type(target)
+        if cls not in self.classes and cls not in (_OrderedDict, collections.Counter):
+            raise pickle.UnpicklingError(f"load: a state is given to a {cls.__name__}")
+        if hasattr(cls, "__setstate__"):  # the class's: an attribute that the file has set is none
+            cls.__setstate__(target, state)
+            return
+        state, slots = state if isinstance(state, tuple) and len(state) == 2 else (state, None)
+        if state:
+            target.__dict__.update(state)
+        for name, value in (slots or {}).items():
+            setattr(target, name, value)
+    dispatch[pickle.BUILD[0]] = load_build
+
+    def _check_keys(self, target, keys):
+        if type(target) not in (dict, _OrderedDict, collections.Counter, collections.defaultdict) and type(target) not in self.classes:
+            raise pickle.UnpicklingError(f"load: a key is set in a {type(target).__name__}")
+        for key in keys:
+            if type(key) not in (str, bytes):  # of all others the hash is known to everybody
+                _, counts = self.hashes.setdefault(id(target), (target, collections.Counter()))
+                counts[hash(key)] += 1
+                if counts[hash(key)] > _MOST_OF_ONE_HASH:
+                    raise pickle.UnpicklingError(f"load: more than {_MOST_OF_ONE_HASH} keys of one dict have the hash {hash(key)}")
+
+    def load_setitem(self):
+        self._check_keys(self.stack[-3], self.stack[-2:-1])
+        super().load_setitem()
+    dispatch[pickle.SETITEM[0]] = load_setitem
+
+    def load_setitems(self):
+        self._check_keys(self.metastack[-1][-1], self.stack[::2])
+        super().load_setitems()
+    dispatch[pickle.SETITEMS[0]] = load_setitems
+
+    def _check_list(self, target):
+        if type(target) is not list and type(target) not in self.classes:
+            raise pickle.UnpicklingError(f"load: elements are appended to a {type(target).__name__}")
+
+    def load_append(self):
+        self._check_list(self.stack[-2])
+        super().load_append()
+    dispatch[pickle.APPEND[0]] = load_append
+
+    def load_appends(self):
+        self._check_list(self.metastack[-1][-1])
+        super().load_appends()
+    dispatch[pickle.APPENDS[0]] = load_appends
+
+
+def is_known(name):
+    """Whether load() reads this name of a pickle without being told."""
+    module, _, last = name.rpartition(".")
+    return f"{_PYTHON_2.get(module, module)}.{last}" in _known()
+
+
+def refusal(name):
+    """What is said of a name that is not allowed."""
+    return (f"Weights only load failed.  The global {name} is refused: only tensors, arrays, containers and plain values are read, never "
+            "code, and what torch.serialization.add_safe_globals() or safe_globals() has named.  Whoever trusts the file may name it "
+            "there, or pass weights_only=False, which runs what the file names")
+
+
+def named_objects(named):
+    """An unpickler for data and these, by their names in PyTorch."""
+    return lambda file, persistent_load: NamedObjects(file, persistent_load, named)
