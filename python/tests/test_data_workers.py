@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
 import time
 
 import argand as torch
@@ -205,6 +206,115 @@ def test_errors_that_cannot_be_made_again():
         list(DataLoader(Faulty(int), 2, num_workers=1, collate_fn=lambda batch: lambda: 1))
     with pytest.raises(ZeroDivisionError, match="in DataLoader worker process"):
         list(DataLoader(Faulty(int), 2, num_workers=1, worker_init_fn=lambda i: 1 / 0))
+
+
+class Two(Exception):
+    def __init__(self, a, b):
+        super().__init__(f"needs both {a} and {b}")
+
+
+class KeywordOnly(Exception):
+    def __init__(self, *, error):
+        self.error = error
+
+    def __str__(self):
+        return f"keyword says {self.error}"
+
+
+class Picky(Exception):
+    def __init__(self, **kw):
+        super().__init__("picky about %(error)s" % kw)
+
+
+class Messenger(Exception):
+    message = "of the class"
+
+    def __init__(self, message):
+        super().__init__(message)
+        self.message = message
+
+
+class Returns(Exception):
+    def __new__(cls, *arguments):
+        return super().__new__(cls) if arguments == (1,) else 7
+
+
+@pytest.mark.parametrize("error, arrives", [
+    (lambda: Two(1, "zwei"), RuntimeError), (lambda: KeywordOnly(error="ouch"), RuntimeError), (lambda: Picky(error="tea"), RuntimeError),
+    (lambda: subprocess.CalledProcessError(7, ["decode", "clip.wav"]), RuntimeError), (lambda: Messenger("said"), Messenger),
+    (lambda: UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), RuntimeError), (lambda: KeyError("missing\nkey"), KeyError),
+    (lambda: Returns(1), RuntimeError), (lambda: MemoryError("no room"), MemoryError)])
+def test_any_error_arrives_and_its_workers_end(error, arrives):
+    """No cycle keeps the iterator, and with it the workers, until garbage is collected: processes that wait for them would hang."""
+    def fail():
+        raise error()
+    data = Faulty(fail)
+    loader = DataLoader(data, 2, num_workers=2)
+    gc.disable()
+    try:
+        with pytest.raises(arrives) as caught:
+            list(loader)
+        text = str(caught.value)
+        assert type(error()).__name__ in text and "in DataLoader worker process 0" in text and "\\n  File" not in text
+        del caught
+        deadline = time.monotonic() + 10
+        while multiprocessing.active_children() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not multiprocessing.active_children()
+    finally:
+        gc.enable()
+    data.what = int
+    assert sum(b.sum().item() for b in loader) == 28
+
+
+class Unreadable:
+    def __reduce__(self):
+        return int, ("no number",)
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_batch_that_cannot_be_unpickled_is_an_error_once(persistent):
+    class Data(Dataset):
+        def __len__(self):
+            return 6
+
+        def __getitem__(self, i):
+            return Unreadable() if i == 2 else i
+    loader = DataLoader(Data(), None, num_workers=2, persistent_workers=persistent)
+    for _ in range(2):
+        iterator, got = iter(loader), []
+        for _ in range(6):
+            try:
+                got.append(next(iterator))
+            except ValueError as error:
+                assert "no number" in str(error)
+                got.append("error")
+        assert got == [0, 1, "error", 3, 4, 5]
+        with pytest.raises(StopIteration):
+            next(iterator)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_stop_iteration_of_a_data_set_is_as_in_pytorch(workers):
+    def stop():
+        raise StopIteration
+    assert [b.tolist() for b in DataLoader(Faulty(stop), 2, num_workers=workers)] == [[0, 1], [2, 3]]
+
+    class Stream(IterableDataset):
+        def __iter__(self):
+            yield 1
+            raise StopIteration
+    with pytest.raises(RuntimeError, match="generator raised StopIteration"):
+        list(DataLoader(Stream(), 2, num_workers=workers))
+
+
+def test_options_that_do_nothing_say_so():
+    with pytest.warns(UserWarning, match="ignore pin_memory_device='cuda'"):
+        DataLoader(Squares(4), pin_memory=True, pin_memory_device="cuda")
+    with pytest.warns(UserWarning, match="will create 1000 worker processes"):
+        DataLoader(Squares(4), num_workers=1000)
+    with pytest.raises(AssertionError, match="timeout"):
+        iter(DataLoader(Squares(4), timeout=3))
 
 
 def test_loading_goes_on_after_an_error():

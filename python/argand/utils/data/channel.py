@@ -98,7 +98,24 @@ def _read(fd, text_size, total):
     for size in sizes:
         buffers.append(memory[start:start + size])
         start += _round_up(size)
-    return pickle.loads(text, buffers=buffers)
+    return _loads(text, buffers=buffers)
+
+
+class Unreadable(Exception):
+    """A message came that cannot be unpickled here; its cause says why."""
+
+    def reraise(self):
+        """Raises the cause, and forgets it."""
+        causes = [self.__cause__]
+        self.__cause__ = None
+        raise causes.pop()
+
+
+def _loads(text, **options):
+    try:
+        return pickle.loads(text, **options)
+    except Exception as error:
+        raise Unreadable from error
 
 
 class Channel:
@@ -151,7 +168,7 @@ class Channel:
             os.close(fd)
 
     def receive(self):
-        """What the other end sent; waits for it.  EOFError if that end is gone."""
+        """What the other end sent; waits for it.  EOFError if that end is gone, Unreadable if it cannot be unpickled."""
         header, fds = b"", array.array("i")
         while len(header) < _HEADER.size:
             part, received, _, _ = socket.recv_fds(self.socket, _HEADER.size - len(header), 1)
@@ -167,7 +184,7 @@ class Channel:
                 if not part:
                     raise EOFError
                 text += part
-            return pickle.loads(text)
+            return _loads(text)
         try:
             return _read(fds[0], text_size, total)
         finally:

@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 from ... import _C
 from ...random import get_rng_state, set_rng_state
 from . import worker
-from .channel import Channel
+from .channel import Channel, Unreadable
 from .collate import default_collate, default_convert
 from .dataset import Dataset, IterableDataset  # noqa: F401 -- for those who look here
 from .pin_memory import pin_memory as pinned
@@ -64,6 +64,7 @@ class DataLoader(Generic[T_co]):
             raise ValueError("prefetch_factor option should be non-negative")
         if persistent_workers and num_workers == 0:
             raise ValueError("persistent_workers option needs num_workers > 0")
+        _warn_of_many(num_workers)
         self.dataset = dataset
         self.num_workers = num_workers
         self.prefetch_factor = prefetch_factor
@@ -111,6 +112,9 @@ class DataLoader(Generic[T_co]):
         self._iterator = None
         self._position = None  # in the pass that was begun last, until it ends: batches given out, generators before it
         self._resumed = None   # where the next pass begins
+        if pin_memory and pin_memory_device:
+            warnings.warn("pin_memory_device is deprecated, the current accelerator will be used as the device,ignore "
+                          f"pin_memory_device={pin_memory_device!r}.", stacklevel=2)
         if pin_memory and not _C.cuda.is_available():
             warnings.warn("'pin_memory' argument is set as true but no accelerator is found, then device pinned memory won't be "
                           "used.", stacklevel=2)
@@ -301,6 +305,8 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader):
         super().__init__(loader)
+        if loader.timeout != 0:
+            raise AssertionError(f"DataLoader: timeout is for workers; expected 0 with num_workers=0, got {loader.timeout}")
         self._fetcher = worker.Fetcher(loader.dataset, *self._fetcher_arguments)
 
     def _next(self):
@@ -314,6 +320,7 @@ class _Worker:
         self.process = process
         self.channel = channel
         self.active = True  # its stream has not ended
+        self.owed = collections.deque()  # (epoch, number) of batches it was asked for and has not sent, in the order of both
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
@@ -378,6 +385,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             w.channel.send((self._epoch, self._sent, index))
         except OSError:
             self._refuse_dead(w)
+        w.owed.append((self._epoch, self._sent))
         self._tasks[self._sent] = w
         self._sent += 1
 
@@ -396,7 +404,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
             # The end of a stream is seen in its turn, so that who makes which batch does not depend on time.
             w.active = w.active and not isinstance(data, worker.End)
             self._ask()
-            if isinstance(data, worker.Failure):
+            if isinstance(data, (worker.Failure, Unreadable)):
                 data.reraise()
             if not isinstance(data, worker.End):
                 return data
@@ -411,10 +419,14 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         """Waits for batches and keeps them."""
         channels = {w.channel: w for w in self._workers}
         for channel in self._wait(list(channels)):
+            w = channels[channel]
             try:
                 epoch, number, data = channel.receive()
             except (EOFError, ConnectionError):
-                self._refuse_dead(channels[channel])
+                self._refuse_dead(w)
+            except Unreadable as error:
+                (epoch, number), data = w.owed[0], error
+            w.owed.popleft()
             if epoch == self._epoch:  # else of a pass that was given up
                 self._done[number] = data
 
@@ -442,6 +454,16 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
     def _shut(self):
         self.is_shut = True
         self._finalizer()
+
+
+def _warn_of_many(workers):
+    """Warns of more workers than there are processors for this process."""
+    most = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or workers
+    if workers > most:
+        warnings.warn(f"This DataLoader will create {workers} worker processes in total. Our suggested max number of worker in current "
+                      f"system is {most}, which is smaller than what this DataLoader is going to create. Please be aware that "
+                      "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid "
+                      "potential slowness/freeze if necessary.", stacklevel=3)
 
 
 def _default_context():

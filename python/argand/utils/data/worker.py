@@ -43,14 +43,18 @@ class Failure:
         return self
 
     def reraise(self):
-        """Raises it."""
-        if self.exc_type is KeyError:
-            raise KeyError(_Text(self.text))
+        """Raises it.  No frame keeps what is raised: else what it has seen, workers too, would live until garbage is collected."""
+        raise self._error() from None
+
+    def _error(self):
+        text = _Text(self.text) if self.exc_type is KeyError else self.text
         try:
-            error = self.exc_type(self.text)
+            if getattr(self.exc_type, "message", None):  # PyTorch's own way for classes that have one
+                return self.exc_type(message=text)
+            error = self.exc_type(text)
         except Exception:  # its constructor wants something else
-            error = RuntimeError(self.text)
-        raise error
+            return RuntimeError(text)
+        return error if isinstance(error, BaseException) else RuntimeError(text)
 
 
 class _Text(str):
