@@ -59,6 +59,31 @@ def test_a_package_is_told_that_its_library_is_not_there(tmp_path):
     assert out.stdout == "False\n", out.stderr
 
 
+def test_torchvision_finds_its_ops(tmp_path):
+    """Its own library does not load; what it would give that library's ops from Python is not given to Argand's, which have it."""
+    package = tmp_path / "torchvision"
+    package.mkdir()
+    (package / "__init__.py").write_text("from . import extension\nfrom . import _autograd_registrations, _meta_registrations, ops\n"
+                                         "from .version import cuda\n")
+    (package / "extension.py").write_text(
+        "import torch\ndef _has_ops(): return False\n"
+        "try:\n    torch.ops.load_library(__file__)\n    def _has_ops(): return True\nexcept OSError: pass\n"
+        "def _assert_has_ops():\n    if not _has_ops(): raise RuntimeError('no ops')\n")
+    registers = "from .extension import _has_ops\nimport torch\nif _has_ops(): torch.library.register_autograd('torchvision::roi_align', None)\n"
+    (package / "_autograd_registrations.py").write_text(registers)
+    (package / "_meta_registrations.py").write_text(registers)
+    (package / "ops.py").write_text("import torch\nfrom .extension import _assert_has_ops\n"
+                                    "def nms(*args):\n    _assert_has_ops()\n    return torch.ops.torchvision.nms(*args)\n")
+    (package / "version.py").write_text("import torch\nfrom .extension import _has_ops\n"
+                                        "cuda = torch.ops.torchvision._cuda_version() if _has_ops() else None\n")
+    (tmp_path / "script.py").write_text(
+        "import torch, torchvision\n"
+        "boxes = torch.tensor([[0.0, 0, 10, 10], [1, 1, 11, 11], [20, 20, 30, 30]])\n"
+        "print(torchvision.ops.nms(boxes, torch.tensor([0.7, 0.9, 0.8]), 0.5).tolist(), torchvision.cuda)\n")
+    out = run("-m", "argand", "script.py", cwd=tmp_path)
+    assert out.stdout == "[1, 2] -1\n", out.stderr
+
+
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
 def test_processes_that_start_anew(tmp_path, method):
     (tmp_path / "script.py").write_text(
