@@ -186,7 +186,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
 @harmless(lib=_STAYS, _stacklevel="sources are not looked for", allow_override="the last one given counts, as in PyTorch")
 def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
     """What gives an op's results for tensors of the device "meta"; the op may be made later."""
-    name = getattr(op, "_name", op)
+    name = op.qualified_name if isinstance(op, _OwnOp) else getattr(op, "_name", op)
 
     def register(function):
         _fakes[name] = function
