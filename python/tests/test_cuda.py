@@ -213,6 +213,31 @@ def test_replays_draw_new_numbers():
     assert torch.equal(replayed(), masks[2])
 
 
+def test_graphed_callables_are_what_they_were():
+    """Values, gradients of arguments and parameters, and training, as without graphs; dropout draws anew."""
+    def make():
+        torch.manual_seed(0)
+        return torch.nn.Sequential(torch.nn.Linear(32, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1)).cuda()
+    plain, captured = make(), torch.cuda.make_graphed_callables(make(), (torch.randn(4, 32, device=CUDA, requires_grad=True),))
+    optimizers = [torch.optim.SGD(net.parameters(), lr=0.1) for net in (plain, captured)]
+    for _ in range(3):
+        x = torch.randn(4, 32, device=CUDA)
+        inputs = [x.clone().requires_grad_() for _ in range(2)]
+        for net, optimizer, given in zip((plain, captured), optimizers, inputs):
+            optimizer.zero_grad()
+            net(given).square().sum().backward()
+            optimizer.step()
+        assert torch.allclose(inputs[0].grad, inputs[1].grad, rtol=1e-4, atol=1e-6)
+        for p, q in zip(plain.parameters(), captured.parameters()):
+            assert torch.allclose(p, q, rtol=1e-4, atol=1e-6)
+    captured.eval()
+    x = torch.randn(7, 32, device=CUDA)
+    assert torch.allclose(captured(x), plain(x), rtol=1e-4, atol=1e-6)
+    drop = torch.cuda.make_graphed_callables(torch.nn.Dropout(0.5).cuda(), (torch.ones(1000, device=CUDA),))
+    ones = torch.ones(1000, device=CUDA)
+    assert not torch.equal(drop(ones).clone(), drop(ones).clone())
+
+
 def test_copies_of_page_locked_memory_are_captured():
     host, back = torch.arange(1000.0).pin_memory(), torch.empty(1000, pin_memory=True)
     x, y = torch.empty(1000, device=CUDA), torch.empty(1000, device=CUDA)

@@ -57,3 +57,46 @@ print(torch.cuda.is_current_stream_capturing())
     lines = out.stdout.splitlines()
     assert len(lines) == 5 and lines[4] == "False", out.stdout + out.stderr
     assert all("while a CUDA graph is being captured" in line for line in lines[:4]), lines
+
+
+def test_graphed_callables(tmp_path):
+    """A module and a function, and what they refuse."""
+    out = run(tmp_path, """
+from torch import nn
+from torch.cuda import make_graphed_callables as graphed
+x = torch.randn(4, 8).cuda()
+net = nn.Sequential(nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 1)).cuda()
+assert graphed(net, (x,)) is net and net[0].weight.grad is None
+net(x + 1).sum().backward()
+print(net[0].weight.grad.shape, net(x).shape, net(x).requires_grad)
+net.eval()
+print(net(torch.randn(2, 8).cuda()).shape)  # as it was before
+f = lambda pair, y: {"sum": pair[0] + pair[1] * y, "mask": pair[0] > 0}
+g, h = graphed((f, nn.Linear(8, 2).cuda()), (((x, x), x.clone().requires_grad_()), (x,)))
+out = g((x, x), x)
+print(sorted(out), out["sum"].requires_grad, out["mask"].dtype, h(x).shape)
+y = x.clone().requires_grad_()
+g((x, x), y)["sum"].sum().backward()
+print(y.grad.shape)
+def refused(call):
+    try: call()
+    except (RuntimeError, TypeError, ValueError) as e: print(e)
+refused(lambda: g((x, x), x[:2]))
+refused(lambda: g((x, x, x), x))
+refused(lambda: graphed(f, ((x, 1), x)))
+refused(lambda: graphed(nn.Linear(8, 2), (x,)))
+hooked = nn.Linear(8, 2).cuda(); hooked.register_forward_hook(lambda *a: None)
+refused(lambda: graphed(hooked, (x,)))
+def cached():
+    with torch.autocast("cuda"): graphed(nn.Linear(8, 2).cuda(), (x,))
+refused(cached)
+""")
+    lines = out.stdout.splitlines()
+    assert lines[:5] == ["torch.Size([8, 8]) torch.Size([4, 1]) True", "torch.Size([2, 1])",
+                         "['mask', 'sum'] False torch.bool torch.Size([4, 2])", "torch.Size([4, 8])",
+                         "a graphed callable: expected argument 2 as it was when it was made, torch.float32 (4, 8) on cuda:0, got "
+                         "torch.float32 (2, 8) on cuda:0"], out.stdout + out.stderr
+    for line, words in zip(lines[5:], ("expected arguments nested as when it was made", "must hold tensors alone, got int",
+                                       "expected arguments and parameters on a GPU, got one on cpu", "expected modules without hooks",
+                                       "use torch.autocast(cache_enabled=False)"), strict=True):
+        assert words in line

@@ -4,12 +4,14 @@ from .._more import storages
 from .._refused import refused, refused_class
 from .._tensor import typed_tensor
 from . import nccl, profiler, sparse  # noqa: F401
+from .graphed import make_graphed_callables  # noqa: F401
 from .random import _generator
 from .streams import index_of
 
 __all__ = ["CudaError", "DeferredCudaCallError", "AcceleratorError", "has_magma", "memory_usage", "utilization", "temperature",
            "power_draw", "clock_rate", "device_memory_used", "list_gpu_processes", "get_sync_debug_mode", "set_sync_debug_mode",
-           "is_tf32_supported", "get_allocator_backend", "get_stream_from_external", "default_generators", "nccl", "profiler", "sparse"]
+           "is_tf32_supported", "get_allocator_backend", "get_stream_from_external", "default_generators", "make_graphed_callables", "nccl",
+           "profiler", "sparse"]
 
 
 class DeferredCudaCallError(Exception):
@@ -143,7 +145,7 @@ __all__ += storages("cuda")
 
 _NOT = "the library manages memory, streams and kernels by itself"
 for _name in ("cudart", "current_blas_handle", "current_solver_handle", "caching_allocator_alloc", "caching_allocator_delete",
-              "caching_allocator_enable", "change_current_allocator", "make_graphed_callables", "use_mem_pool", "jiterator",
+              "caching_allocator_enable", "change_current_allocator", "use_mem_pool", "jiterator",
               "host_memory_stats", "host_memory_stats_as_nested_dict", "reset_peak_host_memory_stats",
               "reset_accumulated_host_memory_stats", "caching_allocator_disabled", "get_per_process_memory_fraction",
               "memory_stats_as_nested_dict"):
