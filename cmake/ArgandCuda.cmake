@@ -10,8 +10,8 @@ list(FILTER cuda_tests INCLUDE REGEX "_test\\.cpp$")
 
 file(GLOB_RECURSE cuda_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/argand/*.cuh)
 # The mathematics that bodies of pointwise ops are written in, the order of elements, recurrent cells, the rules of
-# optimizers, resampling, regions of interest and deformable convolution.
-foreach(name sort_key recurrent_cell step_rules resample_dim resample_taps roi_bins deform_tap math math/airy math/base math/basic math/activation math/composite math/incomplete math/logic math/special math/device)
+# optimizers, resampling, regions of interest, deformable convolution and samples by rejection.
+foreach(name sort_key recurrent_cell rejection step_rules resample_dim resample_taps roi_bins deform_tap math math/airy math/base math/basic math/activation math/composite math/incomplete math/logic math/special math/device)
   list(APPEND cuda_headers argand/kernels/${name}.h)
 endforeach()
 set(embedded ${PROJECT_BINARY_DIR}/cuda/embedded.cpp)  # apart from what generate.py writes

@@ -19,19 +19,24 @@ struct Draw {
     kCauchy,       // median a, scale b
     kLogNormal,    // exp of kNormal
     kKept,         // of bools: false where 16 random bits are below `from`
+    kGamma,        // shapes `chances`; at least a
+    kPoisson,      // means `chances`; NaN for those below 0
+    kBinomial,     // successes of `chances` trials with probabilities `chances_b`
   };
   Kind kind;
   double a = 0, b = 0;
   int64_t from = 0;
   uint64_t range = 0;
-  bool wide = false;              // integers from 64 bits instead of 32
-  const void* chances = nullptr;  // of double beside elements of double, else of float
+  bool wide = false;                // integers from 64 bits instead of 32
+  const void* chances = nullptr;    // of double beside elements of double or for the last three kinds, else of float
+  const void* chances_b = nullptr;  // of double
   // Of kKept: numbers taken by KeepNumbers, after the first `skipped` of each thread, instead of the generator's next.
   const void* state = nullptr;
   uint64_t skipped = 0;
 };
 
-inline constexpr uint64_t kNumbersOfMask = 8;  // that each thread takes for kKept
+inline constexpr uint64_t kNumbersOfMask = 8;        // that each thread takes for kKept
+inline constexpr uint64_t kNumbersOfRejection = 64;  // that each element takes for kGamma, kPoisson and kBinomial
 
 // Dropout with probability p by halves of random numbers: an element is dropped whose 16 bits are below `below`, and
 // the others are multiplied with `scale`, which makes up for exactly that share.

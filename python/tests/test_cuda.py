@@ -213,6 +213,24 @@ def test_replays_draw_new_numbers():
     assert torch.equal(replayed(), masks[2])
 
 
+def test_replays_draw_as_many_numbers_as_they_need():
+    rates, out = torch.full((4096,), 9.9, device=CUDA), torch.empty(4096, device=CUDA)
+    torch.poisson(rates)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out.copy_(torch.poisson(rates))
+
+    def replayed():
+        graph.replay()
+        return out.clone()
+    torch.cuda.manual_seed(11)
+    first, second = replayed(), replayed()
+    assert not torch.equal(first, second)
+    torch.cuda.manual_seed(11)
+    assert torch.equal(torch.poisson(rates), first) and torch.equal(replayed(), second)
+
+
 def test_graphed_callables_are_what_they_were():
     """Values, gradients of arguments and parameters, and training, as without graphs; dropout draws anew."""
     def make():

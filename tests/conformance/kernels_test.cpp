@@ -11,10 +11,6 @@ namespace {
 
 // Ops that have no kernel for GPUs yet.
 constexpr std::string_view kOnCpu[] = {"frexp",
-                                       "_standard_gamma",
-                                       "_sample_dirichlet",
-                                       "poisson",
-                                       "binomial",
                                        "linalg_qr",
                                        "linalg_cholesky_ex",
                                        "_linalg_solve_square",

@@ -1,10 +1,15 @@
-// Ops of a GPU that run on the CPU for want of a kernel draw random numbers from the GPU's generator.  On the pretended
-// GPU too.
+// Where random numbers of a GPU come from: kernels that take as many as they need, and ops that run on the CPU for want
+// of a kernel, on the pretended GPU too.
+#include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "argand/core/cpu_generator.h"
 #include "argand/core/cuda_generator.h"
+#include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+#include "argand/ops/random/args.h"
 #include "tests/cuda/device_fixture.h"
 
 namespace argand {
@@ -12,18 +17,35 @@ namespace {
 
 using Op = std::function<Tensor(const std::optional<Generator>&)>;
 
+// The op as if the GPU had no kernel of it.
+template <class Args>
+Tensor call_on_cpu(Args args) {
+  const auto found = std::find_if(all_ops().begin(), all_ops().end(),
+                                  [](const OpInfo* op) { return op->name == std::string(Args::kName); });
+  OpInfo without_kernel = **found;
+  without_kernel.kernels[static_cast<int>(kCUDA)] = nullptr;
+  return exec::call(without_kernel, &args)[0];
+}
+
 Tensor on_gpu(double value) { return full({64}, value, TensorOptions(kDouble)).cuda(); }
 
 struct NamedOp {
   const char* name;
   Op draw;
 };
-const std::vector<NamedOp>& ops() {
-  static const auto& all =
-      *new std::vector<NamedOp>{{"poisson", [](const auto& g) { return poisson(on_gpu(50), g); }},
-                                {"binomial", [](const auto& g) { return binomial(on_gpu(1000), on_gpu(0.25), g); }},
-                                {"_standard_gamma", [](const auto& g) { return _standard_gamma(on_gpu(3), g); }},
-                                {"_sample_dirichlet", [](const auto& g) { return _sample_dirichlet(on_gpu(3), g); }}};
+std::vector<NamedOp> ops() {
+  std::vector<NamedOp> all{{"poisson on the CPU",
+                            [](const auto& g) {
+                              return call_on_cpu(ops::PoissonArgs{on_gpu(50), g});
+                            }},
+                           {"gamma on the CPU", [](const auto& g) {
+                              return call_on_cpu(ops::StandardGammaArgs{on_gpu(3), g});
+                            }}};
+  if (cuda::get_device_name() == "dry run") return all;
+  all.push_back({"poisson", [](const auto& g) { return poisson(on_gpu(50), g); }});
+  all.push_back({"binomial", [](const auto& g) { return binomial(on_gpu(1000), on_gpu(0.25), g); }});
+  all.push_back({"_standard_gamma", [](const auto& g) { return _standard_gamma(on_gpu(3), g); }});
+  all.push_back({"_sample_dirichlet", [](const auto& g) { return _sample_dirichlet(on_gpu(3), g); }});
   return all;
 }
 
@@ -83,15 +105,62 @@ TEST_F(CudaRandom, GeneratorsOfOtherDevicesAreRefused) {
             "Generator: expected a generator for cpu, got one for cuda:0");
 }
 
-// The statistics of what is drawn in many calls: that calls do not repeat each other.
+// That many calls do not repeat each other.
 TEST_F(CudaRandom, ManyCallsHaveTheMeanAndVariance) {
-  gpu().set_current_seed(1);
-  Tensor all = zeros({200, 64}, kDouble);
-  for (int i = 0; i < 200; ++i) all.select(0, i).copy_(poisson(on_gpu(50)).cpu());
-  const double n = 200.0 * 64;
-  EXPECT_NEAR(all.mean().item().toDouble(), 50, 5 * std::sqrt(50 / n));
-  EXPECT_NEAR(all.var().item().toDouble(), 50, 5 * 50 * std::sqrt(2 / n));
-  EXPECT_NEAR(all.mean(1).var().item().toDouble(), 50.0 / 64, 5 * 50.0 / 64 * std::sqrt(2.0 / 200));
+  for (const auto& [name, draw] : ops()) {
+    if (std::string(name).find("poisson") != 0) continue;
+    gpu().set_current_seed(1);
+    const Tensor all = zeros({200, 64}, kDouble);
+    for (int i = 0; i < 200; ++i) all.select(0, i).copy_(draw({}).cpu());
+    const double n = 200.0 * 64;
+    EXPECT_NEAR(all.mean().item().toDouble(), 50, 5 * std::sqrt(50 / n)) << name;
+    EXPECT_NEAR(all.var().item().toDouble(), 50, 5 * 50 * std::sqrt(2 / n)) << name;
+    EXPECT_NEAR(all.mean(1).var().item().toDouble(), 50.0 / 64, 5 * 50.0 / 64 * std::sqrt(2.0 / 200)) << name;
+  }
+}
+
+class CudaRejection : public ComputingCudaTest {
+ protected:
+  static constexpr int64_t kCount = 1 << 20;
+  static Tensor same(double value) { return full({kCount}, value, TensorOptions(kDouble).device(kCUDA)); }
+  // Within five standard errors; `excess` is the kurtosis beyond a normal distribution's.
+  static void expect_moments(const Tensor& drawn, double mean, double variance, double excess,
+                             const std::string& what) {
+    const double n = kCount, slack = 30 * variance / n + 1e-9;  // of the mean's own error in the variance
+    EXPECT_NEAR(drawn.mean().item().toDouble(), mean, 5 * std::sqrt(variance / n) + slack) << what;
+    EXPECT_NEAR(drawn.var().item().toDouble(), variance, 5 * variance * std::sqrt((2 + excess) / n) + slack) << what;
+  }
+};
+
+TEST_F(CudaRejection, PoissonHasItsMoments) {
+  for (const double rate : {0.0, 0.1, 3.0, 9.9, 10.0, 50.0, 1e4})
+    expect_moments(poisson(same(rate)), rate, rate, rate > 0 ? 1 / rate : 0, str("poisson ", rate));
+  EXPECT_TRUE(poisson(same(-1)).isnan().all().item().toBool());
+}
+TEST_F(CudaRejection, GammaHasItsMoments) {
+  for (const double shape : {0.1, 0.9, 1.0, 3.0, 1e3})
+    expect_moments(_standard_gamma(same(shape)), shape, shape, 6 / shape, str("gamma ", shape));
+}
+TEST_F(CudaRejection, BinomialHasItsMoments) {
+  for (const double count : {1.0, 20.0, 1000.0})
+    for (const double p : {0.0, 0.001, 0.3, 0.5, 0.8, 1.0}) {
+      const double variance = count * p * (1 - p);
+      const double excess = variance > 0 ? (1 - 6 * p * (1 - p)) / variance : 0;
+      expect_moments(binomial(same(count), same(p)), count * p, variance, excess, str("binomial ", count, " ", p));
+    }
+}
+TEST_F(CudaRejection, DirichletRowsAreFractions) {
+  const Tensor x = _sample_dirichlet(full({100000, 3}, 2.0, TensorOptions(kDouble).device(kCUDA)));
+  EXPECT_NEAR(x.sum(-1).sub(1).abs().max().item().toDouble(), 0, 1e-12);
+  EXPECT_NEAR(x.select(1, 0).mean().item().toDouble(), 1.0 / 3, 5 * std::sqrt(2.0 / 63 / 1e5));
+}
+// Neither calls nor neighbours; some of these elements draw more than a call takes numbers for.
+TEST_F(CudaRejection, SamplesAreIndependent) {
+  gpu().set_current_seed(3);
+  const Tensor rate = same(9.9), a = poisson(rate) - 9.9, b = poisson(rate) - 9.9;
+  const double error = 5 * 9.9 / std::sqrt(static_cast<double>(kCount));
+  EXPECT_NEAR((a * b).mean().item().toDouble(), 0, error);
+  EXPECT_NEAR((a.slice(0, 1) * a.slice(0, 0, -1)).mean().item().toDouble(), 0, error);
 }
 
 }  // namespace

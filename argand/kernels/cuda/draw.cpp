@@ -12,6 +12,7 @@ namespace argand::cuda {
 namespace {
 
 constexpr const char* kHeader = "argand/kernels/cuda/draw.cuh";
+constexpr const char* kRejectionHeader = "argand/kernels/cuda/draw_by_rejection.cuh";
 constexpr int kThreads = 256, kRound = 4, kMaskBytes = 16;  // of a thread of draw_mask
 static_assert(kNumbersOfMask == kMaskBytes / 8 * kRound);
 
@@ -29,6 +30,11 @@ void draw(const Draw& d, ScalarType type, void* out, int64_t n, GeneratorImpl& g
     const PhiloxNumbers numbers = d.state ? PhiloxNumbers{0, d.skipped, static_cast<const uint64_t*>(d.state)}
                                           : take_numbers(generator, kNumbersOfMask);
     return launch(kernel(kHeader, "draw_mask"), {blocks, kThreads}, out, n, numbers, static_cast<unsigned>(d.from));
+  }
+  if (d.kind >= Draw::kGamma) {
+    const PhiloxNumbers numbers = take_numbers(generator, kNumbersOfRejection);
+    return launch(kernel(kRejectionHeader, instance("draw_by_rejection", type, d.kind - Draw::kGamma)),
+                  {blocks_for(n, kThreads), kThreads}, out, n, numbers, d.chances, d.chances_b, d.a);
   }
   const bool integers = d.kind == Draw::kIntegers;
   const Kernel run = kernel(

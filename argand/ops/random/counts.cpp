@@ -8,11 +8,18 @@ namespace argand::ops {
 
 struct Poisson : Kernel<PoissonArgs> {
   static constexpr auto schema = "poisson(Tensor self, Generator? generator=None) -> Tensor";
-  static constexpr auto doc = "Samples of Poisson distributions with the means self >= 0. The gradient is zero.";
+  static constexpr auto doc =
+      "Samples of Poisson distributions with the means self >= 0; on a GPU NaN for those below. The gradient is zero.";
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) {  // what the means are is not checked: that would wait for the GPU
+      const Tensor rates = exec::dense(a.self, kDouble);
+      Draw draw{Draw::kPoisson};
+      draw.chances = rates.impl().data();
+      return draw_on_device(out, draw, a.generator);
+    }
     const Tensor rates = exec::dense(a.self);
     dispatch<kFloatingTypes>(out.dtype(), "poisson", [&](auto tag) {
       using T = typename decltype(tag)::type;
@@ -44,7 +51,15 @@ struct Binomial : Kernel<BinomialArgs> {
                  a.count.dtype(), " and ", a.prob.dtype());
     return {broadcast_shapes(a.count.sizes(), a.prob.sizes(), "binomial"), a.count.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
+  static void run(const Args& a, Tensor& out) {
+    if (!out.is_cpu()) {
+      const Tensor count = exec::dense(a.count.expand(out.sizes()), kDouble);
+      const Tensor prob = exec::dense(a.prob.expand(out.sizes()), kDouble);
+      Draw draw{Draw::kBinomial};
+      draw.chances = count.impl().data();
+      draw.chances_b = prob.impl().data();
+      return draw_on_device(out, draw, a.generator);
+    }
     const Tensor count = exec::dense(a.count.expand(out.sizes())), prob = exec::dense(a.prob.expand(out.sizes()));
     dispatch<kFloatingTypes>(out.dtype(), "binomial", [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -16,6 +16,12 @@ namespace {
 void draw_gamma(const Tensor& alpha, const Tensor& out, const std::optional<Generator>& g) {
   dispatch<kFloatingTypes>(out.dtype(), "_standard_gamma", [&](auto tag) {
     using T = typename decltype(tag)::type;
+    if (!out.is_cpu()) {
+      const Tensor shapes = exec::dense(alpha, kDouble);
+      Draw draw{Draw::kGamma, static_cast<double>(std::numeric_limits<T>::min())};
+      draw.chances = shapes.impl().data();
+      return draw_on_device(out, draw, g);
+    }
     cpu::standard_gamma(generator_of(g), raw<T>(out), raw<T>(alpha), out.numel());
   });
 }
@@ -28,7 +34,7 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static constexpr int variants = kFunction;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
-  static void cpu(const Args& a, Tensor& out) { draw_gamma(exec::dense(a.self), out, a.generator); }
+  static void run(const Args& a, Tensor& out) { draw_gamma(exec::dense(a.self), out, a.generator); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
   static void samples(S& s) { s.fails({s->integer({2}, 1, 5)}, "_standard_gamma: not implemented for"); }
 };
@@ -54,8 +60,8 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     ARGAND_CHECK(ShapeError, a.self.dim() > 0, "_sample_dirichlet: expected at least one dimension, got a number");
     return {a.self.impl().sizes, a.self.dtype()};
   }
-  static void cpu(const Args& a, Tensor& out) {
-    const Tensor parts = exec::new_tensor({a.self.impl().sizes, kDouble}, kCPU);
+  static void run(const Args& a, Tensor& out) {
+    const Tensor parts = exec::new_tensor({a.self.impl().sizes, kDouble}, out.device());
     draw_gamma(exec::dense_clone(a.self, kDouble), parts, a.generator);
     const Tensor fractions = parts.div(parts.sum(-1, true));
     dispatch<kFloatingTypes>(out.dtype(), "_sample_dirichlet", [&](auto tag) {
