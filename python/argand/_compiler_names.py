@@ -3,7 +3,9 @@ import contextlib
 import functools
 import types
 
+from ._ignored import harmless
 from ._refused import refused
+from .compiler import _NOT_COMPILED
 
 __all__ = ["config", "set_stance", "set_default_backend", "get_default_backend", "set_enable_guard_collectives",
            "keep_portable_guards_unsafe", "keep_tensor_guards_unsafe", "skip_all_guards_unsafe", "skip_guard_on_all_nn_modules_unsafe",
@@ -17,6 +19,7 @@ config = types.SimpleNamespace()  # options are kept and read by nobody
 class set_stance(contextlib.ContextDecorator):
     """When PyTorch would compile, from now on or in a scope: nothing is compiled in any."""
 
+    @harmless(stance=_NOT_COMPILED, skip_guard_eval_unsafe=_NOT_COMPILED, force_backend=_NOT_COMPILED)
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         if stance not in ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
                           "fail_on_recompile"):
@@ -43,6 +46,7 @@ def get_default_backend():
     return _backend
 
 
+@harmless(enabled=_NOT_COMPILED)
 def set_enable_guard_collectives(enabled):
     """Accepted: there are no guards.  False, as it was before."""
     return False
@@ -61,6 +65,7 @@ def save_cache_artifacts():
     """None: nothing was compiled."""
 
 
+@harmless(serialized_artifacts=_NOT_COMPILED)
 def load_cache_artifacts(serialized_artifacts):
     """None: nothing would read it."""
 

@@ -5,6 +5,7 @@ import typing
 from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
+from ._ignored import ignored
 from ._refused import refused
 
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
@@ -99,6 +100,7 @@ def get_crc32_options():
     return True
 
 
+@ignored(compute_crc32=("files get checksums, which readers may leave alone", True))
 def set_crc32_options(compute_crc32):
     """Accepted: files get checksums either way, which readers may ignore."""
 

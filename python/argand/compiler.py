@@ -1,6 +1,9 @@
 """What programs say to torch.compiler.  Nothing is compiled: calls are fused and replayed as they are."""
+from ._ignored import harmless
 from ._later import names
 from ._settings import compile  # noqa: F401
+
+_NOT_COMPILED = "nothing is compiled, so a function stays what it is"
 
 
 def is_compiling():
@@ -19,6 +22,7 @@ def _marks(function=None, *_, **__):
 disable = allow_in_graph = assume_constant_result = nested_compile_region = nonstrict_trace = _marks
 
 
+@harmless(original_fn=_NOT_COMPILED, _=_NOT_COMPILED)
 def substitute_in_graph(original_fn, **_):
     """Marks what would stand for original_fn in a trace; here it stays what it is."""
     return lambda f: f
@@ -35,6 +39,7 @@ def cudagraph_mark_step_begin():
 cudagraph_mark_warmup_incomplete = cudagraph_mark_step_begin
 
 
+@harmless(exclude_tags=_NOT_COMPILED)
 def list_backends(exclude_tags=()):
     """None."""
     return []

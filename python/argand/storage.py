@@ -2,6 +2,7 @@
 import os
 
 from . import _C
+from ._ignored import harmless
 
 
 def over(buffer):
@@ -30,6 +31,9 @@ def _bytes_of(tensor):
     """A tensor of all bytes of the storage of `tensor`."""
     tensor = tensor.detach()
     return tensor.as_strided((_C._storage_nbytes(tensor) // tensor.itemsize,), (1,), 0).view(_C.uint8)
+
+
+_ALL_GPUS = "memory is page-locked for all GPUs"
 
 
 class _Storage:
@@ -114,10 +118,12 @@ class _Storage:
         return self.to(device="cuda" if device is None else _C.device("cuda", device) if isinstance(device, int) else device,
                        non_blocking=non_blocking)
 
+    @harmless(device=_ALL_GPUS)
     def is_pinned(self, device="cuda"):
         """Whether the memory is page-locked."""
         return self._elements.is_pinned()
 
+    @harmless(device=_ALL_GPUS)
     def pin_memory(self, device="cuda"):
         """The storage in page-locked memory."""
         return self if self.is_pinned() else self._like(self._elements.pin_memory())

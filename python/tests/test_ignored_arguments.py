@@ -43,7 +43,7 @@ def test_values_other_than_the_default_warn_once():
 
 def test_a_wrapped_function_is_what_it_was():
     assert str(inspect.signature(example)) == "(x, a=1, *, k=None, **rest)" and example.__name__ == "example"
-    assert example(7, 3) == 7 and harmless(x="it is read")(len) is len
+    assert example(7) == 7 and harmless(x="it is read")(len) is len
     with pytest.raises(TypeError, match="missing 1 required positional argument"):
         example(a=2)
 
@@ -332,3 +332,16 @@ if __name__ == "__main__":
 """)
     run = subprocess.run([sys.executable, "killed.py"], cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout == "process 0 terminated with signal SIGKILL SIGKILL\n", run.stderr
+
+
+def test_capsules_for_another_device():
+    """PyTorch 2.15's errors; a capsule of a CPU's tensor for the CPU is one of the same memory."""
+    x = torch.ones(2)
+    assert torch.from_dlpack(x.__dlpack__(dl_device=(1, 0), copy=False, stream=-1, max_version=(1, 0))).data_ptr() == x.data_ptr()
+    assert torch.from_dlpack(x.__dlpack__(dl_device=(1, 0), copy=True)).data_ptr() != x.data_ptr()
+    with pytest.raises(AssertionError, match="stream should be None on cpu."):
+        x.__dlpack__(stream=0)
+    with pytest.raises(BufferError, match="Unsupported device_type: 13"):
+        x.__dlpack__(dl_device=(13, 0))
+    with pytest.raises(ValueError, match="cannot move \\(i.e. copy=False\\) tensor from cpu to cuda:0 without copying."):
+        x.__dlpack__(dl_device=(2, 0), copy=False)

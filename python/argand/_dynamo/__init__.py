@@ -1,7 +1,8 @@
 """What programs say to torch._dynamo: the marks of torch.compiler, and options of a compiler that is not there."""
 from .._compiler_names import _NONE, set_stance
+from .._ignored import harmless
 from .._refused import refused
-from ..compiler import (_marks, allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,  # noqa: F401
+from ..compiler import (_NOT_COMPILED, _marks, allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,  # noqa: F401
                         nonstrict_trace, reset, substitute_in_graph)
 from . import config, utils  # noqa: F401
 from .eval_frame import OptimizedModule  # noqa: F401
@@ -10,6 +11,7 @@ from .eval_frame import OptimizedModule  # noqa: F401
 disallow_in_graph = forbid_in_graph = dont_skip_tracing = register_backend = run = _marks
 
 
+@harmless(_=_NOT_COMPILED, __=_NOT_COMPILED)
 def optimize(*_, **__):
     """torch.compile as a decorator: the function or module stays what it is."""
     return _marks
@@ -34,6 +36,7 @@ mark_dynamic = mark_static = mark_static_address = maybe_mark_dynamic = graph_br
 set_recursion_limit = reset_code_caches = reset_recompile_user_contexts = _ignored
 
 
+@harmless(error_on_graph_break=_NOT_COMPILED)
 def error_on_graph_break(error_on_graph_break):
     """A scope in which a graph break would be an error: there are no graphs to break."""
     return set_stance()
