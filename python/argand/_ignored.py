@@ -11,6 +11,7 @@ environment variable ARGAND_STRICT=1 a warning is raised as an error.
 import functools
 import inspect
 import os
+import sys
 import warnings
 
 
@@ -29,15 +30,24 @@ def is_strict():
     return os.environ.get("ARGAND_STRICT", "0") not in ("", "0")
 
 
-def warn_ignored(function, argument, value, reason, stacklevel=2):
-    """Says that `argument=value` of `function`, its public name, changes nothing, and why; for bodies that find out themselves."""
+def warn_ignored(function, argument, value, reason):
+    """Says that `argument=value` of `function`, its public name, changes nothing, and why; for bodies that find out themselves.
+    The warning is at the line of the program that called into this package."""
     message = f"{function}: {argument}={value!r} is ignored: {reason}"
     if is_strict():
         raise IgnoredArgument(message)
     if (function, argument) in _shown and not _always():
         return
     _shown.add((function, argument))
-    warnings.warn(message, IgnoredArgument, stacklevel=stacklevel + 1)
+    warnings.warn(message, IgnoredArgument, stacklevel=_frames_of_package() + 1)
+
+
+def _frames_of_package():
+    """How many frames there are from warn_ignored(), which counts, to the first that is not the package's."""
+    frame, count = sys._getframe(1), 0
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, count = frame.f_back, count + 1
+    return count
 
 
 def _always():
@@ -88,7 +98,7 @@ class _Ignored:
     def warn(self, declared, argument, value):
         reason, *harmless = self.reasons[declared]
         if not _is_one_of(value, [self.signature.parameters[declared].default, *harmless]):
-            warn_ignored(_public_name(self.function), argument, value, reason, stacklevel=4)
+            warn_ignored(_public_name(self.function), argument, value, reason)
 
 
 def ignored(**reasons):

@@ -116,7 +116,7 @@ void add_errors(nb::module_& module) {
     const auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
     try {
       const nb::object warn = nb::module_::import_("argand._ignored").attr("warn_ignored");
-      warn(text(op), text(argument), true, text(reason), 1);
+      warn(text(op), text(argument), true, text(reason));
     } catch (const nb::python_error& error) {
       throw RaisedInPython(error);
     }

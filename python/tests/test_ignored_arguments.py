@@ -260,13 +260,20 @@ def test_modules_refuse_a_copy():
 
 
 @pytest.mark.parametrize("make, text", [
-    (lambda: torch.nn.Embedding(5, 2, sparse=True), "torch.nn.Embedding"), (lambda: torch.nn.EmbeddingBag(5, 2, sparse=True), "EmbeddingBag"),
+    (lambda: torch.nn.Embedding(5, 2, sparse=True)(torch.tensor([1])), "embedding: "),
+    (lambda: torch.nn.EmbeddingBag(5, 2, sparse=True)(torch.tensor([[1]])), "embedding_bag: "),
     (lambda: torch.nn.functional.embedding(torch.tensor([1]), torch.ones(5, 2), sparse=True), "embedding: "),
     (lambda: torch.ones(5, 2).gather(0, torch.tensor([[1, 1]]), sparse_grad=True), "gather: ")])
 def test_sparse_gradients_are_dense(make, text):
     (message,) = warned(make)
     assert text in message and "=True is ignored: there are no sparse tensors: the gradient is dense" in message
-    assert warned(torch.nn.Embedding, 5, 2) == []
+    assert warned(torch.nn.Embedding(5, 2), torch.tensor([1])) == []
+
+
+def test_a_warning_from_within_the_package_points_at_the_program():
+    with pytest.warns(torch.IgnoredArgument) as caught:
+        torch.nn.Embedding(5, 2, sparse=True)(torch.tensor([1]))
+    assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_options_of_functions_of_nn():

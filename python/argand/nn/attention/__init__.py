@@ -39,7 +39,7 @@ def _choose(chosen):
     """Makes these the ones that are allowed; those before."""
     global _allowed
     if not set(chosen) & set(_ALL):
-        warn_ignored("torch.nn.attention", "backends", chosen, "attention runs although no backend that there is is allowed", 4)
+        warn_ignored("torch.nn.attention", "backends", chosen, "attention runs although no backend that there is is allowed")
     before, _allowed = _allowed, chosen
     return before
 

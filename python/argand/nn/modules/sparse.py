@@ -1,6 +1,5 @@
 """Embeddings."""
 from ... import _C
-from ..._ignored import warn_ignored
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from .. import init
@@ -24,8 +23,6 @@ class _Table(Module):
                 padding_idx += num_embeddings
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
-        if sparse:
-            warn_ignored(f"torch.nn.{type(self).__name__}()", "sparse", sparse, "there are no sparse tensors: the gradient is dense", 3)
         if weight is None:
             self.weight = Parameter(_C.empty((num_embeddings, embedding_dim), device=device, dtype=dtype), not freeze)
             self.reset_parameters()
