@@ -342,6 +342,25 @@ def test_checkpoint_with_dropout(use_reentrant):
     assert x.grad.tolist() == out.tolist()
 
 
+@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 6e-6), (torch.float16, 3e-3)])
+def test_convolutions_and_attention_with_and_without_cudnn(enabled, dtype, tolerance):
+    torch.manual_seed(0)
+    x, w = torch.randn(4, 16, 20, 20).to(dtype), torch.randn(32, 16, 3, 3).to(dtype)
+
+    def run(device, of):
+        a, b = (t.to(device, of).requires_grad_() for t in (x, w))
+        y = torch.nn.functional.conv2d(a, b, padding=1, stride=2)
+        z = y.flatten(2).unsqueeze(1)
+        z = torch.nn.functional.scaled_dot_product_attention(z, z, z)
+        return [t.double().cpu() for t in (y.detach(), z.detach(), *torch.autograd.grad(y.sum() + z.sum(), (a, b)))]
+
+    with torch.backends.cudnn.flags(enabled=enabled):
+        got = run(CUDA, dtype)
+    for e, g in zip(run("cpu", torch.float64), got):
+        assert (g - e).abs().max() <= 10 * tolerance * e.abs().max()
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("shape", [(2, 3, 3, 64, 64, 64, 64), (1, 4, 2, 130, 200, 80, 64), (1, 2, 2, 257, 257, 128, 128), (1, 2, 2, 40, 50, 7, 5),
                                    (2, 70, 70, 300, 200, 128, 128), (2, 64, 64, 300, 300, 64, 64)])
