@@ -9,11 +9,14 @@ import pickle
 import re
 
 from . import _C
+from ._ignored import harmless, ignored
 from ._later import names
 
 DEFAULT_PROTOCOL = 2
+_TELLS = "it tells where a storage goes, and moves nothing"
 
 
+@ignored(_disable_byteorder_record="files say the order of their bytes")
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
     """Writes `obj` to a path or a binary file, for load() here and in PyTorch.  A path gets its new content at once or not at all.
 
@@ -51,12 +54,14 @@ class _Storage:
         """To the memory of the CPU."""
         return _Storage()
 
+    @harmless(non_blocking=_TELLS)
     def cuda(self, device=None, non_blocking=False):
         """To a GPU, the current one if not said."""
         if device is None or isinstance(device, int):
             device = _C.device("cuda" if device is None else f"cuda:{device}")
         return _Storage(device)
 
+    @harmless(non_blocking=_TELLS)
     def to(self, *, device, non_blocking=False):
         """To a device."""
         return _Storage(device)

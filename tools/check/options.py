@@ -19,19 +19,9 @@ PROTOCOLS = {"__exit__", "__get__", "__set_name__", "__deepcopy__", "__reduce_ex
 # Functions whose findings are known and not mended yet, by path: what is missing.  An entry that is not needed is a finding.
 OWED = {
     "_compiler_names.py: set_default_backend()": "compile() calls no backend",
-    "_utils.py: _rebuild_tensor_v2()": "marks of saved tensors",
-    "autograd/functional.py: jacobian()": "vectorize, strategy",
-    "autograd/functional.py: hessian()": "vectorize, strategy",
     "autograd/gradcheck.py: gradcheck()": "the checks that its options ask for",
     "autograd/gradcheck.py: gradgradcheck()": "the checks that its options ask for",
-    "func/__init__.py: debug_unwrap()": "recurse",
-    "func/__init__.py: vmap()": "randomness, chunk_size",
     "nn/modules/module.py: Module.compile()": "compile() calls no backend",
-    "serialization.py: _Storage.cuda()": "non_blocking",
-    "serialization.py: _Storage.to()": "non_blocking",
-    "serialization.py: load()": "options of PyTorch's load()",
-    "serialization.py: save()": "options of PyTorch's save()",
-    "utils/data/dataloader.py: DataLoader.__init__()": "pin_memory_device",
 }
 
 

@@ -1,5 +1,6 @@
 """Functions of functions, as torch.func: gradients, Jacobians, and vmap."""
 from .. import _C
+from .._ignored import harmless
 from .._refused import refused
 from ..nn.utils import stateless
 from ._gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, linearize, vjp  # noqa: F401
@@ -13,6 +14,7 @@ def functional_call(module, parameter_and_buffer_dicts, args=None, kwargs=None, 
 functionalize = refused("torch.func.functionalize", "nothing is traced, so that there is no program to take in-place ops out of")
 
 
+@harmless(recurse="no tensor is wrapped")
 def debug_unwrap(tensor, *, recurse=True):
     """The tensor: none is wrapped."""
     return tensor

@@ -3,6 +3,7 @@ import contextlib
 import functools
 
 from .. import _C
+from .._ignored import harmless
 from ..autograd import functional as _functional
 from ..autograd.grad_mode import enable_grad, inference_mode
 from ..utils._pytree import tree_flatten, tree_map, tree_structure, tree_unflatten
@@ -233,6 +234,7 @@ def _jacobian(func, argnums, has_aux, randomness, table_of):
     return call
 
 
+@harmless(_preallocate_and_copy="results are put together once, when all are there")
 def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_copy=False):
     """A function that returns the derivatives of all results of func by the arguments at argnums, by a backward pass for each
     element of the results: one after the other, so that chunk_size, the most of them at once, changes nothing."""
