@@ -2,7 +2,7 @@
 import functools
 
 from . import _C
-from ._ignored import ignored
+from ._ignored import ignored, warn_ignored
 
 print_options = {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80, "sci_mode": None}
 _PROFILES = {"default": {"precision": 4, "threshold": 1000, "edgeitems": 3, "linewidth": 80},
@@ -92,13 +92,14 @@ def get_float32_matmul_precision():
     return _C._get_float32_matmul_precision()
 
 
-@ignored(num=("there is one pool of threads, see set_num_threads()", 1))
 def set_num_interop_threads(num, /):
     """Checked as PyTorch's, and ignored: there is one pool of threads."""
     if type(num) is not int:
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
     if num < 1:
         raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if num != 1:
+        warn_ignored("torch.set_num_interop_threads()", "num", num, "there is one pool of threads, see set_num_threads()")
 
 
 def get_num_interop_threads():

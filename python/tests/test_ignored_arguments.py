@@ -120,6 +120,8 @@ def test_libraries_that_are_not_used():
     backends.quantized.engine = "none"
     assert warned(backends.nnpack.set_flags, False) == [] and warned(backends.nnpack.set_flags, True)
     assert backends.cuda.preferred_linalg_library() == "default" and not warned(backends.cuda.preferred_blas_library, "cublaslt")
+    with pytest.raises(RuntimeError, match="Choose from"):
+        backends.cuda.preferred_linalg_library("lapack")  # which is not said to be ignored
     assert warned(backends.cuda.preferred_linalg_library, "magma") and warned(backends.cuda.preferred_blas_library, "cublas")
 
 

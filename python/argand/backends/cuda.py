@@ -2,7 +2,7 @@
 import warnings
 
 from .. import _C
-from .._ignored import harmless, ignored
+from .._ignored import harmless, warn_ignored
 from ..nn.attention import SDPBackend, allow, is_allowed, sdpa_kernel
 from . import _switches
 
@@ -103,20 +103,21 @@ def allow_fp16_bf16_reduction_math_sdp(enabled):
     _reduces = enabled
 
 
-def _checked_library(backend, libraries):
-    if backend is not None and (not isinstance(backend, str) or backend.lower() not in libraries):
-        raise RuntimeError(f"Unknown input value. Choose from: {', '.join(libraries)}.")
+def _one_library(name, libraries, used, why):
+    """A function that is asked for, or told, the library that is preferred: those `used` are, another is ignored with a warning."""
+    def preferred(backend=None):
+        """The name of the library that is preferred: "default"."""
+        if backend is not None:
+            if not isinstance(backend, str) or backend.lower() not in libraries:
+                raise RuntimeError(f"Unknown input value. Choose from: {', '.join(libraries)}.")
+            if backend.lower() not in used:
+                warn_ignored(f"torch.backends.cuda.{name}()", "backend", backend, why)
+        return "default"
+    preferred.__name__ = preferred.__qualname__ = name
+    return preferred
 
 
-@ignored(backend=("linear algebra is the library's own and runs on the CPU", "default"))
-def preferred_linalg_library(backend=None):
-    """"default": linear algebra is the library's own."""
-    _checked_library(backend, ("default", "cusolver", "magma"))
-    return "default"
-
-
-@ignored(backend=("products are cuBLASLt's or the library's own", "default", "cublaslt"))
-def preferred_blas_library(backend=None):
-    """"default": cuBLASLt and kernels of the library's own."""
-    _checked_library(backend, ("default", "cublas", "hipblas", "cublaslt", "hipblaslt", "ck"))
-    return "default"
+preferred_linalg_library = _one_library("preferred_linalg_library", ("default", "cusolver", "magma"), ("default",),
+                                        "linear algebra is the library's own and runs on the CPU")
+preferred_blas_library = _one_library("preferred_blas_library", ("default", "cublas", "hipblas", "cublaslt", "hipblaslt", "ck"),
+                                      ("default", "cublaslt"), "products are cuBLASLt's or the library's own")

@@ -2,7 +2,7 @@
 import gc
 
 from .. import _C
-from .._ignored import ignored
+from .._ignored import ignored, warn_ignored
 from .memory import empty_cache
 from .streams import Stream, StreamContext
 
@@ -17,11 +17,13 @@ class CUDAGraph(_C.cuda.CUDAGraph):
     def __init__(self, keep_graph=False):
         super().__init__()
 
-    @ignored(capture_error_mode=("a capture does not look for calls that are unsafe within it, as with \"relaxed\"", "relaxed"))
     def capture_begin(self, pool=None, capture_error_mode="global"):
         """Begins to record the current stream, which must not be the default one; memory comes from `pool`."""
         if capture_error_mode not in ("global", "thread_local", "relaxed"):
             raise RuntimeError("Unknown capture error mode. Expected `global`, `thread_local`, or `relaxed`, got " + capture_error_mode)
+        if capture_error_mode == "thread_local":
+            warn_ignored("torch.cuda.CUDAGraph.capture_begin()", "capture_error_mode", capture_error_mode,
+                         "a capture does not look for calls that are unsafe within it, as with \"relaxed\"")
         super().capture_begin((0, 0) if pool is None else tuple(pool))
 
     def instantiate(self):
