@@ -1,4 +1,5 @@
 """Arguments and settings that change nothing: a call that gives one is told so, once, or fails under ARGAND_STRICT=1."""
+import importlib
 import inspect
 import os
 import subprocess
@@ -123,6 +124,14 @@ def test_libraries_that_are_not_used():
     with pytest.raises(RuntimeError, match="Choose from"):
         backends.cuda.preferred_linalg_library("lapack")  # which is not said to be ignored
     assert warned(backends.cuda.preferred_linalg_library, "magma") and warned(backends.cuda.preferred_blas_library, "cublas")
+
+
+@pytest.mark.parametrize("module, name", [("utils.deterministic", "fill_uninitialized_memory"),
+                                          ("nn.attention", "WARN_FOR_UNFUSED_KERNELS")])
+def test_settings_that_cannot_change(module, name):
+    module = importlib.import_module("argand." + module)
+    assert not warned(setattr, module, name, False)
+    assert f"{name}=True is ignored" in warned(setattr, module, name, True)[0] and getattr(module, name) is False
 
 
 def test_permissions_are_kept():

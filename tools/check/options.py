@@ -13,6 +13,7 @@ from uses import (LEAST_REASON, Module, Package, Uses, declared, has_decorator, 
                   statements)
 
 PACKAGE = "python/argand/"
+SWITCHES = tuple(PACKAGE + module for module in ("backends/", "nn/attention/", "utils/deterministic"))  # their attributes are settings
 # What Python, NumPy and __torch_function__ give to a method whether it needs it or not.
 PROTOCOLS = {"__exit__", "__get__", "__set_name__", "__deepcopy__", "__reduce_ex__", "__torch_function__", "__torch_dispatch__",
              "__array_wrap__", "find_spec", "create_module", "exec_module"}
@@ -135,6 +136,6 @@ def findings(tree):
     for module in modules:
         if module.path in chosen:
             found += settings.setting_findings(module, package.attributes)
-            found += settings.switch_findings(module) if module.path.startswith(PACKAGE + "backends/") else []
+            found += settings.switch_findings(module) if module.path.startswith(SWITCHES) else []
     found = but_owed(found, chosen)
     return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]

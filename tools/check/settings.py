@@ -40,10 +40,14 @@ def setting_findings(module, read_elsewhere):
     return found
 
 
+def is_enum(cls):
+    return any("Enum" in name_of(base) for base in cls.bases)
+
+
 def switch_findings(module):
-    """torch.backends: an attribute that is a plain value can be set, and nobody reads it."""
+    """Modules whose attributes are settings, as torch.backends: one that is a plain value can be set, and nobody reads it."""
     found = []
-    for holder in [module.tree, *(c for c in module.tree.body if isinstance(c, ast.ClassDef))]:
+    for holder in [module.tree, *(c for c in module.tree.body if isinstance(c, ast.ClassDef) and not is_enum(c))]:
         for node in holder.body:
             if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant):
                 found += [f"{module.path}:{node.lineno}: {t.id} is a setting that nobody reads: make it one of _switches" for t in node.targets

@@ -1,10 +1,9 @@
 """CUDA's libraries, as torch.backends.cuda."""
 import warnings
 
-from .. import _C
+from .. import _C, _switches
 from .._ignored import harmless, warn_ignored
 from ..nn.attention import SDPBackend, allow, is_allowed, sdpa_kernel
-from . import _switches
 
 
 class _Matmul:

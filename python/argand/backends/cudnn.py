@@ -1,6 +1,5 @@
 """cuDNN, as torch.backends.cudnn."""
-from .. import _C
-from . import _switches
+from .. import _C, _switches
 
 
 def is_available():

@@ -1,5 +1,5 @@
 """oneDNN, as torch.backends.mkldnn: it is not used."""
-from . import _switches
+from .. import _switches
 
 
 def is_available():

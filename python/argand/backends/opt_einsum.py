@@ -1,5 +1,5 @@
 """The order of einsum's products, as torch.backends.opt_einsum: from left to right."""
-from . import _switches
+from .. import _switches
 
 
 def is_available():

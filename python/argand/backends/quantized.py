@@ -1,5 +1,5 @@
 """Engines of quantized tensors, as torch.backends.quantized: there are none."""
-from . import _switches
+from .. import _switches
 
 supported_engines = ["none"]
 

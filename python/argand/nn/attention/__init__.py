@@ -3,9 +3,8 @@ does not store the scores; what is chosen here is remembered and changes no resu
 import contextlib
 import enum
 
+from ... import _switches
 from ..._ignored import harmless, warn_ignored
-
-WARN_FOR_UNFUSED_KERNELS = False  # accepted: there is one kernel
 
 
 class SDPBackend(enum.IntEnum):
@@ -86,3 +85,7 @@ def register_flash_attention_impl(impl, *, register_fn):
     """See activate_flash_attention_impl."""
     raise NotImplementedError("torch.nn.attention.register_flash_attention_impl: there is one kernel of attention, which cannot be "
                               "exchanged")
+
+
+_switches.make(__name__, {"WARN_FOR_UNFUSED_KERNELS": _switches.fixed(
+    "torch.nn.attention.WARN_FOR_UNFUSED_KERNELS", False, "there is one kernel, so none is chosen for a reason")})

@@ -6,7 +6,7 @@ import contextlib
 import sys
 import types
 
-from .._ignored import warn_ignored
+from ._ignored import warn_ignored
 
 
 def _checked(value, kind, name):
