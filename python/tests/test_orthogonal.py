@@ -1,8 +1,10 @@
 """parametrizations.orthogonal: matrices and gradients recorded from PyTorch 2.15, what training keeps, refusals."""
+import copy
+
 import argand as torch
 import pytest
 from argand import nn
-from argand.nn.utils import parametrize
+from argand.nn.utils import parametrizations, parametrize
 from argand.nn.utils.parametrizations import orthogonal
 
 MAPS = ("matrix_exp", "cayley", "householder")
@@ -123,3 +125,38 @@ def test_batches_and_chains():
 def test_refusals(message, call):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("wrap", ["weight_norm", "spectral_norm", "orthogonal"])
+def test_copies_are_apart_and_load(wrap):
+    net = torch.nn.Sequential(getattr(parametrizations, wrap)(torch.nn.Linear(4, 3)), torch.nn.ReLU(), torch.nn.Linear(3, 2))
+    x = torch.randn(5, 4)
+    net(x).sum().backward()
+    net.eval()
+    twin = copy.deepcopy(net)
+    before = net(x).detach()
+    assert twin(x).equal(before) and not {p.data_ptr() for p in net.parameters()} & {p.data_ptr() for p in twin.parameters()}
+    optimizer = torch.optim.SGD(twin.parameters(), lr=0.5)
+    optimizer.zero_grad()
+    twin(x).pow(2).sum().backward()
+    optimizer.step()
+    assert net(x).equal(before) and not twin(x).equal(before)
+    net.load_state_dict(twin.state_dict())
+    assert net(x).equal(twin(x))
+
+
+def test_weight_norm_loads_what_the_older_way_has_saved():
+    old, x = torch.nn.Sequential(torch.nn.utils.weight_norm(torch.nn.Linear(4, 3))), torch.randn(5, 4)
+    assert set(old.state_dict()) == {"0.bias", "0.weight_g", "0.weight_v"}
+    new = torch.nn.Sequential(parametrizations.weight_norm(torch.nn.Linear(4, 3)))
+    for net in (new, copy.deepcopy(new)):
+        net.load_state_dict(old.state_dict())
+        assert torch.allclose(net(x), old(x), atol=1e-6)
+        before, state = net(x), old.state_dict()
+        state["0.weight_g"] = torch.ones(7)
+        with pytest.raises(RuntimeError, match="size mismatch for 0.parametrizations.weight.original0"):
+            net.load_state_dict({**state, "0.bias": torch.zeros(3)})
+        assert net(x).equal(before)  # checked before anything is changed
+        del state["0.weight_g"]
+        with pytest.raises(RuntimeError, match='Missing key.*original0.*Unexpected key.*weight_v|Unexpected key.*weight_v'):
+            net.load_state_dict(state)

@@ -66,7 +66,7 @@ def _can_be_checked(module):
         return where.startswith("argand.") and not where.endswith(".lazy")
 
     return all(
-        not m._load_state_dict_pre_hooks and not m._load_state_dict_post_hooks and
+        all(getattr(h, "only_renames", False) for h in m._load_state_dict_pre_hooks.values()) and not m._load_state_dict_post_hooks and
         is_ours(type(m)._load_from_state_dict) and is_ours(type(m).set_extra_state) for m in module.modules())
 
 

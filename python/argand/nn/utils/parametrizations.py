@@ -22,9 +22,26 @@ class _WeightNorm(Module):
         return norm_except_dim(weight, 2, self.dim), weight
 
 
+class _OldNames:
+    """Lets a module load what utils.weight_norm, the older way, has saved: a hook before it loads."""
+
+    only_renames = True
+
+    def __init__(self, name):
+        self.name = name
+
+    def __call__(self, state_dict, prefix, *_):
+        old = [f"{prefix}{self.name}_g", f"{prefix}{self.name}_v"]
+        if all(key in state_dict for key in old):
+            for i, key in enumerate(old):
+                state_dict[f"{prefix}parametrizations.{self.name}.original{i}"] = state_dict.pop(key)
+
+
 def weight_norm(module, name="weight", dim=0):
     """Learns the weight as norms along dim (original0; dim None: one norm) and a direction (original1)."""
-    return register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    register_parametrization(module, name, _WeightNorm(dim), unsafe=True)
+    module._register_load_state_dict_pre_hook(_OldNames(name))
+    return module
 
 
 class _SpectralNorm(Module):
