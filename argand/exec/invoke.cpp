@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
@@ -367,6 +368,16 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   return results;
 }
 
+// Who gives an output with elements has mostly mistaken its shape.
+void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes || out.numel() == 0) return;
+  warn("An output with one or more elements was resized since it had shape ", out.sizes(),
+       ", which does not match the required output shape ", sizes,
+       ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have "
+       "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+       "t.resize_(0).");
+}
+
 void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
   if (GradMode::is_enabled()) {
@@ -387,6 +398,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
                  results[i].device(), ", got ", outs[i].device());
     ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
                  results[i].dtype(), " can't be cast to the desired output type ", outs[i].dtype());
+    warn_of_resize(outs[i], results[i].sizes());
     resize_output(outs[i], results[i].sizes());
     check_writable(op, outs[i], false);
     copy_elements(outs[i], results[i]);

@@ -1,4 +1,6 @@
 """Functions that are a few ops: what NumPy says of the same arrays, and PyTorch's signatures of old programs."""
+import warnings
+
 import argand as torch
 import numpy as np
 import pytest
@@ -280,3 +282,38 @@ def test_segment_reduce(reduce, expected, grad):
     rows = torch.stack([data.detach(), data.detach()], 0)
     cut = torch._segment_reduce(rows, reduce, offsets=torch.tensor([[0, 2, 6], [0, 2, 6]]), axis=1, initial=4)
     close(cut[1], torch._segment_reduce(rows.t().contiguous(), reduce, lengths=torch.tensor([2, 4]), initial=4)[:, 1].numpy())
+
+
+@pytest.mark.parametrize("n", [12, 3000])
+def test_results_into_strided_tensors(n):
+    """What lies between the elements of an output is not touched."""
+    a = torch.arange(n).flip(0) * 7 % n
+    values, order = torch.sort(a[:n // 2], stable=True)
+    for vs, ks in ((2, 1), (1, 2), (2, 2)):
+        whole, places = torch.full((n,), -1), torch.full((n,), -1)
+        v, k = whole[:n // 2 * vs:vs], places[:n // 2 * ks:ks]
+        torch.sort(a[:n // 2], stable=True, dim=0, out=(v, k))
+        assert v.equal(values) and k.equal(order)
+        assert (vs == 1 or whole[1::2].eq(-1).all()) and (ks == 1 or places[1::2].eq(-1).all())
+    whole, places = torch.zeros(n, dtype=torch.int64), torch.zeros(n, dtype=torch.int64)
+    torch.topk(a, 3, out=(whole[::4][:3], places[::4][:3]))
+    assert whole[[0, 4, 8]].tolist() == [n - 1, n - 2, n - 3] and a[places[[0, 4, 8]]].equal(whole[[0, 4, 8]]) and whole.ne(0).sum() <= 3
+    m = torch.rand(4, 6)
+    for f in (torch.sort, torch.cummax, torch.cummin):
+        v, k = torch.zeros(6, 4).t(), torch.zeros(6, 4, dtype=torch.int64).t()
+        f(m, dim=1, out=(v, k))
+        assert v.equal(f(m, dim=1)[0]) and m.gather(1, k).equal(v)
+
+
+def test_an_output_with_elements_that_is_resized_warns():
+    for call, shape in ((lambda out: torch.add(torch.ones(5), 1, out=out), [5]), (lambda out: torch.cumsum(torch.ones(5), 0, out=out), [5]),
+                        (lambda out: torch.mm(torch.ones(2, 2), torch.ones(2, 2), out=out), [2, 2]),
+                        (lambda out: torch.sort(torch.ones(5), out=(out, torch.zeros(5, dtype=torch.int64))), [5])):
+        out = torch.zeros(3)
+        with pytest.warns(UserWarning, match=r"output with one or more elements was resized since it had shape \[3\]"):
+            call(out)
+        assert list(out.shape) == shape
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(torch.empty(0))
+            call(out)
