@@ -5,13 +5,14 @@
 namespace argand::optim {
 
 struct AdadeltaOptions : OptimizerCloneableOptions<AdadeltaOptions> {
-  AdadeltaOptions(double lr = 1.0) : lr_(lr) {}
+  AdadeltaOptions() : lr_(1.0) {}
+  AdadeltaOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
-  ARGAND_ARG(double, rho) = 0.9;
-  ARGAND_ARG(double, eps) = 1e-6;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
+  ARGAND_OPTION(double, lr);
+  ARGAND_OPTION(double, rho) = 0.9;
+  ARGAND_OPTION(double, eps) = 1e-6;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(bool, maximize) = false;  // climb instead of descend
 };
 
 struct AdadeltaParamState : CountingParamState<AdadeltaParamState> {

@@ -5,14 +5,15 @@
 namespace argand::optim {
 
 struct AdagradOptions : OptimizerCloneableOptions<AdagradOptions> {
-  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  AdagradOptions() : lr_(1e-2) {}
+  AdagradOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
-  ARGAND_ARG(double, lr_decay) = 0;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(double, initial_accumulator_value) = 0;
-  ARGAND_ARG(double, eps) = 1e-10;
-  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
+  ARGAND_OPTION(double, lr);
+  ARGAND_OPTION(double, lr_decay) = 0;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(double, initial_accumulator_value) = 0;
+  ARGAND_OPTION(double, eps) = 1e-10;
+  ARGAND_OPTION(bool, maximize) = false;  // climb instead of descend
 };
 
 struct AdagradParamState : CountingParamState<AdagradParamState> {

@@ -25,6 +25,7 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
  public:                                             \
   Derived& name(const T& value) {                    \
     name##_ = value;                                 \
+    this->note_set(#name);                           \
     return static_cast<Derived&>(*this);             \
   }                                                  \
   const T& name() const noexcept { return name##_; } \
@@ -42,10 +43,12 @@ struct AdamLikeOptions : OptimizerCloneableOptions<Derived> {
 };
 
 struct AdamOptions : AdamLikeOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3) : AdamLikeOptions(lr, 0) {}
+  AdamOptions() : AdamLikeOptions(1e-3, 0) {}
+  AdamOptions(double lr) : AdamLikeOptions(lr, 0) { note_set("lr"); }
 };
 struct AdamWOptions : AdamLikeOptions<AdamWOptions> {
-  AdamWOptions(double lr = 1e-3) : AdamLikeOptions(lr, 1e-2) {}
+  AdamWOptions() : AdamLikeOptions(1e-3, 1e-2) {}
+  AdamWOptions(double lr) : AdamLikeOptions(lr, 1e-2) { note_set("lr"); }
 };
 
 struct AdamParamState : CountingParamState<AdamParamState> {

@@ -38,6 +38,9 @@ void visit_list(const char* name, std::deque<Tensor>& list, const std::function<
   list.assign(loaded.begin(), loaded.end());
 }
 
+// The real and imaginary parts of complex numbers, which are minimised over each.
+Tensor real_numbers(const Tensor& t) { return is_complex(t.dtype()) ? view_as_real(t) : t; }
+
 double largest(const Tensor& t) { return t.numel() == 0 ? 0 : t.abs().max().item<double>(); }
 
 bool searches_lines(const LBFGSOptions& o) { return o.line_search_fn().has_value(); }
@@ -131,7 +134,7 @@ LBFGS::LBFGS(const std::vector<OptimizerParamGroup>& groups, LBFGSOptions d)
 Tensor LBFGS::flat_grad() {
   std::vector<Tensor> parts;
   for (const Tensor& p : params())
-    parts.push_back((p.grad().defined() ? p.grad().detach() : zeros_like(p)).reshape({-1}));
+    parts.push_back(real_numbers(p.grad().defined() ? p.grad().detach() : zeros_like(p)).reshape({-1}));
   return cat(parts, 0);
 }
 
@@ -140,8 +143,9 @@ void LBFGS::move(double t, const Tensor& direction) {
   exec::flush();
   int64_t done = 0;
   for (const Tensor& p : params()) {
-    p.add_(direction.narrow(0, done, p.numel()).view(p.sizes()), t);
-    done += p.numel();
+    const Tensor numbers = real_numbers(p);
+    numbers.add_(direction.narrow(0, done, numbers.numel()).view(numbers.sizes()), t);
+    done += numbers.numel();
   }
   exec::flush();
 }

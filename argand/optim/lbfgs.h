@@ -10,15 +10,16 @@
 namespace argand::optim {
 
 struct LBFGSOptions : OptimizerCloneableOptions<LBFGSOptions> {
-  LBFGSOptions(double lr = 1) : lr_(lr) {}
+  LBFGSOptions() : lr_(1) {}
+  LBFGSOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr) = 1;
-  ARGAND_ARG(int64_t, max_iter) = 20;                           // per step
-  ARGAND_ARG(std::optional<int64_t>, max_eval) = std::nullopt;  // of the closure per step; max_iter * 5 / 4
-  ARGAND_ARG(double, tolerance_grad) = 1e-7;                    // ends when no element of the gradient is larger
-  ARGAND_ARG(double, tolerance_change) = 1e-9;                  // or neither parameters nor loss change more
-  ARGAND_ARG(int64_t, history_size) = 100;
-  ARGAND_ARG(std::optional<std::string>, line_search_fn) = std::nullopt;  // "strong_wolfe", or steps of lr
+  ARGAND_OPTION(double, lr) = 1;
+  ARGAND_OPTION(int64_t, max_iter) = 20;                           // per step
+  ARGAND_OPTION(std::optional<int64_t>, max_eval) = std::nullopt;  // of the closure per step; max_iter * 5 / 4
+  ARGAND_OPTION(double, tolerance_grad) = 1e-7;                    // ends when no element of the gradient is larger
+  ARGAND_OPTION(double, tolerance_change) = 1e-9;                  // or neither parameters nor loss change more
+  ARGAND_OPTION(int64_t, history_size) = 100;
+  ARGAND_OPTION(std::optional<std::string>, line_search_fn) = std::nullopt;  // "strong_wolfe", or steps of lr
 };
 
 // All parameters together, kept with the first one.  Vectors have the elements of all of them.

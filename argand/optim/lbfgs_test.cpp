@@ -127,5 +127,36 @@ TEST(LBFGS, AParameterWithoutGradientStays) {
   EXPECT_LT(v.loss().item<double>(), 1);
 }
 
+// A complex parameter is its real and imaginary parts; neither it nor a permuted one stops the others.
+TEST(LBFGS, ComplexAndPermutedParameters) {
+  for (const bool search : {false, true}) {
+    const Tensor z = zeros({2}, kComplexDouble).requires_grad_(), parts = zeros({2, 2}, kDouble).requires_grad_(),
+                 turned = zeros({3, 2}, kDouble).t().requires_grad_();
+    const Tensor goal = arange(6, kDouble).view({2, 3});
+    const auto run = [&](const std::vector<Tensor>& params, const std::function<Tensor()>& loss) {
+      LBFGS optimizer(params, LBFGSOptions(search ? 1 : 0.5)
+                                  .max_iter(60)
+                                  .tolerance_grad(1e-12)
+                                  .tolerance_change(1e-14)
+                                  .line_search_fn(search ? std::optional<std::string>("strong_wolfe") : std::nullopt));
+      optimizer.step([&] {
+        optimizer.zero_grad();
+        const Tensor value = loss();
+        value.backward();
+        return value;
+      });
+    };
+    const auto of_parts = [](const Tensor& p) {
+      return ((p.select(1, 0) - 1).pow(4) + (p.select(1, 1) - 2).pow(2)).sum();
+    };
+    run({parts}, [&] { return of_parts(parts); });
+    run({z}, [&] { return of_parts(view_as_real(z)); });
+    EXPECT_TRUE(view_as_real(z.detach()).equal(parts.detach()));
+    run({z, turned}, [&] { return of_parts(view_as_real(z)) + (turned - goal).pow(2).sum(); });
+    EXPECT_TRUE(turned.detach().allclose(goal, 1e-5, 1e-5));
+    EXPECT_FALSE(turned.is_contiguous());
+  }
+}
+
 }  // namespace
 }  // namespace argand::optim

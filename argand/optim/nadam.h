@@ -7,16 +7,17 @@
 namespace argand::optim {
 
 struct NAdamOptions : OptimizerCloneableOptions<NAdamOptions> {
-  NAdamOptions(double lr = 2e-3) : lr_(lr) {}
+  NAdamOptions() : lr_(2e-3) {}
+  NAdamOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
+  ARGAND_OPTION(double, lr);
   using betas_t = std::tuple<double, double>;
-  ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
-  ARGAND_ARG(double, eps) = 1e-8;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(double, momentum_decay) = 4e-3;
-  ARGAND_ARG(bool, decoupled_weight_decay) = false;  // as AdamW
-  ARGAND_ARG(bool, maximize) = false;                // climb instead of descend
+  ARGAND_OPTION(betas_t, betas) = {0.9, 0.999};
+  ARGAND_OPTION(double, eps) = 1e-8;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(double, momentum_decay) = 4e-3;
+  ARGAND_OPTION(bool, decoupled_weight_decay) = false;  // as AdamW
+  ARGAND_OPTION(bool, maximize) = false;                // climb instead of descend
 };
 
 struct NAdamParamState : CountingParamState<NAdamParamState> {

@@ -28,6 +28,77 @@ void check_betas(const std::tuple<double, double>& betas) {
   ARGAND_CHECK(ValueError, 0 <= b2 && b2 < 1, "Invalid beta parameter at index 1: ", b2);
 }
 
+namespace {
+
+struct Number {
+  const char* name;
+  double value;
+};
+std::vector<Number> numbers_of(const OptimizerOptions& options) {
+  std::vector<Number> out;
+  options.clone()->each_number([&](const char* name, double& value) { out.push_back({name, value}); });
+  return out;
+}
+
+// The setter of a number that each_number() names.
+std::string_view setter_of(std::string_view number) {
+  if (number == "beta1" || number == "beta2") return "betas";
+  return number == "strong_wolfe" ? "line_search_fn" : number;
+}
+
+Tensor number(double value) { return full(IntArrayRef(), value, kDouble); }
+
+}  // namespace
+
+bool OptimizerOptions::is_set(const char* number) const {
+  const std::string_view setter = setter_of(number);
+  return std::any_of(set_.begin(), set_.end(), [&](const char* name) { return setter == name; });
+}
+
+std::unique_ptr<OptimizerOptions> OptimizerOptions::over(const OptimizerOptions& defaults) const {
+  const std::vector<Number> mine = numbers_of(*this);
+  const std::unique_ptr<OptimizerOptions> fresh = untouched();
+  if (typeid(*this) != typeid(defaults) || mine.empty() || !fresh) return clone();
+  const std::vector<Number> usual = numbers_of(*fresh);
+  std::unique_ptr<OptimizerOptions> out = defaults.clone();
+  size_t i = 0;
+  out->each_number([&](const char* name, double& value) {
+    if (is_set(name) || mine[i].value != usual[i].value) value = mine[i].value;
+    ++i;
+  });
+  return out;
+}
+
+void OptimizerOptions::serialize(argand::serialize::OutputArchive& archive) const {
+  for (const Number& n : numbers_of(*this)) archive.write(n.name, number(n.value));
+}
+void OptimizerOptions::serialize(argand::serialize::InputArchive& archive) {
+  each_number([&](const char* name, double& value) {
+    Tensor t;
+    archive.read(name, t);
+    value = t.item<double>();
+  });
+}
+
+void OptimizerParamState::serialize(argand::serialize::OutputArchive& archive) const {
+  archive.write("step", full(IntArrayRef(), step_count(), kLong));
+  clone()->each_tensor([&](const char* name, Tensor& t, bool) {
+    if (t.defined()) archive.write(name, t.detach());
+  });
+}
+void OptimizerParamState::serialize(argand::serialize::InputArchive& archive) {
+  Tensor step;
+  archive.read("step", step);
+  set_step_count(step.item<int64_t>());
+  each_tensor([&](const char* name, Tensor& t, bool required) {
+    t = Tensor();
+    if (required)
+      archive.read(name, t);
+    else
+      archive.try_read(name, t);
+  });
+}
+
 OptimizerOptions& OptimizerParamGroup::options() {
   ARGAND_CHECK(ValueError, options_, "the parameter group has no options; add it to an optimizer first");
   return *options_;
@@ -51,7 +122,8 @@ void Optimizer::add_param_group(const OptimizerParamGroup& group) {
                  "a parameter group contains duplicate parameters");
   }
   groups_.push_back(group);
-  if (!groups_.back().has_options()) groups_.back().set_options(defaults_->clone());
+  OptimizerParamGroup& added = groups_.back();
+  added.set_options(added.has_options() ? added.options().over(*defaults_) : defaults_->clone());
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -102,12 +174,9 @@ void* OptimizerStates::parse(const std::string& address) {
 }
 
 bool operator==(const OptimizerOptions& a, const OptimizerOptions& b) {
-  const auto numbers = [](const OptimizerOptions& options) {
-    std::vector<double> out;
-    options.clone()->each_number([&](const char*, double& value) { out.push_back(value); });
-    return out;
-  };
-  return typeid(a) == typeid(b) && numbers(a) == numbers(b);
+  const auto same = [](const Number& x, const Number& y) { return x.value == y.value; };
+  const std::vector<Number> x = numbers_of(a), y = numbers_of(b);
+  return typeid(a) == typeid(b) && std::equal(x.begin(), x.end(), y.begin(), y.end(), same);
 }
 
 bool operator==(const OptimizerParamState& a, const OptimizerParamState& b) {
@@ -143,8 +212,6 @@ Tensor Optimizer::run_closure(const LossClosure& closure) {
 // ---- saving and loading
 
 namespace {
-
-Tensor number(double value) { return full(IntArrayRef(), value, kDouble); }
 
 // LibTorch before 1.5 saved no options, and a list of tensors for each part of the states, by the parameters' numbers.
 struct OldName {
@@ -291,12 +358,68 @@ void Optimizer::load_state_dict(const StateDict& state) {
   state_ = std::move(states);
 }
 
+namespace {
+
+bool names_tensors(const OptimizerParamState& state) {
+  bool any = false;
+  state.clone()->each_tensor([&](const char*, Tensor&, bool) { any = true; });
+  return any;
+}
+
+std::string group_key(size_t i) { return str("param_groups.", i); }
+std::string state_key(size_t i) { return str("state.", i); }
+
+}  // namespace
+
+// Options and states of a program's own, of which state_dict() knows nothing, are what they make of archives.
 void Optimizer::save(serialize::OutputArchive& archive) const {
   for (const auto& item : state_dict()) archive.write(item.key(), item.value());
+  size_t index = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (numbers_of(groups_[g].options()).empty()) {
+      serialize::OutputArchive own;
+      groups_[g].options().serialize(own);
+      archive.write(group_key(g), own);
+    }
+    for (const Tensor& p : groups_[g].params()) {
+      const auto it = state_.find(p.unsafeGetTensorImpl());
+      if (it != state_.end() && !names_tensors(*it->second)) {
+        serialize::OutputArchive own;
+        it->second->serialize(own);
+        archive.write(str(state_key(index), ".own"), own);
+      }
+      ++index;
+    }
+  }
 }
+
 void Optimizer::load(serialize::InputArchive& archive) {
-  const StateDict state = archive.state_dict();
-  load_state_dict(is_before_1_5(state) ? with_names_of_today(state, state_dict()) : state);
+  const StateDict all = archive.state_dict();
+  if (is_before_1_5(all)) return load_state_dict(with_names_of_today(all, state_dict()));
+  std::vector<std::unique_ptr<OptimizerOptions>> options(groups_.size());
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (!numbers_of(groups_[g].options()).empty()) continue;
+    options[g] = groups_[g].options().clone();
+    serialize::InputArchive own;
+    if (archive.try_read(group_key(g), own)) options[g]->serialize(own);
+  }
+  const auto is_own = [&](const std::string& key) {
+    for (size_t g = 0; g < groups_.size(); ++g)
+      if (options[g] && key.starts_with(group_key(g) + ".")) return true;
+    return key.starts_with("state.") && key.find(".own.") != std::string::npos;
+  };
+  StateDict known;
+  for (const auto& item : all)
+    if (!is_own(item.key())) known.insert(item.key(), item.value());
+  load_state_dict(known);
+  size_t index = 0;
+  for (size_t g = 0; g < groups_.size(); ++g) {
+    if (options[g]) groups_[g].set_options(std::move(options[g]));
+    for (const Tensor& p : groups_[g].params()) {
+      serialize::InputArchive own;
+      if (archive.try_read(str(state_key(index++), ".own"), own)) state_of(p).serialize(own);
+    }
+  }
 }
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Optimizer& optimizer) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <tuple>
+#include <type_traits>
 #include <unordered_map>
 
 #include "argand/base/arg.h"
@@ -29,6 +30,10 @@ class OptimizerParamState {
   virtual void each_tensor(const std::function<void(const char*, Tensor&, bool)>&) {}
   virtual int64_t step_count() const { return 0; }
   virtual void set_step_count(int64_t) {}
+  // Into an archive and out of it; here by each_tensor() and step_count().  A state of one's own that names no tensors
+  // is saved by what it makes of these.
+  virtual void serialize(argand::serialize::InputArchive& archive);
+  virtual void serialize(argand::serialize::OutputArchive& archive) const;
   // False where the tensors are not shaped, nor of the dtype, as the parameter: a saved state is then taken as it is.
   virtual bool is_shaped_as_parameter() const { return true; }
 };
@@ -39,17 +44,45 @@ class OptimizerOptions {
   virtual std::unique_ptr<OptimizerOptions> clone() const = 0;
   virtual double get_lr() const = 0;
   virtual void set_lr(double lr) = 0;
-  // Calls f(name, value) for every number; the value may be changed.  What is not named here is not saved.
+  // Calls f(name, value) for every number; the value may be changed.  What is not named here is saved by serialize().
   virtual void each_number(const std::function<void(const char*, double&)>&) {}
+  // Into an archive and out of it; here by each_number().
+  virtual void serialize(argand::serialize::InputArchive& archive);
+  virtual void serialize(argand::serialize::OutputArchive& archive) const;
+  // The options of a group that gave these: `defaults`, with what was set here.  Set is what a setter was called for,
+  // whatever its value, and what differs from options that were made without arguments.  A copy of these where
+  // `defaults` are of another type, or each_number() names nothing.
+  std::unique_ptr<OptimizerOptions> over(const OptimizerOptions& defaults) const;
 
  protected:
+  // Options of this type of which nothing was set; null where a type has no such.
+  virtual std::unique_ptr<OptimizerOptions> untouched() const { return nullptr; }
+  void note_set(const char* name) { set_.push_back(name); }
   // For each_number(): a flag as the number 0 or 1.
   static void each_flag(const char* name, bool& flag, const std::function<void(const char*, double&)>& f) {
     double value = flag;
     f(name, value);
     flag = value != 0;
   }
+
+ private:
+  bool is_set(const char* number) const;
+  std::vector<const char*> set_;
 };
+
+// ARGAND_ARG of an optimizer's options, which remember what was set.
+#define ARGAND_OPTION(T, name)                                    \
+ public:                                                          \
+  inline auto name(T value)->decltype(*this) { /* NOLINT */       \
+    this->name##_ = std::move(value);                             \
+    this->note_set(#name);                                        \
+    return *this;                                                 \
+  }                                                               \
+  inline const T& name() const noexcept { return this->name##_; } \
+  inline T& name() noexcept { return this->name##_; }             \
+                                                                  \
+ private:                                                         \
+  T name##_ /* NOLINT */
 
 // Whether both are of one type and have the same numbers.
 bool operator==(const OptimizerOptions& a, const OptimizerOptions& b);
@@ -66,6 +99,16 @@ class OptimizerCloneableOptions : public OptimizerOptions {
   }
   double get_lr() const override { return static_cast<const Derived&>(*this).lr(); }
   void set_lr(double lr) override { static_cast<Derived&>(*this).lr(lr); }
+
+ protected:
+  std::unique_ptr<OptimizerOptions> untouched() const override {
+    if constexpr (std::is_default_constructible_v<Derived>)
+      return std::unique_ptr<OptimizerOptions>(new Derived());
+    else if constexpr (std::is_constructible_v<Derived, double>)
+      return std::unique_ptr<OptimizerOptions>(new Derived(get_lr()));
+    else
+      return nullptr;
+  }
 };
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
@@ -136,7 +179,7 @@ class Optimizer {
  public:
   using LossClosure = std::function<Tensor()>;
 
-  // Groups without options get a copy of `defaults`.
+  // Groups without options get a copy of `defaults`; what a group has not set is that of `defaults`, too.
   Optimizer(const std::vector<OptimizerParamGroup>& groups, std::unique_ptr<OptimizerOptions> defaults);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "argand/core/grad_mode.h"
 #include "argand/kernels/step_rules.h"
 #include "argand/ops/functions.h"
@@ -16,6 +18,7 @@
 #include "argand/optim/radam.h"
 #include "argand/optim/rmsprop.h"
 #include "argand/optim/sgd.h"
+#include "argand/serialize/archive.h"
 
 namespace argand::optim {
 namespace {
@@ -281,6 +284,107 @@ TEST(Optimizer, OfOnesOwn) {
   EXPECT_EQ(p[0].item<float>(), 2.5);
   EXPECT_TRUE(std::as_const(optimizer).state().empty());
   EXPECT_THROW(optimizer.state_of(p), NotImplementedError);
+}
+
+// ---- what a group has not set
+
+TEST(Optimizer, WhatAGroupHasNotSetIsTheOptimizers) {
+  const Tensor a = parameter(), b = parameter(), c = parameter(), d = parameter();
+  std::vector<OptimizerParamGroup> groups;
+  const auto add = [&](const Tensor& p, const AdamOptions& o) {
+    groups.emplace_back(std::vector<Tensor>{p}, o.clone());
+  };
+  add(a, AdamOptions().weight_decay(0.11));
+  add(b, AdamOptions(0.25).betas({0.5, 0.999}));
+  add(c, AdamOptions(1e-3).eps(1e-8).weight_decay(0));  // set, though each is what nobody needs to set
+  Adam adam(groups, AdamOptions(0.5).eps(1e-4).weight_decay(0.2).betas({0.8, 0.9}));
+  adam.add_param_group(OptimizerParamGroup({d}));
+  const auto of = [&](size_t i) { return static_cast<const AdamOptions&>(adam.param_groups()[i].options()); };
+  EXPECT_EQ(of(0).lr(), 0.5);
+  EXPECT_EQ(of(0).weight_decay(), 0.11);
+  EXPECT_EQ(of(0).eps(), 1e-4);
+  EXPECT_EQ(of(1).lr(), 0.25);
+  EXPECT_EQ(of(1).betas(), (AdamOptions::betas_t{0.5, 0.999}));
+  EXPECT_EQ(of(1).weight_decay(), 0.2);
+  EXPECT_EQ(of(2).lr(), 1e-3);
+  EXPECT_EQ(of(2).eps(), 1e-8);
+  EXPECT_EQ(of(2).weight_decay(), 0);
+  EXPECT_EQ(of(2).betas(), (AdamOptions::betas_t{0.8, 0.9}));
+  EXPECT_EQ(of(3).lr(), 0.5);
+  std::vector<OptimizerParamGroup> sgd_groups;
+  SGDOptions by_reference(0.1);
+  by_reference.momentum() = 0.5;
+  sgd_groups.emplace_back(std::vector<Tensor>{parameter()}, by_reference.clone());
+  SGD sgd(sgd_groups, SGDOptions(1).momentum(0.9).weight_decay(0.3));
+  const auto& o = static_cast<const SGDOptions&>(sgd.param_groups()[0].options());
+  EXPECT_EQ(o.lr(), 0.1);
+  EXPECT_EQ(o.momentum(), 0.5);
+  EXPECT_EQ(o.weight_decay(), 0.3);
+}
+
+// Options and a state of a program's own, which it writes to archives itself.
+struct OwnOptions : OptimizerCloneableOptions<OwnOptions> {
+  ARGAND_ARG(double, lr) = 1e-3;
+  ARGAND_ARG(double, power) = 2;
+
+ public:
+  void serialize(argand::serialize::InputArchive& archive) override {
+    Tensor t;
+    archive.read("power", t);
+    power(t.item<double>());
+  }
+  void serialize(argand::serialize::OutputArchive& archive) const override {
+    archive.write("power", full(IntArrayRef(), power(), kDouble));
+  }
+};
+struct OwnState : OptimizerCloneableParamState<OwnState> {
+  ARGAND_ARG(Tensor, sum);
+
+ public:
+  void serialize(argand::serialize::InputArchive& archive) override { archive.read("sum", sum()); }
+  void serialize(argand::serialize::OutputArchive& archive) const override { archive.write("sum", sum()); }
+};
+struct OwnOptimizer : Optimizer {
+  OwnOptimizer(const Tensor& p, const OwnOptions& o) : Optimizer({OptimizerParamGroup({p})}, o.clone()) {}
+  Tensor step(LossClosure closure = nullptr) override { return run_closure(closure); }
+  OwnState& mine(const Tensor& p) { return static_cast<OwnState&>(state_of(p)); }
+  StatePtr make_state() const override { return StatePtr(new OwnState); }
+};
+
+TEST(Optimizer, OptionsOfOnesOwnGoThroughArchives) {
+  const Tensor p = parameter();
+  OwnOptimizer saved(p, OwnOptions().power(3)), loaded(p, OwnOptions());
+  saved.mine(p).sum(full({2}, 7));
+  std::stringstream stream;
+  serialize::OutputArchive out;
+  saved.save(out);
+  out.save_to(stream);
+  serialize::InputArchive in;
+  in.load_from(stream);
+  loaded.load(in);
+  EXPECT_EQ(static_cast<const OwnOptions&>(loaded.param_groups()[0].options()).power(), 3);
+  EXPECT_TRUE(loaded.mine(p).sum().equal(full({2}, 7)));
+}
+
+TEST(Optimizer, OptionsAndStatesGoThroughArchivesByThemselves) {
+  AdamOptions options(0.5), other;
+  options.betas({0.25, 0.5}).amsgrad(true);
+  AdamParamState state, again;
+  state.step(3);
+  state.exp_avg(full({2}, 1)).exp_avg_sq(full({2}, 2));
+  serialize::OutputArchive out, of_state;
+  options.serialize(out);
+  state.serialize(of_state);
+  out.write("state", of_state);
+  std::stringstream stream;
+  out.save_to(stream);
+  serialize::InputArchive in, in_state;
+  in.load_from(stream);
+  other.serialize(in);
+  in.read("state", in_state);
+  again.serialize(in_state);
+  EXPECT_TRUE(options == other);
+  EXPECT_TRUE(state == again);
 }
 
 }  // namespace

@@ -7,15 +7,16 @@
 namespace argand::optim {
 
 struct RAdamOptions : OptimizerCloneableOptions<RAdamOptions> {
-  RAdamOptions(double lr = 1e-3) : lr_(lr) {}
+  RAdamOptions() : lr_(1e-3) {}
+  RAdamOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
+  ARGAND_OPTION(double, lr);
   using betas_t = std::tuple<double, double>;
-  ARGAND_ARG(betas_t, betas) = {0.9, 0.999};
-  ARGAND_ARG(double, eps) = 1e-8;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(bool, decoupled_weight_decay) = false;  // as AdamW
-  ARGAND_ARG(bool, maximize) = false;                // climb instead of descend
+  ARGAND_OPTION(betas_t, betas) = {0.9, 0.999};
+  ARGAND_OPTION(double, eps) = 1e-8;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(bool, decoupled_weight_decay) = false;  // as AdamW
+  ARGAND_OPTION(bool, maximize) = false;                // climb instead of descend
 };
 
 struct RAdamParamState : CountingParamState<RAdamParamState> {

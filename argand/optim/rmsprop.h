@@ -5,15 +5,16 @@
 namespace argand::optim {
 
 struct RMSpropOptions : OptimizerCloneableOptions<RMSpropOptions> {
-  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  RMSpropOptions() : lr_(1e-2) {}
+  RMSpropOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
-  ARGAND_ARG(double, alpha) = 0.99;
-  ARGAND_ARG(double, eps) = 1e-8;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(double, momentum) = 0;
-  ARGAND_ARG(bool, centered) = false;
-  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
+  ARGAND_OPTION(double, lr);
+  ARGAND_OPTION(double, alpha) = 0.99;
+  ARGAND_OPTION(double, eps) = 1e-8;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(double, momentum) = 0;
+  ARGAND_OPTION(bool, centered) = false;
+  ARGAND_OPTION(bool, maximize) = false;  // climb instead of descend
 };
 
 struct RMSpropParamState : CountingParamState<RMSpropParamState> {

@@ -5,14 +5,14 @@
 namespace argand::optim {
 
 struct SGDOptions : OptimizerCloneableOptions<SGDOptions> {
-  SGDOptions(double lr) : lr_(lr) {}
+  SGDOptions(double lr) : lr_(lr) { note_set("lr"); }
   void each_number(const std::function<void(const char*, double&)>& f) override;
-  ARGAND_ARG(double, lr);
-  ARGAND_ARG(double, momentum) = 0;
-  ARGAND_ARG(double, dampening) = 0;
-  ARGAND_ARG(double, weight_decay) = 0;
-  ARGAND_ARG(bool, nesterov) = false;
-  ARGAND_ARG(bool, maximize) = false;  // climb instead of descend
+  ARGAND_OPTION(double, lr);
+  ARGAND_OPTION(double, momentum) = 0;
+  ARGAND_OPTION(double, dampening) = 0;
+  ARGAND_OPTION(double, weight_decay) = 0;
+  ARGAND_OPTION(bool, nesterov) = false;
+  ARGAND_OPTION(bool, maximize) = false;  // climb instead of descend
 };
 
 struct SGDParamState : OptimizerCloneableParamState<SGDParamState> {

@@ -513,3 +513,88 @@ def test_what_muon_and_sparse_adam_refuse():
         torch.optim.Muon([Parameter(torch.ones(3, 3))], adjust_lr_fn="x")
     with pytest.raises(NotImplementedError, match="SparseAdam"):
         torch.optim.SparseAdam([Parameter(torch.ones(3))])
+
+
+EVERY = {
+    "Adadelta": {}, "Adagrad": {}, "Adam": dict(amsgrad=True), "AdamW": {}, "Adamax": {}, "ASGD": {}, "NAdam": {}, "RAdam": {},
+    "RMSprop": dict(momentum=0.9, centered=True), "Rprop": {}, "SGD": dict(momentum=0.9), "Adafactor": {}, "Muon": {}, "LBFGS": {}}
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_states_of_other_shapes_and_keys_change_nothing(name):
+    def stepped(shape):
+        p = Parameter(torch.arange(float(shape[0] * shape[1])).reshape(shape))
+        optimizer = getattr(torch.optim, name)([p], lr=0.1, **EVERY[name])
+
+        def closure():
+            optimizer.zero_grad()
+            loss = (p - 1).pow(2).sum()
+            loss.backward()
+            return loss
+        for _ in range(2):
+            optimizer.step(closure)
+        return optimizer
+    mine, other = stepped((2, 3)), stepped((3, 3))
+    before = repr(mine.state_dict())
+    with pytest.raises(ValueError, match="load_state_dict: .* of parameter 0: expected shape"):
+        mine.load_state_dict(other.state_dict())
+    assert repr(mine.state_dict()) == before
+    tensors = [k for k, v in mine.state_dict()["state"][0].items() if isinstance(v, torch.Tensor) and v.numel() > 1]
+    for key in tensors:
+        state = mine.state_dict()
+        state["state"][0][key] = "no tensor"
+        with pytest.raises(ValueError, match=f"{key} of parameter 0: expected a tensor, got a str"):
+            mine.load_state_dict(state)
+    for option, wrong in (("lr", "fast"), ("weight_decay", [1]), ("lr", None)):
+        if option in mine.param_groups[0]:
+            state = mine.state_dict()
+            state["param_groups"][0][option] = wrong
+            with pytest.raises(ValueError, match=f"expected a number for {option}"):
+                mine.load_state_dict(state)
+    assert repr(mine.state_dict()) == before
+    mine.load_state_dict(stepped((2, 3)).state_dict())
+
+
+def test_a_state_that_lacks_a_part_changes_nothing():
+    p = Parameter(torch.ones(2))
+    adam = torch.optim.Adam([p])
+    p.grad = torch.ones(2)
+    adam.step()
+    before, state = repr(adam.state_dict()), adam.state_dict()
+    del state["state"][0]["exp_avg_sq"]
+    with pytest.raises(ValueError, match=r"has \['exp_avg'\], and lacks \['exp_avg_sq'\]"):
+        adam.load_state_dict(state)
+    assert repr(adam.state_dict()) == before
+
+
+@pytest.mark.parametrize("search", [None, "strong_wolfe"])
+def test_lbfgs_over_odd_parameters(search):
+    """Complex, permuted, frozen, unused ones and one without dimensions; a complex one moves as its two parts do."""
+    def solve(loss_of, *params):
+        optimizer = torch.optim.LBFGS(params, lr=1 if search else 0.5, max_iter=60, line_search_fn=search, tolerance_grad=1e-10,
+                                      tolerance_change=1e-14)
+
+        def closure():
+            optimizer.zero_grad()
+            loss = loss_of()
+            loss.backward()
+            return loss
+        for _ in range(4):
+            optimizer.step(closure)
+        return optimizer
+    z = torch.zeros(2, dtype=torch.complex128, requires_grad=True)
+    parts = torch.zeros(2, 2, dtype=torch.float64, requires_grad=True)
+    solve(lambda: (torch.view_as_real(z)[:, 0] - 1).pow(4).sum() + (torch.view_as_real(z)[:, 1] - 2).pow(2).sum(), z)
+    solve(lambda: (parts[:, 0] - 1).pow(4).sum() + (parts[:, 1] - 2).pow(2).sum(), parts)
+    assert torch.view_as_real(z).equal(parts)
+    goal = torch.arange(60, dtype=torch.float64).reshape(3, 4, 5) / 60
+    a = torch.zeros(5, 4, 3, dtype=torch.float64).permute(2, 1, 0).requires_grad_()
+    frozen, unused = torch.ones(2, dtype=torch.float64), torch.full((2,), 7.0, dtype=torch.float64, requires_grad=True)
+    scale = torch.tensor(0.5, dtype=torch.float64, requires_grad=True)
+    w = torch.zeros(2, dtype=torch.complex128, requires_grad=True)
+    optimizer = solve(lambda: (a.permute(1, 0, 2) * frozen[0] - goal.permute(1, 0, 2)).pow(2).sum() + (scale - 2).pow(2)
+                      + (w - (1 + 2j)).abs().pow(2).sum(), a, frozen, unused, scale, w)
+    assert torch.allclose(a, goal, atol=1e-5) and abs(scale.item() - 2) < 1e-5 and not a.is_contiguous()
+    assert torch.allclose(w, torch.full_like(w, 1 + 2j), atol=1e-5) and unused.tolist() == [7, 7] and frozen.tolist() == [1, 1]
+    again = torch.optim.LBFGS([a, frozen, unused, scale, w])
+    again.load_state_dict(optimizer.state_dict())

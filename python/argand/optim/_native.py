@@ -143,6 +143,16 @@ class NativeOptimizer(Optimizer):
     def _count_dtype():
         return _C.float64 if _C.get_default_dtype() is _C.float64 else _C.float32
 
+    _optional = ("momentum_buffer", "max_exp_avg_sq", "grad_avg")  # of some options alone
+
+    @property
+    def _shaped_as_parameter(self):
+        return self._tensors
+
+    @property
+    def _together(self):
+        return [name for name in self._tensors if name not in self._optional]
+
     def _push_states(self):
         """Gives C++ the states that Python has."""
         flat = {key: value for key, value in self._made.state_dict(self._params).items() if key.startswith("param_groups.")}

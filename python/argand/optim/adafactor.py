@@ -3,10 +3,17 @@ from .. import _C
 from .._info import finfo
 from ._native import check_form
 from ._pointwise import PointwiseOptimizer
+from .optimizer import check_shape
 
 
 class Adafactor(PointwiseOptimizer):
     """Adaptive steps whose second moments, of matrices, are kept as a row and a column."""
+
+    def _check_state(self, key, param, state):
+        shape = tuple(param.shape)
+        for name, expected in (("row_var", (*shape[:-1], 1)), ("col_var", (*shape[:-2], 1, *shape[-1:])), ("variance", shape)):
+            if state.get(name) is not None:
+                check_shape(key, name, state[name], expected)
 
     def __init__(self, params, lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None,
                  maximize=False):

@@ -6,6 +6,7 @@ from ._pointwise import PointwiseOptimizer
 
 class ASGD(PointwiseOptimizer):
     """Stochastic gradient descent that averages the parameters in state["ax"]."""
+    _shaped_as_parameter = _together = ("ax",)
 
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
                  differentiable=False, capturable=False):

@@ -2,7 +2,7 @@
 from .. import _C
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._whole_step import whole_step
-from .optimizer import Optimizer
+from .optimizer import Optimizer, check_shape
 
 
 def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -88,6 +88,11 @@ def _strong_wolfe(evaluate, t, d, f, g, slope, c1=1e-4, c2=0.9, tolerance_change
     return f_new, g_new, t, evaluations
 
 
+def _real(tensor):
+    """The tensor, or the real and imaginary parts of a complex one: two numbers that are minimised over."""
+    return _C.view_as_real(tensor) if tensor.is_complex() else tensor
+
+
 class LBFGS(Optimizer):
     """Limited-memory BFGS over one group of parameters; step() needs a closure, which it calls several times.
 
@@ -107,20 +112,31 @@ class LBFGS(Optimizer):
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
 
+    def _check_state(self, key, param, state):
+        numbers = sum(_real(p).numel() for p in self._params)
+        for name in ("d", "prev_flat_grad", "old_dirs", "old_stps"):
+            value = state.get(name)
+            for part in value if isinstance(value, list) else () if value is None else (value,):
+                check_shape(key, name, part, (numbers,))
+        histories = {len(state.get(name) or ()) for name in ("old_dirs", "old_stps", "ro")}
+        if len(histories) > 1:
+            raise ValueError("load_state_dict: expected old_dirs, old_stps and ro of one length")
+
     @property
     def _params(self):
         return self.param_groups[0]["params"]
 
     def _gradient(self):
-        parts = [p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1) for p in self._params]
+        parts = [_real(_C.zeros_like(p) if p.grad is None else p.grad).reshape(-1) for p in self._params]
         flat = _C.cat(parts, 0)
         return -flat if self.param_groups[0].get("maximize") else flat
 
     def _move(self, size, direction):
         start = 0
         for p in self._params:
-            p.add_(direction[start:start + p.numel()].view_as(p), alpha=size)
-            start += p.numel()
+            numbers = _real(p)
+            numbers.add_(direction[start:start + numbers.numel()].view(numbers.shape), alpha=size)
+            start += numbers.numel()
 
     def _evaluate_at(self, closure, start, t, d):
         self._move(t, d)

@@ -31,6 +31,7 @@ class Muon(PointwiseOptimizer):
     adjust_lr_fn: how lr depends on the shape: "original", "match_rms_adamw" (updates as large as AdamW's) or
     "spectral_unclamped".
     """
+    _shaped_as_parameter = _together = ("momentum_buffer",)
 
     def __init__(self, params, lr=1e-3, weight_decay=0.1, momentum=0.95, nesterov=True, ns_coefficients=(3.4445, -4.775, 2.0315),
                  eps=1e-7, ns_steps=5, adjust_lr_fn=None):

@@ -248,6 +248,28 @@ class Optimizer:
             result = result if changed is None else changed
         return result
 
+    _shaped_as_parameter = ()  # tensors of a state, by name
+    _together = ()  # those that a state has all of, or none
+
+    def _check_state(self, key, param, state):
+        """ValueError for a saved state of a parameter that a step could not use, or would use wrongly."""
+        for name in self._shaped_as_parameter:
+            if state.get(name) is not None:
+                check_shape(key, name, state[name], param.shape)
+        given = [name for name in self._together if state.get(name) is not None]
+        missing = [name for name in self._together if name not in given]
+        if given and missing:
+            raise ValueError(f"load_state_dict: the state of parameter {key} has {given}, and lacks {missing}")
+
+    def _check_options(self, group):
+        """The same for a saved group."""
+        for name, default in self.defaults.items():
+            if type(default) in (int, float) and name in group:
+                try:
+                    float(group[name])
+                except (TypeError, ValueError, RuntimeError):
+                    raise ValueError(f"load_state_dict: expected a number for {name}, got {group[name]!r:.80}") from None
+
     def load_state_dict(self, state_dict):
         """Takes over options and state that state_dict() returned, here or in PyTorch, for parameters in the same order."""
         state_dict = state_dict.copy()
@@ -262,6 +284,11 @@ class Optimizer:
         params = dict(zip(itertools.chain.from_iterable(s["params"] for s in saved),
                           itertools.chain.from_iterable(g["params"] for g in groups)))
         _check_saved(saved, state_dict["state"], params)
+        for key, value in state_dict["state"].items():
+            if key in params and isinstance(value, dict):
+                self._check_state(key, params[key], value)
+        for group in saved:
+            self._check_options(group)
         state = collections.defaultdict(dict)
         for key, value in state_dict["state"].items():
             if key in params:
@@ -275,6 +302,14 @@ class Optimizer:
         self.__setstate__({"state": state, "param_groups": saved})
         for hook in self._optimizer_load_state_dict_post_hooks.values():
             hook(self)
+
+
+def check_shape(key, name, value, shape):
+    """ValueError if a tensor of a saved state has not this shape."""
+    if not isinstance(value, _C.Tensor):
+        raise ValueError(f"load_state_dict: {name} of parameter {key}: expected a tensor, got a {type(value).__name__}")
+    if tuple(value.shape) != tuple(shape):
+        raise ValueError(f"load_state_dict: {name} of parameter {key}: expected shape {tuple(shape)}, got {tuple(value.shape)}")
 
 
 def _check_saved(groups, states, params):

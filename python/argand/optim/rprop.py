@@ -6,6 +6,7 @@ from ._pointwise import PointwiseOptimizer
 
 class Rprop(PointwiseOptimizer):
     """Steps by the sign of the gradient, whose size grows while the sign stays and shrinks when it turns."""
+    _shaped_as_parameter = _together = ("prev", "step_size")
 
     def __init__(self, params, lr=1e-2, etas=(0.5, 1.2), step_sizes=(1e-6, 50), *, capturable=False, foreach=None,
                  maximize=False, differentiable=False):
