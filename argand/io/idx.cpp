@@ -14,7 +14,7 @@ namespace argand::io {
 namespace {
 
 constexpr int64_t kMagicBytes = 4;
-constexpr size_t kFirstPiece = size_t{16} << 20;
+constexpr size_t kPiece = size_t{1} << 16;
 
 template <class... Parts>
 [[noreturn]] void fail(const std::string& path, const Parts&... parts) {
@@ -96,6 +96,22 @@ IdxArray read_plain(const ByteSource& file) {
   return array;
 }
 
+// Inflates the whole content and keeps none of it: what is wrong is known before anything is allocated for it.
+void check_content(ArrayRef<uint8_t> compressed, const std::string& path, int64_t begin, int64_t elements) {
+  const int64_t expected = begin + elements;
+  GzipReader gzip(compressed, path);
+  std::vector<uint8_t> piece(kPiece);
+  for (int64_t done = 0; done < expected;) {
+    const size_t count = static_cast<size_t>(std::min<int64_t>(expected - done, kPiece));
+    const size_t got = gzip.read(piece.data(), count);
+    done += static_cast<int64_t>(got);
+    if (got != count)
+      fail(path, "ends at byte ", done, " of its content: expected ", elements, " bytes from byte ", begin, ", got ",
+           done - begin);
+  }
+  gzip.finish();
+}
+
 // Offsets in the errors count the bytes of the content, not of the compressed file.
 IdxArray read_compressed(const ByteSource& file) {
   const std::string& path = file.path();
@@ -119,14 +135,9 @@ IdxArray read_compressed(const ByteSource& file) {
   if (expected > most)
     fail(path, "elements at byte ", begin, ": expected ", expected, " bytes for sizes ", ArrayRef<int64_t>(array.sizes),
          ", but ", compressed.size(), " compressed bytes can hold at most ", most);
-  // Memory follows what really comes out, so that a false promise costs no more than its file delivers.
-  for (size_t done = 0; done < static_cast<size_t>(expected);) {
-    const size_t end = std::min(static_cast<size_t>(expected), std::max(kFirstPiece, 2 * done));
-    array.bytes.resize(end);
-    read_exactly(begin + static_cast<int64_t>(done), array.bytes.data() + done, end - done);
-    done = end;
-  }
-  gzip.finish();
+  check_content(compressed, path, begin, expected);
+  array.bytes.resize(static_cast<size_t>(expected));
+  read_exactly(begin, array.bytes.data(), array.bytes.size());
   return array;
 }
 

@@ -16,6 +16,10 @@ void check_size(const Source& source, const char* format, int64_t width, int64_t
 // Throws unless so many bytes that are no pixels are within the limit.
 void check_ancillary(const Source& source, const char* format, int64_t bytes);
 
+// Makes room for `needed` bytes of pixels, of `all` there will be: memory follows the rows that the data really give,
+// so an image that is refused costs no more than a few times what was decoded of it.
+void grow(std::vector<uint8_t>& pixels, size_t needed, size_t all);
+
 Image decode_png(const Source& source);
 Image decode_jpeg(const Source& source);
 

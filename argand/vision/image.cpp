@@ -74,6 +74,11 @@ void detail::check_size(const Source& source, const char* format, int64_t width,
                "': ", size, " bytes cannot hold ", width, "x", height, " pixels");
 }
 
+void detail::grow(std::vector<uint8_t>& pixels, size_t needed, size_t all) {
+  constexpr size_t kFirst = size_t{4} << 20;
+  if (needed > pixels.size()) pixels.resize(std::min(all, std::max({needed, kFirst, 2 * pixels.size()})));
+}
+
 void detail::check_ancillary(const Source& source, const char* format, int64_t bytes) {
   ARGAND_CHECK(IoError, bytes <= source.limits.max_ancillary_bytes, format, " image '", source.name,
                "' has too much beside its pixels: expected at most ", source.limits.max_ancillary_bytes, " bytes, got ",

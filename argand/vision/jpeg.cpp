@@ -90,6 +90,7 @@ void start(Reader& r) { jpeg_start_decompress(&r.jpeg); }
 void read_pixels(Reader& r) {
   const size_t row_bytes = size_t(r.jpeg.output_width) * size_t(r.jpeg.output_components);
   while (r.jpeg.output_scanline < r.jpeg.output_height) {
+    detail::grow(r.pixels, row_bytes * (r.jpeg.output_scanline + 1), row_bytes * r.jpeg.output_height);
     JSAMPROW row = r.pixels.data() + row_bytes * r.jpeg.output_scanline;
     jpeg_read_scanlines(&r.jpeg, &row, 1);
   }
@@ -165,7 +166,6 @@ Image detail::decode_jpeg(const Source& source) {
   ARGAND_CHECK(IoError, jpeg.out_color_space != JCS_UNKNOWN, "JPEG image '", source.name,
                "': expected gray, RGB or CMYK, got an unknown space of ", jpeg.num_components, " components");
   run(reader, start);
-  reader.pixels.resize(size_t(jpeg.output_width) * size_t(jpeg.output_height) * size_t(jpeg.output_components));
   run(reader, read_pixels);
   ARGAND_CHECK(IoError, has_all_components(jpeg), "damaged JPEG image '", source.name,
                "': there is no scan of one of its ", jpeg.num_components, " components");

@@ -14,7 +14,7 @@ namespace {
 using detail::Source;
 
 // Deflate packs at most 1032 bytes into one, and a byte holds up to eight 1-bit pixels.
-constexpr int64_t kMaxPixelsPerByte = 1032 * 8;
+constexpr int64_t kMaxInflated = 1032, kMaxPixelsPerByte = kMaxInflated * 8;
 constexpr size_t kSignature = 8, kFirstType = kSignature + 4;
 
 struct Message {
@@ -50,7 +50,7 @@ struct Reader {
   size_t position = 0;
   int width = 0, height = 0, channels = 0;
   std::vector<uint8_t> pixels;
-  std::vector<png_bytep> rows;
+  std::vector<png_bytep> rows;  // of an interlaced image, which is made in several passes
 };
 
 void on_read(png_structp png, png_bytep out, size_t count) {
@@ -84,8 +84,22 @@ void choose_layout(Reader& r) {
   r.channels = png_get_channels(r.png, r.info);
 }
 
-void read_pixels(Reader& r) {
+void read_rows(Reader& r) {
+  const size_t row_bytes = png_get_rowbytes(r.png, r.info), height = static_cast<size_t>(r.height);
+  if (png_get_interlace_type(r.png, r.info) == PNG_INTERLACE_NONE) {
+    for (size_t y = 0; y < height; ++y) {
+      detail::grow(r.pixels, row_bytes * (y + 1), row_bytes * height);
+      png_read_row(r.png, r.pixels.data() + row_bytes * y, nullptr);
+    }
+    return;
+  }
+  r.pixels.resize(row_bytes * height);
+  for (size_t y = 0; y < height; ++y) r.rows.push_back(r.pixels.data() + row_bytes * y);
   png_read_image(r.png, r.rows.data());
+}
+
+void read_pixels(Reader& r) {
+  read_rows(r);
   // The compressed stream has ended, and what follows the chunk it ended in is next.  libpng would pass over more data.
   const ArrayRef<uint8_t> rest = r.source.bytes.slice(r.position);
   if (rest.size() >= 8 && std::memcmp(rest.data() + 4, "IDAT", 4) == 0 && png_get_uint_32(rest.data()) > 0)
@@ -106,16 +120,21 @@ void run(Reader& reader, detail::Step<Reader> step) {
                  reader.message.text);
 }
 
-// Of the chunks that are skipped.  What is no chunk ends the count: the decoder says what is wrong with it.
-int64_t ancillary_bytes(ArrayRef<uint8_t> bytes) {
+// Bytes of the chunks that are skipped, and of those of pixels.  What is no chunk ends the count: the decoder says what
+// is wrong with it.
+struct ChunkBytes {
+  int64_t ancillary = 0, pixels = 0;
+};
+ChunkBytes chunk_bytes(ArrayRef<uint8_t> bytes) {
   constexpr size_t kFrame = 12;  // a chunk's length, type and checksum
-  int64_t sum = 0;
+  ChunkBytes sum;
   for (size_t at = kSignature; bytes.size() - at >= kFrame;) {
     const uint8_t* const chunk = bytes.data() + at;
     const size_t length = size_t{png_get_uint_32(chunk)};
     if (length > bytes.size() - at - kFrame || std::memcmp(chunk + 4, "IEND", 4) == 0) break;
     const bool ancillary = (chunk[4] & 0x20) != 0;
-    if (ancillary && std::memcmp(chunk + 4, "tRNS", 4) != 0) sum += static_cast<int64_t>(length);
+    if (ancillary && std::memcmp(chunk + 4, "tRNS", 4) != 0) sum.ancillary += static_cast<int64_t>(length);
+    if (std::memcmp(chunk + 4, "IDAT", 4) == 0) sum.pixels += static_cast<int64_t>(length);
     at += kFrame + length;
   }
   return sum;
@@ -211,15 +230,15 @@ bool guarded(Writer& writer, detail::Step<Writer> step) {
 
 Image detail::decode_png(const Source& source) {
   check_first_chunk(source);
-  check_ancillary(source, "PNG", ancillary_bytes(source.bytes));
+  const ChunkBytes bytes = chunk_bytes(source.bytes);
+  check_ancillary(source, "PNG", bytes.ancillary);
   Reader reader(source);
   run(reader, read_header);
   check_size(source, "PNG", reader.width, reader.height, kMaxPixelsPerByte);
+  const auto packed = static_cast<int64_t>(png_get_rowbytes(reader.png, reader.info)) * reader.height;
+  ARGAND_CHECK(IoError, packed <= bytes.pixels * kMaxInflated, "damaged PNG image '", source.name, "': ", bytes.pixels,
+               " bytes of image data cannot hold ", reader.width, "x", reader.height, " pixels, ", packed, " bytes");
   run(reader, choose_layout);
-  const size_t row_bytes = png_get_rowbytes(reader.png, reader.info);
-  reader.pixels.resize(row_bytes * static_cast<size_t>(reader.height));
-  for (int y = 0; y < reader.height; ++y)
-    reader.rows.push_back(reader.pixels.data() + row_bytes * static_cast<size_t>(y));
   run(reader, read_pixels);
 
   if (png_get_color_type(reader.png, reader.info) == PNG_COLOR_TYPE_PALETTE) {

@@ -1,6 +1,11 @@
 // PNG files are put together here by hand (RFC 2083), so that the decoder meets more than what our encoder writes.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include <fstream>
 
 #include "argand/vision/image.h"
 
@@ -147,6 +152,42 @@ TEST(Png, TooLargeIsKnownFromTheHeader) {
   const Bytes liar = png(header(16384, 16384, 1, kGray), {0, 0});
   EXPECT_EQ(error(liar), str("damaged PNG image 'a.png': ", liar.size(), " bytes cannot hold 16384x16384 pixels"));
 }
+
+TEST(Png, WhatIsNoPixelHoldsNone) {
+  const Bytes text = chunk("tEXt", Bytes(1 << 20, 'x'));
+  const std::string why = error(png(header(16384, 16384, 8, kRgba), {0, 0, 0, 0, 0}, text));
+  EXPECT_NE(why.find("bytes of image data cannot hold 16384x16384 pixels, 1073741824 bytes"), std::string::npos) << why;
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+// A header of 1 GiB of pixels, and data that could be as many, of which 17 rows come out.
+TEST(Png, ARefusedImageTakesNoMoreThanWasDecoded) {
+  Bytes rows;
+  uint32_t state = 1;
+  for (int i = 0; i < 17 * (4 * 16384 + 1); ++i)
+    rows.push_back(i % (4 * 16384 + 1) == 0 ? 0 : static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24));
+  const Bytes bytes = png(header(16384, 16384, 8, kRgba), rows);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * static_cast<size_t>(::sysconf(_SC_PAGESIZE)) + 2 * bytes.size() + (64 << 20);
+    const rlimit limit{most, most};
+    bool refused = ::setrlimit(RLIMIT_AS, &limit) == 0;
+    try {
+      decode(bytes);
+      refused = false;
+    } catch (const IoError&) {
+    } catch (...) {
+      refused = false;
+    }
+    ::_exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  EXPECT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+#endif
 
 TEST(Png, DataMustFitTheHeader) {
   const Bytes ihdr = header(2, 2, 8, kGray);

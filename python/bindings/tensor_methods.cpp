@@ -5,6 +5,7 @@
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/print/print.h"
+#include "argand/runtime/backend.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/errors.h"
@@ -93,10 +94,16 @@ PyObject* nested_list(const Tensor& t, int64_t d, int64_t offset, const std::fun
 }
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
-    Tensor t;
+    Tensor t = as_tensor(self).detach();
+    // One whose elements repeat may be larger than any memory: known before the lists are half made.
+    if (static_cast<size_t>(t.numel()) > allocator_for(kCPU).capacity() / sizeof(PyObject*)) {
+      set_error(PyExc_MemoryError,
+                str("tolist: lists of ", t.numel(), " numbers are more than this machine's memory").c_str());
+      throw nb::python_error();
+    }
     {
       const NoGil no_gil;
-      t = as_tensor(self).detach().cpu();
+      t = t.cpu();
       (void)t.impl().data();  // waits for pending work
     }
     return dispatch<kAllTypes>(t.dtype(), "tolist", [&](auto tag) {

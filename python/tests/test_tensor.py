@@ -490,3 +490,9 @@ def test_tolist_without_memory_for_it():
               "    except MemoryError: print('MemoryError')\n")
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert (out.returncode, out.stdout.split()) == (0, ["MemoryError"] * 2), out.stderr
+
+
+def test_lists_that_no_memory_holds():
+    for x in (torch.ones(1).expand(2**45), torch.ones(1, 1).expand(2**30, 2**30)):
+        with pytest.raises(MemoryError, match="tolist: lists of"):
+            x.tolist()
