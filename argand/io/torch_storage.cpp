@@ -46,7 +46,13 @@ Tensor read_storage(const StorageRequest& request, const Device& device, bool bi
   if (bytes > 0) read(data, bytes);
   check_order(request, big);
   finish(request, big, data, bytes);
-  return device.is_cpu() ? t : t.to(device);
+  if (device.is_cpu()) return t;
+  try {
+    return t.to(device);
+  } catch (const DeviceError& e) {
+    ARGAND_THROW(DeviceError, "load: attempting to deserialize a tensor on ", device, ": ", e.msg(),
+                 ".  Use map_location=torch.device('cpu') to have it in memory of the CPU");
+  }
 }
 
 Tensor late_storage(const StorageRequest& request, bool big, ReadStorage read) {

@@ -243,7 +243,9 @@ class NamedObjects(pickle._Unpickler):
     def load(self):
         try:
             return super().load()
-        except (IndexError, KeyError, TypeError, ValueError, AttributeError, EOFError, OverflowError, struct.error) as error:
+        except (_C.DeviceError, OSError):
+            raise
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError, EOFError, OverflowError, RuntimeError, struct.error) as error:
             raise pickle.UnpicklingError(f"load: the file is no valid checkpoint: {type(error).__name__}: {error}") from error
 
     def persistent_load(self, pid):

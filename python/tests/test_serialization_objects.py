@@ -150,6 +150,29 @@ def test_what_is_named_opens_no_door():
                 torch.load(zip_of(b"(" + config + b")\x81" + pickled + b"t"))
 
 
+def test_tensors_beside_what_is_named_stay_in_their_storages():
+    def tensor(sizes, strides, offset=0, numel=4):
+        numbers = [b"(" + b"".join(b"\x8a\x08" + v.to_bytes(8, "little", signed=True) for v in values) + b"t" for values in (sizes, strides)]
+        return (b"ctorch._utils\n_rebuild_tensor_v2\n((X\x07\0\0\0storagectorch\nFloatStorage\nX\x01\0\0\x000X\x03\0\0\0cpu"
+                + b"\x8a\x08" + numel.to_bytes(8, "little", signed=True) + b"tQ\x8a\x08" + offset.to_bytes(8, "little", signed=True)
+                + b"".join(numbers) + b"\x89ccollections\nOrderedDict\n)RtR")
+
+    def file_of(pickled):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as archive:
+            archive.writestr("a/data.pkl", b"\x80\x02(c" + Config.__module__.encode() + b"\nConfig\n)\x81" + pickled + b"t.")
+            archive.writestr("a/data/0", bytes(16))
+            archive.writestr("a/version", "3")
+        return io.BytesIO(buffer.getvalue())
+    with torch.serialization.safe_globals([Config]):
+        assert torch.load(file_of(tensor([2, 2], [2, 1])))[1].tolist() == [[0, 0], [0, 0]]
+        for wrong in (tensor([5], [1]), tensor([2, 2], [3, 1]), tensor([-1], [1]), tensor([2], [-1]), tensor([2], [1], 3), tensor([2], [1], -1),
+                      tensor([2**62, 4], [1, 1]), tensor([2, 2], [1]), tensor([2], [2**62]), tensor([1], [1], 2**62), tensor([1], [1], 0, 5),
+                      tensor([1], [1], 0, -1), tensor([1], [1], 0, 2**62)):
+            with pytest.raises(pickle.UnpicklingError):
+                torch.load(file_of(wrong))
+
+
 def test_weights_only_and_pickle_module():
     seen = []
 
