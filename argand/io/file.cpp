@@ -66,15 +66,19 @@ InputFile::InputFile(std::string path, Vfs& vfs) : ByteSource(std::move(path)), 
   size_ = info.st_size;
 }
 
-InputFile::~InputFile() { vfs_.close(fd_); }
+InputFile::~InputFile() {
+  if (fd_ >= 0) vfs_.close(fd_);
+}
 
 std::shared_ptr<const InputFile> InputFile::kept_open() const {
-  const int fd = retry([&] { return vfs_.duplicate(fd_); });
-  if (fd < 0) {
+  // First what has to be allocated, so that no descriptor is left if that fails.
+  const std::shared_ptr<InputFile> out(new InputFile(*this, -1));
+  out->fd_ = retry([&] { return vfs_.duplicate(fd_); });
+  if (out->fd_ < 0) {
     const int code = errno;
     throw FileError(str("cannot read '", path_, "': ", reason(code)), path_, code);
   }
-  return std::shared_ptr<const InputFile>(new InputFile(*this, fd));
+  return out;
 }
 
 void InputFile::read(int64_t offset, void* out, size_t count) const {

@@ -68,6 +68,7 @@ class ParametersBefore {
       p.impl().data();  // issues what waits for the parameter; if there is no memory for it, it has no result
     } catch (...) {
     }
+    p.storage()->recover();  // what could not be written is replaced, too (Note [Lost writes])
     if (p.is_cpu()) exec::store_elements(p, copy);
   }
 
