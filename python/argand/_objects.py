@@ -153,12 +153,13 @@ def _add(archive, name, content):
     archive.writestr(info, content)
 
 
-def _file_of(obj, pickle_module, protocol):
+def _file_of(obj, pickle_module, protocol, says_byte_order):
     content = io.BytesIO()
     pickled, storages = _pickled(obj, pickle_module, protocol, False)
     with zipfile.ZipFile(content, "w") as archive:
         _add(archive, "data.pkl", pickled)
-        _add(archive, "byteorder", b"little")
+        if says_byte_order:
+            _add(archive, "byteorder", b"little")
         for key, storage, _ in storages.values():
             _add(archive, f"data/{key}", _C._to_bytes(storage.cpu()._elements))
         _add(archive, "version", b"3\n")
@@ -178,9 +179,9 @@ def _legacy_file_of(obj, pickle_module, protocol):
     return b"".join(parts)
 
 
-def save(obj, f, pickle_module=None, protocol=2, legacy=False):
+def save(obj, f, pickle_module=None, protocol=2, legacy=False, says_byte_order=True):
     """Writes it to a path, at once or not at all, or to a binary file."""
-    content = (_legacy_file_of if legacy else _file_of)(obj, pickle_module, protocol)
+    content = _legacy_file_of(obj, pickle_module, protocol) if legacy else _file_of(obj, pickle_module, protocol, says_byte_order)
     if hasattr(f, "write"):
         f.write(content)
         return

@@ -5,7 +5,7 @@ import typing
 from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
-from ._ignored import ignored
+from ._ignored import harmless, ignored
 from ._refused import refused
 
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
@@ -87,6 +87,7 @@ def get_default_load_endianness():
     return _endianness
 
 
+@harmless(endianness="it is refused where it would change anything")
 def set_default_load_endianness(endianness):
     """None, or LITTLE, which is NATIVE's here."""
     global _endianness
@@ -102,7 +103,7 @@ def get_crc32_options():
 
 @ignored(compute_crc32=("files get checksums, which readers may leave alone", True))
 def set_crc32_options(compute_crc32):
-    """Accepted: files get checksums either way, which readers may ignore."""
+    """Without effect: files get checksums."""
 
 
 def get_default_mmap_options():

@@ -26,7 +26,7 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     """
     if pickle_protocol < 1:
         raise ValueError(f"save: expected a pickle_protocol of 1 or more, in which storages can be named, got {pickle_protocol}")
-    plain = pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization
+    plain = pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
     error = None
     if plain:
         try:
@@ -37,7 +37,8 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
             error = no_data
     from ._objects import save as save_objects
     try:
-        save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization)
+        save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization,
+                     says_byte_order=not _disable_byteorder_record)
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
         if error is None:
             raise

@@ -206,6 +206,14 @@ def test_weights_only_and_pickle_module():
         assert torch.load(io.BytesIO(buffer.getvalue()), weights_only=False)["w"].equal(base)
 
 
+def test_a_file_without_its_byte_order():
+    buffer = io.BytesIO()
+    torch.save({"w": torch.ones(2)}, buffer, _disable_byteorder_record=True)
+    assert not [name for name in zipfile.ZipFile(buffer).namelist() if name.endswith("byteorder")]
+    buffer.seek(0)
+    assert torch.load(buffer)["w"].tolist() == [1, 1]
+
+
 def test_the_environment_can_only_ask_for_more_care(monkeypatch):
     buffer = io.BytesIO()
     torch.save(Config(1), buffer)

@@ -1,5 +1,6 @@
 """Weight and spectral normalization as parametrizations, and orthogonal matrices (_orthogonal.py)."""
 from ... import _C
+from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -30,6 +31,7 @@ class _OldNames:
     def __init__(self, name):
         self.name = name
 
+    @harmless(_="it is given what all such hooks are")
     def __call__(self, state_dict, prefix, *_):
         old = [f"{prefix}{self.name}_g", f"{prefix}{self.name}_v"]
         if all(key in state_dict for key in old):
