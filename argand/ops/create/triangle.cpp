@@ -1,4 +1,7 @@
 // Triangles of matrices: tril, triu and their indices.
+#include <algorithm>
+#include <numeric>
+
 #include "argand/kernels/blocks.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
@@ -19,25 +22,64 @@ void zero_outside(const Tensor& t, int64_t diagonal, bool lower) {
                                       diagonal, lower);
 }
 
-// Positions (row, column) of a triangle of a row x column matrix, as [2, n].
-template <class Keep>
-std::vector<int64_t> positions(int64_t rows, int64_t columns, Keep keep) {
-  std::vector<int64_t> r, c;
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = 0; j < columns; ++j) {
-      if (!keep(j - i)) continue;
-      r.push_back(i);
-      c.push_back(j);
-    }
-  }
-  r.insert(r.end(), c.begin(), c.end());
-  return r;
-}
+// The positions of a triangle of a row x column matrix, row after row: those with column - row <= diagonal, or >=
+// diagonal.
+struct Triangle {
+  const char* op;
+  bool lower;
+  int64_t rows, columns, diagonal;
 
-Tensor as_indices(const std::vector<int64_t>& values, const TensorOptions& options) {
-  const Tensor t = exec::new_tensor({{2, static_cast<int64_t>(values.size()) / 2}, kLong}, kCPU);
-  std::copy(values.begin(), values.end(), raw<int64_t>(t));
-  return t.to(options.dtype(options.dtype_opt().value_or(kLong)).requires_grad(std::nullopt));
+  Triangle(const char* op_name, bool is_lower, int64_t row, int64_t col, int64_t offset)
+      : op(op_name), lower(is_lower), rows(row), columns(col) {
+    ARGAND_CHECK(ValueError, row >= 0 && col >= 0, op, ": row and col must be non-negative, got ", row, " and ", col);
+    diagonal = std::clamp(offset, -row, col);  // beyond, all or nothing is inside
+  }
+
+  // The columns of a row: a run at its begin, or at its end.
+  int64_t first_column(int64_t row) const { return lower ? 0 : std::max<int64_t>(row + diagonal, 0); }
+  int64_t end_column(int64_t row) const { return lower && row < columns - diagonal - 1 ? row + diagonal + 1 : columns; }
+
+  // Rows that are not empty; none if columns is 0.
+  int64_t first_row() const { return lower ? std::min(rows, std::max<int64_t>(-diagonal, 0)) : 0; }
+  int64_t end_row() const { return lower || rows <= columns - diagonal ? rows : columns - diagonal; }
+
+  // In time that does not grow with the matrix; ValueError if a tensor cannot have so many.
+  int64_t count() const {
+    if (columns == 0) return 0;
+    // Seen from its last corner, an upper triangle is a lower one.
+    const Triangle t = lower ? *this : Triangle(op, true, rows, columns, columns - rows - diagonal);
+    const int64_t n = t.rows - t.first_row();
+    if (n == 0) return 0;
+    // From the first row on each has one more, until they are full.
+    const int64_t least = t.end_column(t.first_row()), growing = std::min(n, columns - least);
+    const int64_t half = growing % 2 == 0 ? growing / 2 : (growing - 1) / 2;
+    int64_t first = 0, added = 0, full = 0, sum = 0, bytes = 0;
+    const bool too_many = __builtin_mul_overflow(growing, least, &first) ||
+                          __builtin_mul_overflow(half, growing % 2 == 0 ? growing - 1 : growing, &added) ||
+                          __builtin_mul_overflow(n - growing, columns, &full) ||
+                          __builtin_add_overflow(first, added, &sum) || __builtin_add_overflow(sum, full, &sum) ||
+                          __builtin_mul_overflow(sum, 2 * int64_t{sizeof(int64_t)}, &bytes);
+    ARGAND_CHECK(ValueError, !too_many, op, ": the triangle of a ", rows, " x ", columns,
+                 " matrix has more positions than fit a tensor");
+    return sum;
+  }
+};
+
+// Rows and columns, as [2, n].
+Tensor as_indices(const Triangle& triangle, const TensorOptions& options) {
+  const int64_t n = triangle.count();
+  const TensorOptions wanted = options.dtype(options.dtype_opt().value_or(kLong)).requires_grad(std::nullopt);
+  if (wanted.device().is_meta()) return empty({2, n}, wanted);
+  const Tensor t = exec::new_tensor({{2, n}, kLong}, kCPU);
+  if (n == 0) return t.to(wanted);
+  int64_t *r = raw<int64_t>(t), *c = r + n;
+  for (int64_t row = triangle.first_row(); row < triangle.end_row(); ++row) {
+    const int64_t first = triangle.first_column(row), length = triangle.end_column(row) - first;
+    r = std::fill_n(r, length, row);
+    std::iota(c, c + length, first);
+    c += length;
+  }
+  return t.to(wanted);
 }
 
 }  // namespace
@@ -89,14 +131,16 @@ struct TrilIndices : Composite<TrilIndicesArgs> {
       "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Rows and columns of the lower triangle of a row x col matrix, as [2, n] int64.";
-  static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "tril_indices: row and col must be non-negative, got ", a.row,
-                 " and ", a.col);
-    return as_indices(positions(a.row, a.col, [&](int64_t d) { return d <= a.offset; }), a.options);
-  }
+  static Tensor compose(const Args& a) { return as_indices({"tril_indices", true, a.row, a.col, a.offset}, a.options); }
   static void samples(S& s) {
     s.add({3, 4});
     s.add({3, 2, -1});
+    s.add({5, 3, 1});
+    s.add({2, 2, -5});
+    s.add({4, int64_t{1} << 40});
+    s.add({int64_t{1} << 40, 3, 2 - (int64_t{1} << 40)});
+    s.fails({int64_t{1} << 40, int64_t{1} << 40},
+            "tril_indices: the triangle of a 1099511627776 x 1099511627776 matrix");
     s.fails({-1, 2}, "tril_indices: row and col must be non-negative, got -1 and 2");
   }
 };
@@ -109,13 +153,17 @@ struct TriuIndices : Composite<TriuIndicesArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "Rows and columns of the upper triangle of a row x col matrix, as [2, n] int64.";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.row >= 0 && a.col >= 0, "triu_indices: row and col must be non-negative, got ", a.row,
-                 " and ", a.col);
-    return as_indices(positions(a.row, a.col, [&](int64_t d) { return d >= a.offset; }), a.options);
+    return as_indices({"triu_indices", false, a.row, a.col, a.offset}, a.options);
   }
   static void samples(S& s) {
     s.add({3, 4});
     s.add({3, 2, 1});
+    s.add({3, 5, -1});
+    s.add({2, 2, 5});
+    s.add({int64_t{1} << 40, 3});
+    s.add({3, int64_t{1} << 40, (int64_t{1} << 40) - 2});
+    s.fails({int64_t{1} << 40, int64_t{1} << 40},
+            "triu_indices: the triangle of a 1099511627776 x 1099511627776 matrix");
     s.fails({-1, 2}, "triu_indices: row and col must be non-negative, got -1 and 2");
   }
 };

@@ -116,6 +116,7 @@ struct Multinomial : Kernel<MultinomialArgs> {
       "num_samples category numbers (int64) for each row of weights, a vector or a matrix; without replacement, each "
       "category "
       "at most once. ValueError for a weight that is negative or not finite, and for rows of zeros.";
+  static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr bool differentiable = false;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
