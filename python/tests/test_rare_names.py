@@ -296,3 +296,64 @@ def test_memory_of_a_gpu_for_others(tmp_path):
     assert out.stdout.splitlines() == [
         "(2, 3) None <f4 2 True", "(3, 2) (4, 12) <f4 2 True",
         "Can't get __cuda_array_interface__ on Variable that requires grad. Use var.detach() first."], out.stderr
+
+
+@pytest.mark.parametrize("dimension, seed, skipped, expected", [  # the last coordinates of points as PyTorch draws them, times 2^30
+    (3, None, 0, [[0, 0, 0], [536870912, 536870912, 536870912], [805306368, 268435456, 268435456]]),
+    (3, None, 5, [[939524096, 939524096, 134217728], [671088640, 134217728, 939524096]]),
+    (2, 0, 0, [[510142464, 636217792], [621442404, 39859380], [1020774014, 925934870]]),
+    (21201, None, 1000, [[982515712, 1016070144, 89128960], [445644800, 479199232, 625999872]]),
+    (1111, 7, 3, [[922232178, 111793461, 660061813]])])
+def test_sobol_points(dimension, seed, skipped, expected):
+    engine = torch.quasirandom.SobolEngine(dimension, scramble=seed is not None, seed=seed).fast_forward(skipped)
+    points = engine.draw(len(expected), dtype=torch.float64)
+    assert (points * 2 ** 30).to(torch.int64)[:, -3:].tolist() == expected
+    assert engine.num_generated == skipped + len(expected) and engine.quasi[-3:].tolist() == expected[-1]
+    engine.reset()
+    assert engine.draw(skipped + len(expected), dtype=torch.float64)[skipped:].equal(points)
+
+
+def test_sobol_engines():
+    engine = torch.quasirandom.SobolEngine(5, True, 3)
+    assert repr(engine) == "SobolEngine(dimension=5, scramble=True, seed=3)" and engine.sobolstate.sum().item() == 84313547874
+    assert torch.quasirandom.SobolEngine.MAXDIM == 21201
+    assert torch.quasirandom.SobolEngine(21201).sobolstate.sum().item() == 341565579072477
+    out = torch.empty(0)
+    assert engine.draw(3, out=out) is out and out.shape == (3, 5) and out.dtype is torch.float32
+    # Every interval of a power of 2 has its share of a power of 2 points.
+    counts = (torch.quasirandom.SobolEngine(4, True, 1).draw_base2(6) * 64).long().T.sort().values
+    assert counts.equal(torch.arange(64).expand(4, 64))
+    with pytest.raises(ValueError, match="balance properties"):
+        engine.draw_base2(3)
+    for wrong in (0, 21202):
+        with pytest.raises(ValueError, match="Supported range of dimensionality"):
+            torch.quasirandom.SobolEngine(wrong)
+    with pytest.raises(ValueError, match="at most 1073741824 points"):
+        engine.draw(2 ** 30)
+    with pytest.raises(ValueError, match="non-negative"):
+        engine.fast_forward(-1)
+    with pytest.raises(NotImplementedError, match="float16"):
+        engine.draw(dtype=torch.float16)
+
+
+def test_samples_of_categories_into_a_tensor():
+    weights, out = torch.tensor([0.1, 0.9]), torch.empty(2, dtype=torch.int64)
+    torch.manual_seed(0)
+    assert torch.multinomial(weights, 2, replacement=True, out=out) is out and set(out.tolist()) <= {0, 1}
+    torch.manual_seed(0)
+    assert torch.multinomial(weights, 2, replacement=True, generator=None, out=None).equal(out)
+
+
+def test_triangles_of_matrices_that_no_memory_would_hold():
+    big = 2 ** 40
+    assert torch.tril_indices(4, big).tolist() == torch.tril_indices(4, 4).tolist()
+    assert torch.triu_indices(3, big, big - 2).tolist() == [[0, 0, 1], [big - 2, big - 1, big - 1]]
+    assert torch.tril_indices(big, 0).shape == torch.triu_indices(big, 3, 2 * big).shape == torch.tril_indices(3, 3, -2 ** 63).shape == (2, 0)
+    assert torch.tril_indices(3, 3, 2 ** 63 - 1).shape == torch.triu_indices(3, 3, -2 ** 63).shape == (2, 9)
+    assert torch.tril_indices(2 ** 20, 2 ** 20, device="meta").shape == (2, 2 ** 19 * (2 ** 20 + 1))
+    with pytest.raises(ValueError, match="tril_indices: the triangle of a .* matrix has more positions than fit a tensor"):
+        torch.tril_indices(2 ** 62, 2 ** 62)
+    for rows, columns, offset in [(r, c, o) for r in range(5) for c in range(5) for o in range(-6, 7)]:
+        for indices, kept in ((torch.tril_indices, lambda d: d <= offset), (torch.triu_indices, lambda d: d >= offset)):
+            expected = [[i, j] for i in range(rows) for j in range(columns) if kept(j - i)]
+            assert indices(rows, columns, offset).T.tolist() == expected
