@@ -17,7 +17,7 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
-from . import _foreach, _internals, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from . import _foreach, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
@@ -47,6 +47,7 @@ for _name, _dtype in _TENSOR_TYPES.items():
 del _name, _dtype
 
 globals().update(_foreach.functions())
+_named_modules.install()
 
 
 _SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DictType", "EnumType", "FloatType", "FunctionSchema", "IntType",
@@ -91,7 +92,7 @@ def __getattr__(name):
             return getattr(more, name)
     elif isinstance(getattr(_C, name, None), type(_C.add)):  # ops that programs know by names of PyTorch's own, as _standard_gamma
         return getattr(_C, name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return _named_modules.refused_name(__name__, name)
 
 
 def is_tensor(obj):

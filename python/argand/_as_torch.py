@@ -7,6 +7,8 @@ import multiprocessing.spawn
 import os
 import sys
 
+from ._named_modules import NamedModules
+from ._torch_modules import say_torch
 from .torch_version import FOLLOWED, TorchVersion
 
 
@@ -35,13 +37,13 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=found.submodule_search_locations is not None)
 
     def create_module(self, spec):
-        return importlib.import_module(_real(spec.name))
+        module = importlib.import_module(_real(spec.name))
+        spec.loader_state = module.__spec__
+        return module
 
     def exec_module(self, module):
-        # import_module() ran it; the import system has set the alias's name and spec on it, which stay the real ones.
-        real = sys.modules[module.__name__] if module.__name__ in sys.modules else module
-        assert real is module
-        _alias_loaded()
+        # import_module() ran it.  The import system has set the alias's spec on it; relative imports go by the real one.
+        module.__spec__ = module.__spec__.loader_state
 
     def find_distributions(self, context=None):
         """What importlib.metadata.version("torch") finds: packages ask it whether there is a torch, and which."""
@@ -58,13 +60,29 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return [Torch()] if context is None or context.name in (None, "torch") else []
 
 
-def _alias_loaded():
-    """Gives the modules that are loaded their other names.  Imported by these, a module would take the place of what its package
-    has under the same name, as the function torch.nn.parallel.data_parallel."""
-    for name, module in list(sys.modules.items()):
-        package, dot, rest = name.partition(".")
-        if package == "argand" and dot:
-            sys.modules.setdefault("torch." + rest, module)
+def _alias(name, module):
+    """Gives a module of ours its other name.  Imported by that, it would take the place of what its package has under the same
+    name, as the function torch.nn.parallel.data_parallel."""
+    sys.modules.setdefault("torch" + name.removeprefix("argand"), module)
+    say_torch(module)
+
+
+class _Own(importlib.abc.MetaPathFinder):
+    """Finds our modules, which have their other names, too, once they have run."""
+
+    def find_spec(self, name, path=None, target=None):
+        if not name.startswith("argand."):
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target) or NamedModules().find_spec(name)
+        if spec is None:
+            return None
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            _alias(name, module)
+        spec.loader.exec_module = exec_module
+        return spec
 
 
 class _WithoutItsLibrary(importlib.abc.MetaPathFinder):
@@ -113,11 +131,11 @@ def install():
     if "torch" in sys.modules and sys.modules["torch"] is not argand:
         raise RuntimeError("python -m argand: torch is imported already")
     if not any(isinstance(f, _Alias) for f in sys.meta_path):
-        sys.meta_path[:0] = [_Alias(), _WithoutItsLibrary()]
+        sys.meta_path[:0] = [_Alias(), _Own(), _WithoutItsLibrary()]
         _install_in_children()
-    sys.modules["torch"] = argand
-    _alias_loaded()
-    argand.__name__ = "torch"  # what packages look up modules and functions by
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "argand":
+            _alias(name, module)
     if not argand.__version__.startswith(FOLLOWED):
         # What programs do by the version they find is right for this one.
         argand.__version__ = argand.version.__version__ = TorchVersion(f"{FOLLOWED}+argand.{argand.__version__}")

@@ -3,7 +3,7 @@ import contextlib
 import sys
 import threading
 
-from . import _C, _wrapped
+from . import _C, _named_modules, _wrapped
 
 
 class DispatchKey:
@@ -84,6 +84,7 @@ for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_u
 
 # A module of its own, since packages import from it.
 _C.__path__ = []
+_C.__getattr__ = _named_modules.names_of(_C.__name__)
 _C._functorch = sys.modules[_C.__name__ + "._functorch"] = _wrapped
 _C._TensorMeta = type(_C.Tensor)
 _C._has_xpu = _C._has_mps = _C._has_mkldnn = False

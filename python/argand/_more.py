@@ -261,7 +261,8 @@ def _storage_class(name, dtype, device):
     """torch.FloatStorage and the like: a constructor of storages of one dtype, and a type for isinstance."""
     def new(cls, *args, wrap_storage=None):
         return TypedStorage(*args, wrap_storage=wrap_storage, dtype=dtype, device=None if wrap_storage else device)
-    return _OfDtype(name, (), {"__new__": new, "dtype": dtype, "_device": device, "__module__": "torch"})
+    return _OfDtype(name, (), {"__new__": new, "dtype": dtype, "_device": device,
+                               "__module__": "torch.cuda" if device == "cuda" else "torch"})
 
 
 def storages(device):

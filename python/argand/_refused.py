@@ -3,9 +3,19 @@
 
 def _placed(thing, name, doc):
     """A function or class with the name, and the module, of PyTorch's."""
-    thing.__module__, _, thing.__name__ = ("argand" + name.removeprefix("torch")).rpartition(".")
+    module, _, thing.__name__ = ("argand" + name.removeprefix("torch")).rpartition(".")
+    if __name__.startswith("torch."):  # under `python -m argand`
+        from ._torch_modules import torch_module
+        module = torch_module(module, thing.__name__)
+    thing.__module__ = module
     thing.__qualname__, thing.__doc__ = thing.__name__, doc
+    thing._argand_refuses = True
     return thing
+
+
+def is_refused(thing):
+    """Whether refused() or refused_class() made it."""
+    return "_argand_refuses" in getattr(thing, "__dict__", ())
 
 
 def refused(name, why):

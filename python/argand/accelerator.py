@@ -2,6 +2,8 @@
 from . import _C, cuda
 from ._ignored import harmless
 
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
+
 
 def is_available():
     """Whether there is a GPU."""

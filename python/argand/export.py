@@ -1,6 +1,8 @@
 """Programs taken out of Python, as torch.export: names, for annotations and isinstance().  There are none."""
 from ._refused import refused, refused_class
 
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
+
 __all__ = ["AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "ExportBackwardSignature", "ExportGraphSignature",
            "ExportedProgram", "FlatArgsAdapter", "ModuleCallEntry", "ModuleCallSignature", "ShapesCollection", "UnflattenedModule",
            "default_decompositions", "dims", "draft_export", "export", "load", "register_dataclass", "save", "unflatten"]

@@ -9,6 +9,8 @@ from ._info import iinfo
 from ._refused import refused, refused_class
 from .nn.functional import softmin as _softmin
 
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
+
 __all__ = ["amax", "amin", "argmax", "argmin", "as_masked_tensor", "cumprod", "cumsum", "is_masked_tensor", "log_softmax", "logaddexp",
            "logsumexp", "masked_tensor", "MaskedTensor", "mean", "median", "norm", "normalize", "prod", "softmax", "softmin", "std", "sum",
            "var"]

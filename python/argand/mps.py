@@ -1,6 +1,7 @@
 """Apple's GPUs, of which there are none: what programs ask before they use them.  As in PyTorch without MPS, what needs one raises
 RuntimeError."""
 from ._ignored import harmless
+from ._named_modules import names_of as _names_of
 
 
 def is_available():
@@ -31,3 +32,6 @@ globals().update({name: _without_backend(name, work) for name, work in {
     "driver_allocated_memory": "getDriverAllocatedMemory", "recommended_max_memory": "getRecommendedMaxMemory",
     "set_per_process_memory_fraction": "setMemoryFraction", "seed": "getDefaultGenerator", "get_rng_state": "getDefaultGenerator",
     "set_rng_state": "getDefaultGenerator"}.items()})
+
+
+__getattr__ = _names_of(__name__)

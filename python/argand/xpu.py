@@ -1,5 +1,8 @@
 """Intel's GPUs, of which there are none: what programs ask before they use them."""
+from ._named_modules import names_of as _names_of
 from .mps import device_count, empty_cache, is_available, manual_seed, synchronize  # noqa: F401
+
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
 
 
 def is_bf16_supported():
@@ -10,3 +13,6 @@ def is_bf16_supported():
 def is_current_stream_capturing():
     """False."""
     return False
+
+
+__getattr__ = _names_of(__name__)

@@ -510,7 +510,6 @@ PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
   return PyObject_CallFunctionObjArgs(bound, self, object, nullptr);
 }
 PyObject* name_of(PyObject* self, void*) { return PyUnicode_FromString(table_of(self).name); }
-PyObject* module_of(PyObject*, void*) { return PyUnicode_FromString("torch"); }
 PyObject* documentation_of(PyObject* self, void*) {
   std::string text;
   for (const Overload& o : table_of(self).overloads)
@@ -541,10 +540,18 @@ void forget(PyObject* self) {
   Py_DECREF(type);
 }
 
+// __module__ is "torch", unless a program sets another.  No property: type(f).__module__ would be that.
+PyObject* attribute_of(PyObject* self, PyObject* name) {
+  if (PyUnicode_CompareWithASCIIString(name, "__module__") != 0) return PyObject_GenericGetAttr(self, name);
+  PyObject* const dict = reinterpret_cast<FunctionObject*>(self)->dict;
+  PyObject* const found = dict ? PyDict_GetItemWithError(dict, name) : nullptr;
+  if (!found && PyErr_Occurred()) return nullptr;
+  return found ? Py_NewRef(found) : PyUnicode_FromString("torch");
+}
+
 PyGetSetDef function_properties[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
                                      {"__name__", name_of, nullptr, nullptr, nullptr},
                                      {"__qualname__", name_of, nullptr, nullptr, nullptr},
-                                     {"__module__", module_of, nullptr, nullptr, nullptr},
                                      {"__doc__", documentation_of, nullptr, nullptr, nullptr},
                                      {"_return_type", results_of, nullptr, nullptr, nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
@@ -556,6 +563,7 @@ PyMemberDef function_members[] = {
 PyType_Slot function_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)},
                                 {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                                 {Py_tp_repr, reinterpret_cast<void*>(describe)},
+                                {Py_tp_getattro, reinterpret_cast<void*>(attribute_of)},
                                 {Py_tp_getset, function_properties},
                                 {Py_tp_methods, function_methods},
                                 {Py_tp_members, function_members},
@@ -563,6 +571,7 @@ PyType_Slot function_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)}
 PyType_Slot method_slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(forget)},
                               {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
                               {Py_tp_repr, reinterpret_cast<void*>(describe)},
+                              {Py_tp_getattro, reinterpret_cast<void*>(attribute_of)},
                               {Py_tp_descr_get, reinterpret_cast<void*>(bind_method)},
                               {Py_tp_getset, function_properties},
                               {Py_tp_methods, function_methods},

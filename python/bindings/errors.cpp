@@ -77,7 +77,8 @@ std::string type_name(PyObject* object) {
   const nb::object module = nb::getattr(type, "__module__", nb::none());
   if (!nb::isinstance<nb::str>(module)) return name;
   const std::string prefix = nb::cast<const char*>(module);
-  return prefix == "builtins" || prefix.starts_with("argand") ? name : prefix + "." + name;
+  const std::string package = prefix.substr(0, prefix.find('.'));  // torch is this one's name under `python -m argand`
+  return package == "builtins" || package == "argand" || package == "torch" ? name : prefix + "." + name;
 }
 
 void add_errors(nb::module_& module) {

@@ -182,7 +182,6 @@ REFUSED = {
     "argand.library": ["opcheck", "register_autocast"],
     "argand.package": ["PackageImporter"],
     "argand.quantization": ["prepare", "QConfig"],
-    "argand.quasirandom": ["SobolEngine"],
     "argand.serialization": ["skip_data", "register_package"],
     "argand.utils.cpp_extension": ["load", "CUDAExtension", "BuildExtension"],
     "argand.nested": ["nested_tensor"],

@@ -1,2 +1,6 @@
 """PyTorch's code generator, which is not there: torch.compile gives back what it is given."""
+from .._named_modules import names_of as _names_of
 from . import config  # noqa: F401
+
+
+__getattr__ = _names_of(__name__)

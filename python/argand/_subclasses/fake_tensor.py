@@ -1,5 +1,6 @@
 """What packages ask of torch._subclasses.fake_tensor: whether a tensor is fake, which none is."""
 from .._ignored import harmless
+from .._named_modules import names_of as _names_of
 from .._refused import refused_class
 
 FakeTensor = refused_class("torch._subclasses.fake_tensor.FakeTensor", "use tensors of the device 'meta'")
@@ -10,3 +11,6 @@ FakeTensorMode = refused_class("torch._subclasses.fake_tensor.FakeTensorMode", "
 def is_fake(x):
     """Whether x is a FakeTensor."""
     return False
+
+
+__getattr__ = _names_of(__name__)

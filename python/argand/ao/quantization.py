@@ -1,7 +1,10 @@
 """Where a model would be quantized: modules that pass on what they get, as PyTorch's do until the model is converted.  There
 are no quantized tensors; what converts models to them is not here."""
+from .._named_modules import names_of as _names_of
 from .._refused import refused, refused_class
 from ..nn import Module
+
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
 
 
 class QuantStub(Module):
@@ -29,3 +32,6 @@ for _name in ("FakeQuantize", "FakeQuantizeBase", "HistogramObserver", "MinMaxOb
               "PerChannelMinMaxObserver", "QConfig", "QConfigMapping", "QuantWrapper"):
     globals()[_name] = refused_class("torch.ao.quantization." + _name, _WHY, Module if _name != "QConfig" else object)
 del _name
+
+
+__getattr__ = _names_of(__name__)

@@ -1,6 +1,7 @@
 """Backward, gradients and Functions, as torch.autograd."""
 import warnings
 
+from .._named_modules import refused_name
 from .. import _C
 from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
@@ -79,4 +80,4 @@ def __getattr__(name):
         return import_module("." + name, __name__)
     if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
         return getattr(import_module(".profiler", __name__), name)
-    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
+    return refused_name(__name__, name)

@@ -1,6 +1,8 @@
 """Mixed precision on the CPU: torch.amp with the device said already."""
 from .. import _C, amp
 
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
+
 
 class autocast(amp.autocast):
     """amp.autocast("cpu", ...)."""

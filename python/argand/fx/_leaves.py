@@ -10,6 +10,7 @@ import types
 
 import argand
 
+from ._names import public_module
 from .node import map_aggregate
 from .proxy import Proxy
 
@@ -75,7 +76,7 @@ def _leaves():
     """[(function, its recorder)]"""
     functional, top = vars(argand.nn.functional), vars(argand)
     found = {f: None if name in _FUNCTIONAL_AS_GIVEN else _normalizer(f) for name, f in functional.items()
-             if inspect.isfunction(f) and not name.startswith("_") and f.__module__.startswith("argand.nn.functional")}
+             if inspect.isfunction(f) and not name.startswith("_") and public_module(f.__globals__["__name__"]).startswith("torch.nn.functional")}
     found |= {top[name]: _normalizer(top[name]) for name in _NORMALIZED if inspect.isfunction(top[name])}
     found |= {top[name]: None for name in _AS_GIVEN if inspect.isfunction(top[name])}
     return [_leaf(f, normalize) for f, normalize in found.items()]

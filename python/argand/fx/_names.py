@@ -48,7 +48,7 @@ def qualified_name(function):
         return f"torch.nn.functional.{name}" if name in _OF_NN_FUNCTIONAL else f"torch.{name}"
     if module is None:
         raise RuntimeError(f"cannot find module for {function}")
-    if isinstance(function, types.FunctionType) and module.startswith("argand."):
+    if isinstance(function, types.FunctionType) and module.startswith(("argand.", "torch.")):
         module = _home_of(function, module, name)
     return f"{public_module(module)}.{name}"
 

@@ -2,6 +2,7 @@
 import enum
 
 from .._ignored import harmless
+from .._named_modules import names_of as _names_of
 from . import symbolic_helper, symbolic_opset11  # noqa: F401
 
 TrainingMode = enum.Enum("TrainingMode", {"EVAL": 0, "PRESERVE": 1, "TRAINING": 2})
@@ -28,3 +29,6 @@ def unregister_custom_op_symbolic(symbolic_name, opset_version):
 def export(*_, **__):
     """Models cannot be exported."""
     raise NotImplementedError("torch.onnx.export: there is no export to ONNX; save the state dict and export with PyTorch")
+
+
+__getattr__ = _names_of(__name__)

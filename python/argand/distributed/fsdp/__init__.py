@@ -1,6 +1,7 @@
 """Models in parts on several processes, as torch.distributed.fsdp: names, for annotations and isinstance()."""
 import enum
 
+from ..._named_modules import names_of as _names_of
 from ...nn import Module
 from .._names import _needs_a_group, _never_made
 
@@ -34,3 +35,6 @@ FSDPModule, CPUOffload, MixedPrecision, MixedPrecisionPolicy, CPUOffloadPolicy, 
                                        "OffloadPolicy", "FullStateDictConfig", "ShardedStateDictConfig", "LocalStateDictConfig",
                                        "FullOptimStateDictConfig", "ShardedOptimStateDictConfig", "StateDictConfig"))
 fully_shard, register_fsdp_forward_method = _needs_a_group("fsdp.fully_shard"), _needs_a_group("fsdp.register_fsdp_forward_method")
+
+
+__getattr__ = _names_of(__name__)

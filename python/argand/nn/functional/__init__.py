@@ -1,4 +1,5 @@
 """Functions of neural networks, as torch.nn.functional."""
+from ..._named_modules import names_of as _names_of
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
 from .attention import (_canonical_mask, _in_projection, _in_projection_packed, _mha_shape_check,  # noqa: F401 -- for copies of
@@ -13,3 +14,6 @@ from .padding import *  # noqa: F401,F403
 from .pooling import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .vision import *  # noqa: F401,F403
+
+
+__getattr__ = _names_of(__name__)

@@ -1,4 +1,6 @@
 """Modules that take their number of input features from their first input: LazyLinear, LazyConv*, LazyBatchNorm*, ..."""
+import sys
+
 from ... import _C
 from ...autograd.grad_mode import no_grad
 from ..parameter import UninitializedBuffer, UninitializedParameter, is_lazy
@@ -71,7 +73,7 @@ class LazyModuleMixin:
 class LazyLinear(LazyModuleMixin, Linear):
     """A Linear whose in_features are the last size of its first input."""
 
-    cls_to_become = Linear
+    cls_to_become, __module__ = Linear, Linear.__module__
 
     def __init__(self, out_features, bias=True, device=None, dtype=None):
         super().__init__(0, 0, False)
@@ -158,7 +160,7 @@ class _LazyNorm(LazyModuleMixin):
 def _lazy(base, mixin, what):
     """The class LazyBASE."""
     return type("Lazy" + base.__name__, (mixin, base),
-                {"cls_to_become": base, "__module__": __name__, "__doc__": f"A {base.__name__} that takes its number of {what} from "
+                {"cls_to_become": base, "__module__": base.__module__, "__doc__": f"A {base.__name__} that takes its number of {what} from "
                                                                            "its first input."})
 
 
@@ -168,3 +170,8 @@ LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = (
 LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = (_lazy(c, _LazyNorm, "features") for c in (BatchNorm1d, BatchNorm2d, BatchNorm3d))
 LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = (
     _lazy(c, _LazyNorm, "features") for c in (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d))
+
+# PyTorch has each beside the module that it becomes.
+for _lazy_class in [c for c in list(vars().values()) if isinstance(c, type) and getattr(c, "cls_to_become", None) is not None]:
+    setattr(sys.modules[_lazy_class.__module__], _lazy_class.__name__, _lazy_class)
+del _lazy_class

@@ -63,7 +63,7 @@ def _can_be_checked(module):
     def is_ours(function):
         # Lazy modules take over sizes while they load.
         where = str(function.__module__)
-        return where.startswith("argand.") and not where.endswith(".lazy")
+        return where.startswith(("argand.", "torch.")) and not where.endswith(".lazy")
 
     return all(
         all(getattr(h, "only_renames", False) for h in m._load_state_dict_pre_hooks.values()) and not m._load_state_dict_post_hooks and

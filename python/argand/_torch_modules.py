@@ -1,0 +1,140 @@
+"""Which module of PyTorch a class or function says it is of, where `import torch` means Argand.
+
+Packages choose by type(x).__module__ and by names of modules, warnings are filtered by them, and files name classes by them.
+So under `python -m argand` modules, classes and functions say torch.x for argand.x, and those that stand in another file here than in
+PyTorch say PyTorch's module.  Imported as argand, they keep their own.
+"""
+import functools
+import types
+
+# {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.
+_HOMES = {
+    "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
+    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx", "autograd.graph": "Node"},
+    "_C.cuda": "cuda",
+    "_compiler_names": "compiler",
+    "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
+                       "result_type typename where _assert _check _check_index _check_is_size _check_tensor_all _check_type _check_value",
+                   "functional": "broadcast_shapes cdist lu norm split tensordot unique unique_consecutive unravel_index",
+                   "utils.dlpack": "from_dlpack"},
+    "_info": "",
+    "_more": {"_higher_order_ops.while_loop": "while_loop", None: ""},
+    "_serialization_names": "serialization",
+    "_settings": {"_tensor_str": "set_printoptions", None: ""},
+    "_tensor": {"utils.hooks": "RemovableHandle"},
+    "accelerator": {"accelerator.memory": "empty_cache empty_host_cache get_memory_info reset_accumulated_memory_stats "
+                                          "reset_peak_memory_stats"},
+    "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "
+                              "set_autocast_enabled"},
+    "ao.quantization": {"ao.quantization.stubs": "DeQuantStub QuantStub"},
+    "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope"},
+    "autograd.profiler_util": {"_C._autograd": "DeviceType"},
+    "compiler": {"_jit_internal": "export ignore unused", "jit": "script_if_tracing", "jit._script": "interface script_method"},
+    "cpu.amp": {"cpu.amp.grad_scaler": "GradScaler", "cpu.amp.autocast_mode": "autocast"},
+    "cuda": {"cuda.graphs": "make_graphed_callables",
+             "cuda.memory": "CUDAPluggableAllocator MemPool caching_allocator_alloc caching_allocator_delete caching_allocator_disabled "
+                            "caching_allocator_enable change_current_allocator get_per_process_memory_fraction host_memory_stats "
+                            "host_memory_stats_as_nested_dict memory_stats_as_nested_dict reset_accumulated_host_memory_stats "
+                            "reset_peak_host_memory_stats use_mem_pool"},
+    "cuda._more": {"cuda.memory": "get_allocator_backend list_gpu_processes", None: "cuda"},
+    "cuda.amp": {"cuda.amp.grad_scaler": "GradScaler", "cuda.amp.common": "amp_definitely_not_available",
+                 "cuda.amp.autocast_mode": "autocast custom_bwd custom_fwd"},
+    "cuda.streams": {"cuda": "StreamContext current_stream default_stream set_stream stream"},
+    "distributions.kl_registry": "distributions.kl",
+    "futures": {"": "Future"},
+    "fx._codegen": "fx.graph",
+    "jit": {"": "ScriptModule", "_jit_internal": "is_scripting", "jit._async": "fork wait", "jit._script": "script",
+            "jit._freeze": "freeze optimize_for_inference run_frozen_optimizations", "jit._trace": "is_tracing trace trace_module",
+            "jit._serialization": "load save jit_module_from_flatbuffer save_jit_module_to_flatbuffer"},
+    "jit._names": {"jit._script": "Attribute RecursiveScriptModule ScriptWarning", "jit._fuser": "fuser optimized_execution "
+                   "set_fusion_strategy", "jit._trace": "TopLevelTracedModule TracedModule TracerWarning TracingCheckError", None: "jit"},
+    "library": {"_library.custom_ops": "CustomOpDef"},
+    "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
+               "masked_tensor", None: "masked._ops"},
+    "nn.functional.activation": {"": "rrelu_", None: "nn.functional"},
+    "nn.functional.attention": "nn.functional",
+    "nn.functional.convolution": {"": "conv_tbc", None: "nn.functional"},
+    "nn.functional.dropout": "nn.functional",
+    "nn.functional.linear": {"": "bilinear", None: "nn.functional"},
+    "nn.functional.loss": "nn.functional",
+    "nn.functional.normalization": "nn.functional",
+    "nn.functional.padding": "nn.functional",
+    "nn.functional.pooling": "nn.functional",
+    "nn.functional.sparse": "nn.functional",
+    "nn.functional.vision": {"": "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle", None: "nn.functional"},
+    "nn.modules.hooks": "nn.modules.module",
+    "nn.modules.loss": {"nn.modules.linear_cross_entropy_options": "LinearCrossEntropyOptions"},
+    "nn.utils._orthogonal": "nn.utils.parametrizations",
+    "nn.utils.weight_norm": {"": "norm_except_dim"},
+    "optim.adafactor": "optim",
+    "optim.lr_scheduler.base": "optim.lr_scheduler",
+    "optim.lr_scheduler.combined": "optim.lr_scheduler",
+    "optim.lr_scheduler.cycles": "optim.lr_scheduler",
+    "optim.lr_scheduler.schedules": "optim.lr_scheduler",
+    "optim.muon": "optim",
+    "overrides": {"_C": "has_torch_function has_torch_function_unary has_torch_function_variadic"},
+    "signal.windows": "signal.windows.windows",
+    "storage": {"_C": "StorageBase"},
+    "utils.data.collate": {"utils.data._utils.collate": "default_collate default_convert"},
+    "utils.data.worker": {"utils.data._utils.worker": "get_worker_info"},
+}
+
+# PyTorch's modules of ops, beside linalg_, special_ and fft_ by the beginnings of their names; the others are of torch.
+_HOMES_OF_OPS = {
+    "_C._nn": "avg_pool2d avg_pool3d elu_ gelu hardtanh_ leaky_relu_ linear log_sigmoid one_hot softplus softshrink",
+    "_linalg_utils": "cholesky qr",
+    "_lobpcg": "lobpcg",
+    "functional": "atleast_1d atleast_2d atleast_3d block_diag broadcast_tensors cartesian_prod chain_matmul einsum meshgrid stft",
+    "nn.functional": "softsign tanhshrink",
+}
+
+
+def _as_table(homes):
+    """({name: home}, the home of all others)"""
+    if isinstance(homes, str):
+        return {}, homes
+    return {name: home for home, names in homes.items() if home is not None for name in names.split()}, homes.get(None)
+
+
+def torch_module(module, name):
+    """The module of PyTorch that has what `module`, one of ours, has under the name."""
+    short = module.removeprefix("argand").removeprefix(".")
+    if module.partition(".")[0] != "argand":
+        return module
+    names, others = _as_table(_HOMES.get(short, {}))
+    home = names.get(name, short if others is None else others)
+    return "torch." + home if home else "torch"
+
+
+def say_torch(module):
+    """The module, and the classes and functions that it shows, say torch from now on."""
+    for value in list(vars(module).values()):
+        if isinstance(value, (type, types.FunctionType, functools._lru_cache_wrapper)):
+            _rename(value)
+        elif type(value).__name__ == "function" and type(value).__module__ == "torch._C":
+            _rename_op(value)
+        elif isinstance(value, types.ModuleType) and value.__name__.startswith("argand._C."):  # whose functions go by its name
+            say_torch(value)
+    if module.__name__.partition(".")[0] == "argand":
+        module.__name__ = torch_module(module.__name__, "")
+
+
+def _rename(thing):
+    own = thing.__module__
+    if not isinstance(own, str) or own.partition(".")[0] != "argand":
+        return
+    thing.__module__ = home = torch_module(own, thing.__qualname__.partition(".")[0])
+    if isinstance(thing, type):
+        for value in list(vars(thing).values()):
+            value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+            if isinstance(value, types.FunctionType) and value.__module__ == own:
+                value.__module__ = home
+            elif isinstance(value, type):
+                _rename(value)
+
+
+def _rename_op(op):
+    package = op.__name__.partition("_")[0]
+    home = f"_C._{package}" if package in ("fft", "linalg", "special") else _as_table(_HOMES_OF_OPS)[0].get(op.__name__)
+    if home:
+        op.__module__ = "torch." + home

@@ -1,0 +1,122 @@
+"""`python -m argand`: what is imported as torch says torch, as PyTorch's does."""
+import json
+import os
+import pickle
+import subprocess
+import sys
+
+import argand
+
+RECORDED = os.path.join(os.path.dirname(__file__), "recorded", "modules.json")
+
+COMPARED = f"""
+import importlib, json
+from argand._refused import is_refused
+different, same = [], 0
+for module, homes in json.load(open({RECORDED!r})).items():
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        continue
+    for home, names in homes.items():
+        for name in names.split():
+            thing = getattr(found, name, None)
+            if thing is None or is_refused(thing):
+                continue
+            said = getattr(thing, "__module__", None)
+            same += said == home
+            if said != home:
+                different.append((module, name, home, str(said)))
+print(json.dumps([same, different]))
+"""
+
+# One object here where PyTorch has two, or of another kind, by the module that it says.
+SHARED = {"torch.nn.functional": ("rms_norm", "sigmoid", "tanh"), "torch._C._nn": ("scaled_dot_product_attention",),
+          "torch.autograd": ("variable",), "torch.cuda": ("CudaError",), "torch.multiprocessing.reductions": ("init_reductions",),
+          "torch._environment": ("is_fbcode",), "torch.utils.checkpoint": ("DefaultDeviceType",),
+          "torch.autograd.variable": ("Variable",),
+          "torch.compiler": ("compile",), "torch.func": ("functional_call",), "torch": ("Event", "Node", "Stream", "addmv_", "detach_"),
+          "torch._jit_internal": ("export", "ignore", "unused"), "torch.jit._script": ("ScriptModule", "interface", "script_method"),
+          "torch.jit": ("Future", "script_if_tracing"), "torch.types": ("Storage",), "torch._C": ("StorageBase", "to_dlpack")}
+ELSEWHERE = ("torch.mtia", "torch.xpu", "torch.accelerator")  # shown by several modules of devices
+
+
+def as_torch(tmp_path, program):
+    file = tmp_path / "program.py"
+    file.write_text(program)
+    done = subprocess.run([sys.executable, "-W", "error::ImportWarning", "-m", "argand", str(file)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_names_are_of_pytorchs_modules(tmp_path):
+    same, different = json.loads(as_torch(tmp_path, COMPARED).splitlines()[-1])
+    different = [d for d in different if d[1] not in SHARED.get(d[2], ()) and not d[2].startswith(ELSEWHERE)
+                 and not d[3].startswith("argand._C")]  # functions that nanobind made, whose module cannot be changed
+    assert different == []
+    assert same > 2000
+
+
+def test_no_module_says_argand(tmp_path):
+    program = """
+import sys, torch, torch.fx, torch.utils.data, torch.distributions, torch.optim.lr_scheduler, torch.masked
+ours = [m for n, m in sys.modules.items() if n.partition(".")[0] == "argand" and n != "argand.__main__"]
+assert len(ours) > 100 and not [m for m in ours if m.__name__.startswith("argand")]
+print(torch.Tensor, torch.Size, torch.float32.__class__, torch.device, torch.nn.Parameter, torch.OutOfMemoryError, torch.Generator)
+print(type(torch.ones(1)).__module__, torch.nn.Linear.forward.__module__, type(torch.add).__module__)
+"""
+    assert as_torch(tmp_path, program).splitlines() == [
+        "<class 'torch.Tensor'> <class 'torch.Size'> <class 'torch.dtype'> <class 'torch.device'> <class 'torch.nn.parameter.Parameter'> "
+        "<class 'torch.OutOfMemoryError'> <class 'torch._C.Generator'>",
+        "torch torch.nn.modules.linear torch._C"]
+
+
+def test_imported_as_argand_names_are_argands():
+    assert argand.Tensor.__module__ == "argand" and argand.nn.Linear.__module__ == "argand.nn.modules.linear"
+    assert argand.nn.__name__ == "argand.nn" and argand.nn.functional.relu.__module__.startswith("argand.nn.functional")
+
+
+THINGS = """[torch.ones(2), torch.nn.Parameter(torch.ones(1)), torch.Size([1]), torch.float16, torch.device("cpu"), torch.strided,
+             torch.nn.Sequential(torch.nn.Linear(1, 1), torch.nn.LazyLinear(2), torch.nn.LazyConv1d(1, 1)), torch.nn.functional.relu,
+             torch.nn.functional.cross_entropy, torch.linalg.qr, torch.add, torch.Tensor, torch.Tensor.add, torch.einsum,
+             torch.optim.lr_scheduler.StepLR, torch.masked.sum, torch.max(torch.ones(2, 2), 1)]"""
+
+
+def test_pickles_in_both_directions(tmp_path):
+    path = str(tmp_path / "pickle")
+    program = f"""
+import pickle, torch, torch.masked
+things = pickle.loads(pickle.dumps({THINGS}))
+with open({path!r}, "rb") as file:
+    assert len(pickle.load(file)) == len(things)
+torch.save({{"m": torch.ones(2), "size": torch.Size([3]), "dtype": torch.int8}}, {path + ".pt"!r})
+torch.save(things[6], {path + ".module"!r})
+assert torch.load({path + ".argand"!r})["size"] == torch.Size([3])
+"""
+    import argand.masked  # noqa: F401
+    torch = argand
+    with open(path, "wb") as file:
+        pickle.dump(eval(THINGS, {"torch": torch}), file)
+    torch.save({"size": torch.Size([3])}, path + ".argand")
+    as_torch(tmp_path, program)
+    assert torch.load(path + ".pt")["size"] == torch.Size([3])
+    module = torch.serialization.load_objects(path + ".module")
+    assert type(module) is torch.nn.Sequential and isinstance(module[1], torch.nn.LazyLinear)
+
+
+def test_processes_pass_what_they_have(tmp_path):
+    program = """
+import torch, torch.multiprocessing as mp
+def work(queue, module, tensor):
+    assert type(module).__module__ == "torch.nn.modules.linear" and type(tensor).__module__ == "torch"
+    queue.put((module.weight.detach() * 2, torch.Size([1]), torch.float16))
+if __name__ == "__main__":
+    for method in ("spawn", "fork"):
+        context = mp.get_context(method)
+        queue = context.Queue()
+        process = context.Process(target=work, args=(queue, torch.nn.Linear(1, 1), torch.ones(1)))
+        process.start()
+        print([type(x).__module__ for x in queue.get()])
+        process.join()
+"""
+    assert as_torch(tmp_path, program).splitlines() == ["['torch', 'torch', 'torch']"] * 2
