@@ -17,7 +17,7 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
-from . import _foreach, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from . import _foreach, _functions, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
@@ -50,14 +50,14 @@ globals().update(_foreach.functions())
 _named_modules.install()
 
 
-_SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DictType", "EnumType", "FloatType", "FunctionSchema", "IntType",
+_SCRIPT_TYPES = ("AnyType", "BoolType", "ClassType", "ComplexType", "DeviceObjType", "DictType", "EnumType", "FloatType", "FunctionSchema", "IntType",
                  "ListType", "NoneType", "NumberType", "OptionalType", "StringType", "TensorType", "TupleType", "UnionType")
 
 
 def __getattr__(name):
     # What few programs need is loaded for those; it would double the time of `import argand`.
     from importlib import import_module
-    if name in ("_VF", "__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_jit_internal", "_utils",
+    if name in ("_VF", "__config__", "__future__", "_dynamo", "_functorch", "_guards", "_inductor", "_jit_internal", "_ops", "_utils",
                 "accelerator", "ao", "cpu", "distributions", "export", "func", "functional", "futures", "fx", "hub", "library",
                 "masked", "models", "mps", "mtia", "multiprocessing", "nested", "onnx", "package", "profiler", "quantization",
                 "quasirandom", "return_types", "signal", "sparse", "testing", "xpu"):
@@ -86,10 +86,20 @@ def __getattr__(name):
         return import_module(".library", __name__).ops
     if name == "vmap":
         return import_module(".func", __name__).vmap
+    if name == "_disable_dynamo":
+        return compiler.disable
     if not name.startswith("_"):
         more = import_module("._more", __name__)
         if name in more.__all__:
             return getattr(more, name)
+    elif name in ("_check_tensor_all_with", "_check_with"):
+        return getattr(_functions, name)
+    elif name.startswith("_cast_"):  # _cast_Long(t) and the like, from before Tensor.to()
+        kind = _TENSOR_TYPES.get(name.removeprefix("_cast_"))
+        if kind is not None:
+            return lambda input, non_blocking=False: input.to(getattr(_C, kind), non_blocking=non_blocking)
+    elif name == "_int_mm":
+        return import_module("._more", __name__)._int_mm
     elif isinstance(getattr(_C, name, None), type(_C.add)):  # ops that programs know by names of PyTorch's own, as _standard_gamma
         return getattr(_C, name)
     return _named_modules.refused_name(__name__, name)

@@ -13,7 +13,7 @@ __all__ = ["config", "set_stance", "set_default_backend", "get_default_backend",
            "wrap_numpy", "load_compiled_function", "precompile"]
 
 _NONE = "there is no compiler; calls are fused and replayed as they are"
-config = types.SimpleNamespace()  # options are kept and read by nobody
+config = types.SimpleNamespace(cache_key_tag="")  # options are kept and read by nobody
 
 
 class set_stance(contextlib.ContextDecorator):

@@ -1,2 +1,2 @@
 """The old place of torch.library, which packages import beside it."""
-from .library import impl_abstract  # noqa: F401
+from .library import get_ctx, impl_abstract  # noqa: F401

@@ -41,6 +41,7 @@ def _assert(condition, message):
 
 
 def _check_with(kind, cond, message):
+    """An error of that kind, with the text that message() gives, unless cond is True."""
     if not isinstance(cond, bool):
         raise TypeError(f"cond must be a bool, but got {type(cond)}")
     if not cond:
@@ -72,9 +73,16 @@ def _check_is_size(i, message=None, *, max=None):
     _check(i >= 0 and (max is None or i <= max), message)
 
 
+def _check_tensor_all_with(kind, cond, message=None):
+    """An error of that kind, with the text that message() gives, unless all elements of a tensor of bools are True."""
+    if not isinstance(cond, Tensor) or cond.dtype is not _C.bool:
+        raise TypeError(f"cond must be a tensor of bools, but got {cond.dtype if isinstance(cond, Tensor) else type(cond)}")
+    _check_with(kind, bool(cond.all()), message)
+
+
 def _check_tensor_all(cond, message=None):
     """RuntimeError unless all elements of a tensor of bools are True."""
-    _check(bool(cond.all()), message)
+    _check_tensor_all_with(RuntimeError, cond, message)
 
 
 def _assert_async(input, assert_msg=""):

@@ -11,3 +11,16 @@ def active_fake_mode():
 def detect_fake_mode(inputs=None):
     """None."""
     return None
+
+
+class TracingContext:
+    """What a trace knows; there is none."""
+
+    @staticmethod
+    def try_get():
+        """None: nothing is traced."""
+
+    @staticmethod
+    def get():
+        """Raises RuntimeError: nothing is traced."""
+        raise RuntimeError("TracingContext.get() must be called within an ongoing trace.")

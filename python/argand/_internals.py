@@ -16,7 +16,8 @@ class DispatchKey:
         return f"DispatchKey.{self.name}"
 
 
-for _name in ("CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA", "AutocastXPU"):
+for _name in ("CPU", "CUDA", "Meta", "Autograd", "AutogradCPU", "AutogradCUDA", "AutocastCPU", "AutocastCUDA", "AutocastXPU",
+              "BackendSelect", "CompositeExplicitAutograd", "CompositeImplicitAutograd", "Dense", "Functionalize", "Python", "Undefined"):
     setattr(DispatchKey, _name, DispatchKey(_name))
 
 
@@ -53,14 +54,87 @@ def _get_tracing_state():
     """None: nothing is ever traced."""
 
 
+def _is_tracing():
+    """False: nothing is ever traced."""
+    return False
+
+
+def _show_config():
+    """How the library was built, as a text."""
+    from . import __config__
+    return __config__.show()
+
+
+def _get_cudnn_enabled():
+    """Whether cuDNN may be used."""
+    from .backends import cudnn
+    return cudnn.enabled
+
+
+def _get_accelerator(check=None):
+    """The kind of device that computes: a GPU, if there is one."""
+    return _C.device("cuda" if _C.cuda.is_available() else "cpu")
+
+
+def _get_privateuse1_backend_name():
+    """The name of devices that a program would add."""
+    return "privateuseone"
+
+
+def _dispatch_key_for_device(device_type):
+    """The place of a kind of device in PyTorch's dispatcher, by its name."""
+    return {"cpu": "CPU", "cuda": "CUDA", "meta": "Meta"}[device_type]
+
+
+def _cuda_clearCublasWorkspaces():
+    """Nothing to free: products take their workspaces from the allocator for each call."""
+
+
+def _switch_of_script(name, value):
+    """A switch of TorchScript's optimizer, which is not there to read it: sets it, and gives back what it was."""
+    def switch(on):
+        nonlocal value
+        before, value = value, on
+        return before
+    switch.__name__ = switch.__qualname__ = name
+    return switch, lambda: value
+
+
+for _kind, _setter, _getter, _value in (
+        ("profiling_executor", "_jit_set_profiling_executor", "", True), ("profiling_mode", "_jit_set_profiling_mode", "", True),
+        ("texpr", "_jit_set_texpr_fuser_enabled", "_jit_texpr_fuser_enabled", True),
+        ("cpu", "_jit_override_can_fuse_on_cpu", "_jit_can_fuse_on_cpu", False),
+        ("gpu", "_jit_override_can_fuse_on_gpu", "_jit_can_fuse_on_gpu", False),
+        ("nvfuser", "_jit_set_nvfuser_enabled", "_jit_nvfuser_enabled", False),
+        ("guard", "_jit_set_nvfuser_guard_mode", "", False)):
+    _set, _get = _switch_of_script(_setter, _value)
+    setattr(_C, _setter, _set)
+    if _getter:
+        setattr(_C, _getter, _get)
+
+
 class _nn:
-    """torch._C._nn, of which packages take one function."""
+    """torch._C._nn, of which packages take few functions."""
 
     @staticmethod
     def _parse_to(*args, **kwargs):
         """What Module.to(*args, **kwargs) means: device, dtype, non_blocking, memory_format."""
         from .nn.modules.module import _to_arguments
         return _to_arguments(*args, **kwargs)
+
+    linear = _C.linear
+
+    @staticmethod
+    def flatten_dense_tensors(tensors):
+        """The elements of all tensors, one after the other."""
+        from ._utils import _flatten_dense_tensors
+        return _flatten_dense_tensors(tensors)
+
+    @staticmethod
+    def unflatten_dense_tensors(flat, tensors):
+        """Such elements as tensors of the shapes of `tensors`."""
+        from ._utils import _unflatten_dense_tensors
+        return _unflatten_dense_tensors(flat, tensors)
 
 
 def _are_functorch_transforms_active():
@@ -78,7 +152,8 @@ def _is_alias_of(a, b):
     return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
 
 
-for _thing in (DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_usage_once, _get_tracing_state, _nn,
+for _thing in (_cuda_clearCublasWorkspaces, _dispatch_key_for_device, _get_accelerator, _get_cudnn_enabled,
+               _get_privateuse1_backend_name, _is_tracing, _show_config, DispatchKey, DispatchKeySet, _ExcludeDispatchKeyGuard, _log_api_usage_once, _get_tracing_state, _nn,
                _are_functorch_transforms_active, _is_torch_function_mode_enabled, _is_alias_of):
     setattr(_C, _thing.__name__, _thing)
 

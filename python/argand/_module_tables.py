@@ -80,8 +80,9 @@ _TABLE = {
          (_QUANTIZED, "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor"),
          ("there are no float8 dtypes", "_scaled_mm"), ("matrices are multiplied in batches of one size", "_grouped_mm"),
          ("torch.optim.Adam(fused=True) takes such a step", "_fused_adam_ _fused_adamw_")],
-    "_C": [(_SCRIPT, "Graph Node Value Block"), (_ENGINE, "_current_autograd_node _current_graph_task_id _will_engine_execute_node"),
+    "_C": [(_SCRIPT, "Block Graph Value"), (_ENGINE, "_current_autograd_node _current_graph_task_id _will_engine_execute_node"),
            ("there is no dispatcher", "_dispatch_has_kernel_for_dispatch_key _dispatch_keys"),
+           ("whether a forked process can use a GPU is not known", "_cuda_isInBadFork"),
            ("memory is counted by the library", "_storage_Use_Count")],
     "_dynamo.backends": [(_COMPILER, "")],
     "_dynamo.backends.registry": [(_COMPILER, "lookup_backend")],
@@ -118,6 +119,8 @@ _TABLE = {
     "ao.quantization.fx._decomposed": [(_QUANTIZED, "")],
     "ao.quantization.quantize_fx": [(_QUANTIZED, "convert_fx convert_to_reference_fx fuse_fx prepare_fx prepare_qat_fx")],
     "autograd": [(_ENGINE, "_is_checkpoint_valid")],
+    "cuda": [("whether a forked process can use a GPU is not known", "_is_in_bad_fork"),
+             ("devices are set up with their first use: call the function", "_lazy_call")],
     "distributed._composable": [(_SEVERAL, "checkpoint contract fully_shard replicate")],
     "distributed._composable.replicate": [(_SEVERAL, "replicate DDP")],
     "distributed._functional_collectives": [(_SEVERAL, "AsyncCollectiveTensor all_gather_tensor all_gather_tensor_autograd all_reduce "
@@ -211,6 +214,7 @@ _TABLE = {
     "utils.data.datapipes": [(_PIPES, "")],
     "utils.data.datapipes.iter": [(_PIPES, "IterableWrapper")],
     "utils.data.graph_settings": [(_PIPES, "apply_random_seed apply_sharding apply_shuffle_seed apply_shuffle_settings")],
+    "utils.module_tracker": [("torch.nn.Module's hooks tell which modules run", "ModuleTracker")],
     "utils.hipify": [("there is no HIP", "")],
     "utils.hipify.hipify_python": [("there is no HIP", "hipify get_hip_file_path")],
     "xpu": [(_XPU, "Event Stream StreamContext _lazy_call current_device current_stream device device_of get_device_capability "

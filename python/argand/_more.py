@@ -1,9 +1,10 @@
 """What few programs ask of torch; loaded for those."""
 import enum
 import math
+import sys
 
 from . import _C, backends
-from ._functions import Tensor
+from ._functions import Tensor, frombuffer
 from ._ignored import harmless
 from ._refused import refused, refused_class
 from ._tensor import _TYPE_NAMES
@@ -91,6 +92,15 @@ def get_device_module(device=None):
     if device is None:
         device = "cuda" if _C.cuda.is_available() else "cpu"
     return _get_device_module(_C.device(device).type)
+
+
+def _int_mm(input, mat2, *, out=None):
+    """The product of matrices of int8, with sums in int32."""
+    for name, t in (("input", input), ("mat2", mat2)):
+        if t.dtype is not _C.int8 or t.dim() != 2:
+            raise RuntimeError(f"_int_mm: expected {name} to be a matrix of int8, got {t.dim()} dimensions of {t.dtype}")
+    product = _C.mm(input.to(_C.int32), mat2.to(_C.int32))
+    return product if out is None else out.resize_(product.shape).copy_(product)
 
 
 # ---- facts
@@ -261,7 +271,19 @@ def _storage_class(name, dtype, device):
     """torch.FloatStorage and the like: a constructor of storages of one dtype, and a type for isinstance."""
     def new(cls, *args, wrap_storage=None):
         return TypedStorage(*args, wrap_storage=wrap_storage, dtype=dtype, device=None if wrap_storage else device)
-    return _OfDtype(name, (), {"__new__": new, "dtype": dtype, "_device": device,
+    def from_buffer(buffer, byte_order=None, count=-1, offset=0):
+        """A copy of the elements in an object with memory, in this machine's order of bytes ("native"), "little" or "big"."""
+        if byte_order not in (None, "native", "little", "big"):
+            raise ValueError(f"{name}.from_buffer: expected byte_order native, little or big, got {byte_order!r}")
+        if byte_order is None and dtype.itemsize > 1:
+            raise TypeError(f"{name}.from_buffer: expected byte_order of elements of several bytes")
+        elements = _C.tensor([], dtype=dtype) if len(memoryview(buffer).cast("B")) == offset else frombuffer(
+            buffer, dtype=dtype, count=count, offset=offset).clone()
+        if byte_order in ("little", "big") and byte_order != sys.byteorder and dtype.itemsize > 1:
+            elements = elements.view(_C.uint8).view(-1, dtype.itemsize).flip(-1).reshape(-1).view(dtype)
+        return TypedStorage(wrap_storage=elements.untyped_storage(), dtype=dtype)
+    return _OfDtype(name, (), {"__new__": new, "dtype": dtype, "from_buffer": staticmethod(from_buffer),
+                               "_from_buffer": staticmethod(from_buffer), "_device": device,
                                "__module__": "torch.cuda" if device == "cuda" else "torch"})
 
 

@@ -119,7 +119,7 @@ def numpy(self, *, force=False):
     if not self.is_cpu:
         raise TypeError(f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to copy the tensor to "
                         "host memory first.")
-    if self.requires_grad:
+    if self.requires_grad and _C.is_grad_enabled():
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
     if self.dtype not in _TYPESTR:
         raise TypeError(f"Got unsupported ScalarType {_TYPE_NAMES[self.dtype].removesuffix('Tensor')}")

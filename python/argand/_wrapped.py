@@ -8,7 +8,7 @@ def is_batchedtensor(tensor):
     return False
 
 
-is_gradtrackingtensor = is_functorch_wrapped_tensor = is_batchedtensor
+is_gradtrackingtensor = is_functorch_wrapped_tensor = is_legacy_batchedtensor = is_batchedtensor
 
 
 def get_unwrapped(tensor):

@@ -9,3 +9,4 @@ __all__ = ["AdditionalInputs", "Constraint", "CustomDecompTable", "Dim", "Export
 
 globals().update({name: (refused if name[0].islower() else refused_class)(
     "torch.export." + name, "calls are not traced into programs; torch.fx.symbolic_trace makes graphs of modules") for name in __all__})
+Dim.AUTO, Dim.DYNAMIC, Dim.STATIC = (f"Dim.{name}" for name in ("AUTO", "DYNAMIC", "STATIC"))  # noqa: F821 -- to compare with

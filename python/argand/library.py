@@ -6,6 +6,7 @@ register_fake() was given.  Libraries in C++ made for PyTorch cannot be loaded (
 import functools
 import inspect
 import re
+import threading
 import typing
 
 from . import _C
@@ -23,12 +24,14 @@ class CustomOpDef:
     """A function with a name, which differentiates as register_autograd() says.
 
     _kernels are functions of devices by their types, _function is that of all others, None if there is none.  _mutated are the places
-    and names of arguments that calls change.
+    and names of arguments that calls change.  _recorded are functions that autograd records, by device: they are called first, and
+    what they call of this op is one of the others.
     """
 
     def __init__(self, name, function=None, tags=()):
         self.tags, self._mutated = tags, {}
         self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
+        self._recorded, self._below = {}, threading.local()
         self.__name__ = name.rpartition("::")[2]
         if function is not None:
             functools.update_wrapper(self, function)
@@ -47,6 +50,14 @@ class CustomOpDef:
         return found
 
     def __call__(self, *args, **kwargs):
+        recorded = self._recorded and not getattr(self._below, "is_set", False) and self._recorded.get(
+            self._device(*args, *kwargs.values()) or "cpu")
+        if recorded:
+            self._below.is_set = True
+            try:
+                return recorded(*args, **kwargs)
+            finally:
+                self._below.is_set = False
         function = self._kernel(*args, *kwargs.values())
         if self._backward is None:
             result = function(*args, **kwargs)
@@ -64,10 +75,15 @@ class CustomOpDef:
             if isinstance(tensor, _C.Tensor):
                 _C._bump_version(tensor)
 
-    def _kernel(self, *args):
-        """The function for these arguments: where their devices differ, that of the last of _DEVICES."""
+    @staticmethod
+    def _device(*args):
+        """The kind of device of these arguments: where they differ, the last of _DEVICES."""
         args = [a for arg in args for a in (arg if isinstance(arg, (list, tuple)) else (arg,))]
-        device = max((a.device.type for a in args if isinstance(a, _C.Tensor)), key=_DEVICES.index, default=None)
+        return max((a.device.type for a in args if isinstance(a, _C.Tensor)), key=_DEVICES.index, default=None)
+
+    def _kernel(self, *args):
+        """The function for these arguments."""
+        device = self._device(*args)
         function = self._kernels.get(device, self._function)
         if device == "meta" and "meta" not in self._kernels:
             function = _fakes.get(self._name, function)
@@ -231,6 +247,21 @@ def define(qualname, schema, *, lib=None, tags=()):
     _ops[qualname]._schema = qualname + schema
 
 
+def _impl_recorded(qualname, types, func):
+    """impl() for "AutogradCPU", "AutogradCUDA" or "Autograd", all devices."""
+    devices = []
+    for kind in types:
+        device = kind.removeprefix("Autograd").lower()
+        if not kind.startswith("Autograd") or device not in ("", *_DEVICES):
+            raise NotImplementedError(f"torch.library.impl: {types}: expected kinds of devices, or Autograd and a kind of device, got {kind!r}")
+        devices += [device] if device else _DEVICES
+
+    def register(function):
+        _named(qualname)._recorded.update(dict.fromkeys(devices, function))
+        return function
+    return register if func is None else register(func)
+
+
 _ALL_DEVICES = ("default", "", "CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 
 
@@ -242,6 +273,8 @@ def impl(qualname, types, func=None, *, lib=None):
     impl(library, "op", "CPU") decorates the function of an op of a Library.
     """
     types = (types,) if isinstance(types, str) else tuple(types)
+    if any(kind.startswith("Autograd") for kind in types):
+        return _impl_recorded(qualname, types, func)
     for kind in types:
         if kind not in _ALL_DEVICES and kind.lower() not in _DEVICES:
             raise NotImplementedError(f"torch.library.impl: {kind!r}: functions are for devices; register_autograd() is for gradients")
@@ -468,11 +501,28 @@ _INTERNAL = {"_to_copy": _to_copy, "_pin_memory": lambda self, device=None: self
                 for name in ("_sparse_addmm", "_sparse_mm_reduce_impl", "_sparse_mm", "_sparse_sum")}}
 
 
+class _Profiler(_Namespace):
+    """torch.ops.profiler: ranges with names, for programs that begin one here and end it there."""
+
+    @staticmethod
+    def _record_function_enter_new(name, args=None):
+        """Begins a range in profiles: what _record_function_exit() takes."""
+        from .autograd.profiler import record_function
+        return record_function(name, args).__enter__()
+
+    @staticmethod
+    def _record_function_exit(handle):
+        """Ends a range."""
+        handle.__exit__(None, None, None)
+
+    _record_function_enter = _record_function_enter_new
+
+
 class _Ops:
-    """torch.ops: what custom_op() defined, by package and name, aten, and the library's own ops of other packages."""
+    """torch.ops: what custom_op() defined, by package and name, aten, profiler, and the library's own ops of other packages."""
 
     def __init__(self):
-        self.aten = _Aten("aten")
+        self.aten, self.profiler = _Aten("aten"), _Profiler("profiler")
 
     def __getattr__(self, name):
         if name.startswith("__"):

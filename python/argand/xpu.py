@@ -3,6 +3,7 @@ from ._named_modules import names_of as _names_of
 from .mps import device_count, empty_cache, is_available, manual_seed, synchronize  # noqa: F401
 
 __path__ = []  # PyTorch has modules below it: see _named_modules.py
+default_generators = ()
 
 
 def is_bf16_supported():

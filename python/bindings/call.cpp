@@ -488,9 +488,24 @@ size_t count(size_t num_positional, PyObject* keywords) {
   return num_positional + (keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0);
 }
 
+// To those who override it, einsum(equation, [a, b]) is einsum(equation, a, b), as PyTorch's.
+PyObject* override_einsum(PyObject* self, PyObject* equation, PyObject* operands) {
+  return guarded([&] {
+    const nb::object items = nb::steal(PySequence_Tuple(operands));
+    if (!items.is_valid()) throw nb::python_error();
+    std::vector<PyObject*> arguments = {equation};
+    for (const nb::handle item : nb::borrow<nb::tuple>(items)) arguments.push_back(item.ptr());
+    return call_override(self, arguments.data(), arguments.size(), nullptr);
+  });
+}
+
 PyObject* call_object(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {
   const size_t n = static_cast<size_t>(PyVectorcall_NARGS(flags));
-  if (is_overridden(arguments, count(n, keywords))) return call_override(self, arguments, n, keywords);
+  if (is_overridden(arguments, count(n, keywords))) {
+    const bool is_packed = n == 2 && !keywords && (PyTuple_Check(arguments[1]) || PyList_Check(arguments[1])) &&
+                           std::string_view(table_of(self).name) == "einsum";
+    return is_packed ? override_einsum(self, arguments[0], arguments[1]) : call_override(self, arguments, n, keywords);
+  }
   return call_function(table_of(self), arguments, n, keywords);
 }
 PyObject* call_method(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {

@@ -122,6 +122,18 @@ Py_ssize_t size(PyObject* self) {
   return static_cast<Py_ssize_t>(t.sizes()[0]);
 }
 
+// Each object gets the other's tensor.
+void swap_tensors(nb::handle a, nb::handle b) {
+  for (const nb::handle t : {a, b}) {
+    if (is_tensor(t.ptr())) continue;
+    PyErr_Format(PyExc_TypeError, "swap_tensors: expected a Tensor, got %s", type_name(t.ptr()).c_str());
+    throw nb::python_error();
+  }
+  std::swap(cast(a.ptr())->tensor, cast(b.ptr())->tensor);
+  for (const nb::handle t : {a, b})
+    if (cast(t.ptr())->tensor.defined()) cast(t.ptr())->tensor.impl().front_object = t.ptr();
+}
+
 PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
                          {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},
                          {nullptr, 0, 0, 0, nullptr}};
@@ -161,6 +173,7 @@ void add_tensor_type(nb::module_& module) {
   tensor_type = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
   if (!tensor_type) throw nb::python_error();
   module.attr("Tensor") = nb::borrow(reinterpret_cast<PyObject*>(tensor_type));
+  module.def("_swap_tensors", swap_tensors);
 }
 
 }  // namespace argand::python

@@ -447,3 +447,20 @@ def test_shapes():
 def test_importing_argand_does_not_import_it():
     program = "import sys, argand; assert 'argand.fx' not in sys.modules; argand.fx.Graph; assert 'argand.fx' in sys.modules"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_operands_of_einsum_in_a_list():
+    """PyTorch's einsum takes them out before it asks who overrides it."""
+    graph = argand.fx.Graph()
+    x = argand.fx.Proxy(graph.placeholder("x"), argand.fx.proxy.GraphAppendingTracer(graph))
+    assert argand.einsum("i,i->", (x, x)).node.args == argand.einsum("i,i->", x, x).node.args == ("i,i->", x.node, x.node)
+
+    class Traced(argand.Tensor):
+        seen = []
+
+        @classmethod
+        def __torch_function__(cls, function, types, args=(), kwargs=None):
+            cls.seen.append(len(args))
+            return super().__torch_function__(function, types, args, kwargs)
+    t = argand.ones(2).as_subclass(Traced)
+    assert argand.einsum("i,i->", [t, t]).item() == 2 and Traced.seen[0] == 3

@@ -50,8 +50,13 @@ def test_ops_that_are_declared_first():
     assert library.define("plus(Tensor x) -> Tensor") == "plus"
     library.impl("plus", lambda x: x + 1, "CompositeExplicitAutograd")
     assert torch.ops.names_test.plus(torch.ones(1)).item() == 2
-    with pytest.raises(NotImplementedError, match="gradients"):
-        library.impl("plus", lambda x: x, "AutogradCPU")
+    seen = []
+    library.impl("plus", lambda x: seen.append(x) or torch.ops.names_test.plus(x.detach()) + 2 * x, "AutogradCPU")
+    y = torch.ones(1, requires_grad=True)
+    torch.ops.names_test.plus(y).backward()  # through what the function of AutogradCPU does
+    assert len(seen) == 1 and y.grad.item() == 2
+    with pytest.raises(NotImplementedError, match="AutogradXLA"):
+        library.impl("plus", lambda x: x, "AutogradXLA")
     with pytest.raises(NotImplementedError, match="aten"):
         torch.library.Library("aten", "IMPL")
 
@@ -229,3 +234,118 @@ def test_these_names_cost_an_import_nothing():
             "quasirandom", "sparse"]
     program = f"import sys, argand; print([n for n in {late} if 'argand.' + n in sys.modules])"
     assert subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip() == "[]"
+
+
+IMPORTS = {  # what installed packages import at their top
+    "argand._C": "Graph Value _is_tracing _jit_set_profiling_executor _show_config",
+    "argand._C._distributed_c10d": "",
+    "argand._functorch.partitioners": "",
+    "argand._ops": "OpOverload",
+    "argand._subclasses.fake_tensor": "FakeTensor maybe_get_fake_mode unset_fake_temporarily _is_tensor_constructor",
+    "argand.ao.quantization.fx": "",
+    "argand.backends.xnnpack": "enabled",
+    "argand.distributed._composable.fsdp": "FSDPModule fully_shard",
+    "argand.distributed._functional_collectives": "all_reduce",
+    "argand.distributed._tensor": "DTensor Shard distribute_tensor",
+    "argand.distributed._tensor.experimental": "implicit_replication",
+    "argand.distributed.algorithms._checkpoint.checkpoint_wrapper": "checkpoint_wrapper",
+    "argand.distributed.algorithms.ddp_comm_hooks.powerSGD_hook": "PowerSGDState",
+    "argand.distributed.algorithms.model_averaging.averagers": "ModelAverager",
+    "argand.distributed.autograd": "context",
+    "argand.distributed.checkpoint.state_dict": "get_model_state_dict",
+    "argand.distributed.elastic.multiprocessing.errors": "ChildFailedError",
+    "argand.distributed.fsdp.api": "FullStateDictConfig ShardingStrategy StateDictType",
+    "argand.distributed.fsdp.fully_sharded_data_parallel": "FullyShardedDataParallel OptimStateKeyType StateDictType",
+    "argand.distributed.fsdp.sharded_grad_scaler": "ShardedGradScaler",
+    "argand.distributed.fsdp.wrap": "ModuleWrapPolicy transformer_auto_wrap_policy",
+    "argand.distributed.run": "get_args_parser",
+    "argand.distributed.tensor.placement_types": "Placement Replicate Shard",
+    "argand.export.decomp_utils": "CustomDecompTable",
+    "argand.fx.experimental.symbolic_shapes": "ShapeEnv",
+    "argand.fx.passes.fake_tensor_prop": "FakeTensorProp",
+    "argand.fx.passes.infra.pass_base": "PassResult",
+    "argand.jit._script": "ScriptModule",
+    "argand.masked._ops": "sum",
+    "argand.nn.modules.conv": "_ConvNd _ConvTransposeMixin _ConvTransposeNd LazyConv1d",
+    "argand.nn.modules.transformer": "_get_activation_fn",
+    "argand.nn.utils._per_sample_grad": "call_for_per_sample_grads",
+    "argand.onnx": "ONNXProgram",
+    "argand.utils": "swap_tensors",
+    "argand.utils._foreach_utils": "_group_tensors_by_device_and_dtype",
+    "argand.utils._sympy": "",
+    "argand.utils._triton": "has_triton",
+    "argand.utils.cpp_extension": "_get_build_directory",
+    "argand.utils.data.dataloader": "_collate_fn_t",
+    "argand.utils.data.datapipes.iter": "IterableWrapper",
+    "argand.utils.module_tracker": "ModuleTracker",
+}
+
+
+@pytest.mark.parametrize("module", IMPORTS)
+def test_packages_find_what_they_import(module):
+    found = importlib.import_module(module)
+    for name in IMPORTS[module].split():
+        assert getattr(found, name) is getattr(found, name)
+    with pytest.raises(AttributeError, match="no_such_name"):
+        found.no_such_name
+
+
+def test_each_name_of_the_tables_is_one_of_pytorchs_or_refuses():
+    from argand import _module_tables, _refused
+    for module, shown in _module_tables.SHOWN.items():
+        source = importlib.import_module(f"argand.{shown}".rstrip("."))
+        made = importlib.import_module("argand." + module)
+        public = [n for n in vars(source) if not n.startswith("_")][:3]
+        assert all(getattr(made, n) is getattr(source, n) for n in public), module
+    for module, names in _module_tables.REFUSED.items():
+        found = importlib.import_module(f"argand.{module}".rstrip("."))
+        for name, why in names.items():
+            thing = getattr(found, name)
+            assert _refused.is_refused(thing), f"{module}.{name} is there: take it out of the table"
+            with pytest.raises(NotImplementedError) as error:
+                thing()
+            assert why in str(error.value)
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("argand.distributed.no_such_module")
+
+
+def test_tensors_change_places():
+    a, b = torch.ones(2, requires_grad=True), torch.nn.Parameter(torch.zeros(3))
+    a.mark, held = "a", [a, b]
+    (a * 3).sum().backward()
+    torch.utils.swap_tensors(a, b)
+    assert held[0] is a and type(a) is torch.nn.Parameter and a.tolist() == [0, 0, 0] and not hasattr(a, "mark")
+    assert type(b) is torch.Tensor and b.tolist() == [1, 1] and b.grad.tolist() == [3, 3] and b.mark == "a"
+    assert (b * 2).sum().backward() is None and b.grad.tolist() == [5, 5]
+    with pytest.raises(TypeError, match="swap_tensors: expected a Tensor, got int"):
+        torch._C._swap_tensors(a, 1)
+    import weakref
+    reference = weakref.ref(a)
+    with pytest.raises(RuntimeError, match="Cannot swap t1 because it has weakref"):
+        torch.utils.swap_tensors(a, b)
+    del reference
+
+
+def test_private_names_that_packages_call():
+    assert torch._C._jit_set_profiling_mode(False) is True and torch._C._jit_set_profiling_mode(True) is False
+    assert torch._int_mm(torch.full((2, 3), 100, dtype=torch.int8), torch.full((3, 2), 100, dtype=torch.int8)).tolist() == [[30000] * 2] * 2
+    assert torch._cast_Long(torch.ones(1)).dtype is torch.int64
+    with pytest.raises(KeyError, match="says why"):
+        torch._check_with(KeyError, False, lambda: "says why")
+    assert torch.ByteStorage.from_buffer(b"\x01\x02").tolist() == [1, 2]
+    assert torch.ShortStorage.from_buffer(b"\x00\x01", byte_order="big").tolist() == [1]
+    handle = torch.ops.profiler._record_function_enter("mine")
+    torch.ops.profiler._record_function_exit(handle)
+    with torch.autograd.profiler.profile() as profile:
+        torch.ops.profiler._record_function_exit(torch.ops.profiler._record_function_enter("mine"))
+    assert "mine" in [event.name for event in profile.function_events]
+
+
+def test_an_array_of_a_parameter_where_nothing_is_recorded():
+    parameter = torch.nn.Parameter(torch.ones(2))
+    with pytest.raises(RuntimeError, match="requires grad"):
+        parameter.numpy()
+    with torch.no_grad():
+        assert parameter.numpy().tolist() == parameter.view(-1).numpy().tolist() == [1, 1]
+        parameter.numpy()[0] = 5
+    assert parameter.tolist() == [5, 1]

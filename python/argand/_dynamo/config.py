@@ -4,7 +4,8 @@ import contextlib
 cache_size_limit = recompile_limit = 8
 accumulated_cache_size_limit = 256
 automatic_dynamic_shapes = assume_static_by_default = optimize_ddp = True
-suppress_errors = verbose = disable = capture_scalar_outputs = capture_dynamic_output_shape_ops = error_on_recompile = False
+ignore_logger_methods = set()
+skip_fwd_side_effects_in_bwd_under_checkpoint = suppress_errors = verbose = disable = capture_scalar_outputs = capture_dynamic_output_shape_ops = error_on_recompile = False
 
 
 @contextlib.contextmanager

@@ -78,6 +78,8 @@ def __getattr__(name):
     from importlib import import_module
     if name in ("profiler", "profiler_util", "variable"):
         return import_module("." + name, __name__)
+    if name == "_profiler_enabled":
+        return _C._profiler_is_active
     if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
         return getattr(import_module(".profiler", __name__), name)
     return refused_name(__name__, name)

@@ -3,7 +3,7 @@ from . import cpu, cuda, cudnn, mkl, mkldnn, mps, openmp, opt_einsum  # noqa: F4
 
 
 def __getattr__(name):
-    if name not in ("cusparselt", "kleidiai", "mha", "miopen", "nnpack", "quantized"):
+    if name not in ("cusparselt", "kleidiai", "mha", "miopen", "nnpack", "quantized", "xnnpack"):
         raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
     from importlib import import_module
     return import_module("." + name, __name__)

@@ -120,3 +120,20 @@ preferred_linalg_library = _one_library("preferred_linalg_library", ("default", 
                                         "linear algebra is the library's own and runs on the CPU")
 preferred_blas_library = _one_library("preferred_blas_library", ("default", "cublas", "hipblas", "cublaslt", "hipblaslt", "ck"),
                                       ("default", "cublaslt"), "products are cuBLASLt's or the library's own")
+
+
+class SDPAParams:
+    """The arguments of an attention, as packages ask whether a kernel takes them."""
+
+    def __init__(self, query, key, value, attn_mask, dropout, is_causal, enable_gqa):
+        self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
+        self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa
+
+
+@harmless(params="attention picks its kernel by itself", debug="there is no kernel of PyTorch's to say a reason of")
+def can_use_flash_attention(params, debug=False):
+    """False: attention picks its kernel by itself; PyTorch's are not here."""
+    return False
+
+
+can_use_efficient_attention = can_use_cudnn_attention = can_use_flash_attention

@@ -8,7 +8,7 @@ from .graphed import make_graphed_callables  # noqa: F401
 from .random import _generator
 from .streams import index_of
 
-__all__ = ["CudaError", "DeferredCudaCallError", "AcceleratorError", "has_magma", "memory_usage", "utilization", "temperature",
+__all__ = ["check_error", "CudaError", "DeferredCudaCallError", "AcceleratorError", "has_magma", "memory_usage", "utilization", "temperature",
            "power_draw", "clock_rate", "device_memory_used", "list_gpu_processes", "get_sync_debug_mode", "set_sync_debug_mode",
            "is_tf32_supported", "get_allocator_backend", "get_stream_from_external", "default_generators", "make_graphed_callables", "nccl",
            "profiler", "sparse"]
@@ -155,3 +155,10 @@ for _name in ("CUDAPluggableAllocator", "MemPool", "GreenContext"):
     globals()[_name] = refused_class("torch.cuda." + _name, _NOT)
     __all__.append(_name)
 del _name, _dtype
+
+
+def check_error(res):
+    """CudaError for a code of CUDA's that is not 0."""
+    if res != 0:
+        from . import CudaError
+        raise CudaError(f"CUDA error {int(res)}")

@@ -51,6 +51,10 @@ trace_module = trace
 class ScriptModule:
     """The type of compiled modules; there are none."""
 
+    def save(self, f, **_):
+        """Raises NotImplementedError."""
+        raise NotImplementedError("torch.jit.ScriptModule.save: there is no TorchScript")
+
 
 class ScriptFunction:
     """The type of compiled functions; there are none."""

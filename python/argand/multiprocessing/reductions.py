@@ -69,5 +69,8 @@ def _reduce(tensor):
                       tensor.storage_offset(), tensor.requires_grad, dict(tensor.__dict__))
 
 
+reduce_tensor = _reduce  # PyTorch's name
+
+
 for _cls in (_C.Tensor, Parameter):
     reduction.ForkingPickler.register(_cls, _reduce)

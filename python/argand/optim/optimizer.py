@@ -6,13 +6,15 @@ import functools
 import itertools
 import warnings
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Any, Dict, Optional, Union
 
 from .. import _C
 from .._later import names
 from .._tensor import RemovableHandle
 
 StateDict = dict[str, Any]
+DeviceDict = Dict[Optional[_C.device], _C.Tensor]
+DeviceDtypeDict = Dict[Optional["tuple[_C.device, _C.dtype]"], _C.Tensor]
 ParamsT = Union[Iterable[_C.Tensor], Iterable[dict[str, Any]], Iterable[tuple[str, _C.Tensor]]]
 
 _before_any_step = collections.OrderedDict()

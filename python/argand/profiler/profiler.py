@@ -214,6 +214,9 @@ def _record_always(step):
     return ProfilerAction.RECORD
 
 
+_default_schedule_fn = _record_always  # PyTorch's name, which packages compare with
+
+
 def tensorboard_trace_handler(dir_name, worker_name=None, use_gzip=False):
     """For on_trace_ready: writes each trace into a file of its own in a folder, under the name that TensorBoard's plugin looks for."""
     def write(profiler):

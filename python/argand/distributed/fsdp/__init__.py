@@ -29,6 +29,11 @@ class StateDictType(enum.Enum):
 
 
 FullyShardedDataParallel = _never_made("fsdp.FullyShardedDataParallel", Module)
+for _name in ("flatten_sharded_optim_state_dict", "fsdp_modules", "full_optim_state_dict", "get_state_dict_type", "optim_state_dict",
+              "optim_state_dict_to_load", "rekey_optim_state_dict", "scatter_full_optim_state_dict", "set_state_dict_type",
+              "shard_full_optim_state_dict", "sharded_optim_state_dict", "state_dict_type", "summon_full_params"):
+    setattr(FullyShardedDataParallel, _name, staticmethod(_needs_a_group("fsdp.FullyShardedDataParallel." + _name)))
+del _name
 FSDPModule, CPUOffload, MixedPrecision, MixedPrecisionPolicy, CPUOffloadPolicy, OffloadPolicy, FullStateDictConfig, \
     ShardedStateDictConfig, LocalStateDictConfig, FullOptimStateDictConfig, ShardedOptimStateDictConfig, StateDictConfig = (
         _never_made("fsdp." + name) for name in ("FSDPModule", "CPUOffload", "MixedPrecision", "MixedPrecisionPolicy", "CPUOffloadPolicy",

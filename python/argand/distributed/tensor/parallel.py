@@ -1,6 +1,8 @@
 """How the modules of a model would be spread over processes: names."""
 from .._names import _needs_a_group, _never_made
 
+__path__ = []  # PyTorch has modules below it: see _named_modules.py
+
 ParallelStyle = _never_made("tensor.parallel.ParallelStyle")
 ColwiseParallel, RowwiseParallel, SequenceParallel, PrepareModuleInput, PrepareModuleOutput, PrepareModuleInputOutput = (
     _never_made("tensor.parallel." + name, ParallelStyle) for name in ("ColwiseParallel", "RowwiseParallel", "SequenceParallel", "PrepareModuleInput",

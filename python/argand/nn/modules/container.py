@@ -18,6 +18,9 @@ def _index(container, idx):
     return str(idx % size)
 
 
+__all__ = ["Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"]
+
+
 class _Numbered:
     """What modules whose names are numbers have in common."""
 

@@ -161,6 +161,9 @@ class _ConvTransposeNd(_ConvNd):
                               self._output_padding(input, output_size), self.groups, self.dilation)
 
 
+_ConvTransposeMixin = _ConvTransposeNd  # its name before
+
+
 class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of Conv1d with respect to its input, as a module."""
     _dims = 1

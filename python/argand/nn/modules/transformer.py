@@ -37,6 +37,9 @@ def _activation(activation):
     return getattr(F, activation)
 
 
+_get_activation_fn = _activation  # PyTorch's name, which packages import
+
+
 def _copies(module, count):
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 

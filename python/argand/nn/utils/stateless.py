@@ -28,6 +28,15 @@ def _swapped(module, tensors, tie_weights):
             place[name] = value
 
 
+@contextlib.contextmanager
+def _reparametrize_module(module, parameters_and_buffers, tie_weights=False, strict=False, stack_weights=False):
+    """functional_call()'s scope, as packages take it."""
+    if strict or stack_weights:
+        raise NotImplementedError("_reparametrize_module: strict and stack_weights are not done; torch.func.functional_call takes strict")
+    with _swapped(module, parameters_and_buffers, tie_weights):
+        yield
+
+
 def functional_call(module, parameters_and_buffers, args=None, kwargs=None, *, tie_weights=True, strict=False):
     """module(*args, **kwargs) with the tensors of a dict, or of several, in the places of those it has."""
     if isinstance(parameters_and_buffers, (tuple, list)):

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import time
+import typing
 import warnings
 import weakref
 from multiprocessing.connection import wait
@@ -25,6 +26,8 @@ T_co = TypeVar("T_co", covariant=True)
 _SECONDS_BETWEEN_LOOKS = 5.0  # at whether silent workers are alive
 _SECONDS_TO_END = 5.0  # that workers have when they are no longer needed, before they are made to
 
+
+_collate_fn_t = typing.Callable[[typing.List[typing.Any]], typing.Any]  # for annotations
 
 class _DatasetKind:
     """What a data set is to a loader, as its _dataset_kind."""
