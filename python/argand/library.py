@@ -20,6 +20,16 @@ _fakes = {}  # what gives the results of an op for tensors of the device "meta",
 _DEVICES = ("cpu", "cuda", "meta")
 
 
+class _Below(threading.local):
+    """The ops whose recorded function this thread is in."""
+
+    def __init__(self):
+        self.names = set()
+
+
+_below = _Below()
+
+
 class CustomOpDef:
     """A function with a name, which differentiates as register_autograd() says.
 
@@ -31,7 +41,7 @@ class CustomOpDef:
     def __init__(self, name, function=None, tags=()):
         self.tags, self._mutated = tags, {}
         self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
-        self._recorded, self._below = {}, threading.local()
+        self._recorded = {}
         self.__name__ = name.rpartition("::")[2]
         if function is not None:
             functools.update_wrapper(self, function)
@@ -50,14 +60,14 @@ class CustomOpDef:
         return found
 
     def __call__(self, *args, **kwargs):
-        recorded = self._recorded and not getattr(self._below, "is_set", False) and self._recorded.get(
-            self._device(*args, *kwargs.values()) or "cpu")
-        if recorded:
-            self._below.is_set = True
-            try:
-                return recorded(*args, **kwargs)
-            finally:
-                self._below.is_set = False
+        if self._recorded and self._name not in _below.names:
+            recorded = self._recorded.get(self._device(*args, *kwargs.values()) or "cpu")
+            if recorded is not None:
+                _below.names.add(self._name)
+                try:
+                    return recorded(*args, **kwargs)
+                finally:
+                    _below.names.discard(self._name)
         function = self._kernel(*args, *kwargs.values())
         if self._backward is None:
             result = function(*args, **kwargs)

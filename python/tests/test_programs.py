@@ -104,7 +104,7 @@ def test_processes_that_start_anew(tmp_path, method):
 def test_what_programs_ask_before_they_use_it():
     torch = argand
     assert not torch.jit.is_scripting() and torch.jit.unused(len) is len and torch.jit.export()(len) is len
-    assert not torch.distributed.is_available() and torch.overrides.is_tensor_like(torch.ones(1))
+    assert torch.distributed.is_available() and not torch.distributed.is_initialized() and torch.overrides.is_tensor_like(torch.ones(1))
     assert torch.jit.script(len) is len and torch.jit.trace(len, []) is len
     with pytest.raises(NotImplementedError, match="no TorchScript"):
         torch.jit.load("model.pt")
@@ -115,9 +115,6 @@ def test_what_programs_ask_before_they_use_it():
     assert not torch.xpu.is_available() and torch.accelerator.device_count() == torch.cuda.device_count()
     assert torch.accelerator.current_accelerator() == (torch.device("cuda") if torch.cuda.is_available() else None)
     torch.accelerator.synchronize()
-    for call in (torch.distributed.init_process_group, torch.distributed.destroy_process_group, torch.nn.parallel.DistributedDataParallel):
-        with pytest.raises(NotImplementedError, match="nn.DataParallel uses all GPUs"):
-            call(torch.nn.Linear(1, 1))
     x = torch.ones(1)
     assert x.to_dense() is x
     assert not isinstance(x, (torch.fx.Proxy, torch.fx.GraphModule, torch.jit.ScriptModule)) and not torch.cuda._initialized
@@ -127,8 +124,8 @@ def test_what_programs_ask_before_they_use_it():
     with pytest.raises(AssertionError, match="must be an instance of SDPBackend"):
         with torch.nn.attention.sdpa_kernel(["math"]):
             pass
-    with pytest.raises(NotImplementedError, match="cannot be joined"):
-        torch.distributed.init_process_group("nccl")
+    with pytest.raises(NotImplementedError, match="expected world_size to be 1, got 2: several processes cannot be joined yet"):
+        torch.distributed.init_process_group("gloo", "tcp://127.0.0.1:1", rank=0, world_size=2)
     with pytest.raises(AttributeError, match="has no attribute 'nowhere'"):
         torch.nowhere
 

@@ -6,8 +6,8 @@ from .._ignored import harmless
 from .._refused import refused, refused_class
 from . import _WHY
 
-__all__ = ["DeviceMesh", "DistError", "DistBackendError", "DistNetworkError", "DistStoreError", "Backend", "DebugLevel",
-           "get_debug_level", "is_backend_available", "is_xccl_available", "get_default_backend_for_device", "get_node_local_rank"]
+__all__ = ["DeviceMesh", "DistError", "DistBackendError", "DistNetworkError", "DistStoreError", "DebugLevel",
+           "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
 
 
 def _needs_a_group(name):
@@ -18,16 +18,10 @@ def _never_made(name, base=object):
     return refused_class("torch.distributed." + name, _WHY, base)
 
 
-for _name in ("init_process_group", "destroy_process_group", "new_group", "get_backend", "barrier", "monitored_barrier", "all_reduce",
-              "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "gather", "scatter", "reduce_scatter", "reduce_scatter_tensor",
-              "all_to_all", "all_to_all_single", "send", "recv", "isend", "irecv", "all_gather_object", "gather_object",
-              "broadcast_object_list", "scatter_object_list", "send_object_list", "recv_object_list", "batch_isend_irecv", "new_subgroups",
-              "new_subgroups_by_enumeration", "split_group", "get_process_group_ranks", "get_global_rank", "get_group_rank", "get_pg_count",
-              "all_gather_coalesced", "all_reduce_coalesced", "rendezvous", "init_device_mesh", "breakpoint", "_all_gather_base",
-              "_reduce_scatter_base", "_broadcast_coalesced"):
+for _name in ("rendezvous", "init_device_mesh", "breakpoint", "_broadcast_coalesced", "split_group"):
     globals()[_name] = _needs_a_group(_name)
     __all__.append(_name)
-for _name in ("ProcessGroup", "Store", "TCPStore", "FileStore", "HashStore", "PrefixStore", "Work", "P2POp", "Reducer", "GradBucket"):
+for _name in ("TCPStore", "FileStore", "Reducer", "GradBucket"):
     globals()[_name] = _never_made(_name)
     __all__.append(_name)
 del _name
@@ -51,17 +45,6 @@ class DistStoreError(DistError):
     """What a store raises."""
 
 
-class Backend(str):
-    """The name of a backend, in lower case."""
-
-    UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
-
-    def __new__(cls, name):
-        if not isinstance(name, str):
-            raise ValueError(f"Backend constructor parameter must be string-ish, got {name!r}")
-        return super().__new__(cls, name.lower())
-
-
 class DebugLevel(enum.Enum):
     """How much is checked between processes."""
 
@@ -73,17 +56,6 @@ class DebugLevel(enum.Enum):
 def get_debug_level():
     """OFF."""
     return DebugLevel.OFF
-
-
-@harmless(backend="there are no backends of any name")
-def is_backend_available(backend):
-    """False: see is_available()."""
-    return False
-
-
-def is_xccl_available():
-    """False: see is_available()."""
-    return False
 
 
 def get_default_backend_for_device(device):

@@ -1,9 +1,12 @@
-"""The names of torch.distributed where packages take them from inside it."""
-from . import *  # noqa: F401,F403
+"""Process groups, collectives and what is said of them, where packages take them from."""
+from . import GroupMember, ReduceOp, _collectives, _groups, _names, group, is_available, is_initialized  # noqa: F401
+from . import is_torchelastic_launched  # noqa: F401
+from ._collectives import *  # noqa: F401,F403
+from ._groups import *  # noqa: F401,F403
+from ._groups import (_checked_group, _get_default_group, _get_default_store, _get_global_rank, _pg_map, _rank_not_in_group,  # noqa: F401
+                      _world)
 from ._names import *  # noqa: F401,F403
 from ._names import _broadcast_coalesced  # noqa: F401
+from .constants import default_pg_nccl_timeout, default_pg_timeout  # noqa: F401
 
-
-def _get_default_group():
-    """There is none."""
-    raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
+__all__ = [*_collectives.__all__, *_groups.__all__, *_names.__all__]
