@@ -141,7 +141,7 @@ def test_a_model_of_one_process(group):
         model(x).sum().backward()
     assert model.module is plain and list(model.state_dict()) == ["module.weight", "module.bias"]
     assert plain.weight.grad.tolist() == [[3, 3]] and model(x).equal(plain(x))
-    with pytest.raises(RuntimeError, match="is not needed when a module doesn't have any parameters"):
+    with pytest.raises(RuntimeError, match="is not needed when a module doesn't have any parameter"):
         torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU())
     with pytest.raises(NotImplementedError, match="register_comm_hook"):
         model.register_comm_hook(None, None)

@@ -49,6 +49,9 @@ def log(torch, SummaryWriter, folder):
         w.add_audio("sound", torch.arange(-50, 50).unsqueeze(0) / 50, 0, sample_rate=8000, **now)
         w.add_pr_curve("curve", torch.tensor([0, 1, 1, 0, 1]), torch.tensor([0.1, 0.9, 0.4, 0.6, 0.8]), 0, **now)
         w.add_pr_curve("weighed", np.array([0, 1]), np.array([0.5, 0.6]), 0, num_thresholds=10, weights=2.0, **now)
+        mesh = torch.arange(15.0).reshape(1, 5, 3) / 16
+        w.add_mesh("mesh", mesh, (mesh * 256).to(torch.uint8), torch.tensor([[[0, 1, 2], [1, 2, 3]]]), {"cls": "x"}, 3, **now)
+        w.add_mesh("points", mesh, **now)
         w.add_tensor("tensor", torch.arange(6.0).reshape(2, 3), 0, **now)
         w.add_custom_scalars({"T": {"x": ["Multiline", ["a", "b"]], "y": ["Margin", ["p", "q", "r"]]}})
         w.add_hparams({"lr": 0.1, "name": "x", "flag": True, "none": None, "t": torch.tensor([2.5])}, {"accuracy": 0.5},
@@ -176,10 +179,57 @@ def read_events(folder):
     (AssertionError, "should contain one element", lambda w: w.add_scalar("e", argand.ones(2))),
     (NotImplementedError, "numpy array or torch tensor are expected", lambda w: w.add_scalar("e", object())),
     (ValueError, "has no element", lambda w: w.add_histogram("e", argand.ones(0))),
-    (TypeError, "should be a list of same type", lambda w: w.add_hparams({"a": 1}, {}, {"a": 3})),
+    (NotImplementedError, "add_onnx_graph", lambda w: w.add_onnx_graph("x")),
     (ValueError, "int, float, str, bool", lambda w: w.add_hparams({"a": [1]}, {})),
-    (AssertionError, "format are different", lambda w: w.add_image("e", argand.ones(3, 2, 2), dataformats="HW")),
-    (NotImplementedError, "add_graph", lambda w: w.add_graph(None))])
+    (AssertionError, "format are different", lambda w: w.add_image("e", argand.ones(3, 2, 2), dataformats="HW"))])
 def test_refusals(tmp_path, error, message, call):
     with SummaryWriter(tmp_path) as w, pytest.raises(error, match=message):
         call(w)
+
+
+def test_points_for_the_projector(tmp_path):
+    """The files are those that PyTorch writes."""
+    with SummaryWriter(str(tmp_path)) as w:
+        w.add_embedding(argand.arange(12.0).reshape(4, 3) / 8, ["a", "b", "c", "d"], argand.arange(48.0).reshape(4, 3, 2, 2) / 64, 1, "emb/x")
+        w.add_embedding(np.ones((2, 3)), [["a", 1], ["b", 2]], metadata_header=["n", "k"], tag="two")
+        with pytest.raises(AssertionError, match="#labels should equal with #data points"):
+            w.add_embedding(np.ones((2, 3)), ["a"])
+    assert (tmp_path / "projector_config.pbtxt").read_text() == (
+        'embeddings {\n  tensor_name: "emb/x:00001"\n  metadata_path: "00001/emb%2fx/metadata.tsv"\n  sprite {\n'
+        '    image_path: "00001/emb%2fx/sprite.png"\n    single_image_dim: 2\n    single_image_dim: 2\n  }\n'
+        '  tensor_path: "00001/emb%2fx/tensors.tsv"\n}\nembeddings {\n  tensor_name: "two:00000"\n'
+        '  metadata_path: "00000/two/metadata.tsv"\n  tensor_path: "00000/two/tensors.tsv"\n}\n')
+    assert (tmp_path / "00001/emb%2fx/tensors.tsv").read_text() == "0.0\t0.125\t0.25\n0.375\t0.5\t0.625\n0.75\t0.875\t1.0\n1.125\t1.25\t1.375\n"
+    assert (tmp_path / "00001/emb%2fx/metadata.tsv").read_text() == "a\nb\nc\nd\n"
+    assert (tmp_path / "00000/two/metadata.tsv").read_text() == "n\tk\na\t1\nb\t2\n"
+    from PIL import Image
+    sprite = np.asarray(Image.open(tmp_path / "00001/emb%2fx/sprite.png"))
+    assert sprite.shape == (4, 4, 3) and sprite[2, 3].tolist() == [int(n / 64 * 255) for n in (37, 41, 45)]
+
+
+def test_graph_of_a_model(tmp_path):
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+    class Model(argand.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.fc = argand.nn.Linear(2, 3)
+            self.seq = argand.nn.Sequential(argand.nn.Dropout(), argand.nn.Linear(3, 1))
+
+        def forward(self, x, scale):
+            y = self.seq(self.fc(x)) * scale
+            y.add_(1)
+            return {"y": y, "halves": y.chunk(1)}
+    model = Model()
+    with SummaryWriter(str(tmp_path)) as w:
+        w.add_graph(model, (argand.ones(1, 2), argand.ones(1)))
+    assert model.training and model.seq[0].training and not argand.nn.modules.module._global_forward_hooks
+    graph = next(GraphDef.FromString(e.graph_def) for e in read_events(tmp_path) if e.graph_def)
+    made = {n.name: (n.op, list(n.input), [[d.size for d in s.dim] for s in n.attr["_output_shapes"].list.shape]) for n in graph.node}
+    assert made["Model/Linear[fc]/linear"] == ("aten::linear", ["input/x", "Model/Linear[fc]/weight", "Model/Linear[fc]/bias"], [[1, 3]])
+    assert made["Model/Sequential[seq]/Linear[1]/weight"] == ("prim::GetAttr", [], [[1, 3]])
+    assert made["Model/mul"][1] == ["Model/Sequential[seq]/Linear[1]/linear", "input/x.1"] and made["Model/add"][1] == ["Model/mul"]
+    assert made["output/output.1"] == ("IO Node", ["Model/add"], [[1, 1]]) and made["output/output.2"][1] == ["Model/chunk"]
+    assert all(name in made for _, inputs, _ in made.values() for name in inputs)
+    with pytest.raises(RuntimeError, match="whose result has tensors"):
+        w.add_graph(argand.nn.Identity(), 3)

@@ -25,7 +25,7 @@ class DistributedDataParallel(Module):
                 raise NotImplementedError(f"DistributedDataParallel: {name} is not done")
         self.process_group = _checked_group(process_group)
         if not any(p.requires_grad for p in module.parameters()):
-            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameters that require a gradient.")
+            raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
         self.module, self.dim, self.static_graph = module, dim, static_graph

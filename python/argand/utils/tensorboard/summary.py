@@ -1,5 +1,6 @@
 """What is logged, as the protocol buffers of TensorBoard."""
 import io
+import json
 import math
 import wave
 
@@ -207,6 +208,24 @@ def text(tag, text):
     """A text, in Markdown."""
     proto = TensorProto(dtype="DT_STRING", string_val=[text.encode("utf-8")], tensor_shape=_shape(1))
     return _value(tag + "/text_summary", tensor=proto, metadata=_plugin("text", TextPluginData(version=0).SerializeToString()))
+
+
+def mesh(tag, vertices, colors, faces, config_dict):
+    """Points [batch, number, 3] in space, their colors, and the faces between them."""
+    from tensorboard.plugins.mesh import metadata
+    from tensorboard.plugins.mesh.plugin_data_pb2 import MeshPluginData
+    parts = [(t, kind) for t, kind in ((vertices, MeshPluginData.VERTEX), (faces, MeshPluginData.FACE), (colors, MeshPluginData.COLOR))
+             if t is not None]
+    components = metadata.get_components_bitmask([kind for _, kind in parts])
+    config = json.dumps(config_dict or {}, sort_keys=True)
+    values = []
+    for tensor, kind in parts:
+        array = make_np(tensor)
+        values.append(Summary.Value(
+            tag=metadata.get_instance_name(tag, kind),
+            tensor=TensorProto(dtype="DT_FLOAT", float_val=array.reshape(-1).tolist(), tensor_shape=_shape(*array.shape)),
+            metadata=metadata.create_summary_metadata(tag, "", kind, components, array.shape, "", json_config=config)))
+    return Summary(value=values)
 
 
 # ---- descriptions

@@ -32,6 +32,13 @@ class FileWriter:
         """Adds an event with a summary."""
         self.add_event(event_pb2.Event(summary=summary), global_step, walltime)
 
+    def add_graph(self, graph_profile, walltime=None):
+        """Adds a graph and what ran: (GraphDef, RunMetadata)."""
+        graph, metadata = graph_profile
+        self.add_event(event_pb2.Event(graph_def=graph.SerializeToString()), None, walltime)
+        tagged = event_pb2.TaggedRunMetadata(tag="step1", run_metadata=metadata.SerializeToString())
+        self.add_event(event_pb2.Event(tagged_run_metadata=tagged), None, walltime)
+
     def flush(self):
         """Returns when all events are in the file."""
         self.event_writer.flush()
@@ -68,7 +75,7 @@ class SummaryWriter:
         self.max_queue, self.flush_secs, self.filename_suffix = max_queue, flush_secs, filename_suffix
         self.file_writer = self.all_writers = None
         self._get_file_writer()
-        self.default_bins = _default_bins()
+        self.default_bins, self._embeddings = _default_bins(), []
 
     def _new_file(self, folder):
         return FileWriter(folder, self.max_queue, self.flush_secs, self.filename_suffix)
@@ -195,20 +202,38 @@ class SummaryWriter:
         self.add_custom_scalars({category: {title: ["Margin", tags]}})
 
     def add_graph(self, model, input_to_model=None, verbose=False, use_strict_trace=True):
-        """Models are not traced."""
-        raise NotImplementedError("SummaryWriter.add_graph: models are not traced, so there is no graph to draw")
+        """The ops that run in model(*input_to_model), by modules; verbose prints them."""
+        from ._pytorch_graph import graph
+        self._get_file_writer().add_graph(graph(model, input_to_model, verbose, use_strict_trace))
 
     def add_onnx_graph(self, prototxt):
         """ONNX is not read."""
         raise NotImplementedError("SummaryWriter.add_onnx_graph: files of ONNX are not read")
 
     def add_embedding(self, mat, metadata=None, label_img=None, global_step=None, tag="default", metadata_header=None):
-        """Not written yet."""
-        raise NotImplementedError("SummaryWriter.add_embedding: files for TensorBoard's projector are not written")
+        """Points for TensorBoard's projector, a matrix with a row for each; metadata: a name for each, or under metadata_header several;
+        label_img: a picture for each."""
+        from . import _embedding
+        points = make_np(mat)
+        if points.ndim != 2:
+            raise AssertionError("mat should be 2D, where mat.size(0) is the number of data points")
+        for name, of_points in (("labels", metadata), ("images", label_img)):
+            if of_points is not None and len(of_points) != len(points):
+                raise AssertionError(f"#{name} should equal with #data points, got {len(of_points)} and {len(points)}")
+        step = 0 if global_step is None else global_step
+        folder = os.path.join(self._get_file_writer().get_logdir(), _embedding.folder_name(step, tag))
+        os.makedirs(folder, exist_ok=True)
+        if metadata is not None:
+            _embedding.write_metadata(metadata, metadata_header, os.path.join(folder, "metadata.tsv"))
+        if label_img is not None:
+            _embedding.write_sprite(label_img, os.path.join(folder, "sprite.png"))
+        _embedding.write_points(points, os.path.join(folder, "tensors.tsv"))
+        self._embeddings.append(_embedding.described(step, tag, metadata is not None, label_img))
+        _embedding.write_config(self._embeddings, self._get_file_writer().get_logdir())
 
     def add_mesh(self, tag, vertices, colors=None, faces=None, config_dict=None, global_step=None, walltime=None):
-        """Not written yet."""
-        raise NotImplementedError("SummaryWriter.add_mesh: meshes are not written")
+        """A mesh, or points [batch, number, 3], with colors 0 ... 255 for each and faces [batch, number, 3] of three of them."""
+        self._add(summary.mesh(tag, vertices, colors, faces, config_dict), global_step, walltime)
 
     # ---- files
 
