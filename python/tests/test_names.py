@@ -349,3 +349,12 @@ def test_an_array_of_a_parameter_where_nothing_is_recorded():
         assert parameter.numpy().tolist() == parameter.view(-1).numpy().tolist() == [1, 1]
         parameter.numpy()[0] = 5
     assert parameter.tolist() == [5, 1]
+
+
+def test_a_prefix_is_taken_off_names():
+    from argand.nn.modules.utils import consume_prefix_in_state_dict_if_present
+    wrapped, plain = torch.nn.Module(), torch.nn.Sequential(torch.nn.BatchNorm1d(2))
+    wrapped.module = plain
+    state = wrapped.state_dict()
+    consume_prefix_in_state_dict_if_present(state, "module.")
+    assert list(state) == list(plain.state_dict()) and state._metadata["0"] == {"version": 2} and "module" not in state._metadata
