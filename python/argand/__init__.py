@@ -28,13 +28,14 @@ from .random import (default_generator, get_rng_state, initial_seed, manual_seed
                      set_rng_state, fork_rng)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401
 from .serialization import load, save  # noqa: E402,F401
-from ._settings import (are_deterministic_algorithms_enabled, compile, get_default_device,  # noqa: E402,F401
+from ._settings import (are_deterministic_algorithms_enabled, get_default_device,  # noqa: E402,F401
                         get_float32_matmul_precision, is_deterministic_algorithms_warn_only_enabled,
                         set_default_device, set_default_tensor_type, get_deterministic_debug_mode, set_deterministic_debug_mode,
                         set_flush_denormal, set_float32_matmul_precision,
                         set_num_interop_threads, get_num_interop_threads, set_printoptions, use_deterministic_algorithms)
 from . import (amp, autograd, backends, checkpoint, compiler, cuda, distributed, fft, jit, linalg, nn, optim, overrides,  # noqa: E402,F401
                random, special, storage, torch_version, types, utils, version)
+from ._compile import compile  # noqa: E402,F401
 from .storage import TypedStorage, UntypedStorage  # noqa: E402,F401
 from .amp import GradScaler, autocast  # noqa: E402,F401
 from .amp.autocast_mode import (get_autocast_cpu_dtype, get_autocast_dtype, get_autocast_gpu_dtype,  # noqa: E402,F401
@@ -84,6 +85,8 @@ def __getattr__(name):
         return import_module(__name__)
     if name == "ops":
         return import_module(".library", __name__).ops
+    if name == "_disable_dynamo":
+        return compiler.disable
     if name == "vmap":
         return import_module(".func", __name__).vmap
     if name == "_disable_dynamo":

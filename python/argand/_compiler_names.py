@@ -3,6 +3,7 @@ import contextlib
 import functools
 import types
 
+from . import _compile
 from ._ignored import harmless
 from ._refused import refused
 from .compiler import _NOT_COMPILED
@@ -17,33 +18,44 @@ config = types.SimpleNamespace(cache_key_tag="")  # options are kept and read by
 
 
 class set_stance(contextlib.ContextDecorator):
-    """When PyTorch would compile, from now on or in a scope: nothing is compiled in any."""
+    """When backends of the program's own are called, from now on or in a scope: not at all with "force_eager", for a first kind of
+    arguments only with "eager_on_recompile", which "fail_on_recompile" makes an error of."""
 
     @harmless(stance=_NOT_COMPILED, skip_guard_eval_unsafe=_NOT_COMPILED, force_backend=_NOT_COMPILED)
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         if stance not in ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
                           "fail_on_recompile"):
             raise RuntimeError(f"invalid torch.compile stance '{stance}'")
+        if force_backend is not None:
+            raise NotImplementedError("torch.compiler.set_stance: force_backend is not supported; give torch.compile() the backend")
+        self._stance = stance
+        self._before = _compile.state["stance"]
+        _compile.state["stance"] = stance
+
+    def __call__(self, function):
+        _compile.state["stance"] = self._before  # it decorates: nothing is to change now
+        return super().__call__(function)
+
+    def _recreate_cm(self):
+        return set_stance(self._stance)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        _compile.state["stance"] = self._before
         return False
 
 
-_backend = "inductor"
-
-
 def set_default_backend(backend):
-    """Kept, and read by nobody."""
-    global _backend
-    _backend = backend
+    """The backend of torch.compile() where none is given."""
+    _compile.lookup_backend(backend)
+    _compile.state["backend"] = backend
 
 
 def get_default_backend():
     """What set_default_backend() was told."""
-    return _backend
+    return _compile.state["backend"]
 
 
 @harmless(enabled=_NOT_COMPILED)

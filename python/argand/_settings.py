@@ -1,5 +1,4 @@
 """Settings of the process: defaults, determinism, printing, and torch.compile."""
-import functools
 
 from . import _C
 from ._ignored import ignored, warn_ignored
@@ -105,10 +104,3 @@ def set_num_interop_threads(num, /):
 def get_num_interop_threads():
     """1: there is one pool of threads."""
     return 1
-
-
-def compile(model=None, **options):
-    """The model, or function, itself: calls are fused and repeated launches replayed without a compile step."""
-    if model is None:
-        return functools.partial(compile, **options)
-    return model

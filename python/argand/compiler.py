@@ -1,17 +1,16 @@
 """What programs say to torch.compiler.  Nothing is compiled: calls are fused and replayed as they are."""
+from ._compile import allow_in_graph, compile, disable, is_compiling, list_backends  # noqa: F401
 from ._ignored import harmless
 from ._later import names
-from ._settings import compile  # noqa: F401
+
+is_dynamo_compiling = is_compiling
 
 _NOT_COMPILED = "nothing is compiled, so a function stays what it is"
 
 
-def is_compiling():
-    """False: nothing is ever traced."""
+def is_exporting():
+    """False: nothing is exported."""
     return False
-
-
-is_dynamo_compiling = is_exporting = is_compiling
 
 
 def _marks(function=None, *_, **__):
@@ -19,7 +18,7 @@ def _marks(function=None, *_, **__):
     return function if function is not None else lambda f: f
 
 
-disable = allow_in_graph = assume_constant_result = nested_compile_region = nonstrict_trace = _marks
+assume_constant_result = nested_compile_region = nonstrict_trace = _marks
 
 
 @harmless(original_fn=_NOT_COMPILED, _=_NOT_COMPILED)
@@ -37,12 +36,6 @@ def cudagraph_mark_step_begin():
 
 
 cudagraph_mark_warmup_incomplete = cudagraph_mark_step_begin
-
-
-@harmless(exclude_tags=_NOT_COMPILED)
-def list_backends(exclude_tags=()):
-    """None."""
-    return []
 
 
 __getattr__ = names(__name__, f"{__package__}._compiler_names")

@@ -2,19 +2,19 @@
 from .._compiler_names import _NONE, set_stance
 from .._ignored import harmless
 from .._refused import refused
-from ..compiler import (_NOT_COMPILED, _marks, allow_in_graph, assume_constant_result, disable, is_compiling, list_backends,  # noqa: F401
+from .._compile import compile as _compile, list_backends, lookup_backend, register_backend  # noqa: F401
+from ..compiler import (_NOT_COMPILED, _marks, allow_in_graph, assume_constant_result, disable, is_compiling,  # noqa: F401
                         nonstrict_trace, reset, substitute_in_graph)
-from . import config, utils  # noqa: F401
+from . import config, exc, utils  # noqa: F401
 from .eval_frame import OptimizedModule  # noqa: F401
 
 
-disallow_in_graph = forbid_in_graph = dont_skip_tracing = register_backend = run = _marks
+disallow_in_graph = forbid_in_graph = dont_skip_tracing = run = _marks
 
 
-@harmless(_=_NOT_COMPILED, __=_NOT_COMPILED)
-def optimize(*_, **__):
-    """torch.compile as a decorator: the function or module stays what it is."""
-    return _marks
+def optimize(backend="inductor", *, nopython=False, dynamic=None, disable=False):
+    """torch.compile as a decorator."""
+    return _compile(fullgraph=nopython, dynamic=dynamic, backend=backend, disable=disable)
 
 
 optimize_assert = optimize
@@ -47,5 +47,4 @@ def patch_dynamo_config(arg1=None, arg2=None, **values):
     return config.patch(*(() if arg1 is None else (arg1,) if arg2 is None else (arg1, arg2)), **values)
 
 
-explain, export, lookup_backend, replay = (refused("torch._dynamo." + name, _NONE) for name in (
-    "explain", "export", "lookup_backend", "replay"))
+explain, export, replay = (refused("torch._dynamo." + name, _NONE) for name in ("explain", "export", "replay"))

@@ -662,7 +662,9 @@ class Module:
                     param.grad.zero_()
 
     def compile(self, *args, **kwargs):
-        """Accepted: calls are fused and repeated launches replayed without a compile step."""
+        """As torch.compile() of its calls, in place: names of parameters stay."""
+        from ..._compile import compile_module
+        compile_module(self, *args, **kwargs)
 
     # ---- text
 

@@ -1,0 +1,2 @@
+"""The errors of torch.compile."""
+from .._compile import BackendCompilerFailed, InvalidBackend, TorchDynamoException, Unsupported  # noqa: F401
