@@ -271,6 +271,100 @@ def test_gradcheck_finds_a_wrong_gradient():
     assert torch.autograd.gradcheck(Wrong.apply, (x,), raise_exception=False) is False
 
 
+class Slope(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+
+def slope(make):
+    """x * 2, with what backward makes of the gradient."""
+    return type("Slope", (Slope,), {"backward": staticmethod(lambda ctx, g: make(g))}).apply
+
+
+def test_gradcheck_looks_at_what_it_is_told():
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    calls, check = [], torch.autograd.gradcheck
+
+    def wavers(g):
+        calls.append(1)
+        return g * (2 + 1e-8 * len(calls))
+    for options in ({}, {"fast_mode": True}):
+        with pytest.raises(RuntimeError, match="Backward is not reentrant.*tolerance for nondeterminism was 0.0"):
+            check(slope(wavers), (x,), **options)
+    assert check(slope(wavers), (x,), nondet_tol=1e-5) and check(slope(wavers), (x,), raise_exception=False) is False
+
+    class Two(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.set_materialize_grads(False)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx, a, b):
+            if a is None:
+                return b * 3 + (b.abs().max() == 0)  # right only where there is something
+            return a * 2 if b is None else a * 2 + b * 3
+    with pytest.raises(RuntimeError, match="undefined or zero"):
+        check(Two.apply, (x,))
+    assert check(Two.apply, (x,), check_undefined_grad=False)
+    z = torch.rand(2, dtype=torch.complex128, requires_grad=True)
+    for fast in (False, True):
+        assert check(lambda a, b: (a.sin() * a.sum(), b * b.conj()), (x, z), check_forward_ad=True, check_batched_forward_grad=True,
+                     check_batched_grad=True, check_grad_dtypes=True, fast_mode=fast)
+    # Forward products come from backward twice: one that is wrong is wrong there too.
+    for options in ({"check_backward_ad": False}, {}):
+        with pytest.raises(RuntimeError, match="mismatch"):
+            check(slope(lambda g: g * 3), (x,), check_forward_ad=True, **options)
+    for wrong in ({"check_backward_ad": False}, {"check_backward_ad": False, "check_forward_ad": True, "check_batched_grad": True},
+                  {"check_batched_forward_grad": True}):
+        with pytest.raises(AssertionError, match="to be True"):
+            check(torch.sin, (x,), **wrong)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'foo'"):
+        check(torch.sin, (x,), foo=1)
+
+
+def test_gradgradcheck_takes_grad_outputs():
+    x = torch.rand(3, dtype=torch.float64, requires_grad=True)
+    check, seen = torch.autograd.gradgradcheck, []
+
+    class Sine(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x.sin()
+
+        @staticmethod
+        def backward(ctx, g):
+            seen.append((g.tolist(), g.is_contiguous()))
+            return g * ctx.saved_tensors[0].cos()
+    given = torch.tensor([1.0, 2.0, 3.0], dtype=torch.float64, requires_grad=True)
+    assert check(Sine.apply, (x,), grad_outputs=given) and seen[0][0] == [1, 2, 3]
+    assert check(lambda a: (a.sin(), a * a), (x,), grad_outputs=[given, (given * 2).detach()])
+    with pytest.raises(RuntimeError, match="got 2 tensors and 1 gradients"):
+        check(lambda a: (a.sin(), a * a), (x,), grad_outputs=[given])
+    del seen[:]
+    assert check(Sine.apply, (x,), gen_non_contig_grad_outputs=True) and not seen[0][1]
+    assert check(Sine.apply, (x,), check_fwd_over_rev=True) and check(lambda a: a.exp(), (x,), check_fwd_over_rev=True, check_rev_over_rev=False)
+    assert check(lambda a: a.detach(), (x,)) and check(torch.sin, (x,), fast_mode=True)
+    with pytest.raises(AssertionError, match="check_fwd_over_rev or check_rev_over_rev"):
+        check(torch.sin, (x,), check_rev_over_rev=False)
+
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.save_for_backward(x)
+            return x**3
+
+        @staticmethod
+        def backward(ctx, g):
+            return g * 3 * ctx.saved_tensors[0].detach()**2
+    assert torch.autograd.gradcheck(Wrong.apply, (x,))
+    with pytest.raises(RuntimeError):
+        check(Wrong.apply, (x,))
+    assert check(Wrong.apply, (x,), raise_exception=False) is False
+
+
 def test_switches():
     x = torch.ones(1, requires_grad=True)
     with torch.no_grad():

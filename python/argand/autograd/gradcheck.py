@@ -1,38 +1,213 @@
-"""gradcheck and gradgradcheck: gradients against central differences, by the library's own checker."""
+"""gradcheck and gradgradcheck: derivatives against central differences.  Gradients are compared by the library's own checker."""
 from .. import _C
+from .._ignored import harmless
+from .grad_mode import enable_grad, no_grad
+
+_SPARSE = "it is about the elements that a sparse tensor lacks: no op gives one"
+_CAST = "backward gives each gradient the dtype of its input, and the checker looks at it always"
 
 
 class GradcheckError(RuntimeError):
-    """A gradient is wrong; the message names output, input, elements and values."""
+    """A derivative is wrong; the message names output, input, elements and values."""
 
 
 def _as_tuple(value):
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
-def _check(function, run, inputs, eps, atol, rtol, raise_exception, fast_mode):
-    inputs = _as_tuple(inputs)
-    tensors = [x for x in inputs if isinstance(x, _C.Tensor)]
+def _differentiable(t):
+    return isinstance(t, _C.Tensor) and (t.is_floating_point() or t.is_complex())
 
-    def call(given):
-        given = iter(given)
-        arguments = [next(given) if isinstance(x, _C.Tensor) else x for x in inputs]
-        return [y for y in _as_tuple(function(*arguments)) if isinstance(y, _C.Tensor)]
+
+class _Function:
+    """A function and where it is checked: called with tensors for those among its arguments."""
+
+    def __init__(self, function, inputs):
+        self.function, self.arguments = function, _as_tuple(inputs)
+        self.tensors = [x for x in self.arguments if isinstance(x, _C.Tensor)]
+        self.checked = [x for x in self.tensors if x.requires_grad]
+
+    def __call__(self, tensors):
+        given = iter(tensors)
+        results = self.function(*(next(given) if isinstance(x, _C.Tensor) else x for x in self.arguments))
+        return [y for y in _as_tuple(results) if isinstance(y, _C.Tensor)]
+
+    def outputs(self):
+        """Those with gradients."""
+        return [y for y in self(self.tensors) if _differentiable(y) and y.requires_grad]
+
+    def gradients(self, outputs, cotangents, **options):
+        from . import grad
+        return grad(outputs, self.checked, cotangents, retain_graph=True, allow_unused=True, **options)
+
+
+def _vectors(tensors, salt):
+    """The same numbers on every run, of either sign and none near zero, as cotangents or tangents of the tensors."""
+    found = []
+    for t in tensors:
+        at = _C.arange(t.numel(), dtype=_C.float64, device=t.device) * 2.4 + salt
+        values = at.cos() * 1.5 + 0.25
+        values = _C.complex(values, at.sin() + 0.5) if t.is_complex() else values
+        found.append(values.to(t.dtype).reshape(t.shape))
+    return found
+
+
+def _distance(a, b):
+    if a is None or b is None:
+        return 0.0 if a is b else float("inf")
+    return float((a - b).abs().max()) if a.numel() else 0.0
+
+
+def _check_repeats(f, tolerance):
+    outputs = f.outputs()
+    for o in range(len(outputs)):
+        cotangents = _vectors([outputs[o]], 0.9)
+        first, second = (f.gradients([outputs[o]], cotangents) for _ in range(2))
+        if any(_distance(a, b) > tolerance for a, b in zip(first, second)):
+            raise GradcheckError("Backward is not reentrant, i.e., running backward with same input and grad_output multiple times gives "
+                                 "different values, although analytical gradient matches numerical gradient. The tolerance for "
+                                 f"nondeterminism was {tolerance}.")
+
+
+def _check_undefined(f):
+    """Of results without a gradient nothing comes: a node all of whose results have none does not run, so one is left out at a time."""
+    outputs = f.outputs()
+    for o in range(len(outputs)) if len(outputs) > 1 else ():
+        others = outputs[:o] + outputs[o + 1:]
+        found = f.gradients(others, [_C.zeros_like(y) for y in others])
+        if any(g is not None and bool((g != 0).any()) for g in found):
+            raise GradcheckError("Expected all input grads to be undefined or zero when all output grads are undefined or zero, where "
+                                 f"output {o} has no gradient")
+
+
+def _check_batched(f, tolerance):
+    outputs = f.outputs()
+    for o, output in enumerate(outputs):
+        pair = [_vectors([output], salt)[0] for salt in (0.3, 1.7)]
+        batched = f.gradients([output], [_C.stack(pair)], is_grads_batched=True)
+        for i, (several, *single) in enumerate(zip(batched, *(f.gradients([output], [v]) for v in pair))):
+            if any(_distance(None if several is None else several[k], single[k]) > tolerance for k in range(2)):
+                raise GradcheckError(f"While computing batched gradients, got a different result for output {o} with respect to input {i} "
+                                     "than one after the other")
+
+
+def _directions(x, fast):
+    """Tangents of an input: for each element, and for its imaginary part; or one for all."""
+    if fast:
+        return _vectors([x], 0.5)
+    found = []
+    for i in range(x.numel()):
+        for unit in (1, 1j) if x.is_complex() else (1,):
+            v = _C.zeros(x.numel(), dtype=x.dtype, device=x.device)
+            v[i] = unit
+            found.append(v.reshape(x.shape))
+    return found
+
+
+def _check_forward(f, eps, atol, rtol, fast, batched):
+    """Forward products against differences of the function."""
+    from ..func import jvp, vmap
+    for i, x in enumerate(f.tensors):
+        if not x.requires_grad:
+            continue
+
+        def of_one(value, i=i):
+            return tuple(y for y in f([*f.tensors[:i], value, *f.tensors[i + 1:]]) if _differentiable(y))
+
+        def along(v, x=x, of_one=of_one):
+            return jvp(of_one, (x.detach(),), (v,))[1]
+        directions = _directions(x, fast)
+        for v in directions:
+            with no_grad():
+                high, low = of_one(x.detach() + eps * v), of_one(x.detach() - eps * v)
+            for o, (a, p, m) in enumerate(zip(along(v), high, low)):
+                n = (p - m) / (2 * eps)
+                if not bool(((a - n).abs() <= atol + rtol * n.abs()).all()):
+                    raise GradcheckError(f"Jacobian computed with forward mode mismatch for output {o} with respect to input {i}, numerical: "
+                                         f"{n.tolist()}, analytical: {a.tolist()}")
+        if batched and directions:
+            for several, single in zip(vmap(along)(_C.stack(directions[:2])), along(directions[0])):
+                if _distance(several[0], single) > 1e-9:
+                    raise GradcheckError("While computing batched forward gradients, got a different result than one after the other")
+
+
+def _assert(condition, message):
+    if not condition:
+        raise AssertionError(message)
+
+
+@harmless(check_grad_dtypes=_CAST, masked=_SPARSE)
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0, check_undefined_grad=True,
+              check_grad_dtypes=False, check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
+              check_backward_ad=True, fast_mode=False, masked=None):
+    """Whether the derivatives of func(*inputs) are right for all float64 and complex128 inputs that require grad: by backward, and with
+    check_forward_ad by jvp.
+
+    nondet_tol: the most that two backward passes may differ.  check_undefined_grad: results may be without a gradient.
+    check_batched_grad, check_batched_forward_grad: is_grads_batched and vmap give what single passes give.
+    """
+    _assert(check_forward_ad or check_backward_ad, "Expected at least one of check_forward_ad or check_backward_ad to be True")
+    _assert(check_backward_ad or not check_batched_grad, "Setting check_batched_grad=True requires check_backward_ad to be True")
+    _assert(check_forward_ad or not check_batched_forward_grad,
+            "Setting check_batched_forward_grad=True requires check_forward_ad to be True")
+    f = _Function(func, inputs)
+    if not f.checked:
+        raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
     try:
-        return run(call, tensors, eps, atol, rtol, fast_mode)
-    except _C.GradError as error:
+        if check_backward_ad:
+            try:
+                _C._gradcheck(f, f.tensors, eps, atol, rtol, fast_mode)
+            except _C.GradError as error:
+                raise GradcheckError(str(error)) from None
+        with enable_grad():
+            if check_backward_ad:
+                _check_repeats(f, nondet_tol)
+            if check_forward_ad:
+                _check_forward(f, eps, atol, rtol, fast_mode, check_batched_forward_grad)
+            if check_backward_ad and check_undefined_grad:
+                _check_undefined(f)
+            if check_batched_grad:
+                _check_batched(f, nondet_tol + 1e-9)
+    except GradcheckError:
         if raise_exception:
-            raise GradcheckError(str(error)) from None
+            raise
         return False
+    return True
 
 
-def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True, nondet_tol=0.0,
-              check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False, fast_mode=False, **_):
-    """Whether the gradients of func(*inputs) are right for all float64 and complex128 inputs that require grad."""
-    return _check(func, _C._gradcheck, inputs, eps, atol, rtol, raise_exception, fast_mode)
+def _cotangents(outputs, grad_outputs, strided):
+    if grad_outputs is not None:
+        return list(_as_tuple(grad_outputs))
+    made = _vectors(outputs, 0.5)
+    if strided:
+        made = [_C.stack([v, v], -1)[..., 0] for v in made]
+    return [v.requires_grad_() for v in made]
 
 
-def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True,
-                  nondet_tol=0.0, fast_mode=False, **_):
-    """The same for the gradient of the gradient."""
-    return _check(func, _C._gradgradcheck, inputs, eps, atol, rtol, raise_exception, fast_mode)
+@harmless(check_grad_dtypes=_CAST, masked=_SPARSE)
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3, gen_non_contig_grad_outputs=False,
+                  raise_exception=True, nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+                  check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
+    """The same for the gradient of func for grad_outputs (made up where they are not given), by its inputs and by grad_outputs."""
+    from . import grad
+
+    def wanted(x):
+        return isinstance(x, _C.Tensor) and x.requires_grad
+    _assert(check_fwd_over_rev or check_rev_over_rev, "Expected at least one of check_fwd_over_rev or check_rev_over_rev to be True")
+    arguments = _as_tuple(inputs)
+    with enable_grad():
+        outputs = _Function(func, inputs).outputs()
+        cotangents = _cotangents(outputs, grad_outputs, gen_non_contig_grad_outputs)
+    if not outputs:
+        return True
+
+    def gradient(*given):
+        own, vectors = given[:len(arguments)], given[len(arguments):]
+        with enable_grad():
+            f = _Function(func, [x if not wanted(before) or x.requires_grad else x.detach().requires_grad_()
+                                 for x, before in zip(own, arguments)])
+            found = grad(f.outputs(), f.checked, list(vectors), create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+    return gradcheck(gradient, (*arguments, *cotangents), eps=eps, atol=atol, rtol=rtol, raise_exception=raise_exception,
+                     nondet_tol=nondet_tol, check_undefined_grad=check_undefined_grad, check_batched_grad=check_batched_grad,
+                     check_forward_ad=check_fwd_over_rev, check_backward_ad=check_rev_over_rev, fast_mode=fast_mode)
