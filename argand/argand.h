@@ -6,6 +6,7 @@
 #include "argand/autograd/engine.h"
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"
+#include "argand/base/language.h"
 #include "argand/core/accessor.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/core/float32_precision.h"

@@ -96,6 +96,7 @@ class IValue {
   std::string_view toStringView() const { return toStringRef(); }
   Scalar toScalar() const;
   const std::vector<int64_t>& toIntVector() const;
+  const std::vector<int64_t>& toSymIntVector() const { return toIntVector(); }  // never symbolic
   const std::vector<double>& toDoubleVector() const;
   const std::vector<Tensor>& toTensorVector() const;
   const Device& toDevice() const;

@@ -10,6 +10,13 @@
 
 namespace argand {
 
+class IValue;
+
+// How LibTorch's programs say that the elements of a list of IValues are of any type; they are, whatever was said.
+struct AnyType {
+  static std::shared_ptr<AnyType> get() { return std::make_shared<AnyType>(); }
+};
+
 template <class T>
 class List {
  public:
@@ -22,6 +29,7 @@ class List {
   List(std::initializer_list<T> values) : elements_(std::make_shared<std::vector<T>>(values)) {}
   explicit List(ArrayRef<T> values) : elements_(std::make_shared<std::vector<T>>(values.begin(), values.end())) {}
   explicit List(std::shared_ptr<std::vector<T>> elements) : elements_(std::move(elements)) {}
+  explicit List(const std::shared_ptr<AnyType>&) requires std::is_same_v<T, IValue> : List() {}
 
   // IndexError for a place that is not there, as from all that take one.
   T get(size_t i) const { return (*this)[i]; }

@@ -13,6 +13,7 @@
 namespace argand {
 
 bool Tensor::requires_grad() const {
+  if (!defined()) return false;
   const AutogradMeta* meta = autograd_meta_or_null(*this);
   if (!meta) return false;
   // A view made without recording says what its base says, though no gradient goes from it to the base.

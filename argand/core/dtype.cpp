@@ -9,9 +9,9 @@ namespace argand {
 static constexpr const char* kNames[] = {"uint8",   "int8",     "int16",    "int32",     "int64",
                                          "float16", "float32",  "float64",  "complex64", "complex128",
                                          "bool",    "bfloat16", "undefined"};
-static constexpr const char* kCppNames[] = {"Byte", "Char",     "Short",    "Int",          "Long",
-                                            "Half", "Float",    "Double",   "ComplexFloat", "ComplexDouble",
-                                            "Bool", "BFloat16", "Undefined"};
+static constexpr const char* kCppNames[] = {"Byte", "Char",     "Short",         "Int",          "Long",
+                                            "Half", "Float",    "Double",        "ComplexFloat", "ComplexDouble",
+                                            "Bool", "BFloat16", "UNKNOWN_SCALAR"};
 
 const char* dtype_name(ScalarType t) { return kNames[static_cast<int>(t)]; }
 const char* dtype_cpp_name(ScalarType t) { return kCppNames[static_cast<int>(t)]; }

@@ -11,6 +11,8 @@
 
 namespace argand {
 
+class Tensor;
+
 // The seed of every generator that was not given one.
 inline constexpr uint64_t kDefaultSeed = 67280421310721;
 
@@ -50,6 +52,9 @@ class Generator {
   uint64_t seed() { return impl().seed(); }
   std::vector<uint8_t> state() const { return impl().state(); }
   void set_state(const std::vector<uint8_t>& state) { impl().set_state(state); }
+  // The same as a tensor of bytes (ATen/Context.h).
+  Tensor get_state() const;
+  void set_state(const Tensor& state);
   Generator clone() const { return Generator(impl().clone()); }
   Device device() const { return impl().device(); }
   std::mutex& mutex() { return impl().mutex_; }

@@ -6,6 +6,11 @@ namespace argand {
 
 void Tensor::throw_undefined() { throw ValueError("expected a tensor, got an undefined one"); }
 
+const TensorImpl& Tensor::undefined_impl() {
+  static const TensorImpl& impl = *new TensorImpl(nullptr, Dims{0}, Dims{1}, 0, ScalarType::Undefined);
+  return impl;
+}
+
 int64_t Tensor::size(int64_t d) const {
   ARGAND_CHECK(IndexError, dim() > 0, "size: dimension specified as ", d, " but tensor has no dimensions");
   return sizes()[wrap_dim(d, dim(), "size")];
@@ -17,11 +22,13 @@ int64_t Tensor::stride(int64_t d) const {
 }
 
 bool Tensor::is_contiguous(MemoryFormat format) const {
-  if (format == MemoryFormat::Contiguous) return impl().contiguous;
-  return argand::is_contiguous(sizes(), strides(), format);
+  if (format == MemoryFormat::Contiguous) return described().contiguous;
+  return defined() && argand::is_contiguous(sizes(), strides(), format);
 }
 
-bool Tensor::is_non_overlapping_and_dense() const { return argand::is_non_overlapping_and_dense(sizes(), strides()); }
+bool Tensor::is_non_overlapping_and_dense() const {
+  return !defined() || argand::is_non_overlapping_and_dense(sizes(), strides());
+}
 
 MemoryFormat Tensor::suggest_memory_format() const {
   if (is_contiguous()) return MemoryFormat::Contiguous;

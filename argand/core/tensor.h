@@ -18,6 +18,8 @@ namespace argand {
 class DeprecatedTypeProperties;
 class Dimname;
 class DispatchKeySet;
+template <class T>
+class MaybeOwned;
 class Tensor;
 using TensorList = ArrayRef<Tensor>;
 namespace autograd {
@@ -75,33 +77,35 @@ class Tensor {
   Tensor& operator=(Tensor&& values) && { return std::move(*this) = values; }  // NOLINT: `values` is copied from
   Tensor& operator=(const Scalar& value) &&;
 
-  // ---- what it is: never waits for pending work
+  // ---- what it is: never waits for pending work.  An undefined tensor has one dimension of no elements, and no dtype;
+  // what it has no answer to (strides, device, storage, data, what autograd knows beyond requires_grad()) is a
+  // ValueError.
   bool defined() const { return impl_ != nullptr; }
   void reset() { impl_ = nullptr; }  // not defined any more
-  int64_t dim() const { return static_cast<int64_t>(impl().sizes.size()); }
+  int64_t dim() const { return static_cast<int64_t>(described().sizes.size()); }
   int64_t ndimension() const { return dim(); }
-  IntArrayRef sizes() const { return impl().sizes; }
+  IntArrayRef sizes() const { return described().sizes; }
   IntArrayRef strides() const { return impl().strides; }
   int64_t size(int64_t dim) const;
   int64_t stride(int64_t dim) const;
-  int64_t numel() const { return impl().numel; }
-  ScalarType scalar_type() const { return impl().dtype; }
-  ScalarType dtype() const { return impl().dtype; }
+  int64_t numel() const { return described().numel(); }
+  ScalarType scalar_type() const { return described().dtype; }
+  ScalarType dtype() const { return described().dtype; }
   Device device() const { return impl().device(); }
-  bool is_cpu() const { return device().is_cpu(); }
-  bool is_cuda() const { return device().is_cuda(); }
-  bool is_meta() const { return device().is_meta(); }
+  bool is_cpu() const { return defined() && device().is_cpu(); }
+  bool is_cuda() const { return defined() && device().is_cuda(); }
+  bool is_meta() const { return defined() && device().is_meta(); }
   DeviceIndex get_device() const { return device().index(); }
-  int64_t itemsize() const { return argand::element_size(dtype()); }
+  int64_t itemsize() const { return argand::element_size(impl().dtype); }
   int64_t element_size() const { return itemsize(); }
   size_t nbytes() const { return static_cast<size_t>(numel() * itemsize()); }
-  int64_t storage_offset() const { return impl().offset; }
+  int64_t storage_offset() const { return described().offset; }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_non_overlapping_and_dense() const;
   MemoryFormat suggest_memory_format() const;
   bool is_floating_point() const { return argand::is_floating_point(dtype()); }
   bool is_complex() const { return argand::is_complex(dtype()); }
-  bool is_signed() const { return argand::is_signed(dtype()); }
+  bool is_signed() const { return argand::is_signed(impl().dtype); }
   TensorOptions options() const { return TensorOptions(dtype()).device(device()).layout(kStrided); }
   Layout layout() const { return kStrided; }
   bool is_sparse() const { return false; }
@@ -115,9 +119,9 @@ class Tensor {
   bool is_xla() const { return false; }
   bool is_vulkan() const { return false; }
   bool is_privateuseone() const { return false; }
-  bool has_storage() const { return true; }
+  bool has_storage() const { return defined(); }
   // For LibTorch's programs: sizes are never symbolic; the keys that its dispatcher would have for the tensor; dtype
-  // and device as one (ATen/core/DeprecatedTypeProperties.h).
+  // and device as one (ATen/core/DeprecatedTypeProperties.h); contiguous() (c10/util/MaybeOwned.h).
   IntArrayRef sym_sizes() const { return sizes(); }
   IntArrayRef sym_strides() const { return strides(); }
   int64_t sym_size(int64_t dim) const { return size(dim); }
@@ -126,11 +130,13 @@ class Tensor {
   int64_t sym_storage_offset() const { return storage_offset(); }
   DispatchKeySet key_set() const;
   DeprecatedTypeProperties type() const;
+  MaybeOwned<Tensor> expect_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   std::string toString() const;  // "CPUFloatType"
   void print() const;            // "[CPUFloatType [2, 3]]" as a line of standard error
   bool is_same(const Tensor& o) const { return impl_ == o.impl_; }
   bool is_alias_of(const Tensor& o) const { return impl().storage == o.impl().storage; }
   uint32_t use_count() const { return impl_.use_count(); }
+  bool is_uniquely_owned() const { return use_count() == 1; }
   const StoragePtr& storage() const { return impl().storage; }
   TensorImpl* unsafeGetTensorImpl() const { return impl_.get(); }
   const intrusive_ptr<TensorImpl>& handle() const { return impl_; }
@@ -184,12 +190,12 @@ class Tensor {
   Tensor& mutable_grad() const;
   intrusive_ptr<autograd::Node> grad_fn() const;
   uint32_t output_nr() const;
-  uint32_t _version() const { return impl().storage->version(); }
+  uint32_t _version() const { return defined() ? impl().storage->version() : 0; }
   bool is_view() const;
   Tensor _base() const;
   // NotImplementedError: tensors have no names of dimensions (argand/core/dimname.h).
   Tensor refine_names(ArrayRef<Dimname> names) const;
-  bool is_inference() const { return impl().inference; }
+  bool is_inference() const { return described().inference; }
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = std::nullopt, bool create_graph = false,
                 std::optional<TensorList> inputs = std::nullopt) const;
   void retain_grad() const;
@@ -291,6 +297,8 @@ class Tensor {
 
  private:
   [[noreturn]] static void throw_undefined();
+  static const TensorImpl& undefined_impl();
+  const TensorImpl& described() const { return impl_ ? *impl_ : undefined_impl(); }
   void check_dtype(ScalarType wanted) const;
   intrusive_ptr<TensorImpl> impl_;
 };

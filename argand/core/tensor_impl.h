@@ -28,11 +28,13 @@ class TensorImpl final : public RefCounted {
 
   // Recomputes what is derived from sizes and strides; call after changing them.
   void refresh() {
-    numel = 1;
-    for (const int64_t s : this->sizes) numel *= s;
+    count = 1;
+    for (const int64_t s : this->sizes) count *= s;
     contiguous = is_contiguous(this->sizes, this->strides);
   }
   const Device& device() const { return storage->device(); }
+  int64_t numel() const { return count; }
+  int64_t dim() const { return static_cast<int64_t>(sizes.size()); }
   // Under LibTorch's names: autograd's data, if there is any, and the count of in-place writes, which GradError says
   // that a tensor of InferenceMode does not have.
   AutogradMeta* autograd_meta() const { return autograd.get(); }
@@ -53,7 +55,7 @@ class TensorImpl final : public RefCounted {
   StoragePtr storage;
   Dims sizes, strides;
   int64_t offset = 0;  // in elements
-  int64_t numel = 0;
+  int64_t count = 0;   // of elements
   ScalarType dtype;
   bool contiguous = true;
   bool wrapped_number = false;  // a C++ or Python number given as an operand: it yields in type promotion

@@ -96,6 +96,19 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
   return device;
 }
 
+[[noreturn]] void throw_undefined(const OpInfo& op, const void* args, int argument) {
+  ArgumentValues values;
+  op.args.values(args, values);
+  ARGAND_THROW(ValueError, op.name, ": expected a tensor, got an undefined one for argument '",
+               values[static_cast<size_t>(argument)].first, '\'');
+}
+
+// An undefined tensor answers what it is (argand/core/tensor.h), so nothing further down would notice it.
+void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
+  for (const TensorSlot& s : slots)
+    if (!s.tensor->defined() && (op.required_tensors >> s.argument & 1)) throw_undefined(op, args, s.argument);
+}
+
 void check_dtype(const OpInfo& op, TensorSlots& slots) {
   if (slots.size() == 0 || !slots[0].tensor->defined()) return;
   const ScalarType t = slots[0].tensor->dtype();
@@ -246,6 +259,7 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
   const AutocastScope autocast(op, args);
   TensorSlots slots;
   op.args.tensors(args, slots);
+  check_defined(op, args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
   if (op.check) op.check(args);
@@ -278,6 +292,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const Tensor self = given;  // the caller's handle may be inside args, which recording moves from
   TensorSlots slots;
   op.args.tensors(args, slots);
+  check_defined(op, args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
   ARGAND_CHECK(DeviceError, self.device() == device || op.crosses_devices, op.name,
@@ -341,9 +356,10 @@ void pin_result(const OpInfo& op, Tensor& result) {
 
 // A composite restricts dtypes rarely; those it is made of check their own.
 void check_composite(const OpInfo& op, void* args) {
-  if (op.dtypes == kAllTypes) return;
+  if (op.dtypes == kAllTypes && op.required_tensors == 0) return;
   TensorSlots slots;
   op.args.tensors(args, slots);
+  check_defined(op, args, slots);
   check_dtype(op, slots);
 }
 

@@ -115,6 +115,7 @@ struct OpInfo {
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
   int num_outputs;
+  uint32_t required_tensors;       // bit i: argument i is a tensor that no call may leave undefined
   const uint32_t* gradient_reads;  // of each argument: bit i: its gradient reads argument i
   uint32_t saved_results;          // bit i: a gradient reads result i
   bool saves_metas;                // a gradient reads sizes or dtypes of arguments

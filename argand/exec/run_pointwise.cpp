@@ -57,8 +57,8 @@ class ContiguousRun {
     compute_ = call.compute;
     for (int i = 0; i < call.num_inputs; ++i) {
       const TensorImpl& in = call.inputs[i]->impl();
-      constant_[i] = in.numel == 1 && out.numel() != 1;
-      if (!constant_[i] && !(in.contiguous && in.numel == out.numel())) return false;
+      constant_[i] = in.numel() == 1 && out.numel() != 1;
+      if (!constant_[i] && !(in.contiguous && in.numel() == out.numel())) return false;
       direct_ &= !constant_[i] && in.dtype == compute_;
       in_[i] = static_cast<const char*>(in.data());
     }

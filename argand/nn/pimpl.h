@@ -44,7 +44,7 @@ class ModuleHolder : ModuleHolderIndicator {
   // ValueError if empty, as for all that reach the module.
   std::shared_ptr<Contained> ptr() const { return {impl_, const_cast<Contained*>(get())}; }
   Contained* get() { return static_cast<Contained*>(full()); }
-  const Contained* get() const { return static_cast<const Contained*>(full()); }
+  const Contained* get() const { return static_cast<Contained*>(full()); }
   bool is_empty() const noexcept { return impl_ == nullptr; }
 
   // The module's forward().
@@ -58,18 +58,19 @@ class ModuleHolder : ModuleHolderIndicator {
   }
 
  private:
-  static std::shared_ptr<Module> make_default() {
+  static std::shared_ptr<void> make_default() {
     if constexpr (std::is_default_constructible_v<Contained>)
-      return std::shared_ptr<Module>(new Contained());
+      return std::shared_ptr<void>(new Contained());
     else
       return nullptr;
   }
-  Module* full() const {
+  void* full() const {
     ARGAND_CHECK(ValueError, impl_, "Accessing empty ModuleHolder");
     return impl_.get();
   }
-  // As a Module: a shared_ptr of its own for every type of module would cost each user's compiler 0.4 MB a type.
-  std::shared_ptr<Module> impl_;
+  // Of no type: a shared_ptr of its own for every type of module would cost each user's compiler 0.4 MB a type.  It
+  // holds the address of a Contained, which need not be a Module.
+  std::shared_ptr<void> impl_;
 };
 
 template <class Contained>

@@ -254,6 +254,7 @@ constexpr OpInfo make_info() {
   info.has_out = Args::kHasOut;
   info.random = Args::kRandom;
   info.num_outputs = Args::kNumOutputs;
+  info.required_tensors = Args::kRequiredTensors;
   info.gradient_reads = Args::kGradientReads;
   info.saved_results = Args::kSavedResults;
   info.saves_metas = Args::kSavesMetas;

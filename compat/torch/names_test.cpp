@@ -162,7 +162,7 @@ TEST(Names, OfC10) {
   EXPECT_EQ(c10::IntArrayRef(sizes).size() + c10::ArrayRef<int64_t>(sizes).size(), 4U);
   EXPECT_TRUE(c10::OptionalIntArrayRef(sizes).has_value());
   EXPECT_EQ(c10::Join(",", sizes), "1,2");
-  EXPECT_EQ(c10::Warning::get_warning_handler(), nullptr);
+  EXPECT_NE(c10::Warning::get_warning_handler(), nullptr);
   EXPECT_TRUE(c10::Device("cpu").is_cpu());
   const c10::Storage storage = torch::ones({2}).storage();
   EXPECT_TRUE(storage);

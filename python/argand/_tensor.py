@@ -573,7 +573,7 @@ def _in_place(name):
     method(write)
 
 
-for _name in ("addmv", "addr", "float_power", "mvlgamma", "polygamma"):
+for _name in ("polygamma",):
     _in_place(_name)
 for _name in ("is_ipu", "is_maia", "is_mtia", "is_sparse_csr", "is_vulkan", "is_xla"):
     setattr(Tensor, _name, property(lambda self: False, doc="False: there are no such tensors."))

@@ -1,10 +1,14 @@
 """LibTorch's own tests of its C++ frontend (test/cpp/api of PyTorch's sources), built and run against Argand.
 
     python suite.py --sources PYTORCH --build BUILD [--work FOLDER] [--cxx COMPILER] [--jobs N] [--details] [FILE...]
+    python suite.py --self-test
 
 PYTORCH is an unpacked source tree of PyTorch 1.13.1, BUILD a build folder of Argand. Prints a line for each file and the sum. A test that
-does not compile is taken out of the copy that is compiled, so that it costs no other; it counts as not compiled. With --details, each
-test that failed or did not compile is printed with the first line of what went wrong.
+does not compile is taken out of the copy that is compiled, so that it costs no other; it counts as not compiled, one that skips itself as
+skipped. With --details, each test that failed or did not compile is printed with the first line of what went wrong.
+
+Exits with 1 if a test fails or does not compile that suite_known.txt does not name, and, when all files are run, if a line there names
+none. --self-test shows that on made-up output of a test program.
 """
 import argparse
 import concurrent.futures
@@ -13,8 +17,12 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
+
+from known import Known
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+KNOWN = pathlib.Path(__file__).with_name("suite_known.txt")
 TEST = re.compile(r"TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\)")
 RESULT = re.compile(r"^\[ +(RUN|OK|FAILED|SKIPPED) +\] ([\w./]+)")
 # Files without tests of their own: the first is linked to all, the other measures speed on GPUs.
@@ -89,6 +97,45 @@ def errors(log, path):
     return found
 
 
+def outcomes(output):
+    """({test: "OK", "SKIPPED" or what went wrong}, the test that was running where the output ends, what that said)."""
+    results, running, said = {}, None, []
+    for line in output.splitlines():
+        match = RESULT.match(line)
+        if not match:
+            said.append(line)
+        elif match[1] == "RUN":
+            running, said = match[2], []
+        elif running:
+            results[running] = match[1] if match[1] in ("OK", "SKIPPED") else " ".join(said) or "failed"
+            running = None
+    return results, running, " ".join(said)
+
+
+class Counts:
+    """Tests by what became of them."""
+
+    def __init__(self):
+        self.passed, self.skipped, self.failed, self.absent = set(), set(), {}, {}
+
+    def add(self, results, absent):
+        for test, result in results.items():
+            if result in ("OK", "SKIPPED"):
+                (self.passed if result == "OK" else self.skipped).add(test)
+            else:
+                self.failed[test] = result
+        self.absent.update(absent)
+
+    def line(self, name):
+        return (f"{name:<22}{len(self.passed):>5} passed{len(self.failed):>5} failed{len(self.absent):>5} not compiled"
+                f"{len(self.skipped):>5} skipped")
+
+    def differences(self, known, whole):
+        """What is wrong; unless it is the whole suite, a line of the list that names nothing is not."""
+        found = known.differences({**self.failed, **self.absent})
+        return found if whole else [difference for difference in found if "but nothing of that name" not in difference]
+
+
 class Suite:
     def __init__(self, options):
         self.options = options
@@ -122,7 +169,7 @@ class Suite:
         return None, source
 
     def run(self, name, program):
-        """{test: None or what went wrong}; a test that ends the program costs only itself."""
+        """{test: "OK", "SKIPPED" or what went wrong}; a test that ends the program costs only itself."""
         results, crashed = {}, []
         while True:
             filter = f"--gtest_filter=*-{':'.join(crashed)}"  # LibTorch's main leaves out what needs more GPUs than there are
@@ -132,21 +179,12 @@ class Suite:
                 output, ended = run.stdout, run.returncode in (0, 1)
             except subprocess.TimeoutExpired as stopped:
                 output, ended = (stopped.stdout or b"").decode(errors="replace"), False
-            running, said = None, []
-            for line in output.splitlines():
-                match = RESULT.match(line)
-                if not match:
-                    said.append(line)
-                elif match[1] == "RUN":
-                    running, said = match[2], []
-                elif running:
-                    text = " ".join(said)
-                    results[running] = None if match[1] in ("OK", "SKIPPED") else text or "failed"
-                    running = None
+            found, running, said = outcomes(output)
+            results.update(found)
             if ended or not running or len(crashed) > 60:
                 (self.work / f"{name}.out").write_text(output)
                 return results
-            results[running] = "ended the program: " + " ".join(said)[-300:]
+            results[running] = "ended the program: " + said[-300:]
             crashed.append(running)
 
     def link(self, name, objects):
@@ -159,15 +197,14 @@ class Suite:
         return (None, (said or [run.stdout])[0]) if run.returncode else (program, "")
 
     def file(self, name):
-        """(tests, {test: what failed}, {test: why it did not compile}) of one file."""
+        """({test: what became of it}, {test: why it did not compile}) of one file."""
         object_, source = self.compile(name)
         if not object_:
-            return source.tests(), {}, source.left_out, {}
+            return {}, source.left_out
         program, error = self.link(name, [object_, *self.shared])
         if not program:
-            return source.tests(), {}, {test: f"does not link: {error}" for test in source.tests()}, {}
-        results = self.run(name, program)
-        return source.tests(), {t: r for t, r in results.items() if r}, source.left_out, results
+            return {}, {test: f"does not link: {error}" for test in source.tests()}
+        return self.run(name, program), source.left_out
 
     def prepare(self):
         main, support = self.work / "main.o", self.work / "support.o"
@@ -176,18 +213,60 @@ class Suite:
         self.shared = [main, support]
 
     def all(self):
+        """What is wrong with the suite, as lines."""
         names = self.options.files or sorted(p.stem for p in self.api.glob("*.cpp") if p.stem not in NO_TESTS)
         self.prepare()
-        passed_sum = failed_sum = absent_sum = 0
+        total = Counts()
         with concurrent.futures.ThreadPoolExecutor(self.options.jobs) as pool:
-            for name, (tests, failed, absent, results) in zip(names, pool.map(self.file, names)):
-                passed = sum(1 for r in results.values() if r is None)
-                passed_sum, failed_sum, absent_sum = passed_sum + passed, failed_sum + len(failed), absent_sum + len(absent)
-                print(f"{name:<22}{passed:>5} passed{len(failed):>5} failed{len(absent):>5} not compiled", flush=True)
+            for name, (results, absent) in zip(names, pool.map(self.file, names)):
+                counts = Counts()
+                counts.add(results, absent)
+                total.add(results, absent)
+                print(counts.line(name), flush=True)
                 if self.options.details:
-                    for test, why in sorted({**failed, **absent}.items()):
+                    for test, why in sorted({**counts.failed, **absent}.items()):
                         print(f"    {test}: {'not compiled: ' if test in absent else ''}{why[:400]}")
-        print(f"{'all':<22}{passed_sum:>5} passed{failed_sum:>5} failed{absent_sum:>5} not compiled")
+        print(total.line("all"))
+        if not total.passed:
+            return ["no test passed"]
+        return total.differences(Known(KNOWN), whole=not self.options.files)
+
+
+MADE_UP = """
+[ RUN      ] A.Passes
+[       OK ] A.Passes (0 ms)
+[ RUN      ] A.Fails
+a.cpp:3: Failure
+[  FAILED  ] A.Fails (0 ms)
+[ RUN      ] A.Skips
+[  SKIPPED ] A.Skips (0 ms)
+[ RUN      ] A.Crashes
+terminate called
+"""
+
+
+def self_test():
+    results, running, said = outcomes(MADE_UP)
+    assert results == {"A.Passes": "OK", "A.Fails": "a.cpp:3: Failure", "A.Skips": "SKIPPED"}, results
+    assert (running, said) == ("A.Crashes", "terminate called")
+    counts = Counts()
+    counts.add({**results, running: "ended the program"}, {"B.Absent": "no such type"})
+    assert counts.line("x").split() == "x 1 passed 2 failed 1 not compiled 1 skipped".split(), counts.line("x")
+
+    def wrong(text, whole=True):
+        with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+            file.write(text)
+            file.flush()
+            return [difference.split(":")[0] for difference in counts.differences(Known(file.name), whole)]
+    every = "A.Fails  f\nA.Crashes  c\nB.*  b\n"
+    assert wrong(every) == []
+    assert wrong(every.replace("A.Fails  f\n", "")) == ["A.Fails"]
+    assert wrong(every.replace("B.*  b\n", "")) == ["B.Absent"]
+    assert wrong(every + "A.Passes  p\n") == ["A.Passes"]
+    assert wrong(every + "A.Skips  s\n") == ["A.Skips"]
+    assert wrong(every + "C.Elsewhere  e\n", whole=False) == []
+    Known(KNOWN)
+    print("suite.py: the self-test passes")
 
 
 def main():
@@ -200,13 +279,19 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=int, default=300, help="seconds for the tests of one file")
     parser.add_argument("--details", action="store_true")
+    parser.add_argument("--self-test", action="store_true")
     options = parser.parse_args()
+    if options.self_test:
+        return self_test()
     if not options.sources:
         print("skipped: LibTorch's tests need a source tree of PyTorch 1.13.1 (--sources)")
-        return
+        sys.exit(77)
     if not (pathlib.Path(options.sources) / "test/cpp/api").is_dir():
         sys.exit(f"{options.sources} has no test/cpp/api")
-    Suite(options).all()
+    wrong = Suite(options).all()
+    for difference in wrong:
+        print(f"wrong: {difference}")
+    sys.exit(1 if wrong else 0)
 
 
 if __name__ == "__main__":

@@ -144,6 +144,28 @@ struct Fill : Kernel<FillArgs> {
 };
 ARGAND_OP(Fill)
 
+struct FillTensor : Kernel<FillTensorArgs> {
+  static constexpr auto schema = "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)";
+  static constexpr auto doc = "Sets every element to the value of a tensor of no dimensions, on any device.";
+  static constexpr bool starts_from_self = true, writes_strided = true, crosses_devices = true;
+  static TensorMeta infer(const Args& a) {
+    ARGAND_CHECK(ShapeError, a.value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
+                 a.value.dim(), " dimensions.");
+    return {a.self.impl().sizes, a.self.dtype()};
+  }
+  static void run(const Args& a, Tensor& out) { exec::copy_elements(out, a.value); }
+  static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
+  static Tensor grad_value(const Ctx& c, const Tensor& g) {
+    const autograd::Edge& edge = c.next_edges()[1];
+    return g.sum().to(edge.function->input_meta(edge.input_nr).device);
+  }
+  static void samples(S& s) {
+    s.add({s->real({2, 3}), s->real({})});
+    s.fails({s->real({2, 3}), s->real({3})}, "fill_ only supports 0-dimension value tensor but got tensor with 1");
+  }
+};
+ARGAND_OP(FillTensor)
+
 struct Filled : Kernel<FilledArgs> {
   static constexpr auto schema = "fill(Tensor self, Tensor|Scalar value) -> Tensor";
   static constexpr auto doc = "A tensor like self with every element set to value, a number or a tensor of one.";

@@ -2,6 +2,7 @@
 #include "argand/ops/define.h"
 #include "argand/ops/matmul/args.h"
 #include "argand/ops/matmul/product.h"
+#include "argand/ops/write_into.h"
 
 namespace argand::ops {
 namespace {
@@ -181,6 +182,21 @@ struct Addmv : Composite<AddmvArgs> {
 };
 ARGAND_OP(Addmv)
 
+struct AddmvInplace : Composite<AddmvInplaceArgs> {
+  static constexpr auto schema =
+      "addmv_(Tensor(a!) self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)";
+  static constexpr auto doc = "addmv, into self.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    return write_into("addmv_", a.self, [&] { return a.self.addmv(a.mat, a.vec, a.beta, a.alpha); });
+  }
+  static void samples(S& s) {
+    s.add({s->real({3}), s->real({3, 4}), s->real({4}), 2, 3});
+    s.fails({s->real({}), s->real({3, 4}), s->real({4})}, "addmv_: expected self of shape [3], got []");
+  }
+};
+ARGAND_OP(AddmvInplace)
+
 struct Dot : Composite<DotArgs> {
   static constexpr auto schema = "dot(Tensor self, Tensor tensor) -> Tensor";
   static constexpr auto doc = "The sum of the products of two vectors of one length.";
@@ -247,5 +263,20 @@ struct Addr : Composite<AddrArgs> {
   }
 };
 ARGAND_OP(Addr)
+
+struct AddrInplace : Composite<AddrInplaceArgs> {
+  static constexpr auto schema =
+      "addr_(Tensor(a!) self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor(a!)";
+  static constexpr auto doc = "addr, into self.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    return write_into("addr_", a.self, [&] { return a.self.addr(a.vec1, a.vec2, a.beta, a.alpha); });
+  }
+  static void samples(S& s) {
+    s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3});
+    s.fails({s->real({4}), s->real({3}), s->real({4})}, "addr_: expected self of shape [3, 4], got [4]");
+  }
+};
+ARGAND_OP(AddrInplace)
 
 }  // namespace argand::ops

@@ -1,6 +1,7 @@
 // Powers and roots.
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/write_into.h"
 
 namespace argand::ops {
 
@@ -105,6 +106,18 @@ struct FloatPower : Composite<FloatPowerArgs> {
   }
 };
 ARGAND_OP(FloatPower)
+
+struct FloatPowerInplace : Composite<FloatPowerInplaceArgs> {
+  static constexpr auto schema = "float_power_(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)";
+  static constexpr auto doc = "float_power, into self, which has the dtype of its results.";
+  static constexpr DtypeSet dtypes = dtype_bit(kDouble) | dtype_bit(kComplexDouble);
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    return write_into("float_power_", a.self, [&] { return float_power(a.self, a.exponent); });
+  }
+  static void samples(S& s) { s.add({s->positive({2, 3}), s->positive({3})}); }
+};
+ARGAND_OP(FloatPowerInplace)
 
 namespace {
 // Of whole exponents in self's own type, so that half precision stays what it is.

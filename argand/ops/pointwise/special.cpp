@@ -8,6 +8,7 @@
 #include "argand/kernels/math/incomplete.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/write_into.h"
 
 namespace argand::ops {
 
@@ -268,6 +269,17 @@ struct Mvlgamma : Composite<MvlgammaArgs> {
   }
 };
 ARGAND_OP(Mvlgamma)
+
+struct MvlgammaInplace : Composite<MvlgammaInplaceArgs> {
+  static constexpr auto schema = "mvlgamma_(Tensor(a!) self, int p) -> Tensor(a!)";
+  static constexpr auto doc = "mvlgamma, into self.";
+  static constexpr int variants = kMethod;
+  static Tensor compose(const Args& a) {
+    return write_into("mvlgamma_", a.self, [&] { return a.self.mvlgamma(a.p); });
+  }
+  static void samples(S& s) { s.add({s->real({2, 3}, 1.5, 4), 3}); }
+};
+ARGAND_OP(MvlgammaInplace)
 
 struct NanToNum : Pointwise<NanToNumArgs> {
   static constexpr auto schema =

@@ -134,7 +134,7 @@ std::string footer(const Tensor& t) {
 std::string type_name(DeviceType device, ScalarType dtype) {
   return str(device == kCUDA ? "CUDA" : device == kCPU ? "CPU" : "Meta", dtype_cpp_name(dtype), "Type");
 }
-std::string Tensor::toString() const { return type_name(device().type(), dtype()); }
+std::string Tensor::toString() const { return !defined() ? "UndefinedType" : type_name(device().type(), dtype()); }
 
 std::ostream& print(std::ostream& out, const Tensor& t, int64_t linesize) {
   if (!t.defined()) return out << "[ Tensor (undefined) ]";

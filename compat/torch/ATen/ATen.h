@@ -4,7 +4,9 @@
 #include "ATen/DeviceGuard.h"
 #include "ATen/Dispatch.h"
 #include "ATen/ExpandUtils.h"
+#include "ATen/OpMathType.h"
 #include "ATen/Parallel.h"
+#include "ATen/ScalarOps.h"
 #include "ATen/WrapDimUtils.h"
 #include "ATen/core/DeprecatedTypeProperties.h"
 #include "ATen/native/literal.h"
@@ -22,6 +24,7 @@
 #include "c10/core/ScalarType.h"
 #include "c10/util/Exception.h"
 #include "c10/util/Optional.h"
+#include "c10/util/accumulate.h"
 #include "c10/util/complex.h"
 #include "c10/util/irange.h"
 #include "c10/util/variant.h"
@@ -100,6 +103,18 @@ inline Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight
 }
 
 inline int64_t size(const Tensor& t, int64_t dim) { return t.size(dim); }
+inline int64_t numel(const Tensor& t) { return t.numel(); }
+inline Tensor _is_all_true(const Tensor& t) { return t.all(); }
+inline Tensor _is_any_true(const Tensor& t) { return t.any(); }
+// Conversions by the names of their C++ types.
+inline Tensor _cast_Byte(const Tensor& t, bool = false) { return t.to(kByte); }
+inline Tensor _cast_Char(const Tensor& t, bool = false) { return t.to(kChar); }
+inline Tensor _cast_Short(const Tensor& t, bool = false) { return t.to(kShort); }
+inline Tensor _cast_Int(const Tensor& t, bool = false) { return t.to(kInt); }
+inline Tensor _cast_Long(const Tensor& t, bool = false) { return t.to(kLong); }
+inline Tensor _cast_Half(const Tensor& t, bool = false) { return t.to(kHalf); }
+inline Tensor _cast_Float(const Tensor& t, bool = false) { return t.to(kFloat); }
+inline Tensor _cast_Double(const Tensor& t, bool = false) { return t.to(kDouble); }
 inline int64_t stride(const Tensor& t, int64_t dim) { return t.stride(dim); }
 inline Tensor _unsafe_view(const Tensor& t, IntArrayRef size) { return t.view(size); }
 // for_blob(data, sizes).strides(...).deleter(...).options(...).make_tensor(): from_blob, its arguments by name.

@@ -9,6 +9,21 @@
 #include "argand/ops/functions.h"
 #include "c10/util/Exception.h"
 
+namespace argand {
+inline Tensor Generator::get_state() const {
+  const std::vector<uint8_t> bytes = state();
+  const Tensor out = empty({static_cast<int64_t>(bytes.size())}, TensorOptions(kByte));
+  std::copy(bytes.begin(), bytes.end(), out.data_ptr<uint8_t>());
+  return out;
+}
+inline void Generator::set_state(const Tensor& state) {
+  ARGAND_CHECK(DtypeError, state.dtype() == kByte && state.is_cpu() && state.is_contiguous(),
+               "set_state: expected a contiguous tensor of bytes on the CPU, got ", state.dtype());
+  const uint8_t* const bytes = state.data_ptr<uint8_t>();
+  set_state(std::vector<uint8_t>(bytes, bytes + state.numel()));
+}
+}  // namespace argand
+
 namespace at {
 
 // Ops are deterministic, and how a convolution runs is chosen by what measures fastest, whatever is set here: such
@@ -42,6 +57,11 @@ class ARGAND_SHARED Context {
   static bool allowTF32CuDNN() { return allow_tf32_cudnn(); }
   static void setAllowTF32CuDNN(bool on) { set_allow_tf32_cudnn(on); }
   static void setFloat32MatmulPrecision(const std::string& precision) { set_float32_matmul_precision(precision); }
+  // Sums of products of half precision are float32's here whatever is set.
+  bool allowFP16ReductionCuBLAS() const { return fp16_reduction_; }
+  void setAllowFP16ReductionCuBLAS(bool on) { fp16_reduction_ = on; }
+  bool allowBF16ReductionCuBLAS() const { return bf16_reduction_; }
+  void setAllowBF16ReductionCuBLAS(bool on) { bf16_reduction_ = on; }
   static bool setFlushDenormal(bool) { return false; }
   static void lazyInitCUDA() { TORCH_CHECK(hasCUDA(), "Cannot initialize CUDA: there is no device"); }
   static const Generator& defaultGenerator(Device device) {
@@ -50,13 +70,15 @@ class ARGAND_SHARED Context {
   }
 
  private:
-  bool benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false, warn_only_ = false;
+  bool benchmark_ = false, deterministic_cudnn_ = false, deterministic_ = false, warn_only_ = false,
+       fp16_reduction_ = true, bf16_reduction_ = true;
 };
 
 inline ARGAND_SHARED Context& globalContext() {
   static Context context;
   return context;
 }
+inline size_t getNumGPUs() { return static_cast<size_t>(argand::cuda::device_count()); }
 inline bool hasCUDA() { return Context::hasCUDA(); }
 inline bool hasCuDNN() { return Context::hasCuDNN(); }
 inline bool hasMKL() { return Context::hasMKL(); }

@@ -11,6 +11,7 @@
       ::argand::ScalarType::Short
 #define AT_COMPLEX_TYPES ::argand::ScalarType::ComplexDouble, ::argand::ScalarType::ComplexFloat
 #define AT_ALL_TYPES AT_INTEGRAL_TYPES, AT_FLOATING_TYPES
+#define AT_REDUCED_FLOATING_TYPES ::argand::ScalarType::Half, ::argand::ScalarType::BFloat16
 #define AT_ALL_TYPES_AND_COMPLEX AT_ALL_TYPES, AT_COMPLEX_TYPES
 
 // Takes the first dtype off the list as often as there are any: each level of RESCAN scans four times.

@@ -1,6 +1,7 @@
 // TORCH_LIBRARY and its kin: ops of a program's own (argand/library/library.h).
 #pragma once
 #include "argand/library/library.h"
+#include "argand/library/schema.h"
 #include "c10/namespaces.h"
 
 namespace torch::jit {

@@ -4,9 +4,9 @@
 
 #include "argand/base/error.h"
 #include "argand/base/linalg_error.h"
-#include "argand/base/log.h"
 #include "c10/macros/Macros.h"
 #include "c10/namespaces.h"
+#include "c10/util/warning.h"
 
 namespace c10 {
 
@@ -43,50 +43,6 @@ std::string Join(const std::string& delimiter, const Container& parts) {
   for (const auto& part : parts) out << before << part, before = delimiter.c_str();
   return out.str();
 }
-
-// Who gets warnings.  Argand's have no place in the source, and are never to be printed word for word.
-struct SourceLocation {
-  const char* function = "";
-  const char* file = "";
-  uint32_t line = 0;
-};
-class WarningHandler {
- public:
-  virtual ~WarningHandler() = default;
-  virtual void process(const SourceLocation& source_location, const std::string& msg, const bool verbatim) = 0;
-};
-namespace WarningUtils {
-namespace detail {
-inline WarningHandler*& handler() {
-  static WarningHandler* handler = nullptr;
-  return handler;
-}
-}  // namespace detail
-// None at first: warnings go to standard error.
-inline WarningHandler* get_warning_handler() { return detail::handler(); }
-inline void set_warning_handler(WarningHandler* handler) {
-  detail::handler() = handler;
-  if (!handler) {
-    argand::set_warning_handler({});
-    return;
-  }
-  argand::set_warning_handler([handler](std::string_view m) { handler->process({}, std::string(m), false); });
-}
-// Whether TORCH_WARN_ONCE and the library's own warn each time; of the process.
-inline bool get_warnAlways() { return warns_always(); }
-inline void set_warnAlways(bool always) { set_warns_always(always); }
-class WarnAlways {
- public:
-  explicit WarnAlways(bool always = true) : before_(set_warns_always(always)) {}
-  ~WarnAlways() { set_warnAlways(before_); }
-  WarnAlways(const WarnAlways&) = delete;
-  WarnAlways& operator=(const WarnAlways&) = delete;
-
- private:
-  bool before_;
-};
-}  // namespace WarningUtils
-namespace Warning = WarningUtils;  // its name before 2.0
 
 }  // namespace c10
 
@@ -157,8 +113,4 @@ namespace Warning = WarningUtils;  // its name before 2.0
 #define AT_ASSERTM(condition, ...) TORCH_CHECK(condition, __VA_ARGS__)
 #define AT_CHECK(condition, ...) TORCH_CHECK(condition __VA_OPT__(, ) __VA_ARGS__)
 
-#define TORCH_WARN(...) ::argand::warn(::c10::str(__VA_ARGS__))
-#define TORCH_WARN_ONCE(...) ARGAND_WARN_ONCE(::c10::str(__VA_ARGS__))
-#define TORCH_WARN_DEPRECATION(...) TORCH_WARN(__VA_ARGS__)
-#define AT_WARN(...) TORCH_WARN(__VA_ARGS__)
 #define C10_LOG_API_USAGE_ONCE(...)

@@ -2,9 +2,10 @@
 #pragma once
 #include <utility>
 
+#include "argand/ops/functions.h"
 #include "c10/namespaces.h"
 
-namespace c10 {
+namespace argand {
 template <class T>
 class MaybeOwned {
  public:
@@ -19,4 +20,8 @@ class MaybeOwned {
   explicit MaybeOwned(T value) : value_(std::move(value)) {}
   T value_;
 };
-}  // namespace c10
+
+inline MaybeOwned<Tensor> Tensor::expect_contiguous(MemoryFormat format) const {
+  return MaybeOwned<Tensor>::owned(defined() ? contiguous(format) : *this);
+}
+}  // namespace argand

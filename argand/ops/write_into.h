@@ -1,0 +1,20 @@
+// In-place forms of ops that are composed of others.
+#pragma once
+#include "argand/exec/autocast_scope.h"
+#include "argand/ops/functions.h"
+
+namespace argand::ops {
+
+// Writes what `compute` returns into `self`, which has its sizes and a dtype that it can be cast to; returns `self`.
+template <class F>
+Tensor write_into(const char* op, const Tensor& self, F compute) {
+  const exec::AutocastScope plain;  // what is written has self's dtype
+  const Tensor result = compute();
+  ARGAND_CHECK(ShapeError, result.sizes() == self.sizes(), op, ": expected self of shape ", result.sizes(), ", got ",
+               self.sizes());
+  ARGAND_CHECK(DtypeError, can_cast(result.dtype(), self.dtype()), op, ": result type ", result.dtype(),
+               " can't be cast to the desired output type ", self.dtype());
+  return self.copy_(result);
+}
+
+}  // namespace argand::ops
