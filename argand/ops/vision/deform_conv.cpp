@@ -174,6 +174,8 @@ struct DeformColumnsInputGrad : Kernel<DeformColumnsInputGradArgs> {
            2});
     s.add(
         {s->real({2, 12, 12}), sample_offsets(s, {2, 12, 4, 3}), {}, {2, 2, 4, 5}, {2, 3}, {1, 2}, {1, 1}, {2, 1}, 1});
+    s.add(
+        {s->real({1, 18, 81}), sample_offsets(s, {1, 18, 9, 9}), {}, {1, 2, 9, 9}, {3, 3}, {1, 1}, {1, 1}, {1, 1}, 1});
     s.fails({s->real({1, 16, 3}), s->real({1, 16, 2, 2}), {}, {1, 4, 3, 3}, {2, 2}, {1, 1}, {0, 0}, {1, 1}, 2},
             "expected grad_output of shape [1, 16, 4], got [1, 16, 3]");
   }
