@@ -150,7 +150,7 @@ def _variance(input, dim, unbiased, correction, keepdim, dtype, mask):
     wide = input.to(wanted if wanted.is_floating_point or wanted.is_complex else _C.get_default_dtype())
     count = _count(input, dims, True, mask)
     off = _filled(wide - _C.sum(_filled(wide, mask, 0), dims, True) / count, mask, 0)
-    result = _C.sum(off * off.conj(), dims, True) / (count - correction).clamp_min(0)
+    result = _C.sum(off * off.conj(), dims, True) / (count.double() - correction).clamp_min(0)  # which may be no integer
     return (result if keepdim else result.squeeze(dims)).to(dtype or wide.dtype)
 
 

@@ -1,5 +1,6 @@
 """Backward, gradients, hooks, Functions and the switches of recording."""
 import gc
+import math
 import threading
 import warnings
 import weakref
@@ -34,6 +35,23 @@ def test_a_parameter_changes_while_a_graph_of_it_is_there():
     layer.bias.data = torch.zeros(1, dtype=torch.float64)
     (layer.bias * 2).sum().backward()
     assert layer.bias.grad.tolist() == [2] and kept.requires_grad
+
+
+@pytest.mark.parametrize("function, exact", [
+    (lambda x: torch.lerp(x, x.detach(), 0.3), 0.7),
+    (lambda x: torch.pow(1.3, x), 1.3**0.7 * math.log(1.3)),
+    (lambda x: torch.ldexp(torch.tensor(0.4, dtype=torch.float64), x), 0.4 * 2**0.7 * math.log(2)),
+    (lambda x: (x * (0.1 + 0.3j)).imag, 0.3),
+    (lambda x: (x / (0.1 + 0.3j)).imag, -3.0),
+])
+def test_numbers_are_as_exact_as_the_gradient(function, exact):
+    """A number beside a float64 tensor is not rounded to float32 on the way back."""
+    x = torch.tensor([0.7], dtype=torch.float64, requires_grad=True)
+    function(x).sum().backward()
+    assert x.grad.dtype == torch.float64 and x.grad.item() == pytest.approx(exact, rel=1e-15)
+    y = torch.tensor([0.7], requires_grad=True)
+    function(y).sum().backward()
+    assert y.grad.dtype == torch.float32 and y.grad.item() == pytest.approx(exact, rel=1e-6)
 
 
 def test_errors():

@@ -46,6 +46,11 @@ def test_integers():
     assert masked.var(x, 1, unbiased=False).tolist() == pytest.approx([2 / 3] * 2)
 
 
+def test_a_correction_that_is_no_integer():
+    x = torch.tensor([1.5, 2.25, 7.0, 11.0], dtype=torch.float64)
+    assert torch.masked.var(x, 0, correction=1.3).item() == pytest.approx(59.046875 / 2.7, rel=1e-15)
+
+
 def test_along_a_dimension():
     soft = masked.softmax(X, 1, mask=ON)
     expected = np.where(MASK, np.exp(VALUES), 0)

@@ -1,6 +1,7 @@
 // Addition, subtraction, multiplication, division, negation.
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/wide_number.h"
 
 namespace argand::ops {
 namespace {
@@ -87,7 +88,7 @@ struct Mul : Pointwise<MulArgs> {
   static constexpr const char* overloads[] = {"multiply(Tensor self, Tensor|Scalar other) -> Tensor"};
   static constexpr auto doc = "self * other, broadcast. On bool: logical and.";
   ARGAND_BODY((x, y), x* y)
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * c.other.conj(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * wide_conj(c.other); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return g * c.self.conj(); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
@@ -105,7 +106,7 @@ struct Div : Pointwise<DivArgs> {
   static constexpr auto compute = kFloatComplexBody;
   static constexpr auto promote = Promote::kFloat;
   ARGAND_BODY((x, y), x / y)
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / c.other.conj(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / wide_conj(c.other); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     // From what is read alone: programs write the quotient in place.
     return -g * (c.self / c.other / c.other).conj();

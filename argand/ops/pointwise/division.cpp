@@ -3,6 +3,7 @@
 
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/wide_number.h"
 
 namespace argand::ops {
 namespace {
@@ -53,7 +54,7 @@ struct DivMode : Pointwise<DivModeArgs> {
     check_integer_divisor("div", a.self, a.other);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
-    return c.rounding_mode ? zeros_like(g) : g / c.other.conj();
+    return c.rounding_mode ? zeros_like(g) : g / wide_conj(c.other);
   }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return c.rounding_mode ? zeros_like(g) : -g * (c.self / c.other / c.other).conj();

@@ -1,6 +1,7 @@
 // Powers and roots.
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/wide_number.h"
 #include "argand/ops/write_into.h"
 
 namespace argand::ops {
@@ -72,7 +73,7 @@ struct Pow : Pointwise<PowArgs> {
                          : g * (y * c.self.pow(y.toDouble() - 1)).conj();
   }
   static Tensor grad_exponent(const Ctx& c, const Tensor& g) {
-    const Tensor slope = g * (c.self.pow(c.exponent) * c.self.log()).conj();
+    const Tensor slope = g * (c.self.pow(c.exponent) * wide(c.self).log()).conj();
     if (c.self.is_complex() || c.exponent.is_complex())
       return where((c.self == 0).logical_and(c.exponent == 0), 0, slope);
     return where((c.self == 0).logical_and(c.exponent >= 0), 0, slope);  // log(0) * 0

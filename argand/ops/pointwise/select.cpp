@@ -1,6 +1,7 @@
 // Choosing between operands: where, masked_fill, lerp.
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
+#include "argand/ops/wide_number.h"
 
 namespace argand::ops {
 
@@ -69,8 +70,8 @@ struct Lerp : Pointwise<LerpArgs> {
     ARGAND_CHECK(DtypeError, a.weight.dtype() == a.self.dtype() || a.weight.impl().wrapped_number,
                  "lerp: expected dtype ", a.self.dtype(), " for `weight` but got dtype ", a.weight.dtype());
   }
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - c.weight).conj(); }
-  static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * c.weight.conj(); }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * (1 - wide(c.weight)).conj(); }
+  static Tensor grad_end(const Ctx& c, const Tensor& g) { return g * wide_conj(c.weight); }
   static Tensor grad_weight(const Ctx& c, const Tensor& g) { return g * (c.end - c.self).conj(); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3}), s->away_from(0.5, {3})});
