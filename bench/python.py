@@ -5,6 +5,7 @@
 
 with a Python that has torch (`./dev bench` has one).  Both sides run bench/python_rows.py in turn; a figure is the
 least of their processes.  A row that fails says so in its place.  Losses that differ are listed below the table.
+Steps of small networks stand beside PyTorch's best: eager, the step captured by hand as a CUDA graph, and torch.compile.
 """
 import argparse
 import json
@@ -92,15 +93,18 @@ def main():
         for library, found in runs.items():
             found.append(measure(library, args))
     ours, theirs = best(runs["argand"]), best(runs["torch"])
-    print(f"| row (Python {sys.version.split()[0]}, {args.device}, {args.threads} threads) | Argand | PyTorch | PyTorch / Argand |")
-    print("|---|---|---|---|")
+    print(f"| row (Python {sys.version.split()[0]}, {args.device}, {args.threads} threads) | Argand | PyTorch | its graph | its torch.compile "
+          "| best of PyTorch / Argand |")
+    print("|---|---|---|---|---|---|")
     differ = []
     for name, a in ours.items():
         t = theirs[name]
-        print(f"| {name} | {cell(a)} | {cell(t)} | {ratio(a, t, 'seconds')} |")
+        forms = [theirs.get(f"{name}@{form}") for form in ("graph", "compile")]
+        best_of = min((f for f in (t, *forms) if f and "seconds" in f), key=lambda f: f["seconds"], default={})
+        print(f"| {name} | {cell(a)} | {cell(t)} | {' | '.join(cell(f) if f else '' for f in forms)} | {ratio(a, best_of, 'seconds')} |")
         if "peak" in a or "peak" in t:
             peaks = [scaled(side["peak"], "B") if "peak" in side else "" for side in (a, t)]
-            print(f"| {name}, most memory | {peaks[0]} | {peaks[1]} | {ratio(a, t, 'peak')} |")
+            print(f"| {name}, most memory | {peaks[0]} | {peaks[1]} | | | {ratio(a, t, 'peak')} |")
         if any(abs(x - y) > 0.01 * abs(y) for x, y in zip(a.get("losses", []), t.get("losses", []))):
             differ.append(f"{name}: {a['losses']} beside {t['losses']}")
     print("\nlosses before and after two steps differ by more than 1 %:", "; ".join(differ) or "none")

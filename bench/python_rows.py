@@ -4,6 +4,9 @@
 
 `bench/python.py` runs it for either side in turn.  {"begun": name} comes before a row, then {"row": name, "seconds": ...}
 with what else is known of it, or {"row": name, "error": text}; --after goes on behind a row that took the process with it.
+
+Steps of small networks have rows for PyTorch's other forms, too: NAME@graph is the whole step captured by hand as a CUDA graph
+(on a GPU), NAME@compile has its loss by torch.compile.  Argand has none of them: it replays by itself.
 """
 import argparse
 import gc
@@ -22,8 +25,11 @@ ROW_SECONDS = 150  # after which a row, and its process, is given up
 class Row:
     """`build()` gives the step to measure; of `work` units it does, so many a second are shown, and its peak of memory."""
 
-    def __init__(self, name, build, work=0, unit=""):
-        self.name, self.build, self.work, self.unit = name, build, work, unit
+    def __init__(self, name, build, work=0, unit="", form=None):
+        self.name, self.build, self.work, self.unit, self.form = name, build, work, unit, form
+
+    def in_form(self, form):
+        return Row(f"{self.name}@{form}", self.build, self.work, self.unit, form)
 
 
 class Library:
@@ -37,6 +43,7 @@ class Library:
         self.device = device
         self.large = device == "cuda"
         self.synchronize = self.torch.cuda.synchronize if device == "cuda" else lambda: None
+        self.form = None  # of the row that is being built: None, "graph" or "compile"
 
     def randn(self, *sizes, **options):
         return self.torch.randn(*sizes).to(self.device, **options)
@@ -46,13 +53,34 @@ class Library:
 
     def trainer(self, parameters, loss_of, optimizer=None):
         optimizer = optimizer or self.torch.optim.SGD(parameters, lr=0.01)
+        given = self.torch.compile(loss_of) if self.form == "compile" else loss_of
 
         def step():
             optimizer.zero_grad()
-            loss_of().backward()
+            given().backward()
             optimizer.step()
         step.loss_of = loss_of
-        return step
+        return self.captured(step) if self.form == "graph" else step
+
+    def adam(self, parameters):
+        """A graph cannot hold a count of steps that lies on the host."""
+        return self.torch.optim.Adam(parameters, **({"capturable": True} if self.form == "graph" else {}))
+
+    def captured(self, step):
+        """The step as a CUDA graph, as PyTorch's documentation has it: some steps on a stream of their own, then the capture."""
+        cuda, stream = self.torch.cuda, self.torch.cuda.Stream()
+        stream.wait_stream(cuda.current_stream())
+        with cuda.stream(stream):
+            for _ in range(3):
+                step()
+        cuda.current_stream().wait_stream(stream)
+        graph = cuda.CUDAGraph()
+        with cuda.graph(graph):
+            step()
+
+        def replay():
+            graph.replay()
+        return replay
 
     def autocast(self, loss_of):
         """In bfloat16 on a GPU; few CPUs multiply in it."""
@@ -106,7 +134,7 @@ def small_nets(lib):
     def mlp():
         x, y = lib.randn(64, 64), lib.randint(10, 64)
         net = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10)).to(lib.device)
-        return lib.trainer(net.parameters(), lambda: F.cross_entropy(net(x), y), lib.torch.optim.Adam(net.parameters()))
+        return lib.trainer(net.parameters(), lambda: F.cross_entropy(net(x), y), lib.adam(net.parameters()))
     yield Row("step/mlp_64_32_10_b64", mlp)
 
     def cnn():
@@ -118,7 +146,8 @@ def small_nets(lib):
 
     def char_rnn():
         i2h, i2o = nn.Linear(57 + 128, 128).to(lib.device), nn.Linear(57 + 128, 18).to(lib.device)
-        letters, label = lib.torch.zeros(10, 1, 57, device=lib.device), lib.torch.tensor([3], device=lib.device)
+        letters = F.one_hot(lib.randint(57, 32), 57).float().unsqueeze(1)
+        label = lib.torch.tensor([3], device=lib.device)
 
         def loss():
             hidden = lib.torch.zeros(1, 128, device=lib.device)
@@ -127,7 +156,7 @@ def small_nets(lib):
                 hidden, out = i2h(both), i2o(both)
             return F.nll_loss(F.log_softmax(out, 1), label)
         return lib.trainer(nn.ModuleList([i2h, i2o]).parameters(), loss)
-    yield Row("step/char_rnn_10_letters", char_rnn)
+    yield Row("step/char_rnn_32_letters", char_rnn)
 
     def recurrent(name):
         x, net = lib.randn(50, 32, 64), getattr(nn, name)(64, 128).to(lib.device)
@@ -140,6 +169,14 @@ def small_nets(lib):
         net, x = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False).to(lib.device), lib.randn(8, 64, 256)
         return lib.trainer(net.parameters(), lambda: net(x).square().mean())
     yield Row("step/transformer_encoder_2x256_b8_t64", encoder)
+
+
+def other_forms(lib):
+    """Of the small networks, for PyTorch."""
+    forms = [] if lib.is_ours else ["graph", "compile"] if lib.device == "cuda" else ["compile"]
+    for row in small_nets(lib):
+        for form in forms:
+            yield row.in_form(form)
 
 
 def models(lib):
@@ -269,6 +306,7 @@ def attention(lib):
 def measure(lib, row):
     cuda, found = lib.torch.cuda, {"row": row.name, "work": row.work, "unit": row.unit}
     lib.torch.manual_seed(0)
+    lib.form = row.form
     step = row.build()
     loss_of = getattr(step, "loss_of", None)
     losses = [loss_of().item()] if loss_of else []
@@ -295,7 +333,7 @@ def main():
     lib = Library(args.library, args.device)
     if args.threads:
         lib.torch.set_num_threads(args.threads)
-    rows = [row for part in (calls, small_nets, models, training, inference, attention) for row in part(lib) if re.search(args.rows, row.name)]
+    rows = [row for part in (calls, small_nets, other_forms, models, training, inference, attention) for row in part(lib) if re.search(args.rows, row.name)]
     names = [row.name for row in rows]
     for row in rows[names.index(args.after) + 1 if args.after else 0:]:
         print(json.dumps({"begun": row.name}), flush=True)

@@ -39,7 +39,8 @@ inline Work char_rnn_step(Device device) {
   i2o->to(device);
   std::vector<Tensor> parameters = i2h->parameters();
   for (const Tensor& p : i2o->parameters()) parameters.push_back(p);
-  const Tensor letters = zeros({10, 1, 57}).to(device), label = full({1}, 3, kLong).to(device);
+  const Tensor letters = one_hot(randint(57, {32}), 57).to(kFloat).unsqueeze(1).to(device);
+  const Tensor label = full({1}, 3, kLong).to(device);
   return trainer(parameters, [i2h, i2o, letters, label, device]() mutable {
     Tensor hidden = zeros({1, 128}, device), out;
     for (const Tensor& letter : letters.unbind()) {
@@ -73,7 +74,7 @@ struct Row {
 };
 inline constexpr Row sequences[] = {{"step/lstm_t50_b32_h128", recurrent_step<nn::LSTM>},
                                     {"step/gru_t50_b32_h128", recurrent_step<nn::GRU>},
-                                    {"step/char_rnn_10_letters", char_rnn_step},
+                                    {"step/char_rnn_32_letters", char_rnn_step},
                                     {"step/transformer_layer_256_b8_t64", transformer_layer_step},
                                     {"attention/b4_h8_t512_d64", attention}};
 

@@ -20,7 +20,8 @@ def rows(device):
         net = layer(64, 128).to(device)
         yield f"step/{name}_t50_b32_h128", step(net.parameters(), lambda: net(x)[0].square().mean())
     i2h, i2o = nn.Linear(57 + 128, 128).to(device), nn.Linear(57 + 128, 18).to(device)
-    letters, label = torch.zeros(10, 1, 57, device=device), torch.tensor([3], device=device)
+    letters = F.one_hot(torch.randint(57, (32,), device=device), 57).float().unsqueeze(1)
+    label = torch.tensor([3], device=device)
 
     def char_rnn():
         hidden = torch.zeros(1, 128, device=device)
@@ -28,7 +29,7 @@ def rows(device):
             both = torch.cat((letter, hidden), 1)
             hidden, out = i2h(both), i2o(both)
         return F.nll_loss(F.log_softmax(out, 1), label)
-    yield "step/char_rnn_10_letters", step([*i2h.parameters(), *i2o.parameters()], char_rnn)
+    yield "step/char_rnn_32_letters", step([*i2h.parameters(), *i2o.parameters()], char_rnn)
     encoder, tokens = nn.TransformerEncoderLayer(256, 4, 512, dropout=0.0).to(device), torch.randn(64, 8, 256, device=device)
     yield "step/transformer_layer_256_b8_t64", step(encoder.parameters(), lambda: encoder(tokens).square().mean())
     q, k, v = (torch.randn(4, 8, 512, 64, device=device) for _ in range(3))
