@@ -8,14 +8,14 @@ in torch.ops.aten, torch, torch.nn.functional and torch.Tensor.  Per op, forward
   lacks    PyTorch takes the call, Argand does not
   extra    Argand takes the call, PyTorch does not (no failure)
   missing  PyTorch has no op of this name
-Differences that are meant stand in known.txt with their reason.  Without PyTorch nothing is done, with exit status 77.
+How near values must be is told in nearness.py.  Differences that are meant stand in known.txt with their reason; a line that nothing
+matches any more is a failure of a run of all ops.  Without PyTorch nothing is done, with exit status 77.
 ARGAND_TORCH_PYTHON may name a Python that has it.
 """
 import argparse
 import base64
 import contextlib
 import json
-import math
 import os
 import subprocess
 import sys
@@ -33,12 +33,15 @@ except ImportError:
 
 import warnings
 
+from known import Known, describes
+from nearness import WIDER, Exact, far, wide, worst
+
 warnings.filterwarnings("ignore")
 torch.set_num_threads(1)
 
 SEED = 20240607
-EPSILON = {torch.float64: 2.0**-52, torch.float32: 2.0**-23, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7,
-           torch.complex128: 2.0**-52, torch.complex64: 2.0**-23}
+# Units in the last place of a result, and of the inputs: of results, and of gradients, which are the work of several operators.
+FORWARD, GRADIENT = (4, 8), (16, 32)
 
 
 # ---- from the dump to torch
@@ -86,6 +89,11 @@ def keyword_only(schema):
 
 with contextlib.suppress(ImportError):  # whose ops are there, too
     import torchvision  # noqa: F401
+def argument_types(schema):
+    """{name: type}, such as {"self": "Tensor", "dim": "int?"}."""
+    parts = schema[schema.index("(") + 1:schema.rindex(") ->")].split(",")
+    pairs = [part.split("=")[0].split() for part in parts]
+    return {pair[-1]: pair[0] for pair in pairs if len(pair) > 1}
 
 
 def candidates(name):
@@ -123,14 +131,23 @@ class Call:
         self.kwargs = {k: v for k, v in self.kwargs.items() if v is not None and k != "generator"}
         self.kwargs.update(self.options)
 
+    def widened(self, change):
+        """The same call with float64 tensors, to which change() is applied."""
+        def widen(v):
+            if isinstance(v, torch.Tensor):
+                return change(v.to(WIDER.get(v.dtype, v.dtype)))
+            if isinstance(v, torch.dtype):
+                return WIDER.get(v, v)
+            return [widen(x) for x in v] if isinstance(v, list) else v
+        self.args, self.kwargs = [widen(v) for v in self.args], {k: widen(v) for k, v in self.kwargs.items()}
+        return self
+
     def tensors(self):
         """All tensors among the arguments, as the dump numbers them: wrapped numbers and missing ones count."""
-        out = []
-        for (_, j), v in zip(self.record["args"], self.values()):
-            if isinstance(v, list) and j is not None and "tensors" in j:
-                out += v
-            elif isinstance(v, torch.Tensor):
-                out.append(v)
+        types, out = argument_types(self.record["schema"]), []
+        for (name, _), v in zip(self.record["args"], self.values()):
+            if types.get(name, "").startswith("Tensor"):
+                out += v if isinstance(v, list) else [v if isinstance(v, torch.Tensor) else None]
         return out
 
     def values(self):
@@ -168,20 +185,16 @@ class Call:
 # ---- comparing
 
 
-def near(got, want, pointwise_scale=16):
+def difference(got, want, exact, i, limits):
+    """None if the values agree, else a sentence."""
     if got.numel() == 0:
-        return True
-    if not (got.is_floating_point() or got.is_complex()):
-        return bool((got == want).all())
-    wide = torch.complex128 if got.is_complex() else torch.float64
-    a, b = got.to(wide), want.to(wide)
-    same = (a == b) | (torch.isnan(a) & torch.isnan(b))
-    finite = b.abs()[torch.isfinite(b.abs())]
-    scale = max(1.0, float(finite.max()) if finite.numel() else 1.0)
-    return bool((same | ((a - b).abs() <= pointwise_scale * EPSILON[got.dtype] * scale)).all())
+        return None
+    a, b = wide(want), wide(got)
+    differ = far(a, b, exact, i, got.dtype, *limits)
+    return worst(a, b, differ, got.dtype) if bool(differ.any()) else None
 
 
-def compare(ours, theirs):
+def compare(ours, theirs, exact):
     """None if they agree, else why not."""
     theirs = [t for t in theirs]
     if len(ours) != len(theirs):
@@ -197,17 +210,10 @@ def compare(ours, theirs):
             return f"result {i}: dtype {got.dtype} instead of {t.dtype}".replace("torch.", "")
         if list(got.shape) != list(t.shape):
             return f"result {i}: shape {list(got.shape)} instead of {list(t.shape)}"
-        if not near(got, t):
-            return f"result {i}: values differ, e.g. {sample_of(got, t)}"
+        note = difference(got, t, exact, i, FORWARD)
+        if note:
+            return f"result {i}: {note}"
     return None
-
-
-def sample_of(got, want):
-    wide = torch.complex128 if got.is_complex() else torch.float64
-    difference = (got.to(wide) - want.to(wide)).abs().flatten()
-    difference[torch.isnan(difference)] = math.inf
-    at = int(difference.argmax())
-    return f"{got.flatten()[at].item()} instead of {want.flatten()[at].item()}"
 
 
 def forward(call):
@@ -224,8 +230,28 @@ def forward(call):
         theirs = [torch.zeros_like(t) for t in theirs]
         for r, t in zip(record["results"], theirs):
             r["data"] = base64.b64encode(bytes(t.numel() * t.element_size())).decode()
-    why = compare(record["results"], theirs)
+    why = compare(record["results"], theirs, Exact(lambda change: Call(record).widened(change).run()))
     return ("differ", why) if why else ("agree", "")
+
+
+def cotangents_of(record, results):
+    """What the gradients are for, one for each result that has a gradient here."""
+    return [None if c is None else tensor(c) for c in record["cotangents"] or [None] * len(results)]
+
+
+def exact_gradients(record, change):
+    call = Call(record).widened(change)
+    tensors = call.tensors()
+    wanted = [tensors[i].detach().requires_grad_(True) for i in record["differentiate"]]
+    by_id = {id(tensors[i]): w for i, w in zip(record["differentiate"], wanted)}
+
+    def leaf(v):
+        return [leaf(x) for x in v] if isinstance(v, list) else by_id.get(id(v), v)
+    call.args, call.kwargs = [leaf(v) for v in call.args], {k: leaf(v) for k, v in call.kwargs.items()}
+    results = call.run()
+    roots = [(r, change(c.to(r.dtype))) for r, c in zip(results, cotangents_of(record, results)) if c is not None]
+    grads = torch.autograd.grad([r for r, _ in roots], wanted, [c for _, c in roots], allow_unused=True)
+    return [torch.zeros_like(w) if g is None else g for g, w in zip(grads, wanted)]
 
 
 def gradient(call):
@@ -235,18 +261,15 @@ def gradient(call):
         return None
     tensors = call.tensors()
     wanted = []
-    kept = [i for i in record["differentiate"] if i < len(tensors)]
-    if len(kept) != len(record["differentiate"]):
-        return None
-    for i in kept:
+    for i in record["differentiate"]:
         tensors[i].requires_grad_(True)
         wanted.append(tensors[i])
     try:
         results = call.run()
     except Exception:  # noqa: BLE001: counted by forward()
         return None
-    cotangents = record["cotangents"] or [None] * len(results)
-    roots = [(r, tensor(c)) for r, c in zip(results, cotangents) if c is not None]
+    cotangents = cotangents_of(record, results)
+    roots = [(r, c) for r, c in zip(results, cotangents) if c is not None]
     theirs_differentiable = [r is not None and r.requires_grad for r in results]
     ours_differentiable = [c is not None for c in cotangents]
     if theirs_differentiable != ours_differentiable:
@@ -257,31 +280,24 @@ def gradient(call):
         theirs = torch.autograd.grad([r for r, _ in roots], wanted, [c for _, c in roots], allow_unused=True)
     except Exception as e:  # noqa: BLE001
         return ("extra", str(e).split("\n")[0][:90])
+    exact = Exact(lambda change: exact_gradients(record, change))
     for i, (j, t) in enumerate(zip(record["gradients"], theirs)):
         ours = torch.zeros_like(wanted[i]) if j is None else tensor(j)
         t = torch.zeros_like(wanted[i]) if t is None else t.detach().resolve_conj()
         if ours.dtype != t.dtype or ours.shape != t.shape:
             return ("differ", f"gradient {i}: {ours.dtype} {list(ours.shape)} instead of {t.dtype} {list(t.shape)}")
-        if not near(ours, t, 64):
-            return ("differ", f"gradient {i}: e.g. {sample_of(ours, t)}")
+        note = difference(ours, t, exact, i, GRADIENT)
+        if note:
+            return ("differ", f"gradient {i}: {note}")
     return ("agree", "")
 
 
 # ---- the table
 
 
-def known_differences():
-    """{(op, what): reason}; `what` is a part of the line that describes the difference, or *."""
-    out = {}
-    for line in (Path(__file__).parent / "known.txt").read_text().splitlines():
-        if line.strip() and not line.startswith("#"):
-            op, what, reason = (part.strip() for part in line.split("|"))
-            out[op, what] = reason
-    return out
-
-
 def is_known(known, op, text):
-    return any((o in (op, "*")) and (what == "*" or what in text) for o, what in known)
+    """Whether known.txt has it: op (or *) | a part of the description (or *) | reason."""
+    return known.explains(lambda line: line.where in (op, "*") and (line.difference == "*" or describes(line.difference, text)))
 
 
 def judge(line):
@@ -333,7 +349,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="list ops that agree in everything, too")
     parser.add_argument("ops", nargs="*")
     options = parser.parse_args()
-    known = known_differences()
+    known = Known(Path(__file__).parent / "known.txt")
     counts, details, grouped = defaultdict(Counter), {}, defaultdict(set)
     process = subprocess.Popen([options.dump, *options.ops], stdout=subprocess.PIPE, text=True)
     total = Counter()
@@ -372,8 +388,11 @@ def main():
             print(f"\n{kind}:")
         for (op, outcome, part), why in lines:
             print(f"  {op} ({part}; {', '.join(sorted(grouped[op, outcome, part]))}): {why}")
-    failed = total["differ"] + total["lacks"]
-    print(f"\n{total['agree']} passed, {failed} failed, {total['missing'] + total['extra'] + total['known']} skipped")
+    print()
+    stale = 0 if options.ops else known.stale()
+    failed = total["differ"] + total["lacks"] + stale
+    print(f"{total['known']} differ as known.txt says; {total['extra']} are taken here alone; PyTorch has no op of the name of {total['missing']}")
+    print(f"{total['agree']} passed, {failed} failed")
     return 1 if failed else 0
 
 
