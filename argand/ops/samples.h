@@ -5,6 +5,7 @@
 // sample is the same on every run.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "argand/exec/op_info.h"
@@ -25,6 +26,14 @@ struct Sample {
   bool gradient = true;  // false: the gradient is not checked here (kinks, ties)
 };
 
+// How near the results of an op come to the exact ones, where that is not as near as the results of most ops
+// (tests/conformance/compare.h has the rule).
+struct Accuracy {
+  double ulps;         // units in the last place of an element
+  std::string reason;  // why this op needs them: a sentence about its definition or its device's functions
+  std::optional<DeviceType> device = {};  // nothing: on all of them
+};
+
 // Makes inputs and collects samples.
 class SampleSink {
  public:
@@ -43,11 +52,20 @@ class SampleSink {
   void add(Sample sample) { samples_.push_back(std::move(sample)); }
   std::vector<Sample>& samples() { return samples_; }
 
+  // What holds for all samples of the op.
+  void accuracy(Accuracy a) { accuracies_.push_back(std::move(a)); }
+  const std::vector<Accuracy>& accuracies() const { return accuracies_; }
+  // The tensors are not to have equal values along a dimension (an expanded tensor has), for this reason.
+  void values_differ(std::string reason) { why_values_differ_ = std::move(reason); }
+  const std::string& why_values_differ() const { return why_values_differ_; }
+
  private:
   uint64_t next();
   double uniform(double low, double high);
   uint64_t state_;  // SplitMix64: samples do not depend on the library's own generators
   std::vector<Sample> samples_;
+  std::vector<Accuracy> accuracies_;
+  std::string why_values_differ_;
 };
 
 // What an op's definition sees: s.add({args...}), s.fails({args...}, "message").

@@ -5,24 +5,27 @@
 namespace argand::conformance {
 namespace {
 
-double epsilon(ScalarType t) {
+// The least normal number of `t`: below it, numbers are as far apart as above it.
+double smallest(ScalarType t) {
   switch (to_real_type(t)) {
     case kDouble:
-      return 0x1p-52;
-    case kFloat:
-      return 0x1p-23;
+      return 0x1p-1022;
     case kHalf:
-      return 0x1p-10;
+      return 0x1p-14;
     default:
-      return 0x1p-7;
+      return 0x1p-126;
   }
 }
 
-// What the reference is as a value of `t`.
-std::complex<double> as(std::complex<double> v, ScalarType t) {
-  const Tensor one = arranged({Dims{}, {v}}, t, Arrangement::kContiguous);
-  return read(one).values[0];
+// The distance of neighbours in `t` at `magnitude`.
+double ulp(double magnitude, ScalarType t) {
+  int exponent = 0;
+  if (std::isfinite(magnitude)) std::frexp(magnitude, &exponent);
+  return std::max(std::ldexp(1.0, exponent - 1), smallest(t)) * epsilon(t);
 }
+
+// What the reference is as values of `t`.
+Values as(const Array& a, ScalarType t) { return read(arranged(a, t, Arrangement::kContiguous)).values; }
 
 bool near(double got, double expected, double tolerance) {
   if (std::isnan(expected)) return std::isnan(got);
@@ -38,20 +41,55 @@ std::string check_sizes(const Tensor& got, const Dims& sizes) {
 
 }  // namespace
 
-std::string difference(const Tensor& got, const Array& expected, const OpInfo& op) {
+double epsilon(ScalarType t) {
+  switch (to_real_type(t)) {
+    case kDouble:
+      return 0x1p-52;
+    case kFloat:
+      return 0x1p-23;
+    case kHalf:
+      return 0x1p-10;
+    default:
+      return 0x1p-7;
+  }
+}
+
+double working_epsilon(const OpInfo& op, ScalarType t) {
+  const bool rounds_once = op.kind != OpKind::kComposite && epsilon(t) > epsilon(kFloat);
+  return epsilon(rounds_once ? kFloat : t);
+}
+
+double ulps_of(const OpInfo& op) {
+  if (op.kind == OpKind::kView) return 0;
+  SampleSink sink(op.name);
+  op.samples(sink);
+  double ulps = kUlps;
+  for (const Accuracy& a : sink.accuracies())
+    if (!a.device || *a.device == test_device().type()) ulps = std::max(ulps, a.ulps);
+  return ulps;
+}
+
+std::string difference(const Tensor& got, const Array& expected, const Tolerance& tolerance) {
   if (std::string s = check_sizes(got, expected.sizes); !s.empty()) return s;
-  const bool once = op.kind == OpKind::kPointwise || op.kind == OpKind::kView;
-  double largest = 1;
-  for (const auto v : expected.values)
-    if (std::isfinite(std::abs(v))) largest = std::max(largest, std::abs(v));
-  const Values values = read(got).values;
+  const bool exact = is_integral(got.dtype(), true);
+  const Values values = read(got).values, wanted = as(expected, got.dtype());
+  std::optional<std::vector<double>> shift;
   for (size_t i = 0; i < values.size(); ++i) {
-    const auto want = as(expected.values[i], got.dtype());
-    double tolerance = 0;
-    if (!is_integral(got.dtype(), true))
-      tolerance = (once ? 4 * std::max(1.0, std::abs(want)) : 16 * largest) * epsilon(got.dtype());
-    if (near(values[i].real(), want.real(), tolerance) && near(values[i].imag(), want.imag(), tolerance)) continue;
-    return str("element ", i, ": got ", text(values[i]), ", expected ", text(want), " (tolerance ", tolerance, ")");
+    const auto want = wanted[i];
+    const double unit = exact ? 0 : ulp(std::abs(want), got.dtype());
+    double limit = tolerance.ulps * unit;
+    const auto is_near = [&] {
+      return near(values[i].real(), want.real(), limit) && near(values[i].imag(), want.imag(), limit);
+    };
+    if (is_near()) continue;
+    if (!exact && tolerance.shift) {
+      if (!shift) shift = tolerance.shift();
+      limit += shift->at(i);
+      if (is_near()) continue;
+    }
+    return str(
+        "element ", i, ": got ", text(values[i]), ", expected ", text(want), ", ",
+        exact ? "exactly" : str(std::abs(values[i] - want) / unit, " ulps apart where ", limit / unit, " may be"));
   }
   return "";
 }

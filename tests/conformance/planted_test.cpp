@@ -84,6 +84,22 @@ struct DependsOnThreads : NegKernel {
     exec::copy_elements(out, exec::wrapped_number(get_num_threads()));
   }
 };
+struct DependsOnThreadsWhereTheyShare : NegKernel {  // small tensors are all right
+  static void cpu(const Args& a, Tensor& out) {
+    NegKernel::cpu(a, out);
+    if (out.numel() > 65536) exec::copy_elements(out.select(0, 0), exec::wrapped_number(get_num_threads()));
+  }
+};
+struct LosesSmallElements : NegKernel {  // by a millionth of the largest, which is a tenth of a percent of these
+  static void cpu(const Args& a, Tensor& out) {
+    NegKernel::cpu(a, out);
+    if (out.dtype() != kFloat) return;
+    float* p = raw<float>(out);
+    for (int64_t i = 0; i < out.numel(); ++i)
+      if (std::abs(p[i]) < 0.01F) p[i] += 2e-6F;
+  }
+  static void samples(S& s) { s.add({s->real({8}, -2, 2) * s->real({8}, 0, 0.02)}); }
+};
 struct ForgetsOddities : NegKernel {  // trusts the user
   static TensorMeta infer(const Args& a) {
     ARGAND_ASSERT(a.self.dim() == 2);
@@ -150,6 +166,7 @@ TEST(Planted, Values) {
   EXPECT_GT(failures<ops::ReadsTooEarly>(check_values), 0);
   EXPECT_GT(failures<ops::WritesItsInput>(check_values), 0);
   EXPECT_GT(failures<ops::LosesADtype>(check_values), 0);
+  EXPECT_GT(failures<ops::LosesSmallElements>(check_values), 0);
 }
 TEST(Planted, Forms) {
   // The in-place form computes another function than the op.
@@ -181,6 +198,7 @@ TEST(Planted, Dtypes) {
 TEST(Planted, Devices) {
   EXPECT_GT(failures<ops::WrongMetaShape>(check_meta), 0);
   EXPECT_GT(failures<ops::DependsOnThreads>(check_threads), 0);
+  EXPECT_GT(failures<ops::DependsOnThreadsWhereTheyShare>(check_threads), 0);
 }
 
 }  // namespace

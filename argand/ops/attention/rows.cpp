@@ -201,6 +201,7 @@ struct AttentionByRows : Kernel<AttentionByRowsArgs> {
     return out;
   }
   static void samples(S& s) {
+    s->accuracy({32, "weights are rounded to half precision before the second product"});
     s.add({s->real({2, 1, 5, 4}), s->real({2, 1, 3, 4}), s->real({2, 1, 3, 2}), {}, 0, false, 2});
     s.add({s->real({1, 2, 5, 2}), s->real({1, 2, 4, 2}), s->real({1, 2, 4, 2}), {}, 0, true, 2, -0.3});
     s.add({s->real({2, 2, 3, 2}), s->real({2, 2, 4, 2}), s->real({2, 2, 4, 2}), s->boolean({2, 1, 1, 4}), 0, false, 1});

@@ -294,6 +294,7 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
                 : Q.matmul(linalg_solve_triangular(mH(R), B, false));
   }
   static void samples(S& s) {
+    s->values_differ("a matrix with equal rows or columns has no inverse");
     s.add({s->real({4, 2}), s->real({4, 3})});
     s.add({s->real({2, 3, 2}), s->real({2, 3}), {}, "gelsd"});
     s.add({s->real({2, 3}), s->real({2, 1}), {}, "gels"});

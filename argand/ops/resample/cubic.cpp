@@ -16,6 +16,7 @@ struct UpsampleBicubic2d : Composite<UpsampleBicubic2dArgs> {
     return upsample({Args::kName, Filter::kCubic, a.align_corners}, a.self, a.output_size, {a.scales_h, a.scales_w});
   }
   static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false});
     s.add({s->real({1, 2, 4, 3}), {2, 3}, true});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false, 1.5, 2.5});
@@ -32,7 +33,10 @@ struct UpsampleBicubic2dVec : Composite<UpsampleBicubic2dVecArgs> {
     const Resized to(Args::kName, a.input, 2, a.output_size, a.scale_factors);
     return upsample_bicubic2d(a.input, to.size(), a.align_corners, to.scale(0), to.scale(1));
   }
-  static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}}); }
+  static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
+    s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}});
+  }
 };
 ARGAND_OP(UpsampleBicubic2dVec)
 
@@ -49,6 +53,7 @@ struct UpsampleBilinear2dAa : Composite<UpsampleBilinear2dAaArgs> {
                     {a.scales_h, a.scales_w});
   }
   static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false});
     s.add({s->real({1, 2, 4, 3}), {2, 3}, true});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false, 1.5, 2.5});
@@ -66,7 +71,10 @@ struct UpsampleBilinear2dAaVec : Composite<UpsampleBilinear2dAaVecArgs> {
     const Resized to(Args::kName, a.input, 2, a.output_size, a.scale_factors);
     return _upsample_bilinear2d_aa(a.input, to.size(), a.align_corners, to.scale(0), to.scale(1));
   }
-  static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}}); }
+  static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
+    s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}});
+  }
 };
 ARGAND_OP(UpsampleBilinear2dAaVec)
 
@@ -82,6 +90,7 @@ struct UpsampleBicubic2dAa : Composite<UpsampleBicubic2dAaArgs> {
                     {a.scales_h, a.scales_w});
   }
   static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false});
     s.add({s->real({1, 2, 4, 3}), {2, 3}, true});
     s.add({s->real({1, 2, 4, 3}), {6, 4}, false, 1.5, 2.5});
@@ -99,7 +108,10 @@ struct UpsampleBicubic2dAaVec : Composite<UpsampleBicubic2dAaVecArgs> {
     const Resized to(Args::kName, a.input, 2, a.output_size, a.scale_factors);
     return _upsample_bicubic2d_aa(a.input, to.size(), a.align_corners, to.scale(0), to.scale(1));
   }
-  static void samples(S& s) { s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}}); }
+  static void samples(S& s) {
+    s->accuracy({8, "the coordinates and weights of neighbours are rounded to float32"});
+    s.add({s->real({1, 2, 4, 3}), {}, false, std::vector<double>{1.5, 2.5}});
+  }
 };
 ARGAND_OP(UpsampleBicubic2dAaVec)
 

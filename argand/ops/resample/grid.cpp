@@ -156,6 +156,7 @@ struct GridSampler2d : Composite<GridSampler2dArgs> {
     return sample({"grid_sampler_2d", a.interpolation_mode, a.padding_mode, a.align_corners}, 2, a.input, a.grid);
   }
   static void samples(S& s) {
+    s->accuracy({16, "the coordinates and weights of neighbours are rounded to float32"});
     // Apart from the kinks between elements.
     const Tensor grid = s->integer({2, 2, 3, 2}, -6, 7).to(kDouble) / 5 + 0.03;
     for (const int64_t padding : {kZerosOutside, kBorder, kReflection}) {

@@ -76,6 +76,7 @@ struct UpsampleAny : Kernel<UpsampleAnyArgs> {
     return _upsample_backward(g, sizes.slice(sizes.size() - c.output_size.size()), c.filter, c.align_corners, c.scales);
   }
   static void samples(S& s) {
+    s->accuracy({16, "the coordinates and weights of neighbours are rounded to float32"});
     for (int64_t filter = 0; filter < 6; ++filter) {
       s.add({s->real({2, 3, 5}), {7}, filter, false, {}});
       s.add({s->real({2, 4, 9}), {6, 4}, filter, false, std::vector<double>{0, 0.45}});
@@ -115,6 +116,7 @@ struct UpsampleAnyBackward : Kernel<UpsampleAnyBackwardArgs> {
     return _upsample(g, sizes.slice(sizes.size() - c.input_size.size()), c.filter, c.align_corners, c.scales);
   }
   static void samples(S& s) {
+    s->accuracy({16, "the coordinates and weights of neighbours are rounded to float32"});
     for (int64_t filter = 0; filter < 6; ++filter) {
       s.add({s->real({2, 3, 7}), {5}, filter, false, {}});
       s.add({s->real({2, 6, 4}), {4, 9}, filter, false, std::vector<double>{0, 0.45}});
