@@ -14,7 +14,7 @@ not have, an entry whose samples cannot be made) is counted and printed with its
 nothing is done, with exit status 77.
 
 With --device cuda our side runs on the GPU and PyTorch's, as always, on the CPU; values that are drawn are then not
-compared, because the generators are others, and lines that nothing matches are only told.
+compared, because the generators are others, and lines that nothing matches are left alone.
 """
 import argparse
 import collections
