@@ -89,6 +89,8 @@ def keyword_only(schema):
 
 with contextlib.suppress(ImportError):  # whose ops are there, too
     import torchvision  # noqa: F401
+
+
 def argument_types(schema):
     """{name: type}, such as {"self": "Tensor", "dim": "int?"}."""
     parts = schema[schema.index("(") + 1:schema.rindex(") ->")].split(",")
