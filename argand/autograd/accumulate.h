@@ -11,7 +11,7 @@ class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(Tensor leaf);
   ~AccumulateGrad() override;
-  std::string name() const override { return "AccumulateGrad"; }
+  std::string name() const override { return "torch::autograd::AccumulateGrad"; }
   Grads apply(Grads grads) override;
   const Tensor& leaf() const { return leaf_; }
 

@@ -15,7 +15,7 @@
 
 namespace argand::autograd {
 
-std::string function_name(const std::type_info& type) {
+std::string node_name(const std::type_info& type) {
   std::string name = type.name();
 #if defined(__GNUC__)
   int status = 0;
@@ -24,14 +24,7 @@ std::string function_name(const std::type_info& type) {
     std::free(text);
   }
 #endif
-  // "(anonymous namespace)::" has a space too, so the last "::" outside angle brackets is what counts.
-  size_t start = 0;
-  int depth = 0;
-  for (size_t i = 0; i + 1 < name.size(); ++i) {
-    depth += name[i] == '<' ? 1 : name[i] == '>' ? -1 : 0;
-    if (depth == 0 && name[i] == ':' && name[i + 1] == ':') start = i + 2;
-  }
-  return name.substr(start);
+  return "torch::autograd::CppNode<" + name + ">";
 }
 
 AutogradContext::AutogradContext() = default;

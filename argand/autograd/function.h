@@ -91,8 +91,8 @@ class FunctionNode : public Node {
   std::vector<bool> is_tensor_;
 };
 
-// "Square" from the type, without its namespaces.
-std::string function_name(const std::type_info& type);
+// The name of the node of a Function of this type: "torch::autograd::CppNode<Square>", with its namespaces.
+std::string node_name(const std::type_info& type);
 
 template <class T>
 class Function {
@@ -127,7 +127,7 @@ class Function {
  private:
   class CppNode final : public FunctionNode {
    public:
-    std::string name() const override { return function_name(typeid(T)) + "Backward"; }
+    std::string name() const override { return node_name(typeid(T)); }
 
    private:
     variable_list backward(variable_list grads) override { return T::backward(&context(), std::move(grads)); }

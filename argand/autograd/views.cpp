@@ -45,7 +45,7 @@ class CopySlices final : public Node {
     write_->set_owner(this);
   }
   ~CopySlices() override { write_->set_owner(nullptr); }
-  std::string name() const override { return "CopySlices"; }
+  std::string name() const override { return "torch::autograd::CopySlices"; }
   void release_variables() override { write_->release_variables(); }
 
   // What was written is a view of the base after the write, whose history this node is.

@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cctype>
 #include <new>
+#include <unordered_map>
 
 #include "argand/exec/invoke.h"
+#include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
 
 namespace argand {
@@ -141,7 +143,30 @@ void Node::release_self() {
 
 // ---- OpNode
 
+static std::unordered_map<const OpInfo*, NodeName>& node_names() {
+  static auto& names = *new std::unordered_map<const OpInfo*, NodeName>;
+  return names;
+}
+
+void name_nodes(const OpInfo& op, NodeName name) { node_names()[&op] = name; }
+
+std::string traced_name(const Node& node) {
+  std::string name = node.name();
+  for (const char* const of : {"Add", "Sub", "Mul"})
+    if (name == str(of, "Backward1")) name.back() = '0';
+  return name;
+}
+
+std::string class_name(const Node& node) {
+  std::string name = traced_name(node);
+  if (name.find('<') != std::string::npos) return "CppFunction";
+  const size_t at = name.rfind("::");
+  return at == std::string::npos ? name : name.substr(at + 2);
+}
+
 std::string OpNode::name() const {
+  if (const auto at = node_names().find(op_); at != node_names().end())
+    if (std::string own = at->second(*this); !own.empty()) return own;
   std::string out;
   bool upper = true;
   for (const char c : std::string_view(op_->name)) {
@@ -150,7 +175,7 @@ std::string OpNode::name() const {
       continue;
     }
     out += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-    upper = false;
+    upper = std::isdigit(static_cast<unsigned char>(c)) != 0;  // "Log1P"
   }
   return out + "Backward0";
 }
@@ -210,7 +235,7 @@ void OpNode::record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_p
     if (!t.defined()) continue;
     if (read >> slots[i].argument & 1)
       keep(i, slots[i], hooks);
-    else
+    else if (!t.impl().wrapped_number)  // of which name() may ask
       t = Tensor();
   }
   for (Tensor& out : outs) add_input(out);

@@ -16,6 +16,7 @@
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/device_clock.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/node_names.h"
 #include "argand/exec/op_info.h"
 #include "argand/exec/profiler_range.h"
 #include "argand/exec/window.h"
@@ -351,8 +352,8 @@ void Span::open(const OpInfo& op, void* args, Form form) noexcept {
 
 void Span::open(const autograd::Node& node, const char* prefix, Scope scope, std::span<const Tensor> grads) noexcept {
   const Opened o = opened([&](Session::Log& session) {
-    const std::string name = node.name();
-    Event event{.name = str(prefix, name == "AccumulateGrad" ? "torch::autograd::" : "", name), .scope = scope};
+    const std::string name = autograd::traced_name(node);
+    Event event{.name = str(prefix, name), .scope = scope};
     event.sequence = static_cast<int64_t>(node.sequence_nr());
     if (session.options.shapes)
       for (const Tensor& g : grads) event.arguments.push_back(describe(g));

@@ -121,7 +121,7 @@ TEST(Library, EveryTypeGoesThroughAStack) {
 TEST(Library, AutogradKernelDifferentiates) {
   const Tensor x = torch::ones({2}, torch::requires_grad());
   const Tensor y = op("lib::scale").typed<Tensor(const Tensor&, double, int64_t)>().call(x, 3, 2);
-  EXPECT_EQ(y.grad_fn()->name(), "ScaleBackward");
+  EXPECT_TRUE(y.grad_fn()->name().starts_with("torch::autograd::CppNode<")) << y.grad_fn()->name();
   y.sum().backward();
   EXPECT_TRUE(x.grad().equal(torch::full({2}, 9.0)));
   // A function without keys is made of ops that record themselves.

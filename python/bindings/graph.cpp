@@ -10,6 +10,7 @@
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"
 #include "argand/autograd/pass.h"
+#include "argand/exec/node_names.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
 
@@ -245,16 +246,32 @@ nb::object next_functions(const NodeObject& self) {
   return nb::tuple(out);
 }
 
+// A class for each kind of node, as programs know them: type(grad_fn).__name__ is "MulBackward0".
+nb::handle class_of(const autograd::Node& node) {
+  static auto& classes = *new std::unordered_map<std::string, nb::object>;
+  std::string name = autograd::class_name(node);
+  nb::object& found = classes[name];
+  if (!found.is_valid()) {
+    nb::dict body;
+    body["__slots__"] = nb::tuple();
+    body["__module__"] = "argand.autograd";
+    found = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))(name, nb::make_tuple(nb::type<NodeObject>()), body);
+  }
+  return found;
+}
+
 // The leaf at the end of a graph; other nodes have no such attribute.
 nb::object variable(const NodeObject& self) {
   const auto* const end = dynamic_cast<const autograd::AccumulateGrad*>(self.node.get());
-  if (!end) throw nb::attribute_error(str("'", self.node->name(), "' object has no attribute 'variable'").c_str());
+  if (!end)
+    throw nb::attribute_error(
+        str("'", autograd::class_name(*self.node), "' object has no attribute 'variable'").c_str());
   return nb::steal(wrap(end->leaf()));
 }
 
 void add_nodes(nb::module_& module) {
   nb::class_<NodeObject>(module, "Node", nb::type_slots(node_slots), "A function of the backward graph.")
-      .def("name", [](const NodeObject& n) { return n.node->name(); })
+      .def("name", [](const NodeObject& n) { return autograd::traced_name(*n.node); })
       .def_prop_ro("next_functions", next_functions)
       .def_prop_ro("variable", variable)
       .def("__eq__",
@@ -263,7 +280,8 @@ void add_nodes(nb::module_& module) {
            })
       .def("__hash__", [](const NodeObject& n) { return reinterpret_cast<intptr_t>(n.node.get()) >> 4; })
       .def("__repr__", [](const NodeObject& n) {
-        return str("<", n.node->name(), " object at 0x", reinterpret_cast<uintptr_t>(n.node.get()), ">");
+        return nb::steal<nb::str>(
+            PyUnicode_FromFormat("<%s object at %p>", autograd::class_name(*n.node).c_str(), n.node.get()));
       });
   module.def("_register_hook", [](const Tensor& tensor, nb::object hook) {
     return tensor.register_hook(TensorHook{SharedRef(std::move(hook))});
@@ -325,10 +343,6 @@ void add_engine(nb::module_& module) {
     };
   };
   module.def("_gradcheck", checker(autograd::gradcheck));
-  module.def("_gradgradcheck", checker([](const autograd::CheckedFunction& f, const std::vector<Tensor>& inputs,
-                                          const autograd::GradcheckOptions& options) {
-               return autograd::gradgradcheck(f, inputs, {}, options);
-             }));
   module.def("_is_anomaly_enabled", [] { return autograd::AnomalyMode::is_enabled(); });
   module.def("_set_anomaly_enabled", [](bool on) { autograd::AnomalyMode::set_enabled(on); });
   module.def("is_grad_enabled", [] { return GradMode::is_enabled(); });
@@ -350,7 +364,12 @@ int visit_owned(const Tensor& tensor, visitproc visitor, void* arg) {
 
 PyObject* wrap(const intrusive_ptr<autograd::Node>& node) {
   if (!node) return Py_NewRef(Py_None);
-  return nb::cast(NodeObject{node}).release().ptr();
+  return guarded([&] {
+    nb::object object = nb::inst_alloc(class_of(*node));
+    new (nb::inst_ptr<NodeObject>(object)) NodeObject{node};
+    nb::inst_mark_ready(object);
+    return object.release().ptr();
+  });
 }
 
 void add_graph(nb::module_& module) {

@@ -227,5 +227,24 @@ TEST(BackwardInBackward, AnErrorAtTheBottomArrivesAtTheTop) {
   descend(0, [] {});
 }
 
+TEST(Backward, OfAComplexNumberNeedsAGradient) {
+  const Tensor z = leaf({2}, 3).to(kComplexFloat);
+  EXPECT_MESSAGE("grad can be implicitly created only for real scalar outputs but got", z.sum().backward());
+  EXPECT_MESSAGE("grad can be implicitly created only for real scalar outputs but got", grad(z.sum(), z));
+  EXPECT_TRUE(all_equal(real(grad(z.sum(), z, ones({}, TensorOptions(kComplexFloat)))[0]), 1));
+}
+
+TEST(Nodes, AreNamedAsLibTorchs) {
+  const Tensor x = leaf({1}, 3), constant = ones({1});
+  EXPECT_EQ((x + 2).grad_fn()->name(), "AddBackward1");
+  EXPECT_EQ((x * 3).grad_fn()->name(), "MulBackward1");
+  EXPECT_EQ((x - 1).grad_fn()->name(), "SubBackward1");
+  EXPECT_EQ((x + constant).grad_fn()->name(), "AddBackward0");
+  EXPECT_EQ((x * x).grad_fn()->name(), "MulBackward0");
+  EXPECT_EQ(x.sum().grad_fn()->name(), "SumBackward0");
+  EXPECT_EQ(x.sum(0).grad_fn()->name(), "SumBackward1");
+  EXPECT_EQ((x + 2).grad_fn()->next_edges()[0].function->name(), "torch::autograd::AccumulateGrad");
+}
+
 }  // namespace
 }  // namespace argand::autograd

@@ -22,7 +22,8 @@ TEST(CustomFunction, ArgumentsThatAreNoTensors) {
   Scale::apply(x, 4.0, std::optional<Tensor>(p)).sum().backward();
   EXPECT_TRUE(all_equal(x.grad(), 8));
   EXPECT_TRUE(all_equal(p.grad(), 1));
-  EXPECT_EQ(Scale::apply(x, 1.0, std::nullopt).grad_fn()->name(), "ScaleBackward");
+  EXPECT_EQ(Scale::apply(x, 1.0, std::nullopt).grad_fn()->name(),
+            "torch::autograd::CppNode<argand::autograd::(anonymous namespace)::Scale>");
   EXPECT_FALSE(Scale::apply(x.detach(), 1.0, std::nullopt).requires_grad());
   const NoGradGuard off;
   EXPECT_FALSE(Scale::apply(x, 1.0, std::nullopt).requires_grad());
@@ -52,7 +53,7 @@ TEST(CustomFunction, SavedResultsAndNonDifferentiableOnes) {
   EXPECT_MESSAGE("Trying to backward through the graph a second time", out[0].sum().backward());
   out = ExpAndSign::apply(x);
   out[0].detach().mul_(2);
-  EXPECT_MESSAGE("saved by ExpAndSignBackward", out[0].sum().backward());
+  EXPECT_MESSAGE("ExpAndSign>", out[0].sum().backward());
   EXPECT_MESSAGE("'mul'", out[0].sum().backward());
 }
 
@@ -69,7 +70,7 @@ TEST(CustomFunction, MarkDirty) {
   const Tensor x = leaf({2, 2}, 3), y = x * 1.0;
   const Tensor z = DoubleInPlace::apply(y);
   EXPECT_TRUE(z.is_same(y));
-  EXPECT_EQ(y.grad_fn()->name(), "DoubleInPlaceBackward");
+  EXPECT_EQ(y.grad_fn()->name(), "torch::autograd::CppNode<argand::autograd::(anonymous namespace)::DoubleInPlace>");
   y.sum().backward();
   EXPECT_TRUE(all_equal(x.grad(), 2));
   x.mutable_grad() = Tensor();

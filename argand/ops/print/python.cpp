@@ -4,6 +4,7 @@
 #include "argand/core/dispatch.h"
 #include "argand/core/grad_mode.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/node_names.h"
 #include "argand/ops/print/number_text.h"
 
 namespace argand {
@@ -144,7 +145,7 @@ std::vector<std::string> suffixes_of(const Tensor& t) {
   if (empty ? t.dtype() != get_default_dtype() : !is_default(t.dtype()))
     out.push_back(std::string("dtype=torch.") + dtype_name(t.dtype()));
   if (const auto node = t.grad_fn())
-    out.push_back("grad_fn=<" + node->name() + ">");
+    out.push_back("grad_fn=<" + autograd::class_name(*node) + ">");
   else if (t.requires_grad())
     out.emplace_back("requires_grad=True");
   return out;
