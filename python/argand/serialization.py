@@ -9,14 +9,13 @@ import pickle
 import re
 
 from . import _C
-from ._ignored import harmless, ignored
+from ._ignored import harmless
 from ._later import names
 
 DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
 
 
-@ignored(_disable_byteorder_record="files say the order of their bytes")
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
     """Writes `obj` to a path or a binary file, for load() here and in PyTorch.  A path gets its new content at once or not at all.
 

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/fuzz/torch_judge_values.h"
+
 namespace argand::fuzz {
 
 struct TorchArchive {
@@ -65,7 +67,7 @@ struct TorchArchive {
     for (const char* plain : kPlain)
       if (name == plain) return stored;
     if (name.rfind("data/", 0) == 0)
-      return stored && name.size() > 5 && name.size() <= 14 && name.find_first_not_of("0123456789", 5) == name.npos;
+      return stored && name.size() > 5 && name.find('/', 5) == name.npos && name != "data/." && name != "data/..";
     // The files of TorchScript beside the values: any name that stays in the folder.
     if (name != "constants.pkl" && name.rfind("code/", 0) != 0 && name.rfind("constants/", 0) != 0 &&
         name.rfind("extra/", 0) != 0)
@@ -117,7 +119,8 @@ struct TorchArchive {
       if ((e.flags & ~(0x808U | (e.method == 8 ? 6U : 0U))) != 0 || (e.method == 0 && e.size != e.packed)) return false;
       if (e.size >> 63 != 0 || e.packed > first || e.header >= first) return false;
       const size_t slash = e.name.find('/');
-      if (slash == 0 || slash == e.name.npos || e.name.find_first_of(std::string("\0\\", 2)) != e.name.npos)
+      if (slash == 0 || slash == e.name.npos || e.name.find_first_of(std::string("\0\\", 2)) != e.name.npos ||
+          !torch::is_utf8(e.name))
         return false;
       if (i == 0) folder = e.name.substr(0, slash);
       if (e.name.substr(0, slash) != folder || folder == "." || folder == "..") return false;

@@ -590,7 +590,7 @@ class Judge : Arena {
       for (size_t i = 0; i < state->items.size(); ++i) set(object, state->items[i], state->values[i]);
       return;
     }
-    must(object->kind == kOrdered || object->kind == kCounter || object->kind == kDefault);
+    must(object->kind == kOrdered || object->kind == kCounter);
     object->attributes = state;
   }
 
