@@ -2,5 +2,6 @@
 #pragma once
 
 #if __cplusplus < 202002L
-#error "Argand's headers are C++20: compile with -std=c++20 (the CMake targets argand::argand and argand::torch bring it)"
+#error \
+    "Argand's headers are C++20: compile with -std=c++20 (the CMake targets argand::argand and argand::torch bring it)"
 #endif

@@ -348,8 +348,10 @@ std::ostream& operator<<(std::ostream& out, const Argument& a) {
                 "(" + alias->set + (alias->is_write ? "!)" : ")"));
   out << type;
   if (!a.name().empty()) out << " " << a.name();
-  if (a.default_value()) out << "=" << a.default_text_;
-  return out;
+  if (!a.default_value()) return out;
+  out << "=";
+  // A number as LibTorch prints it: 1.0 as "1.".
+  return a.default_value()->isDouble() ? out << *a.default_value() : out << a.default_text_;
 }
 
 std::ostream& operator<<(std::ostream& out, const FunctionSchema& schema) {

@@ -515,36 +515,7 @@ ARGAND_LIST_OP(CtcLossBackward)
 ARGAND_LIST_OP(CtcLoss)
 ARGAND_LIST_OP(CtcLossTensor)
 
-// matmul/
-ARGAND_LIST_OP(Mm)
-ARGAND_LIST_OP(Bmm)
-ARGAND_LIST_OP(Addmm)
-ARGAND_LIST_OP(Baddbmm)
-ARGAND_LIST_OP(Mv)
-ARGAND_LIST_OP(Addmv)
-ARGAND_LIST_OP(AddmvInplace)
-ARGAND_LIST_OP(Dot)
-ARGAND_LIST_OP(Vdot)
-ARGAND_LIST_OP(Outer)
-ARGAND_LIST_OP(Addr)
-ARGAND_LIST_OP(AddrInplace)
-ARGAND_LIST_OP(LinalgCross)
-ARGAND_LIST_OP(Cross)
-ARGAND_LIST_OP(Matmul)
-ARGAND_LIST_OP(Linear)
-ARGAND_LIST_OP(LinearWeightGrad)
-ARGAND_LIST_OP(Tensordot)
-ARGAND_LIST_OP(Inner)
-ARGAND_LIST_OP(Einsum)
-// matmul/chain.cpp
-ARGAND_LIST_OP(Addbmm)
-ARGAND_LIST_OP(AddbmmInplace)
-ARGAND_LIST_OP(Kron)
-ARGAND_LIST_OP(MatrixPower)
-ARGAND_LIST_OP(LinalgMatrixPower)
-ARGAND_LIST_OP(LinalgMultiDot)
-ARGAND_LIST_OP(ChainMatmul)
-ARGAND_LIST_OP(LinalgVecdot)
+#include "argand/ops/matmul/list.h"
 
 #include "argand/ops/fft/list.h"
 #include "argand/ops/linalg/list.h"

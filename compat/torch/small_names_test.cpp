@@ -93,6 +93,9 @@ TEST(SmallNames, InPlaceForms) {
 TEST(SmallNames, OfAtAndC10) {
   const torch::Tensor t = torch::ones({2});
   EXPECT_EQ(torch::numel(t), 2);
+  EXPECT_TRUE(torch::is_floating_point(t) && torch::is_signed(t) && !at::is_complex(t));
+  const at::TensorBase& base = t;
+  EXPECT_EQ(base.numel(), 2);
   EXPECT_EQ(t.unsafeGetTensorImpl()->numel(), 2);
   EXPECT_EQ(torch::getNumGPUs(), static_cast<size_t>(torch::cuda::device_count()));
   EXPECT_EQ(torch::_cast_Float(torch::ones({1}, torch::kLong)).dtype(), torch::kFloat);

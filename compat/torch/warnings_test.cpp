@@ -70,6 +70,21 @@ TEST(Logging, ChecksThrow) {
   EXPECT_NO_THROW(CAFFE_ENFORCE_EQ(1, 1, "never"));
 }
 
+TEST(Checks, OfTensorsAndTypes) {
+  const auto said = [](const auto& f) -> std::string {
+    try {
+      f();
+    } catch (const c10::Error& e) {
+      return e.what_without_backtrace();
+    }
+    return "nothing";
+  };
+  EXPECT_EQ(said([] { TORCH_CHECK_TENSOR_ALL(torch::tensor({true, false}), "all ", 1); }), "all 1");
+  EXPECT_EQ(said([] { TORCH_CHECK_TENSOR_ALL(torch::tensor({true, true}), "all ", 1); }), "nothing");
+  EXPECT_EQ(said([] { TORCH_CHECK_WITH(ValueError, false, "a", 1); }), "a1");
+  EXPECT_EQ(said([] { TORCH_CHECK_WITH_MSG(Error, false, "TYPE", "a", 1); }), "a1");
+}
+
 TEST(Streams, Containers) {
   std::ostringstream out;
   out << torch::ones({2, 3}).sizes().vec() << '|' << std::vector<double>{1, 2.5} << '|'

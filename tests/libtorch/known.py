@@ -1,6 +1,17 @@
-"""Lists of what is known to differ: lines of `PATTERN  REASON`, kept exact in both directions."""
+"""Lists of what is known to differ: lines of `PATTERN  REASON`, kept exact in both directions.
+
+A pattern is one of fnmatch; {a,b} in it stands for several, each of which must name something.
+"""
 import fnmatch
 import pathlib
+
+
+def expanded(pattern):
+    before, brace, rest = pattern.partition("{")
+    if not brace:
+        return [pattern]
+    choices, _, after = rest.partition("}")
+    return [before + choice + after for choice in choices.split(",")]
 
 
 class Known:
@@ -13,15 +24,16 @@ class Known:
             if not line.strip() or line.startswith("#"):
                 continue
             pattern, _, reason = line.partition("  ")
-            if not reason.strip() or pattern in self.reasons:
+            patterns = expanded(pattern)
+            if not reason.strip() or not self.reasons.keys().isdisjoint(patterns):
                 raise ValueError(f"{path}:{number}: expected a new pattern, two spaces and a reason")
-            self.reasons[pattern] = reason.strip()
+            self.reasons.update(dict.fromkeys(patterns, reason.strip()))
 
     def differences(self, found):
         """What is wrong: names of `found` on no line, and lines that name nothing in it."""
         used, out = set(), []
         for name in sorted(found):
-            matching = {pattern for pattern in self.reasons if fnmatch.fnmatchcase(name, pattern)}
+            matching = {pattern for pattern in self.reasons if pattern == name or fnmatch.fnmatchcase(name, pattern)}
             used |= matching
             if not matching:
                 out.append(f"{name}: not in {self.path.name}")

@@ -27,7 +27,7 @@ from known import Known
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KNOWN = pathlib.Path(__file__).with_name("surface_known.txt")
 ROOTS = ("torch", "at", "c10", "caffe2", "argand")
-HEADERS = ("torch/torch.h", "torch/library.h", "torch/version.h", "ATen/Dispatch_v2.h", "ATen/TensorIterator.h", "ATen/DeviceAccelerator.h",
+HEADERS = ("torch/torch.h", "ATen/TensorUtils.h", "ATen/core/op_registration/op_registration.h", "torch/library.h", "torch/version.h", "ATen/Dispatch_v2.h", "ATen/TensorIterator.h", "ATen/DeviceAccelerator.h",
            "c10/util/Logging.h", "c10/util/irange.h", "c10/util/tempfile.h", "c10/util/accumulate.h")
 TEXT = "".join(f"#include <{header}>\n" for header in HEADERS)
 
@@ -129,8 +129,14 @@ class Reader:
             elif child.kind == K.MACRO_DEFINITION and child.location.file and any(
                     child.location.file.name.startswith(folder) for folder in self.folders):
                 self.surface.macros.add(child.spelling)
-            elif path and child.spelling and child.kind not in (K.USING_DIRECTIVE, K.STATIC_ASSERT, K.FRIEND_DECL):
+            elif path and child.spelling and "<" not in child.spelling and self.stands_here(child):
                 self.declaration(child, "::".join((*path[1:], child.spelling)))
+
+    def stands_here(self, cursor):
+        """Not the definition of a class's member outside of it."""
+        K, parent = self.kind, cursor.semantic_parent
+        return cursor.kind not in (K.USING_DIRECTIVE, K.STATIC_ASSERT, K.FRIEND_DECL) and (
+            parent is None or parent.kind not in (K.CLASS_DECL, K.STRUCT_DECL, K.CLASS_TEMPLATE, K.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION))
 
     def declaration(self, cursor, name):
         K, s = self.kind, self.surface
@@ -161,7 +167,8 @@ class Reader:
         for child in cls.get_children():
             if child.kind == K.CXX_BASE_SPECIFIER:
                 base = child.type.get_declaration()
-                base = base.get_definition() or base
+                template = self.clang.conf.lib.clang_getSpecializedCursorTemplate(base)
+                base = (template if template and template.kind == K.CLASS_TEMPLATE else base).get_definition() or base
                 if base.hash not in seen:
                     found |= self.members_of(base, name, seen | {base.hash})
             elif child.access_specifier == self.clang.AccessSpecifier.PUBLIC and child.spelling and child.kind not in (
@@ -175,6 +182,10 @@ class Reader:
                     self.surface.functions.setdefault(whole, [])
                     self.surface.open.add(whole)
         return found
+
+
+# Outputs of ops by at::NAME_outf(..., out), and by symbolic sizes: all of one kind, so one line each.
+GENERATED = re.compile(r"(?:call|name|member) (?:\w+::)*\w+_(outf|symint)(\(.*)?$")
 
 
 def headers_of(folders):
@@ -243,6 +254,7 @@ def main():
     theirs = Reader(clang, flags + [f"-I{folder}" for folder in theirs_at], theirs_at).surface
     ours = Reader(clang, flags + [f"-I{folder}" for folder in ours_at + others], ours_at + others).surface
     found = differences(theirs, ours)
+    found = {GENERATED.sub(r"name *_\1", line) for line in found}
     found |= {f"header {place}" for place in headers_of(theirs_at) - headers_of(ours_at)}
     found |= {f"header ATen/ops/{name}" for name in ops_of(theirs_at[:1]) - ops_of(ours_at)}
     if options.all:

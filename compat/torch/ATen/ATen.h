@@ -37,6 +37,7 @@ using std::to_string;
 using intrusive_ptr_target = RefCounted;
 // Sizes are never symbolic.
 using SymInt = int64_t;
+using TypeError = DtypeError;
 using SymIntArrayRef = IntArrayRef;
 using DimVector = Dims;
 
@@ -48,6 +49,9 @@ intrusive_ptr<T> make_intrusive(Arguments&&... arguments) {
 }  // namespace c10
 
 namespace argand {
+inline bool is_floating_point(const Tensor& t) { return t.is_floating_point(); }
+inline bool is_complex(const Tensor& t) { return t.is_complex(); }
+inline bool is_signed(const Tensor& t) { return t.is_signed(); }
 // The first stft, which does not center, as the method of that kind.
 template <class Flag, class = std::enable_if_t<std::is_same_v<Flag, bool> || std::is_same_v<Flag, std::nullopt_t> ||
                                                std::is_same_v<Flag, std::optional<bool>>>>
@@ -75,6 +79,7 @@ namespace at {
 using CPUGeneratorImpl = argand::CpuGeneratorImpl;
 using DimnameList = ArrayRef<Dimname>;
 using IntList = IntArrayRef;
+using TensorBase = Tensor;  // one class has what kernels and programs need
 
 // Kernels below the dispatcher are called as the ops are: there is nothing between them.
 namespace native {

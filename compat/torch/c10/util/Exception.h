@@ -107,6 +107,13 @@ std::string Join(const std::string& delimiter, const Container& parts) {
 #define TORCH_DCHECK_GE(a, b) ARGAND_TORCH_IF_DEBUG(TORCH_CHECK_GE(a, b))
 #define TORCH_DCHECK_GT(a, b) ARGAND_TORCH_IF_DEBUG(TORCH_CHECK_GT(a, b))
 
+#define TORCH_CHECK_WITH_MSG(error_type, condition, type, ...) \
+  ARGAND_TORCH_CHECK(error_type, #condition, condition __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_CHECK_ALWAYS_SHOW_CPP_STACKTRACE(condition, ...) TORCH_CHECK(condition __VA_OPT__(, ) __VA_ARGS__)
+// All elements of a tensor are true.
+#define TORCH_CHECK_TENSOR_ALL(tensor, ...) TORCH_CHECK((tensor).all().item().toBool() __VA_OPT__(, ) __VA_ARGS__)
+#define TORCH_DCHECK_NOTNULL(pointer) TORCH_CHECK_NOTNULL(pointer)
+#define TORCH_RETHROW(error, ...) throw
 #define C10_THROW_ERROR(error_type, ...) throw ::c10::error_type(::c10::str(__VA_ARGS__))
 #define AT_ERROR(...) throw ::argand::Error(::c10::str(__VA_ARGS__))
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
