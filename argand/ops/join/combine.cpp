@@ -46,7 +46,8 @@ struct CartesianProd : Composite<CartesianProdArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     for (const Tensor& t : a.tensors)
-      ARGAND_CHECK(ShapeError, t.dim() == 1, "cartesian_prod: Expect a 1D vector, but got shape ", t.sizes());
+      ARGAND_CHECK(ShapeError, t.defined() && t.dim() == 1, "cartesian_prod: Expect a 1D vector, but got ",
+                   t.defined() ? str("shape ", t.sizes()) : "an undefined tensor");
     if (a.tensors.size() == 1) return a.tensors[0];
     std::vector<Tensor> columns;
     for (const Tensor& grid : meshgrid(a.tensors, "ij")) columns.push_back(grid.reshape({-1}));
