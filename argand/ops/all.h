@@ -515,10 +515,9 @@ ARGAND_LIST_OP(CtcLossBackward)
 ARGAND_LIST_OP(CtcLoss)
 ARGAND_LIST_OP(CtcLossTensor)
 
-#include "argand/ops/matmul/list.h"
-
 #include "argand/ops/fft/list.h"
 #include "argand/ops/linalg/list.h"
+#include "argand/ops/matmul/list.h"
 
 // conv/
 ARGAND_LIST_OP(ConvolutionNd)
