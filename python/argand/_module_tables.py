@@ -191,8 +191,7 @@ _TABLE = {
     "fx.passes.infra.pass_base": [("write a function of a GraphModule", "PassBase PassResult")],
     "fx.passes.infra.pass_manager": [("write a function of a GraphModule", "PassManager")],
     "jit": [(_SCRIPT, "_get_trace_graph")],
-    "mps": [(_MPS, "Event compile_shader current_allocated_memory driver_allocated_memory get_rng_state load_metallib "
-                   "recommended_max_memory seed set_per_process_memory_fraction set_rng_state")],
+    "mps": [(_MPS, "Event compile_shader load_metallib")],
     "nn.functional": [("there are no float8 dtypes", "ScalingType SwizzleType scaled_mm scaled_grouped_mm"),
                       ("matrices are multiplied in batches of one size", "grouped_mm")],
     "nn.quantized": [(_QUANTIZED, "")],

@@ -36,11 +36,14 @@ _HOMES = {
                             "caching_allocator_enable change_current_allocator get_per_process_memory_fraction host_memory_stats "
                             "host_memory_stats_as_nested_dict memory_stats_as_nested_dict reset_accumulated_host_memory_stats "
                             "reset_peak_host_memory_stats use_mem_pool"},
+    "cuda.graphed": "cuda.graphs",
     "cuda._more": {"cuda.memory": "get_allocator_backend list_gpu_processes", None: "cuda"},
     "cuda.amp": {"cuda.amp.grad_scaler": "GradScaler", "cuda.amp.common": "amp_definitely_not_available",
                  "cuda.amp.autocast_mode": "autocast custom_bwd custom_fwd"},
     "cuda.streams": {"cuda": "StreamContext current_stream default_stream set_stream stream"},
     "distributions.kl_registry": "distributions.kl",
+    "func._gradients": "func",
+    "func._vmap": "func",
     "futures": {"": "Future"},
     "fx._codegen": "fx.graph",
     "jit": {"": "ScriptModule", "_jit_internal": "is_scripting", "jit._async": "fork wait", "jit._script": "script",
@@ -75,6 +78,7 @@ _HOMES = {
     "overrides": {"_C": "has_torch_function has_torch_function_unary has_torch_function_variadic"},
     "signal.windows": "signal.windows.windows",
     "storage": {"_C": "StorageBase"},
+    "utils._checkpoint_regions": "utils.checkpoint",
     "utils.data.collate": {"utils.data._utils.collate": "default_collate default_convert"},
     "utils.data.worker": {"utils.data._utils.worker": "get_worker_info"},
 }

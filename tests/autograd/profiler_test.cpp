@@ -23,12 +23,12 @@ std::vector<std::string> names_of(const Recorded& r, int64_t parent = -1) {
 }
 using Names = std::vector<std::string>;
 
-int64_t index_of(const Recorded& r, const std::string& name) {
+int64_t index_of(const Recorded& r, std::string_view name) {
   for (size_t i = 0; i < r.events.size(); ++i)
     if (r.events[i].name == name) return static_cast<int64_t>(i);
   throw ValueError("no event " + name);
 }
-const RecordedEvent& event_of(const Recorded& r, const std::string& name) {
+const RecordedEvent& event_of(const Recorded& r, std::string_view name) {
   return r.events[static_cast<size_t>(index_of(r, name))];
 }
 

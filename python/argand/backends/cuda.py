@@ -125,6 +125,7 @@ preferred_blas_library = _one_library("preferred_blas_library", ("default", "cub
 class SDPAParams:
     """The arguments of an attention, as packages ask whether a kernel takes them."""
 
+    @harmless(enable_gqa="attention picks its kernel by itself")
     def __init__(self, query, key, value, attn_mask, dropout, is_causal, enable_gqa):
         self.query, self.key, self.value, self.attn_mask = query, key, value, attn_mask
         self.dropout, self.is_causal, self.enable_gqa = dropout, is_causal, enable_gqa

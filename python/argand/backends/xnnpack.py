@@ -1,2 +1,7 @@
 """XNNPACK, a library of products for telephones: it is not there."""
-enabled = False
+
+
+def __getattr__(name):
+    if name == "enabled":  # False, and no switch
+        return False
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

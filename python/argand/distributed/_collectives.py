@@ -2,9 +2,12 @@
 import pickle
 
 from .. import _C
+from .._ignored import harmless
 from ..autograd.grad_mode import no_grad
 from . import ReduceOp
 from ._groups import _checked
+
+_WHY_HARMLESS = "one process sends nothing"
 
 __all__ = ["P2POp", "Work", "_all_gather_base", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
            "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
@@ -25,6 +28,7 @@ class Work:
 
     is_success = is_completed
 
+    @harmless(timeout="one process sends nothing")
     def wait(self, timeout=None):
         """True, at once."""
         return True
@@ -195,11 +199,13 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
     return all_gather_into_tensor(output, input, group, async_op)
 
 
+@harmless(device_ids="one process sends nothing", timeout="one process sends nothing")
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
     """Waits for all processes."""
     return None if _checked(group) is None else _done(async_op)
 
 
+@harmless(timeout="one process sends nothing", wait_all_ranks="one process sends nothing")
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
     """barrier() that says who is missing."""
     _checked(group)
@@ -212,12 +218,14 @@ def _copy(obj):
     return pickle.loads(pickle.dumps(obj))
 
 
+@harmless(weights_only="what one process pickles is its own")
 def all_gather_object(object_list, obj, group=None, weights_only=False):
     """All get the objects of all."""
     if _checked(group) is not None:
         object_list[0] = _copy(obj)
 
 
+@harmless(weights_only="what one process pickles is its own")
 def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None, weights_only=False):
     """One process gets the objects of all."""
     _this_process("gather_object", "dst", dst, group_dst)
@@ -226,12 +234,14 @@ def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=
     all_gather_object(object_gather_list, obj, group)
 
 
+@harmless(object_list=_WHY_HARMLESS, device=_WHY_HARMLESS, weights_only=_WHY_HARMLESS)
 def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None, weights_only=False):
     """All get the objects of a process, which keeps its own."""
     _this_process("broadcast_object_list", "src", src, group_src)
     _checked(group)
 
 
+@harmless(weights_only="what one process pickles is its own")
 def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None,
                         weights_only=False):
     """Each gets one of the objects of a process."""
@@ -261,6 +271,7 @@ recv, irecv, recv_object_list = (_no_other(name, "source") for name in ("recv", 
 class P2POp:
     """A call of isend() or irecv() for batch_isend_irecv()."""
 
+    @harmless(group_peer="one process sends nothing")
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
         if op not in (isend, irecv):
             raise ValueError("Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or ``torch.distributed.irecv``.")

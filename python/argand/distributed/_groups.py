@@ -4,7 +4,10 @@ import threading
 from urllib.parse import urlparse
 
 from .. import _C
+from .._ignored import harmless
 from . import _WHY, GroupMember, is_initialized
+
+_WHY_HARMLESS = "one process sends nothing and waits for nobody"
 
 __all__ = ["Backend", "HashStore", "PrefixStore", "ProcessGroup", "Store", "destroy_process_group", "get_backend", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
@@ -53,6 +56,7 @@ class HashStore(Store):
             self.set(key, str(total))
         return total
 
+    @harmless(timeout="one process sends nothing and waits for nobody")
     def wait(self, keys, timeout=None):
         """DistStoreError unless all are there."""
         missing = [key for key in keys if key not in self._values]
@@ -102,6 +106,7 @@ class PrefixStore(HashStore):
 class ProcessGroup:
     """Processes by their numbers in the world: of this one, or none."""
 
+    @harmless(name="one process sends nothing and waits for nobody", description="one process sends nothing and waits for nobody")
     def __init__(self, store=None, rank=0, size=1, *, backend="gloo", name="0", description="undefined"):
         self.group_name, self.group_desc, self._backend, self._store = name, description, Backend(backend), store or HashStore()
         self._rank, self._size = rank, size
@@ -214,6 +219,8 @@ def _check_backend(backend):
             raise ValueError(f"init_process_group: backend {name!r} is not available: {why}")
 
 
+@harmless(timeout=_WHY_HARMLESS, group_name=_WHY_HARMLESS, pg_options=_WHY_HARMLESS, device_id=_WHY_HARMLESS, _ranks=_WHY_HARMLESS,
+          enable_reconfigure=_WHY_HARMLESS)
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, group_name="", pg_options=None,
                        device_id=None, _ranks=None, enable_reconfigure=False):
     """Makes the group of all processes, of which there is one: what RANK and WORLD_SIZE of the environment say, or the arguments.
@@ -250,6 +257,8 @@ def destroy_process_group(group=None):
         raise ValueError("Invalid process group specified")
 
 
+@harmless(timeout=_WHY_HARMLESS, pg_options=_WHY_HARMLESS, use_local_synchronization=_WHY_HARMLESS, device_id=_WHY_HARMLESS,
+          sort_ranks=_WHY_HARMLESS)
 def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False, group_desc=None, device_id=None,
               sort_ranks=True):
     """Another group, of some of the processes."""

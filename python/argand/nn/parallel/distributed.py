@@ -1,8 +1,11 @@
 """DistributedDataParallel in a group of one process: the module itself, under the names that programs use for it."""
 import contextlib
 
+from ..._ignored import harmless
 from ... import _C
 from ..modules.module import Module
+
+_WHY_HARMLESS = "one process sends nothing"
 
 
 class DistributedDataParallel(Module):
@@ -12,6 +15,10 @@ class DistributedDataParallel(Module):
     static_graph, find_unused_parameters, ...) means nothing in one process; what would change results is refused.
     """
 
+    @harmless(init_sync=_WHY_HARMLESS, bucket_cap_mb=_WHY_HARMLESS, find_unused_parameters=_WHY_HARMLESS,
+              check_reduction=_WHY_HARMLESS, gradient_as_bucket_view=_WHY_HARMLESS, static_graph=_WHY_HARMLESS,
+              skip_all_reduce_unused_params=_WHY_HARMLESS, bucket_cap_mb_list=_WHY_HARMLESS, batched_grad_copy=_WHY_HARMLESS,
+              forward_sync_buffers=_WHY_HARMLESS, lazy_bucket_allocation=_WHY_HARMLESS)
     def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None, init_sync=True, process_group=None,
                  bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False,
                  static_graph=False, delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None,
@@ -53,6 +60,7 @@ class DistributedDataParallel(Module):
         finally:
             self.require_backward_grad_sync = before
 
+    @harmless(divide_by_initial_world_size=_WHY_HARMLESS, enable=_WHY_HARMLESS, throw_on_early_termination=_WHY_HARMLESS)
     def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
         """A scope for processes with different numbers of batches: one process has nobody to wait for."""
         return contextlib.nullcontext()

@@ -9,6 +9,7 @@ from tensorboard.compat.proto.step_stats_pb2 import DeviceStepStats, StepStats
 from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
 from tensorboard.compat.proto.versions_pb2 import VersionDef
 
+from ..._ignored import harmless
 from ... import _C
 from ...autograd.grad_mode import no_grad
 from ...nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
@@ -84,15 +85,18 @@ class _Recorder(TorchFunctionMode):
                 self._is(other, node)
         return result
 
+    @harmless(_="modules are told by themselves")
     def enter(self, module, _):
         """A module begins to run."""
         self._scopes.append(self._labels.get(id(module), type(module).__name__))
 
+    @harmless(_="modules are told by themselves")
     def leave(self, *_):
         """It has run."""
         self._scopes.pop()
 
 
+@harmless(use_strict_trace="results may be lists and dicts anyway")
 def graph(model, args, verbose=False, use_strict_trace=True):
     """(GraphDef, RunMetadata) of model(*args), which runs once, in evaluation mode.
 
