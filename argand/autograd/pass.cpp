@@ -6,6 +6,7 @@
 
 #include "argand/autograd/anomaly_mode.h"
 #include "argand/exec/cuda.h"
+#include "argand/exec/node_hooks.h"
 #include "argand/exec/profiler.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -121,7 +122,7 @@ Pass::State* Pass::Order::next() {
 // ---- one node
 
 void Pass::run_hooks(Node* node, Grads& grads) {
-  const std::vector<Node::Hook> hooks(node->hooks().begin(), node->hooks().end());  // a hook may add and remove hooks
+  const std::vector<Node::Hook> hooks = hooks_of(*node);  // a hook may add and remove hooks
   for (const Node::Hook& h : hooks) {
     Tensor& g = grads[h.input_nr];
     if (!g.defined()) continue;

@@ -1,12 +1,14 @@
 #include "argand/exec/graph.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cctype>
 #include <new>
 #include <unordered_map>
 
 #include "argand/exec/invoke.h"
+#include "argand/exec/node_hooks.h"
 #include "argand/exec/node_names.h"
 #include "argand/exec/not_implemented.h"
 
@@ -103,12 +105,27 @@ Tensor Node::with_history(const Tensor& result, uint32_t nr) {
   return t;
 }
 
+namespace {
+// Hooks come and go seldom, so a few locks serve all nodes.  Not the node's own, which is held while its gradient runs.
+std::mutex& hooks_lock(const Node* node) {
+  static auto& locks = *new std::array<std::mutex, 64>;
+  return locks[reinterpret_cast<uintptr_t>(node) / 64 % locks.size()];
+}
+}  // namespace
+
+std::vector<Node::Hook> hooks_of(const Node& node) {
+  const std::lock_guard lock(hooks_lock(&node));
+  return node.hooks();
+}
+
 void Node::add_hook(Hook hook) {
+  const std::lock_guard lock(hooks_lock(this));
   const auto at = std::find_if(hooks_.begin(), hooks_.end(), [](const Hook& h) { return h.retains; });
   hooks_.insert(hook.retains ? hooks_.end() : at, std::move(hook));
 }
 
 std::optional<Node::Hook> Node::take_hook(unsigned handle) {
+  const std::lock_guard lock(hooks_lock(this));
   const auto at = std::find_if(hooks_.begin(), hooks_.end(), [handle](const Hook& h) { return h.handle == handle; });
   if (at == hooks_.end()) return std::nullopt;
   std::optional<Hook> hook(std::move(*at));

@@ -5,11 +5,12 @@
 
 namespace argand::ops {
 
-// Writes what `compute` returns into `self`, which has its sizes and a dtype that it can be cast to; returns `self`.
+// Writes what `compute(self)` returns into `self`, which has its sizes and a dtype that it can be cast to; returns
+// `self`. What is recorded reads a copy: it must find what was there before.
 template <class F>
 Tensor write_into(const char* op, const Tensor& self, F compute) {
   const exec::AutocastScope plain;  // what is written has self's dtype
-  const Tensor result = compute();
+  const Tensor result = compute(GradMode::is_enabled() && self.requires_grad() ? self.clone() : self);
   ARGAND_CHECK(ShapeError, result.sizes() == self.sizes(), op, ": expected self of shape ", result.sizes(), ", got ",
                self.sizes());
   ARGAND_CHECK(DtypeError, can_cast(result.dtype(), self.dtype()), op, ": result type ", result.dtype(),

@@ -88,8 +88,7 @@ _TABLE = {
     "_dynamo.backends.registry": [(_COMPILER, "lookup_backend")],
     "_dynamo.backends.common": [(_COMPILER, "aot_autograd AotAutograd device_from_inputs")],
     "_dynamo.compiled_autograd": [(_COMPILER, "AutogradCompilerInstance _enable")],
-    "_dynamo.exc": [(_COMPILER, "BackendCompilerFailed InternalTorchDynamoError RecompileError TorchDynamoException TorchRuntimeError "
-                                "Unsupported UserError UserErrorType")],
+    "_dynamo.exc": [(_COMPILER, "InternalTorchDynamoError RecompileError TorchRuntimeError UserError UserErrorType")],
     "_dynamo.external_utils": [(_COMPILER, "FakeBackwardCFunction wrap_inline")],
     "_dynamo.guards": [(_COMPILER, "GuardBuilder CheckFunctionManager")],
     "_dynamo.utils": [(_COMPILER, "to_fake_tensor CompileProfiler")],

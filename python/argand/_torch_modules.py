@@ -12,6 +12,8 @@ _HOMES = {
     "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
     "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx", "autograd.graph": "Node"},
     "_C.cuda": "cuda",
+    "_compile": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
+                 "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
     "_compiler_names": "compiler",
     "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
                        "result_type typename where _assert _check _check_index _check_is_size _check_tensor_all _check_type _check_value",

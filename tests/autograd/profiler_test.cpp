@@ -26,7 +26,7 @@ using Names = std::vector<std::string>;
 int64_t index_of(const Recorded& r, std::string_view name) {
   for (size_t i = 0; i < r.events.size(); ++i)
     if (r.events[i].name == name) return static_cast<int64_t>(i);
-  throw ValueError("no event " + name);
+  throw ValueError("no event " + std::string(name));
 }
 const RecordedEvent& event_of(const Recorded& r, std::string_view name) {
   return r.events[static_cast<size_t>(index_of(r, name))];

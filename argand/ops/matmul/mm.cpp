@@ -188,7 +188,7 @@ struct AddmvInplace : Composite<AddmvInplaceArgs> {
   static constexpr auto doc = "addmv, into self.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
-    return write_into("addmv_", a.self, [&] { return a.self.addmv(a.mat, a.vec, a.beta, a.alpha); });
+    return write_into("addmv_", a.self, [&](const Tensor& self) { return self.addmv(a.mat, a.vec, a.beta, a.alpha); });
   }
   static void samples(S& s) {
     s.add({s->real({3}), s->real({3, 4}), s->real({4}), 2, 3});
@@ -270,7 +270,7 @@ struct AddrInplace : Composite<AddrInplaceArgs> {
   static constexpr auto doc = "addr, into self.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
-    return write_into("addr_", a.self, [&] { return a.self.addr(a.vec1, a.vec2, a.beta, a.alpha); });
+    return write_into("addr_", a.self, [&](const Tensor& self) { return self.addr(a.vec1, a.vec2, a.beta, a.alpha); });
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3});

@@ -114,7 +114,7 @@ struct FloatPowerInplace : Composite<FloatPowerInplaceArgs> {
   static constexpr DtypeSet dtypes = dtype_bit(kDouble) | dtype_bit(kComplexDouble);
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
-    return write_into("float_power_", a.self, [&] { return float_power(a.self, a.exponent); });
+    return write_into("float_power_", a.self, [&](const Tensor& self) { return float_power(self, a.exponent); });
   }
   static void samples(S& s) { s.add({s->positive({2, 3}), s->positive({3})}); }
 };

@@ -275,7 +275,7 @@ struct MvlgammaInplace : Composite<MvlgammaInplaceArgs> {
   static constexpr auto doc = "mvlgamma, into self.";
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
-    return write_into("mvlgamma_", a.self, [&] { return a.self.mvlgamma(a.p); });
+    return write_into("mvlgamma_", a.self, [&](const Tensor& self) { return self.mvlgamma(a.p); });
   }
   static void samples(S& s) { s.add({s->real({2, 3}, 1.5, 4), 3}); }
 };

@@ -2,6 +2,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -29,7 +30,17 @@
 namespace argand {
 namespace {
 
-constexpr size_t kMaxBytes = size_t{1} << 47;  // more than an address space; keeps the arithmetic below from wrapping
+// Keeps the arithmetic below from wrapping.  Some systems promise any amount of memory, and end who uses it; a virtual
+// machine may get more while it runs, so the limit is a multiple of what there is now.
+size_t most_bytes() {
+  static const size_t most = [] {
+    struct sysinfo info {};
+    constexpr size_t kAddressSpace = size_t{1} << 47, kTimes = 16;
+    if (sysinfo(&info) != 0) return kAddressSpace;
+    return std::min(kAddressSpace, (size_t{info.totalram} + info.totalswap) * info.mem_unit * kTimes);
+  }();
+  return most;
+}
 constexpr size_t kSmallBytes = size_t{64} << 10;  // up to here a thread keeps its own blocks
 constexpr size_t kHugePage = size_t{2} << 20;     // from here blocks are mapped, in huge pages where there are any
 constexpr size_t kThreadClassBytes = size_t{128} << 10;  // what a thread keeps of one size
@@ -231,7 +242,9 @@ void* reuse(const SizeClass& size) {
 
 void* allocate_aligned(size_t bytes) {
   if (bytes == 0) return nullptr;
-  ARGAND_CHECK(OutOfMemoryError, bytes <= kMaxBytes, "out of memory: no machine has ", bytes, " bytes");
+  constexpr size_t kAnyMachineHas = size_t{1} << 28;
+  ARGAND_CHECK(OutOfMemoryError, bytes <= kAnyMachineHas || bytes <= most_bytes(),
+               "out of memory: this machine has no ", bytes, " bytes");
   const SizeClass size(bytes);
   void* block = reuse(size);
   return block != nullptr ? block : allocate_fresh(bytes, size.bytes);
