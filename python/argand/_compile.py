@@ -7,7 +7,6 @@ import inspect
 import warnings
 
 from . import _C
-from ._ignored import harmless
 from .nn.modules.module import Module
 
 # Backends that change nothing: what they would be given runs as it is.
@@ -271,7 +270,6 @@ def _check(mode, options, dynamic_shapes):
         raise NotImplementedError("torch.compile: dynamic_shapes is not supported: shapes of a graph are not constrained")
 
 
-@harmless(name="a label for logs of a compiler", isolate_recompiles="each call of compile() remembers its own graphs")
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False,
             recompile_limit=None, isolate_recompiles=False, dynamic_shapes=None):
     """A module that runs `model` and has its parameters as _orig_mod.NAME, or, of a function, the function; without model, a decorator.
@@ -319,7 +317,6 @@ def compile_module(module, *args, **kwargs):
 
 # ---- marks
 
-@harmless(recursive="a call ends the graph, so that nothing within it can be a part of one")
 def disable(fn=None, recursive=True, *, reason=None):
     """Marks a function as none of a graph: a call within one ends it."""
     if fn is None:

@@ -21,7 +21,7 @@ class set_stance(contextlib.ContextDecorator):
     """When backends of the program's own are called, from now on or in a scope: not at all with "force_eager", for a first kind of
     arguments only with "eager_on_recompile", which "fail_on_recompile" makes an error of."""
 
-    @harmless(stance=_NOT_COMPILED, skip_guard_eval_unsafe=_NOT_COMPILED, force_backend=_NOT_COMPILED)
+    @harmless(skip_guard_eval_unsafe=_NOT_COMPILED, force_backend=_NOT_COMPILED)
     def __init__(self, stance="default", *, skip_guard_eval_unsafe=False, force_backend=None):
         if stance not in ("default", "eager_then_compile", "aot_eager_then_compile", "force_eager", "eager_on_recompile",
                           "fail_on_recompile"):

@@ -18,12 +18,7 @@ SWITCHES = tuple(PACKAGE + module for module in ("backends/", "nn/attention/", "
 PROTOCOLS = {"__exit__", "__get__", "__set_name__", "__deepcopy__", "__reduce_ex__", "__torch_function__", "__torch_dispatch__",
              "__array_wrap__", "find_spec", "create_module", "exec_module"}
 # Functions whose findings are known and not mended yet, by path: what is missing.  An entry that is not needed is a finding.
-OWED = {
-    "_compiler_names.py: set_default_backend()": "compile() calls no backend",
-    "autograd/gradcheck.py: gradcheck()": "the checks that its options ask for",
-    "autograd/gradcheck.py: gradgradcheck()": "the checks that its options ask for",
-    "nn/modules/module.py: Module.compile()": "compile() calls no backend",
-}
+OWED = {}
 
 
 class Look(ast.NodeVisitor):
