@@ -1,5 +1,6 @@
 // In-place forms of ops that are composed of others.
 #pragma once
+#include "argand/core/grad_mode.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/ops/functions.h"
 
