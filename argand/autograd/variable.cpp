@@ -158,7 +158,7 @@ namespace {
 
 // The sizes become `size`, contiguous; what the storage holds stays, on every device, where it has to grow.
 void resize_keeping(const Tensor& t, IntArrayRef size) {
-  const StoragePtr storage = t.storage();
+  const StoragePtr& storage = t.storage();
   const auto needed = static_cast<size_t>((t.storage_offset() + numel_of(size)) * t.itemsize());
   Tensor before;
   if (needed > storage->nbytes() && (storage->pending() || storage->allocated())) {
