@@ -120,9 +120,11 @@ void StorageImpl::take_back() {
 
 void StorageImpl::expose() {
   if (device_.is_cpu()) return exposed_.store(true, std::memory_order_relaxed);
-  if (exposed_.exchange(true, std::memory_order_relaxed) || nbytes_ == 0) return;
+  if (exposed()) return;
+  void* bytes = data();  // what this throws leaves the storage as it was
+  if (exposed_.exchange(true, std::memory_order_relaxed) || !bytes) return;
   const ExposureHooks* hooks = exposure_hooks.load();
-  if (hooks) hooks->begin(device_, data(), nbytes_);
+  if (hooks) hooks->begin(device_, bytes, nbytes_);
 }
 
 void StorageImpl::note_use() {
@@ -149,7 +151,8 @@ void StorageImpl::resize(size_t nbytes) {
   if (fresh) note_memory(device_, nbytes, 1);
   recover();
   if (void* data = data_.exchange(fresh, std::memory_order_acq_rel)) {
-    if (exposed() && !device_.is_cpu())
+    // Nobody outside has the address of the new bytes.
+    if (exposed_.exchange(false, std::memory_order_relaxed) && !device_.is_cpu())
       if (const ExposureHooks* hooks = exposure_hooks.load()) hooks->end(device_, data, nbytes_);
     allocator_->deallocate(data, nbytes_);
     note_memory(device_, nbytes_, -1);
