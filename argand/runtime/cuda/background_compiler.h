@@ -2,10 +2,9 @@
 // A group of pointwise ops that was never compiled on this machine takes some 0.1 s.  Meanwhile its ops run one by one,
 // with the same results, if each of them is ready; one thread compiles the group, which is used from then on.  The
 // thread makes no call of CUDA but NVRTC's, so it needs no context, and the first to use the code loads it.
-//   At the end of the process the kernel in work is waited for, and the others are not compiled: NVRTC must not lose
-//   its
-// globals while it runs (Note [The end of a process]).  In a child made by fork() there is no such thread, and nothing
-// of CUDA either (Note [fork() waits for NVRTC]).
+//   At the end of the process the kernel in work is waited for, and the others are not compiled, because NVRTC must not
+// lose its globals while it runs (Note [The end of a process]).  In a child made by fork() there is no such thread, and
+// nothing of CUDA either (Note [fork() waits for NVRTC]).
 #pragma once
 #include <optional>
 #include <string>

@@ -199,11 +199,12 @@ class Tapes {
  private:
   // Whoever has an address may launch kernels of its own at any time: Note [Launch tape].
   Tapes() {
-    static constexpr ExposureHooks hooks{[](const Device& device, const void* data, size_t nbytes) {
-                                           expose_memory(data, nbytes);
-                                           issue_tapes_quietly(device.index(), FlushCause::kForeign);
-                                         },
-                                         [](const Device&, const void* data, size_t) { unexpose_memory(data); }};
+    static constexpr ExposureHooks hooks{
+        [](const Device& device, const void* data, size_t nbytes) {
+          expose_memory(data, nbytes);
+          issue_tapes_quietly(device.index(), FlushCause::kForeign);
+        },
+        [](const Device&, const void* data, size_t nbytes) { unexpose_memory(data, nbytes); }};
     StorageImpl::exposure_hooks.store(&hooks);
   }
   std::mutex mutex_;

@@ -23,16 +23,21 @@ bool any_word(const char* words, size_t nbytes, F f) {
   return false;
 }
 
+// Ranges may be the same or overlap: several tensors can show one block of another library.
 class ExposedMemory {
  public:
   void add(uintptr_t from, size_t nbytes) {
     const std::lock_guard lock(mutex_);
-    ends_[from] = from + nbytes;
+    ends_.emplace(from, from + nbytes);
+    longest_ = std::max(longest_, nbytes);
     bound();
   }
-  void remove(uintptr_t from) {
+  void remove(uintptr_t from, size_t nbytes) {
     const std::lock_guard lock(mutex_);
-    ends_.erase(from);
+    const auto [first, last] = ends_.equal_range(from);
+    const auto found = std::find_if(first, last, [&](const auto& range) { return range.second == from + nbytes; });
+    if (found != last) ends_.erase(found);
+    if (ends_.empty()) longest_ = 0;
     bound();
   }
   bool touched_by(const char* words, size_t nbytes) {
@@ -44,17 +49,24 @@ class ExposedMemory {
  private:
   bool holds(uintptr_t address) {
     const std::lock_guard lock(mutex_);
-    const auto after = ends_.upper_bound(address);
-    return after != ends_.begin() && address < std::prev(after)->second;
+    for (auto range = ends_.upper_bound(address); range != ends_.begin();) {
+      --range;
+      if (address < range->second) return true;
+      if (address - range->first >= longest_) return false;  // ranges that begin earlier end earlier than the address
+    }
+    return false;
   }
   // What is exposed lies in [first_, last_).
   void bound() {
-    last_.store(ends_.empty() ? 0 : ends_.rbegin()->second, std::memory_order_release);
+    uintptr_t last = 0;
+    for (const auto& [from, end] : ends_) last = std::max(last, end);
+    last_.store(last, std::memory_order_release);
     first_.store(ends_.empty() ? 0 : ends_.begin()->first, std::memory_order_release);
   }
 
   std::mutex mutex_;
-  std::map<uintptr_t, uintptr_t> ends_;
+  std::multimap<uintptr_t, uintptr_t> ends_;
+  size_t longest_ = 0;  // of all ranges since there were none
   std::atomic<uintptr_t> first_{0}, last_{0};
 };
 
@@ -111,7 +123,7 @@ ExposedMemory& exposed() {
 }  // namespace
 
 void expose_memory(const void* data, size_t nbytes) { exposed().add(reinterpret_cast<uintptr_t>(data), nbytes); }
-void unexpose_memory(const void* data) { exposed().remove(reinterpret_cast<uintptr_t>(data)); }
+void unexpose_memory(const void* data, size_t nbytes) { exposed().remove(reinterpret_cast<uintptr_t>(data), nbytes); }
 bool touches_exposed_memory(const char* words, size_t nbytes) { return exposed().touched_by(words, nbytes); }
 
 void lose_memory(const char* words, size_t nbytes, const std::exception_ptr& why) {

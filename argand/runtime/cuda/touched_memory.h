@@ -10,7 +10,7 @@ namespace argand::cuda {
 // ---- addresses that have left the library
 
 void expose_memory(const void* data, size_t nbytes);
-void unexpose_memory(const void* data);
+void unexpose_memory(const void* data, size_t nbytes);  // as it was exposed
 // Whether any of these words is an address in such memory; next to nothing where there is none.
 bool touches_exposed_memory(const char* words, size_t nbytes);
 

@@ -25,11 +25,25 @@ TEST(TouchedMemory, AddressesInExposedMemoryAreFound) {
   EXPECT_TRUE((Arguments{{7, 0x10000, 9}}.touches()));
   EXPECT_TRUE((Arguments{{7, 8, 0x300ff}}.touches()));
   EXPECT_FALSE((Arguments{{0x10100, 0x20000, 0xffff}}.touches())) << "beside it";
-  unexpose_memory(at(0x10000));
+  unexpose_memory(at(0x10000), 0x100);
   EXPECT_FALSE((Arguments{{7, 0x10000, 9}}.touches()));
   EXPECT_TRUE((Arguments{{0x30000, 8, 9}}.touches()));
-  unexpose_memory(at(0x30000));
+  unexpose_memory(at(0x30000), 0x100);
   EXPECT_FALSE((Arguments{{0x30000, 0x10000, 9}}.touches()));
+}
+
+TEST(TouchedMemory, RangesMayBeTheSameOrOverlap) {
+  expose_memory(at(0x10000), 0x1000);
+  expose_memory(at(0x10000), 0x1000);
+  expose_memory(at(0x10400), 0x100);
+  EXPECT_TRUE((Arguments{{0x10800, 0, 0}}.touches())) << "behind the inner one, in the outer one";
+  unexpose_memory(at(0x10000), 0x1000);
+  EXPECT_TRUE((Arguments{{0x10800, 0, 0}}.touches())) << "one of two that are the same is left";
+  unexpose_memory(at(0x10000), 0x1000);
+  EXPECT_FALSE((Arguments{{0x10800, 0, 0}}.touches()));
+  EXPECT_TRUE((Arguments{{0x10480, 0, 0}}.touches()));
+  unexpose_memory(at(0x10400), 0x100);
+  EXPECT_FALSE((Arguments{{0x10480, 0, 0}}.touches()));
 }
 
 // Host memory that says it is a GPU's.
