@@ -2,7 +2,6 @@
 #include "argand/kernels/detection.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/vision/args.h"
-#include "argand/ops/vision/autocast.h"
 #include "argand/ops/vision/functions.h"
 #include "argand/ops/vision/roi_call.h"
 
@@ -32,6 +31,17 @@ Tensor channel_mapping(const Tensor& result) {
   return numbers.view(result.sizes().slice(1)).expand(result.sizes()).contiguous();
 }
 
+// torchvision's ops in which each bin has channels of its own.
+template <class Args>
+std::tuple<Tensor, Tensor> by_position(const char* op, const Args& a, RoiWindow window, int64_t sampling_ratio,
+                                       bool aligned) {
+  const RoiArguments given(op, a.input, a.rois, a.pooled_height, a.pooled_width, false);
+  check_channels(op, given.input.sizes()[1], a.pooled_height, a.pooled_width);
+  const Tensor out = _roi_average(given.input, given.rois, static_cast<int64_t>(window), a.spatial_scale,
+                                  a.pooled_height, a.pooled_width, sampling_ratio, aligned, true);
+  return {given.region.result(out), given.region.result(channel_mapping(out))};
+}
+
 }  // namespace
 
 struct RoiAverage : Kernel<RoiAverageArgs> {
@@ -53,28 +63,18 @@ struct RoiAverage : Kernel<RoiAverageArgs> {
     return {{s.rois, s.bins() == 0 ? s.channels : s.out_channels(), s.out[0], s.out[1]}, a.input.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor images = roi_images(Args::kName, a.rois, a.input.sizes()[0]);
+    const RoiTensors t(Args::kName, a.input, a.rois, out, options_of(a), a.input.sizes());
     if (out.numel() == 0) return;
-    const ScalarType type = out.is_cpu() ? op_math_type(out.dtype()) : out.dtype();
-    const Tensor input = exec::dense(a.input, type), rois = exec::dense(a.rois, type);
-    const StagedResult staged(out, true, type);
-    blocks::roi_average.on(out.device())({type, roi_shape(options_of(a), a.input.sizes(), a.rois.sizes()[0]),
-                                          rois.impl().data(), static_cast<const int64_t*>(images.impl().data())},
-                                         input.impl().data(), staged.data());
+    const StagedResult staged(out, true, t.type);
+    blocks::roi_average.on(out.device())(t.call(), t.from(), staged.data());
     staged.finish();
   }
   static Tensor grad_input(const Ctx& c, const Tensor& g) {
     return _roi_average_backward(g, c.rois, c.sizes(kInput), c.window == 2 ? 1 : c.window, c.spatial_scale,
                                  c.pooled_height, c.pooled_width, c.sampling_ratio, c.aligned, c.by_position);
   }
-  // Regions inside, outside, without an area, turned around, and smaller than a pixel.
-  static Tensor regions(S& s, int64_t images) {
-    const Tensor corners = s->integer({7, 4}, -24, 80).to(kDouble) / 8;
-    const Tensor of = s->integer({7, 1}, 0, images).to(kDouble);
-    corners.select(0, 0).fill_(3.25);
-    return cat({of, corners}, 1);
-  }
   static void samples(S& s) {
+    const auto regions = [](S& to, int64_t images) { return sample_regions(to.operator->(), 7, images); };
     s.add({s->real({2, 3, 5, 6}), regions(s, 2), 0, 1.0, 2, 3, -1, false, false});
     s.add({s->real({2, 3, 5, 6}), regions(s, 2), 0, 0.5, 3, 2, -1, true, false});
     s.add({s->real({1, 2, 5, 6}), regions(s, 1), 0, 0.5, 2, 2, 3, true, false});
@@ -120,16 +120,11 @@ struct RoiAverageBackward : Kernel<RoiAverageBackwardArgs> {
     return {a.input_size, a.grad_output.dtype()};
   }
   static void run(const Args& a, Tensor& out) {
-    const Tensor images = roi_images(Args::kName, a.rois, a.input_size[0]);
+    const RoiTensors t(Args::kName, a.grad_output, a.rois, out, options_of(a), a.input_size);
     if (out.numel() == 0) return;
     if (a.grad_output.numel() == 0) return exec::copy_elements(out, exec::wrapped_number(0));
-    const ScalarType type = out.is_cpu() ? op_math_type(out.dtype()) : out.dtype();
-    const Tensor grad = exec::dense(a.grad_output, type), rois = exec::dense(a.rois, type);
-    const StagedResult staged(out, true, type);
-    blocks::roi_average_backward.on(out.device())(
-        {type, roi_shape(options_of(a), a.input_size, a.rois.sizes()[0]), rois.impl().data(),
-         static_cast<const int64_t*>(images.impl().data())},
-        grad.impl().data(), staged.data());
+    const StagedResult staged(out, true, t.type);
+    blocks::roi_average_backward.on(out.device())(t.call(), t.from(), staged.data());
     staged.finish();
   }
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
@@ -137,9 +132,7 @@ struct RoiAverageBackward : Kernel<RoiAverageBackwardArgs> {
                         c.aligned, c.by_position);
   }
   static void samples(S& s) {
-    const auto regions = [&] {
-      return cat({s->integer({5, 1}, 0, 2).to(kDouble), s->integer({5, 4}, -16, 64).to(kDouble) / 8}, 1);
-    };
+    const auto regions = [&] { return sample_regions(s.operator->(), 5, 2); };
     s.add({s->real({5, 3, 2, 3}), regions(), {2, 3, 5, 6}, 0, 1.0, 2, 3, -1, false, false});
     s.add({s->real({5, 5, 2, 2}), regions(), {2, 5, 5, 6}, 0, 0.5, 2, 2, 2, true, false});
     s.add({s->real({5, 2, 2, 2}), regions(), {2, 8, 5, 6}, 1, 1.0, 2, 2, 0, false, true});
@@ -161,11 +154,9 @@ struct TorchvisionRoiAlign : Composite<TorchvisionRoiAlignArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Tensor compose(const Args& a) {
-    const Float32Region region(a.input, true);
-    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
-    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
-    return region.result(_roi_average(input, rois, 0, a.spatial_scale, a.pooled_height, a.pooled_width,
-                                      a.sampling_ratio, a.aligned, false));
+    const RoiArguments given(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width, true);
+    return given.region.result(_roi_average(given.input, given.rois, 0, a.spatial_scale, a.pooled_height,
+                                            a.pooled_width, a.sampling_ratio, a.aligned, false));
   }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3, 5, 6}), s->real({3, 5}, 0, 2), 1.5, 2, 3, -1, false});
@@ -186,13 +177,7 @@ struct TorchvisionPsRoiAlign : Composite<TorchvisionPsRoiAlignArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
-    const Float32Region region(a.input, false);
-    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
-    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
-    check_channels(Args::kName, input.sizes()[1], a.pooled_height, a.pooled_width);
-    const Tensor out =
-        _roi_average(input, rois, 0, a.spatial_scale, a.pooled_height, a.pooled_width, a.sampling_ratio, true, true);
-    return {region.result(out), region.result(channel_mapping(out))};
+    return by_position(Args::kName, a, RoiWindow::kSamples, a.sampling_ratio, true);
   }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 8, 5, 6}), s->real({3, 5}, 0, 2), 1.5, 2, 2, -1});
@@ -212,14 +197,7 @@ struct TorchvisionPsRoiPool : Composite<TorchvisionPsRoiPoolArgs> {
       "image count in the gradient alone.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
-  static Result compose(const Args& a) {
-    const Float32Region region(a.input, false);
-    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
-    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
-    check_channels(Args::kName, input.sizes()[1], a.pooled_height, a.pooled_width);
-    const Tensor out = _roi_average(input, rois, 2, a.spatial_scale, a.pooled_height, a.pooled_width, 0, false, true);
-    return {region.result(out), region.result(channel_mapping(out))};
-  }
+  static Result compose(const Args& a) { return by_position(Args::kName, a, RoiWindow::kInnerPixels, 0, false); }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 8, 5, 6}), s->real({3, 5}, 0, 2), 1.5, 2, 2});
     s.fails({s->real({2, 3, 5, 6}), s->real({3, 5}, 0, 2), 1.0, 2, 2},

@@ -2,7 +2,9 @@
 
 #include <limits>
 
+#include "argand/ops/functions.h"
 #include "argand/ops/index/bounds.h"
+#include "argand/ops/operand.h"
 
 namespace argand::ops {
 
@@ -27,8 +29,19 @@ RoiShape roi_shape(const RoiOptions& o, IntArrayRef sizes, int64_t rois) {
   return {o.rule, o.by_position, rois, sizes[0], sizes[1], {sizes[2], sizes[3]}, {o.height, o.width}};
 }
 
-Tensor roi_images(const char* op, const Tensor& rois, int64_t batch) {
-  return checked_index(op, rois.detach().select(1, 0).to(kLong), batch, 0);
+RoiTensors::RoiTensors(const char* op, const Tensor& from, const Tensor& rois, const Tensor& out,
+                       const RoiOptions& options, IntArrayRef image_sizes)
+    : type(out.is_cpu() ? op_math_type(out.dtype()) : out.dtype()),
+      shape_(roi_shape(options, image_sizes, rois.sizes()[0])),
+      batch_(checked_index(op, rois.detach().select(1, 0).to(kLong), image_sizes[0], 0)),
+      from_(exec::dense(from, type)),
+      rois_(exec::dense(rois, type)) {}
+
+Tensor sample_regions(SampleSink* s, int64_t count, int64_t images) {
+  const Tensor corners = s->integer({count, 4}, -24, 80).to(kDouble) / 8;
+  const Tensor of = s->integer({count, 1}, 0, images).to(kDouble);
+  corners.select(0, 0).fill_(3.25);
+  return cat({of, corners}, 1);
 }
 
 }  // namespace argand::ops

@@ -2,6 +2,7 @@
 #pragma once
 #include "argand/kernels/roi.h"
 #include "argand/ops/define.h"
+#include "argand/ops/vision/autocast.h"
 
 namespace argand::ops {
 
@@ -17,7 +18,36 @@ void check_rois(const char* op, const Tensor& images, const Tensor& rois, int64_
 // Of images [batch, channels, height, width].
 RoiShape roi_shape(const RoiOptions& options, IntArrayRef image_sizes, int64_t rois);
 
-// The images that regions are of; IndexError naming `op` for one that is not in [0, batch).
-Tensor roi_images(const char* op, const Tensor& rois, int64_t batch);
+// The tensors of a call as kernels take them: contiguous, and in the type that they compute in.
+class RoiTensors {
+ public:
+  // `from`: the images, or a gradient of results, which goes to images of `image_sizes`; `out`: what is computed.
+  // IndexError naming `op` for a region of an image that is not in the batch.
+  RoiTensors(const char* op, const Tensor& from, const Tensor& rois, const Tensor& out, const RoiOptions& options,
+             IntArrayRef image_sizes);
+  RoiPooling call() const {
+    return {type, shape_, rois_.impl().data(), static_cast<const int64_t*>(batch_.impl().data())};
+  }
+  const void* from() const { return from_.impl().data(); }
+  const ScalarType type;
+
+ private:
+  RoiShape shape_;
+  Tensor batch_, from_, rois_;
+};
+
+// The arguments of an op under torchvision's name, checked and cast as autocast wants; regions get no gradient.
+struct RoiArguments {
+  RoiArguments(const char* op, const Tensor& images, const Tensor& regions, int64_t height, int64_t width,
+               bool autocast_on_cpu)
+      : region(images, autocast_on_cpu), input(region.argument(images)), rois(region.argument(regions.detach())) {
+    check_rois(op, input, rois, height, width);
+  }
+  const Float32Region region;
+  const Tensor input, rois;
+};
+
+// For samples: `count` regions of so many images, among them some outside, without an area and turned around.
+Tensor sample_regions(SampleSink* s, int64_t count, int64_t images);
 
 }  // namespace argand::ops

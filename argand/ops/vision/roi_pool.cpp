@@ -2,7 +2,6 @@
 #include "argand/kernels/detection.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/vision/args.h"
-#include "argand/ops/vision/autocast.h"
 #include "argand/ops/vision/functions.h"
 #include "argand/ops/vision/roi_call.h"
 
@@ -39,14 +38,10 @@ struct RoiMax : Kernel<RoiMaxArgs> {
     return {{sizes, a.input.dtype()}, {sizes, kInt}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
-    const Tensor images = roi_images(Args::kName, a.rois, a.input.sizes()[0]);
+    const RoiTensors t(Args::kName, a.input, a.rois, outs[0], options(a), a.input.sizes());
     if (outs[0].numel() == 0) return;
-    const ScalarType type = outs[0].is_cpu() ? op_math_type(outs[0].dtype()) : outs[0].dtype();
-    const Tensor input = exec::dense(a.input, type), rois = exec::dense(a.rois, type);
-    const StagedResult staged(outs[0], true, type), at(outs[1], true, kInt);
-    blocks::roi_max.on(outs[0].device())({type, roi_shape(options(a), a.input.sizes(), a.rois.sizes()[0]),
-                                          rois.impl().data(), static_cast<const int64_t*>(images.impl().data())},
-                                         input.impl().data(), staged.data(), static_cast<int32_t*>(at.data()));
+    const StagedResult staged(outs[0], true, t.type), at(outs[1], true, kInt);
+    blocks::roi_max.on(outs[0].device())(t.call(), t.from(), staged.data(), static_cast<int32_t*>(at.data()));
     staged.finish();
     at.finish();
   }
@@ -57,9 +52,7 @@ struct RoiMax : Kernel<RoiMaxArgs> {
     return zeros({numel_of(sizes)}, from.options()).index_add(0, number, from).view(sizes);
   }
   static void samples(S& s) {
-    const auto regions = [&](int64_t images) {
-      return cat({s->integer({7, 1}, 0, images).to(kDouble), s->integer({7, 4}, -24, 80).to(kDouble) / 8}, 1);
-    };
+    const auto regions = [&](int64_t images) { return sample_regions(s.operator->(), 7, images); };
     s.add({s->apart({2, 3, 5, 6}), regions(2), 1.0, 2, 3});
     s.add({s->apart({1, 2, 5, 6}), regions(1), 0.5, 3, 2});
     s.add({s->apart({1, 2, 5, 6}), s->real({0, 5}), 0.5, 3, 2});
@@ -81,11 +74,9 @@ struct TorchvisionRoiPool : Composite<TorchvisionRoiPoolArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static Result compose(const Args& a) {
-    const Float32Region region(a.input, false);
-    const Tensor input = region.argument(a.input), rois = region.argument(a.rois.detach());
-    check_rois(Args::kName, input, rois, a.pooled_height, a.pooled_width);
-    const auto [out, at] = _roi_max(input, rois, a.spatial_scale, a.pooled_height, a.pooled_width);
-    return {region.result(out), region.result(at)};
+    const RoiArguments given(Args::kName, a.input, a.rois, a.pooled_height, a.pooled_width, false);
+    const auto [out, at] = _roi_max(given.input, given.rois, a.spatial_scale, a.pooled_height, a.pooled_width);
+    return {given.region.result(out), given.region.result(at)};
   }
   static void samples(S& s) {
     s.add_without_gradient({s->apart({2, 3, 5, 6}), s->real({3, 5}, 0, 2), 1.5, 2, 3});
