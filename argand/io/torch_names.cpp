@@ -147,8 +147,18 @@ std::string utf8_of_latin1(const std::string& bytes) {
 }
 
 std::vector<Value> elements(const std::string& name, const Value& v) {
-  need(v.is_sequence(), name, " of a ", Value::kind_name(v.kind()));
   std::vector<Value> out;
+  if (v.kind() == Value::Kind::kRange) {  // its items are where it starts, stops, and its step
+    constexpr int64_t kMost = 1 << 16;    // three numbers of a file may not ask for more memory than this
+    const int64_t stop = v[1].to_int(), step = v[2].to_int();
+    for (int64_t i = v[0].to_int(); step > 0 ? i < stop : i > stop;) {
+      need(out.size() < kMost, name, " of a range of more than ", kMost, " numbers");
+      out.emplace_back(i);
+      if (__builtin_add_overflow(i, step, &i)) break;
+    }
+    return out;
+  }
+  need(v.is_sequence(), name, " of a ", Value::kind_name(v.kind()));
   for (size_t i = 0; i < v.size(); ++i) out.push_back(v[i]);
   return out;
 }

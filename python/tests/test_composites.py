@@ -317,3 +317,17 @@ def test_an_output_with_elements_that_is_resized_warns():
             warnings.simplefilter("error")
             call(torch.empty(0))
             call(out)
+
+
+def test_arguments_that_pytorch_takes():
+    """Values are PyTorch 2.15's, but for zeta(inf, 2), whose limit is 0 (NaN there)."""
+    assert torch.equal(torch.ones(2), torch.ones(2, dtype=torch.int16)) and not torch.equal(torch.ones(2), torch.zeros(2).long())
+    assert torch.any(torch.ones(2), keepdim=True).tolist() == [True] and torch.all(torch.zeros(2, 2), keepdim=True).tolist() == [[False]]
+    assert torch.where(torch.tensor([1, 0], dtype=torch.uint8), 1.0, 2.0).tolist() == [1, 2]
+    three = torch.tensor([3])
+    assert torch.bitwise_and(1, three).tolist() == [1] and torch.bitwise_xor(1, three).tolist() == [2]
+    assert torch.bitwise_left_shift(1, three).tolist() == [8] and torch.bitwise_right_shift(16, three).tolist() == [2]
+    inf = torch.tensor(float("inf"))
+    assert torch.special.zeta(inf, torch.tensor([1e-5, 0.5, 1, 2, -1.5])).tolist() == [float("inf"), float("inf"), 1, 0, float("inf")]
+    assert torch.special.hermite_polynomial_h(torch.tensor(1.5), torch.tensor(2**31)).isnan()
+    assert torch.special.hermite_polynomial_he(torch.tensor([1.5]), torch.tensor([2])).tolist() == [1.25]

@@ -79,6 +79,7 @@ ARGAND_HD inline double zeta(double s, double q) {
   if (q <= 0 && s != floor(s)) return detail::kNaN<double>;  // of negative numbers
   double sum = 0;
   for (; q < 12; ++q) sum += pow(q, -s);
+  if (s == detail::kInfinity<double>) return sum;  // the limit: what is left is 0, and the series has 0 times infinity
   // q^(1-s) / (s-1) + 1/2 q^-s + sum of B_2k / (2k)! s (s+1) ... (s+2k-2) q^(-s-2k+1), k = 1 to 8
   constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
                                    5.0 / 66, -691.0 / 2730, 7.0 / 6,  -3617.0 / 510};

@@ -59,7 +59,7 @@ struct LogicalNot : Pointwise<LogicalNotArgs> {
 ARGAND_OP(LogicalNot)
 
 struct BitwiseAnd : Pointwise<BitwiseAndArgs> {
-  static constexpr auto schema = "bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto schema = "bitwise_and(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "self & other, broadcast, on integers and bool.";
   static constexpr auto compute = kIntBody | kBoolType;
   static constexpr bool differentiable = false;
@@ -67,13 +67,14 @@ struct BitwiseAnd : Pointwise<BitwiseAndArgs> {
   static void samples(S& s) {
     s.add({s->integer({2, 3}, -9, 9), s->integer({3}, -9, 9)});
     s.add({s->boolean({2, 3}), s->boolean({2, 3})});
+    s.add({exec::wrapped_number(1), s->integer({3}, -9, 9)});
     s.fails({s->real({2}), s->real({2})}, "bitwise_and: not implemented for dtype float64");
   }
 };
 ARGAND_OP(BitwiseAnd)
 
 struct BitwiseOr : Pointwise<BitwiseOrArgs> {
-  static constexpr auto schema = "bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto schema = "bitwise_or(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "self | other, broadcast, on integers and bool.";
   static constexpr auto compute = kIntBody | kBoolType;
   static constexpr bool differentiable = false;
@@ -87,7 +88,7 @@ struct BitwiseOr : Pointwise<BitwiseOrArgs> {
 ARGAND_OP(BitwiseOr)
 
 struct BitwiseXor : Pointwise<BitwiseXorArgs> {
-  static constexpr auto schema = "bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto schema = "bitwise_xor(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc = "self ^ other, broadcast, on integers and bool.";
   static constexpr auto compute = kIntBody | kBoolType;
   static constexpr bool differentiable = false;
@@ -115,7 +116,7 @@ struct BitwiseNot : Pointwise<BitwiseNotArgs> {
 ARGAND_OP(BitwiseNot)
 
 struct BitwiseLeftShift : Pointwise<BitwiseLeftShiftArgs> {
-  static constexpr auto schema = "bitwise_left_shift(Tensor self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto schema = "bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc =
       "self * 2^other on integers, what overflows dropped; 0 for a shift that is negative or too wide.";
   static constexpr auto compute = kIntBody;
@@ -130,7 +131,7 @@ struct BitwiseLeftShift : Pointwise<BitwiseLeftShiftArgs> {
 ARGAND_OP(BitwiseLeftShift)
 
 struct BitwiseRightShift : Pointwise<BitwiseRightShiftArgs> {
-  static constexpr auto schema = "bitwise_right_shift(Tensor self, Tensor|Scalar other) -> Tensor";
+  static constexpr auto schema = "bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor";
   static constexpr auto doc =
       "self / 2^other on integers, rounded down; a shift that is negative or too wide leaves the sign: 0 or -1.";
   static constexpr auto compute = kIntBody;

@@ -1,5 +1,6 @@
 // Orthogonal polynomials by their recurrences.  They are written in ops, so that they have gradients in x.
 #include <algorithm>
+#include <limits>
 
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
@@ -8,11 +9,11 @@ namespace argand::ops {
 
 namespace {
 
-// p_n elementwise, from p_0 = 1, p_1 and p_(k+1) = step(k, p_k, p_(k-1)); 0 for n < 0.
+// p_n elementwise, from p_0 = 1, p_1 and p_(k+1) = step(k, p_k, p_(k-1)); 0 for n < 0, NaN for n > limit.
 template <class Step>
-Tensor polynomial(const Tensor& n, const Tensor& p1, Step step) {
+Tensor polynomial(const Tensor& n, const Tensor& p1, Step step, int64_t limit = std::numeric_limits<int64_t>::max()) {
   const Tensor degree = n.detach().to(kLong);
-  const int64_t most = degree.numel() == 0 ? -1 : degree.max().item<int64_t>();
+  const int64_t largest = degree.numel() == 0 ? -1 : degree.max().item<int64_t>(), most = std::min(largest, limit);
   Tensor before = ones_like(p1), last = p1;
   const bool wider = is_floating_point(n.dtype()) && n.dim() > 0;
   const ScalarType type = wider ? promote_types(p1.dtype(), n.dtype()) : p1.dtype();
@@ -23,8 +24,11 @@ Tensor polynomial(const Tensor& n, const Tensor& p1, Step step) {
     last = next;
     out = where(degree == k + 1, last, out);
   }
-  return out;
+  return largest > limit ? out.masked_fill(degree > limit, std::numeric_limits<double>::quiet_NaN()) : out;
 }
+
+// Hermite polynomials of a higher degree are no numbers in PyTorch: the results would leave the range of the dtype.
+int64_t hermite_limit(const Tensor& x) { return x.dtype() == kDouble ? 512 : 128; }
 
 Tensor floating(const Tensor& x) { return is_integral(x.dtype(), true) ? x.to(get_default_dtype()) : x; }
 
@@ -138,9 +142,10 @@ struct SpecialHermitePolynomialH : Composite<SpecialHermitePolynomialHArgs> {
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const Tensor x = floating(a.x);
-    return polynomial(a.n, x * 2, [&](double k, const Tensor& last, const Tensor& before) {
+    const auto step = [&](double k, const Tensor& last, const Tensor& before) {
       return x * 2 * last - before * (2 * k);
-    });
+    };
+    return polynomial(a.n, x * 2, step, hermite_limit(x));
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
 };
@@ -152,8 +157,8 @@ struct SpecialHermitePolynomialHe : Composite<SpecialHermitePolynomialHeArgs> {
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
     const Tensor x = floating(a.x);
-    return polynomial(a.n, x * 1,
-                      [&](double k, const Tensor& last, const Tensor& before) { return x * last - before * k; });
+    const auto step = [&](double k, const Tensor& last, const Tensor& before) { return x * last - before * k; };
+    return polynomial(a.n, x * 1, step, hermite_limit(x));
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
 };

@@ -1,4 +1,5 @@
 // Choosing between operands: where, masked_fill, lerp.
+#include "argand/base/log.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 #include "argand/ops/wide_number.h"
@@ -12,8 +13,12 @@ struct Where : Pointwise<WhereArgs> {
   static constexpr auto promote = Promote::kSkipFirst;
   ARGAND_BODY((c, x, y), c != T(0) ? x : y)
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, a.condition.dtype() == kBool,
+    ARGAND_CHECK(DtypeError, a.condition.dtype() == kBool || a.condition.dtype() == kByte,
                  "where: expected condition to be a boolean tensor, but got a tensor with dtype ", a.condition.dtype());
+    if (a.condition.dtype() == kByte)
+      ARGAND_WARN_ONCE(
+          "where received a uint8 condition tensor. This behavior is deprecated and will be removed in a future "
+          "version of PyTorch. Use a boolean condition instead.");
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return where(c.condition, g, 0); }
   static Tensor grad_other(const Ctx& c, const Tensor& g) { return where(c.condition, 0, g); }
@@ -21,6 +26,7 @@ struct Where : Pointwise<WhereArgs> {
     s.add({s->boolean({2, 3}), s->real({2, 3}), s->real({2, 3})});
     s.add({s->boolean({2, 1}), s->real({3}), s->real({2, 3})});
     s.add({s->boolean({2, 1}), s->real({3}), exec::wrapped_number(1.5)});
+    s.add({s->boolean({2, 3}).to(kByte) * 3, s->real({2, 3}), s->real({2, 3})});
     s.fails({s->real({2}), s->real({2}), s->real({2})},
             "where: expected condition to be a boolean tensor, but got a tensor with dtype float64");
     s.fails({s->boolean({2}), s->real({2}), s->real({3})}, "where: shapes [2] and [3] do not broadcast");
