@@ -154,30 +154,13 @@ void Tensor::set_data(const Tensor& t) const {
   to.refresh();
 }
 
-namespace {
-
-// The sizes become `size`, contiguous; what the storage holds stays, on every device, where it has to grow.
-void resize_keeping(const Tensor& t, IntArrayRef size) {
-  const StoragePtr& storage = t.storage();
-  const auto needed = static_cast<size_t>((t.storage_offset() + numel_of(size)) * t.itemsize());
-  Tensor before;
-  if (needed > storage->nbytes() && (storage->pending() || storage->allocated())) {
-    const auto held = static_cast<int64_t>(storage->nbytes());
-    before = exec::dense_clone(exec::alias(t, {held}, {1}, 0, kByte));
-  }
-  exec::resize_output(t, size);
-  if (before.defined()) exec::copy_elements(exec::alias(t, {before.numel()}, {1}, 0, kByte), before);
-}
-
-}  // namespace
-
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format) const {
   ARGAND_CHECK(GradError, !requires_grad(), "resize_: cannot resize variables that require grad");
   for (int64_t n : size)
     ARGAND_CHECK(ShapeError, n >= 0, "resize_: trying to create tensor with negative dimension ", n, ": ", size);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   ARGAND_CHECK(ValueError, format != MemoryFormat::Preserve, "resize_: unsupported memory format Preserve");
-  resize_keeping(*this, size);
+  exec::resize_output(*this, size, /*keep=*/true);
   if (format != MemoryFormat::Contiguous && !is_contiguous(format)) {
     impl().strides = strides_of(sizes(), format);
     impl().refresh();

@@ -4,7 +4,7 @@
 
 namespace argand {
 
-// Of the process; read when an op is called.
+// One setting for the whole process; an op reads it when it is called.
 bool cudnn_enabled();
 void set_cudnn_enabled(bool on);
 

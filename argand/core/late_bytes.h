@@ -6,7 +6,7 @@
 
 namespace argand {
 
-// What such a storage keeps in the place of the function that gives borrowed bytes back.
+// A storage with late bytes keeps one of these where other storages keep the function that releases borrowed bytes.
 struct LateBytes {
   std::function<void(void*)> fill;
   Allocator* allocator;

@@ -1,5 +1,6 @@
 #include "argand/core/storage.h"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <utility>
@@ -140,15 +141,23 @@ void StorageImpl::note_use() {
   }
 }
 
-void StorageImpl::resize(size_t nbytes) {
+void StorageImpl::resize(size_t nbytes, Copy copy) {
   ARGAND_CHECK(ValueError, allocator_ != nullptr,
                "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
   if (nbytes == nbytes_) return;
   ARGAND_CHECK(ValueError, resizable(),
                "resize_: Trying to resize storage that is not resizable: an array or a capsule shows its memory");
-  if (PendingWork* work = pending()) work->flush(this);
+  if (PendingWork* work = pending()) work->flush(*this);
+  const void* kept = copy && (allocated() || lost()) ? issued_data() : nullptr;  // throws if the bytes are lost
   void* fresh = nbytes > 0 ? allocate(nbytes) : nullptr;
   if (fresh) note_memory(device_, nbytes, 1);
+  if (kept && fresh) try {
+      copy(device_, fresh, kept, std::min(nbytes, nbytes_));
+    } catch (...) {
+      allocator_->deallocate(fresh, nbytes);
+      note_memory(device_, nbytes, -1);
+      throw;
+    }
   recover();
   if (void* data = data_.exchange(fresh, std::memory_order_acq_rel)) {
     // Nobody outside has the address of the new bytes.

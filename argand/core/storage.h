@@ -13,7 +13,8 @@
 // the driver refuses) cannot be told to who made the call.  Storages that the work would have written are marked
 // instead: every look at their bytes rethrows the failure, until all of them are written anew (`recover`) or the
 // storage is gone.  What reads a lost storage fails in the same way, so its results are lost, too.  No other storage is
-// affected.
+// affected, with one exception: a device that only knows the addresses in the arguments of a launch that failed marks
+// every storage that one of them lies in (core/lost_memory.h), even if the launch would have read it only.
 //
 // Note [Version counter]
 // Every in-place write bumps the version of the storage, so it is shared by all views.  Autograd compares it with the
@@ -38,9 +39,9 @@ class StorageImpl;
 // Work that waits in an issue window (exec implements it).
 class PendingWork {
  public:
-  // Thread-safe; afterwards nothing that was pending before the call still is, or it throws why.  With `wanted`, work
-  // that lacks memory and does not concern that storage may go on waiting without an error.
-  virtual void flush(const StorageImpl* wanted) = 0;
+  // Thread-safe.  Issues what waits.  Afterwards `wanted` is not pending here any more, or the call throws why it is.
+  // Work that lacks memory and does not concern `wanted` may go on waiting.
+  virtual void flush(const StorageImpl& wanted) = 0;
 
  protected:
   ~PendingWork() = default;
@@ -72,7 +73,7 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
 
   // Address of the first byte, with every pending write done; null only for 0 bytes.
   void* data() {
-    if (PendingWork* work = pending()) work->flush(this);
+    if (PendingWork* work = pending()) work->flush(*this);
     return issued_data();
   }
   // The same without flushing: for the code that issues the pending instructions.
@@ -86,16 +87,18 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   }
   bool allocated() const { return data_.load(std::memory_order_acquire) != nullptr; }
   bool pinned() const { return allocator_ && allocator_->pinned(); }
-  // Set once any thread works on another stream than the default one.  From then on every look at an address tells the
-  // allocator which stream uses the block, so that nobody has to call record_stream().
+  // Set once any thread works on another stream than the default one, or a device has lost writes.  From then on every
+  // look at an address tells the allocator which stream uses the block, so that nobody has to call record_stream(), and
+  // asks whether writes of the block were lost (core/lost_memory.h).
   static inline constinit std::atomic<bool> side_streams{false};
   // Work of the calling thread's current stream uses the bytes: they are not given away before it is done.
   void note_use();
   // Exchanges the bytes of two allocated storages of one size and one allocator, both of which are still to be issued.
   void swap_bytes(StorageImpl& other) { data_ = other.data_.exchange(data_); }
-  // Grows or shrinks; the caller keeps what it needs of the bytes.  ValueError for borrowed memory, and for memory that
-  // an array or a capsule shows (`fix_size`).
-  void resize(size_t nbytes);
+  // Grows or shrinks.  `copy`, if given, copies bytes within the device, and the common prefix stays; without it the
+  // bytes are not set.  ValueError for borrowed memory, and for memory that an array or a capsule shows (`fix_size`).
+  using Copy = void (*)(const Device& device, void* to, const void* from, size_t nbytes);
+  void resize(size_t nbytes, Copy copy = nullptr);
   // Somebody outside shows the bytes as they are: they are never exchanged for others.
   void fix_size() { fixed_size_.store(true, std::memory_order_relaxed); }
   bool resizable() const { return allocator_ && !fixed_size_.load(std::memory_order_relaxed); }
@@ -121,9 +124,6 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   // The address is about to leave the library.
   void expose();
   static inline constinit std::atomic<const ExposureHooks*> exposure_hooks{nullptr};
-
-  // For devices that hold launches back: when work that writes the bytes was last put there, in the backend's count.
-  std::atomic<uint64_t> written_at{0};
 
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
   const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }

@@ -60,7 +60,7 @@ void store_from(size_t d, char* to, const char* from, const TensorImpl& target, 
 void recover_overwritten(const Tensor& out) {
   const StoragePtr& storage = out.storage();
   if (!storage->lost() || static_cast<size_t>(out.numel() * out.itemsize()) != storage->nbytes()) return;
-  if (PendingWork* work = storage->pending()) work->flush(storage.get());  // it reads what was lost, and must fail
+  if (PendingWork* work = storage->pending()) work->flush(*storage);  // it reads what was lost, and must fail
   storage->recover();
 }
 

@@ -1,6 +1,7 @@
 #include "argand/exec/invoke.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
@@ -44,7 +45,7 @@ Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   return Tensor(std::move(impl));
 }
 
-// What a call with pin_memory=true makes, whichever op makes it.
+// Every result of a call with pin_memory=true is made here, whichever op is called.
 Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device& device) {
   ARGAND_CHECK(DeviceError, device.is_cpu(), op.name,
                ": only dense CPU tensors can be pinned, got pin_memory=True for a tensor on ", device);
@@ -458,7 +459,14 @@ std::vector<Tensor> call(const OpInfo& op, void* args) {
   return run_named(op, args);
 }
 
-void resize_output(const Tensor& out, IntArrayRef sizes) {
+static void copy_within(const Device& device, void* to, const void* from, size_t nbytes) {
+  if (device.is_cpu())
+    std::memcpy(to, from, nbytes);
+  else if (!device.is_meta())
+    backend_of(device.type()).copy(to, device, from, device, nbytes, true);
+}
+
+void resize_output(const Tensor& out, IntArrayRef sizes, bool keep) {
   if (out.sizes() == sizes) return;
   TensorImpl& impl = out.impl();
   int64_t needed;
@@ -467,7 +475,8 @@ void resize_output(const Tensor& out, IntArrayRef sizes) {
                    !__builtin_mul_overflow(needed, out.itemsize(), &needed),
                "a tensor of shape ", sizes, " and dtype ", out.dtype(), " does not fit the address space");
   Dims strides = contiguous_strides(sizes);
-  if (static_cast<size_t>(needed) > impl.storage->nbytes()) impl.storage->resize(static_cast<size_t>(needed));
+  if (static_cast<size_t>(needed) > impl.storage->nbytes())
+    impl.storage->resize(static_cast<size_t>(needed), keep ? copy_within : nullptr);
   impl.sizes = sizes;
   impl.strides = std::move(strides);
   impl.refresh();

@@ -33,8 +33,8 @@ Tensor new_tensor(const TensorMeta& meta, const Device& device);
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype = {});
 inline Tensor alias(const Tensor& t) { return alias(t, t.impl().sizes, t.impl().strides, t.impl().offset); }
 
-// Gives `out` the shape `sizes`, contiguous, growing its storage if needed.
-void resize_output(const Tensor& out, IntArrayRef sizes);
+// Gives `out` the shape `sizes`, contiguous, growing its storage if needed; `keep`: with the elements that it holds.
+void resize_output(const Tensor& out, IntArrayRef sizes, bool keep = false);
 
 }  // namespace argand::exec
 

@@ -6,7 +6,7 @@
 
 namespace argand::autograd {
 
-// As they are at this moment.
+// A copy of the hooks that the node has at this moment.
 std::vector<Node::Hook> hooks_of(const Node& node);
 
 }  // namespace argand::autograd

@@ -11,7 +11,7 @@ using NodeName = std::string (*)(const OpNode& node);
 
 // name() as PyTorch's Python and its profiler have it: numbers come as tensors there, so that there is no AddBackward1.
 std::string traced_name(const Node& node);
-// What Python calls the class of the node: that without namespaces; "CppFunction" for Functions written in C++.
+// The name of the node's class in Python, without namespaces; "CppFunction" for Functions written in C++.
 std::string class_name(const Node& node);
 
 // While the library is loaded, before any node is named.

@@ -177,13 +177,13 @@ struct IssuingScope {
 class Window final : public PendingWork {
  public:
   // All that waits; tries anew what lacks memory if that concerns `wanted`.
-  void flush(const StorageImpl* wanted) override {
+  void flush(const StorageImpl& wanted) override {
     const std::lock_guard lock(mutex_);
     issue(false);
     throw_new_failure();
-    if (!waits_aside(*wanted)) return;
+    if (!waits_aside(wanted)) return;
     issue(true);
-    if (waits_aside(*wanted)) std::rethrow_exception(no_memory_);
+    if (waits_aside(wanted)) std::rethrow_exception(no_memory_);
   }
   // All that waits; what lacks memory waits on.
   void flush_ready() {
@@ -207,7 +207,7 @@ class Window final : public PendingWork {
     std::unique_lock lock(mutex_);
     while (const Foreign other = claim(instr.out, ins)) {
       lock.unlock();  // two windows that wait for each other would wait for ever
-      other.window->flush(other.storage.get());
+      other.window->flush(*other.storage);
       lock.lock();
     }
     pending_bytes_ += static_cast<int64_t>(instr.out.storage->allocated() ? 0 : instr.out.storage->nbytes());
@@ -346,7 +346,8 @@ class Window final : public PendingWork {
   void throw_new_failure() {
     if (const std::exception_ptr failure = std::exchange(failure_, nullptr)) std::rethrow_exception(failure);
   }
-  // What waits; with `again`, what was put aside before it as well.  Throws nothing that issuing throws.
+  // Issues the instructions that wait and, with `again`, those that were put aside before them.  A failure is kept in
+  // `failure_` or `no_memory_` and not thrown.
   void issue(bool again) {
     last_is_aside_ = false;
     if (!aside_.list.empty()) drop_unwanted_aside();

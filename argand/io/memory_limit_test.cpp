@@ -180,7 +180,7 @@ TEST_F(MemoryLimit, Compressed) {
   const std::string header = std::string("\0\0\x08\1", 4) + std::string("\x40\0\0\0", 4);
   expect(kRefused, gzip(header + std::string(size_t{1} << 20, 'x')), "a promise of 1 GiB", idx);
   expect(kRefused, gzip(std::string("\0\0\x08\1\0\0\0\1", 8) + std::string(size_t{300} << 20, '\0')), "a bomb", idx);
-  // As large as it says, and wrong in its last bytes.
+  // The image has the size that its header says, and is damaged in its last bytes.
   const std::string large =
       std::string("\0\0\x08\1", 4) + std::string("\x12\xc0\0\0", 4) + std::string(300 << 20, '\0');
   std::string damaged = gzip(large);

@@ -58,9 +58,7 @@ class ExposedMemory {
   }
   // What is exposed lies in [first_, last_).
   void bound() {
-    uintptr_t last = 0;
-    for (const auto& [from, end] : ends_) last = std::max(last, end);
-    last_.store(last, std::memory_order_release);
+    last_.store(ends_.empty() ? 0 : ends_.rbegin()->first + longest_, std::memory_order_release);
     first_.store(ends_.empty() ? 0 : ends_.begin()->first, std::memory_order_release);
   }
 
