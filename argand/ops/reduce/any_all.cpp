@@ -20,8 +20,6 @@ TensorMeta truth_meta(const char* op, const Tensor& self, const std::optional<Di
 
 struct Any : Kernel<AnyArgs> {
   static constexpr auto schema = "any.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor";
-  static constexpr auto python_defaults = "dim";  // in C++ a call without dim would be ambiguous with any(self)
-  static constexpr const char* overloads[] = {"any(Tensor self) -> Tensor"};
   static constexpr auto doc =
       "Whether any element over dim (all dimensions if not given) is not 0; NaN is not. uint8 gives uint8.";
   static constexpr bool differentiable = false;
@@ -48,8 +46,6 @@ ARGAND_OP(Any)
 
 struct All : Kernel<AllArgs> {
   static constexpr auto schema = "all.dims(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor";
-  static constexpr auto python_defaults = "dim";  // in C++ a call without dim would be ambiguous with all(self)
-  static constexpr const char* overloads[] = {"all(Tensor self) -> Tensor"};
   static constexpr auto doc =
       "Whether no element over dim (all dimensions if not given) is 0; NaN is not. uint8 gives uint8.";
   static constexpr bool differentiable = false;
