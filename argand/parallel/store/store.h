@@ -1,5 +1,6 @@
 // Values by name that the processes of a world share.  Keys are texts, values any bytes.
 #pragma once
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -10,13 +11,20 @@
 
 namespace argand::parallel {
 
+// What queue_pop(key, false) throws where there is no value.
+class QueueEmptyError : public StoreError {
+ public:
+  using StoreError::StoreError;
+};
+
 // Every method may be called from any thread.  What waits throws StoreError ("wait timeout after 300ms, keys: a, b")
-// after the store's timeout, NetworkError where the connection is lost.
+// after the store's timeout, NetworkError where the connection is lost.  A timeout of 0 waits for ever.
 class Store {
  public:
   using Timeout = std::chrono::milliseconds;
   using Value = std::vector<uint8_t>;
   static constexpr Timeout kDefaultTimeout = std::chrono::minutes(5);
+  static constexpr Timeout kNoTimeout{0};
 
   explicit Store(Timeout timeout = kDefaultTimeout) : timeout_(timeout) {}
   virtual ~Store() = default;
@@ -36,14 +44,22 @@ class Store {
   virtual void append(const std::string& key, const Value& value) = 0;
   virtual std::vector<Value> multi_get(const std::vector<std::string>& keys) = 0;  // waits for all
   virtual void multi_set(const std::vector<std::string>& keys, const std::vector<Value>& values) = 0;
-  // First in, first out.  pop waits for a value if `block`, else throws StoreError ("queue is empty") where there is none.
+  // First in, first out.  pop waits for a value if `block`, else throws QueueEmptyError where there is none.  check()
+  // and wait() count a queue with values as set, num_keys() and list_keys() do not.
   virtual void queue_push(const std::string& key, const Value& value) = 0;
   virtual Value queue_pop(const std::string& key, bool block = true) = 0;
   virtual int64_t queue_len(const std::string& key) = 0;
   // Another handle with a connection of its own, so that a thread that waits does not hold up the others.
   virtual std::shared_ptr<Store> clone() = 0;
 
-  void wait(const std::vector<std::string>& keys) { wait(keys, timeout_); }
+  // Waits until `size` processes called it with this key, which serves once.
+  virtual void barrier(const std::string& key, int64_t size, Timeout timeout) {
+    const std::string last = key + "/last_member";
+    if (add(key + "/num_members", 1) == size) set(last, Value{});
+    wait({last}, timeout);
+  }
+
+  void wait(const std::vector<std::string>& keys) { wait(keys, this->timeout()); }
   void set(const std::string& key, const std::string& text) { set(key, Value(text.begin(), text.end())); }
   std::string get_text(const std::string& key) {
     const Value value = get(key);
@@ -53,7 +69,7 @@ class Store {
   virtual void set_timeout(Timeout timeout) { timeout_ = timeout; }
 
  private:
-  Timeout timeout_;
+  std::atomic<Timeout> timeout_;
 };
 
 }  // namespace argand::parallel
