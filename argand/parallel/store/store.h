@@ -52,6 +52,8 @@ class Store {
   // Another handle with a connection of its own, so that a thread that waits does not hold up the others.
   virtual std::shared_ptr<Store> clone() = 0;
 
+  virtual bool has_extended_api() const { return true; }  // append, multi_get and multi_set in one step each
+
   // Waits until `size` processes called it with this key, which serves once.
   virtual void barrier(const std::string& key, int64_t size, Timeout timeout) {
     const std::string last = key + "/last_member";

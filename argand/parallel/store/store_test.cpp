@@ -2,12 +2,15 @@
 #include "argand/parallel/store/store.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <functional>
 #include <thread>
 
+#include "argand/parallel/store/file_store.h"
 #include "argand/parallel/store/hash_store.h"
+#include "argand/parallel/store/prefix_store.h"
 #include "argand/parallel/store/tcp_store.h"
 
 namespace argand::parallel {
@@ -34,6 +37,12 @@ std::shared_ptr<Store> make_tcp() {
   options.port = 0;
   options.is_server = true;
   return std::make_shared<TCPStore>("localhost", options);
+}
+
+std::shared_ptr<Store> make_file() {
+  static std::atomic<int> count{0};
+  const std::string path = "/tmp/argand-store-" + std::to_string(::getpid()) + "-" + std::to_string(count++);
+  return std::make_shared<FileStore>(path, 1);
 }
 
 struct Kind {
@@ -225,7 +234,9 @@ TEST_P(Stores, ManyThreadsWithOneHandle) {
 
 INSTANTIATE_TEST_SUITE_P(, Stores,
                          testing::Values(Kind{"Hash", [] { return std::make_shared<HashStore>(); }, ""},
-                                         Kind{"Tcp", make_tcp, "/"}),
+                                         Kind{"File", make_file, ""}, Kind{"Tcp", make_tcp, "/"},
+                                         Kind{"Prefix", [] { return std::make_shared<PrefixStore>("p", make_tcp()); },
+                                              "/p/"}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "argand/parallel/interrupt.h"
+#include "argand/parallel/store/child_test.h"
 #include "argand/parallel/store/tcp_client.h"
 #include "argand/parallel/store/tcp_server.h"
 
@@ -343,12 +344,11 @@ TEST(TcpStore, KilledClientsHarmNobody) {
   const auto server = serve();
   std::vector<pid_t> children;
   for (int i = 0; i < 8; ++i) {
-    children.push_back(::fork());
-    if (children.back() == 0) {
+    children.push_back(test::in_child([&] {
       if (i % 2) server->queue_pop("never");
       const Store::Value large(1 << 20);
       while (true) server->set("large", large);
-    }
+    }));
   }
   const auto client = join(*server);
   client->wait({"large"});
@@ -368,12 +368,7 @@ TEST(TcpStore, AChildMakesItsOwnConnection) {
   // A thread of the parent waits with the same store meanwhile.
   std::thread waiting([&] { EXPECT_EQ(server->get_text("from child"), "2"); });
   std::this_thread::sleep_for(50ms);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const bool good = server->get_text("a") == "1";
-    server->set("from child", good ? "2" : "3");
-    ::_exit(good ? 0 : 1);
-  }
+  const pid_t child = test::in_child([&] { server->set("from child", server->get_text("a") == "1" ? "2" : "3"); });
   int status = -1;
   ::waitpid(child, &status, 0);
   EXPECT_EQ(status, 0);
@@ -384,18 +379,12 @@ TEST(TcpStore, AChildDoesNotKeepAServerAlive) {
   int pipe_fds[2];
   ASSERT_EQ(::pipe(pipe_fds), 0);
   // The parent of this chain serves and is killed; its child lives on.
-  const pid_t parent = ::fork();
-  if (parent == 0) {
+  const pid_t parent = test::in_child([&] {
     const auto server = serve();
-    const pid_t child = ::fork();
-    if (child == 0) {
-      ::pause();
-      ::_exit(0);
-    }
-    const int64_t said[2] = {server->port(), child};
+    const int64_t said[2] = {server->port(), test::in_child([] { ::pause(); }, true)};
     (void)!::write(pipe_fds[1], said, sizeof said);
     ::pause();
-  }
+  });
   int64_t said[2];
   ASSERT_EQ(::read(pipe_fds[0], said, sizeof said), static_cast<ssize_t>(sizeof said));
   TCPStoreOptions options;
