@@ -80,7 +80,7 @@ void run_in_new_thread(Pass& pass, Grads& captured) {
 }
 
 // Everything runs in the grad mode of this backward: gradients, hooks and the sums between them.
-void run(Pass& pass, Grads& captured) {
+void run_pass(Pass& pass, Grads& captured) {
   const AutoGradMode mode(pass.creates_graph());
   const exec::AutocastScope no_autocast;  // a gradient is computed in the dtypes of its forward op
   pass.prepare();
@@ -90,6 +90,19 @@ void run(Pass& pass, Grads& captured) {
     run_in_new_thread(pass, captured);
   pass.join_streams();
   exec::joint();
+}
+
+// With what was asked for after it; `finish` is a part of the pass.
+template <class F>
+void run(Pass& pass, Grads& captured, F&& finish) {
+  try {
+    run_pass(pass, captured);
+    finish();
+  } catch (...) {
+    pass.over(false);
+    throw;
+  }
+  pass.over(true);
 }
 
 Tensor root_gradient(const Tensor& root, const Tensor& given) {
@@ -134,10 +147,16 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
   for (size_t i = 0; i < inputs.size(); ++i)
     ARGAND_CHECK(GradError, pass.capture(inputs[i], i), "backward: element ", i, " of inputs does not require grad");
   Grads captured(inputs.size());
-  run(pass, captured);
-  const AutoGradMode mode(create_graph);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    if (captured[i].defined()) accumulate_grad(inputs[i], std::exchange(captured[i], Tensor()));
+  run(pass, captured, [&] {
+    const AutoGradMode mode(create_graph);
+    const Pass::Part part(pass);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (captured[i].defined()) accumulate_grad(inputs[i], std::exchange(captured[i], Tensor()));
+  });
+}
+
+void after_backward(std::function<void(bool well)> f) {
+  ARGAND_CHECK(GradError, Pass::call_after(std::move(f)), "after_backward: no backward is under way on this thread");
 }
 
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
@@ -149,7 +168,7 @@ Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::
   for (size_t i = 0; i < inputs.size(); ++i)
     ARGAND_CHECK(GradError, pass.capture(inputs[i], i), "One of the differentiated Tensors does not require grad");
   Grads captured(inputs.size());
-  run(pass, captured);
+  run(pass, captured, [] {});
   for (const Tensor& g : captured)
     ARGAND_CHECK(
         GradError, g.defined() || allow_unused,

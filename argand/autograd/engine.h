@@ -6,6 +6,8 @@
 // included; or the call comes from deep within other backwards: Note [Backward within backward].  Which streams they
 // use: Note [Streams in backward].
 #pragma once
+#include <functional>
+
 #include "argand/exec/graph.h"
 
 namespace argand::autograd {
@@ -20,5 +22,10 @@ void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> r
 // a GradError unless `allow_unused`, which gives an undefined tensor.
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {},
            std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false);
+
+// For a node's work or a hook: f is called once the backward, or the outermost of those that are under way on this
+// thread, is over: on the thread that called it, with true, or with false, when it must not throw, if that failed.
+// GradError outside of a backward.
+void after_backward(std::function<void(bool well)> f);
 
 }  // namespace argand::autograd

@@ -13,13 +13,16 @@
 
 namespace argand::autograd {
 
+// The pass whose step runs on this thread.
+static thread_local Pass* running_pass = nullptr;
+
 static uint64_t next_number() {
   static std::atomic<uint64_t> last{0};
   return ++last;
 }
 
 Pass::Pass(bool keep_graph, bool create_graph)
-    : number_(next_number()), keep_graph_(keep_graph), create_graph_(create_graph) {}
+    : number_(next_number()), enclosing_(running_pass), keep_graph_(keep_graph), create_graph_(create_graph) {}
 
 void Pass::add_root(const Edge& edge, Tensor gradient) {
   roots_.push_back(edge.function);
@@ -142,8 +145,7 @@ static void refuse_nan(const Node& node, const Grads& grads) {
                  "Function '", node.name(), "' returned nan values in its ", i, "th output.");
 }
 
-// Of the step that runs on this thread: its pass, and the same if inputs were asked for.
-static thread_local Pass* running_pass = nullptr;
+// The same if inputs were asked for.
 static thread_local Pass* limited_pass = nullptr;
 
 namespace {
@@ -158,6 +160,23 @@ struct Scope {
 bool Pass::wants(const Edge& edge) { return !limited_pass || limited_pass->state_of(edge).needed; }
 
 Pass* Pass::running() { return running_pass; }
+
+Pass::Part::Part(Pass& pass) : before_(std::exchange(running_pass, &pass)) {}
+Pass::Part::~Part() { running_pass = before_; }
+
+bool Pass::call_after(std::function<void(bool)> f) {
+  Pass* pass = running_pass;
+  if (!pass) return false;
+  while (pass->enclosing_) pass = pass->enclosing_;
+  const std::lock_guard lock(pass->after_mutex_);
+  pass->after_.push_back(std::move(f));
+  return true;
+}
+
+void Pass::over(bool well) {
+  // What is called may ask for more.
+  for (size_t i = 0; i < after_.size(); ++i) std::function<void(bool)>(std::move(after_[i]))(well);
+}
 
 uint64_t Pass::current() { return running_pass ? running_pass->number_ : 0; }
 

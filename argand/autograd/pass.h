@@ -8,6 +8,8 @@
 // caller's streams wait for all that were used.  So whoever calls backward() sees its results in order on its own
 // current streams.
 #pragma once
+#include <functional>
+#include <mutex>
 #include <queue>
 #include <unordered_map>
 #include <utility>
@@ -52,6 +54,21 @@ class Pass {
   static bool takes_inputs() { return running() && running()->limited_; }
   // Which pass that is: no two of a process have the same number; 0 outside of one.
   static uint64_t current();
+  // While something of the pass that is no step of it runs on this thread.
+  class Part {
+   public:
+    explicit Part(Pass& pass);
+    ~Part();
+    Part(const Part&) = delete;
+    Part& operator=(const Part&) = delete;
+
+   private:
+    Pass* const before_;
+  };
+  // See after_backward() in engine.h.  False outside of a pass.
+  static bool call_after(std::function<void(bool)> f);
+  // Once, when this pass is over: calls what was asked for, if no other pass encloses it.
+  void over(bool well);
 
   // The nodes of a prepared pass: each when all edges that lead to it were followed, latest recorded first.  Once.
   class Order {
@@ -104,6 +121,9 @@ class Pass {
   };
 
   const uint64_t number_;
+  Pass* const enclosing_;  // whose node calls this one's backward
+  std::mutex after_mutex_;
+  std::vector<std::function<void(bool)>> after_;  // of an outermost pass
   const bool keep_graph_, create_graph_;
   bool limited_ = false, moves_ = false;
   ShortVector<intrusive_ptr<Node>> roots_, targets_;

@@ -1,49 +1,23 @@
 // Collectives among the processes of a world, or some of them.
 #pragma once
-#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "argand/core/tensor.h"
+#include "argand/parallel/reduce_op.h"
 #include "argand/parallel/store/store.h"
+#include "argand/parallel/work.h"
 
 namespace argand::parallel {
-
-enum class ReduceKind : int8_t { kSum, kAvg, kProduct, kMin, kMax, kBand, kBor, kBxor, kPremulSum };
-const char* name_of(ReduceKind kind);  // "SUM", ...
-
-// How a collective joins the values of the ranks.
-struct ReduceOp {
-  ReduceKind kind = ReduceKind::kSum;
-  double factor = 1;  // of kPremulSum: each rank's values are multiplied by it first
-  ReduceOp(ReduceKind kind = ReduceKind::kSum, double factor = 1) : kind(kind), factor(factor) {}
-};
-
-// A collective or a message that may not be finished.
-class Work {
- public:
-  virtual ~Work() = default;
-  virtual bool is_completed() = 0;
-  // Waits; throws what went wrong.  With a timeout BackendError, naming the call, if it is not finished by then.
-  virtual void wait(std::optional<std::chrono::milliseconds> timeout = std::nullopt) = 0;
-  virtual std::exception_ptr exception() = 0;  // null while it is not finished, and if nothing went wrong
-  // Calls f once it is finished: on the group's thread, or at once if it already is.  f must not throw.
-  virtual void when_done(std::function<void()> f) = 0;
-  virtual std::vector<Tensor> result() = 0;  // the tensors that it writes
-  virtual int source_rank() = 0;             // in the group, of a message that was received
-  bool is_success() { return is_completed() && !exception(); }
-};
-using WorkPtr = std::shared_ptr<Work>;
 
 struct GroupOptions {
   std::string backend = "gloo";
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of each collective
   std::string description;
+  std::string host;  // the address of this host to listen at; empty: that of its name
 };
 
-// All calls but barrier() return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and
+// Calls return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and
 // numbers of elements must be the same on all ranks where the call says nothing else: if they are not, or if ranks make
 // different calls, all ranks get an error that shows both.  Ranks are those of the group.
 class ProcessGroup {
@@ -62,8 +36,8 @@ class ProcessGroup {
   virtual WorkPtr broadcast(std::vector<Tensor> tensors, int root) = 0;
   // outputs[r] becomes rank r's input; shapes may differ between ranks if each rank gives the same list.
   virtual WorkPtr all_gather(std::vector<Tensor> outputs, const Tensor& input) = 0;
-  virtual WorkPtr all_gather_into(const Tensor& output, const Tensor& input) = 0;  // one behind the other
-  virtual WorkPtr gather(std::vector<Tensor> outputs, const Tensor& input, int root) = 0;  // outputs of the root only
+  virtual WorkPtr all_gather_into(const Tensor& output, const Tensor& input) = 0;           // one behind the other
+  virtual WorkPtr gather(std::vector<Tensor> outputs, const Tensor& input, int root) = 0;   // outputs of the root only
   virtual WorkPtr scatter(const Tensor& output, std::vector<Tensor> inputs, int root) = 0;  // inputs of the root only
   virtual WorkPtr reduce_scatter(const Tensor& output, std::vector<Tensor> inputs, ReduceOp op = {}) = 0;
   virtual WorkPtr reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op = {}) = 0;
@@ -76,11 +50,12 @@ class ProcessGroup {
   virtual WorkPtr send(const Tensor& tensor, int to, int tag = 0) = 0;
   virtual WorkPtr receive(const Tensor& tensor, int from, int tag = 0) = 0;  // from -1: of any rank
 
-  // A group of these ranks (of this one), in their order; null on ranks that are not among them.  All ranks of this group
-  // must call it, in the same order; only the members if `name` is given, which then must be one name, used once.
+  // A group of these ranks (of this one), in their order; null on ranks that are not among them.  All ranks of this
+  // group must call it, in the same order; only the members if `name` is given, which then must be one name, used once.
   virtual std::shared_ptr<ProcessGroup> subgroup(const std::vector<int>& ranks, const GroupOptions& options,
                                                  const std::string& name = "") = 0;
-  // Work that is not done, and every later call, throws.  Other ranks learn that this one has left.
+  // Work that is not done, and every later call, throws.  Of the group of all: other ranks learn that this one has
+  // left.
   virtual void shutdown() = 0;
 };
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
-#include <functional>
+#include <exception>
 #include <memory>
 #include <string>
 
@@ -34,14 +34,14 @@ class PeerLost : public BackendError {
   int rank_;
 };
 
-// A message on its way.  Its memory must stay until wait() returned or threw; the destructor waits for an abort.
+// A message on its way.  Its memory must stay until wait() returned or this is destroyed, after which nobody touches
+// it.
 class Transfer {
  public:
   virtual ~Transfer() = default;
-  // Waits until the memory may be used again; the rank at the other end.  Throws PeerLost for the rank at the other end
-  // if its connection is closed, and what abort() was given after that.
+  // Waits until the message is there, or its memory may be used again; the rank at the other end.  Throws PeerLost for
+  // that rank if its connection is closed, and after an abort its reason.
   virtual int wait() = 0;
-  virtual bool done() = 0;  // wait() would not wait
 };
 
 class Transport {
@@ -69,16 +69,15 @@ class Rendezvous {
 struct TransportOptions {
   int rank = 0, size = 1;
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of connecting
-  std::string interface;  // the network interface or the address to listen at; empty: of this host's name
+  // What to listen at: a name or an address of this host, or a network interface.  Both empty: the host's own name.
+  std::string host, interface;
 };
 
-// An engine's entry.  The library lib/libargand_NAME.so calls register_engine when it is opened.
-struct TransportEngine {
-  std::unique_ptr<Transport> (*make)(Rendezvous&, const TransportOptions&) = nullptr;
-};
-void register_engine(const char* name, TransportEngine engine);
-// Opens the library if it has to.  NotImplementedError, with the reason of the system's loader, if it cannot.
-const TransportEngine& find_engine(const std::string& name);
-bool has_engine(const std::string& name) noexcept;
+// What makes a transport, by the backend's name.  lib/libargand_NAME.so registers its own when it is opened.
+using MakeTransport = std::unique_ptr<Transport> (*)(Rendezvous&, const TransportOptions&);
+void register_transport(const std::string& backend, MakeTransport make);
+// Opens the library if it has to.  NotImplementedError, with what the system's loader says, if it cannot.
+MakeTransport find_transport(const std::string& backend);
+bool has_transport(const std::string& backend) noexcept;
 
 }  // namespace argand

@@ -30,4 +30,6 @@ NB_MODULE(_C, module) {
   add_models(module);
   add_datasets(module);
   add_profiler(module);
+  add_process_groups(module);
+  add_reducers(module);
 }

@@ -1,5 +1,7 @@
 #include "argand/parallel/store/tcp_store.h"
 
+#include <algorithm>
+
 #include "argand/parallel/store/tcp_client.h"
 #include "argand/parallel/store/tcp_server.h"
 

@@ -1,0 +1,21 @@
+// Do all ranks make the same call?
+#pragma once
+#include <string>
+
+#include "argand/parallel/channel.h"
+
+namespace argand::parallel {
+
+// What a rank calls: "all_reduce(SUM, float32 [2, 3])", where, and as the how manieth of its group.
+struct Call {
+  std::string text;  // the same on all ranks, or the call is wrong
+  std::string site;  // "train.py:12", or empty
+  uint64_t number = 0;
+};
+std::string to_string(const Call& call);  // "all_reduce(...) at train.py:12, call 7 of the group"
+
+// Tells the next rank of this one's call and compares that of the one before: where any two ranks differ, two
+// neighbours do.  ValueError with both calls.
+void check_call(Channel& channel, const Call& call);
+
+}  // namespace argand::parallel

@@ -1,0 +1,37 @@
+// Point-to-point messages of a group.  They are posted at the call, and each has a thread that waits for it.
+#pragma once
+#include <condition_variable>
+#include <functional>
+#include <map>
+#include <mutex>
+
+#include "argand/core/tensor.h"
+#include "argand/runtime/transport.h"
+
+namespace argand::parallel {
+
+class Messages {
+ public:
+  // Ranks are those of the world.
+  using Done = std::function<void(std::exception_ptr error, int sender)>;
+
+  Messages(Transport& transport, uint64_t group) : transport_(transport), group_(group) {}
+
+  // Contiguous tensors in host memory.  `done` is called on another thread, once; what it gets as an error may be a
+  // ShapeError where the sender's tensor has another number of bytes.
+  void send(const Tensor& tensor, int to, int tag, Done done);
+  void receive(const Tensor& tensor, int from, int tag, Done done);  // from -1: of any rank
+  void wait_for_all();
+
+ private:
+  void start(std::function<void()> wait);
+
+  Transport& transport_;
+  const uint64_t group_;
+  std::mutex mutex_;
+  std::condition_variable none_left_;
+  int threads_ = 0;
+  std::map<std::pair<int, int>, uint64_t> sent_;  // messages to a rank with a tag
+};
+
+}  // namespace argand::parallel

@@ -1,0 +1,26 @@
+// How a collective joins the values of the ranks.
+#pragma once
+#include <vector>
+
+#include "argand/core/tensor.h"
+
+namespace argand::parallel {
+
+enum class ReduceKind : int8_t { kSum, kAvg, kProduct, kMin, kMax, kBand, kBor, kBxor, kPremulSum };
+const char* name_of(ReduceKind kind);  // "SUM", ...
+
+struct ReduceOp {
+  ReduceKind kind = ReduceKind::kSum;
+  double factor = 1;  // of kPremulSum: each rank's values are multiplied by it first
+  ReduceOp(ReduceKind kind = ReduceKind::kSum, double factor = 1) : kind(kind), factor(factor) {}
+};
+
+// DtypeError unless values of this dtype can be joined so: bits of integers and bool, an average of floating point and
+// complex numbers, least and greatest of real numbers.
+void check_dtype(const char* call, ReduceOp op, ScalarType dtype);
+
+// out = parts[0] op parts[1] op ..., in this order, in float32 for half types, rounded once.  All are 1-dimensional, of
+// one size and dtype; out may be one of them.
+void join_in_order(const ReduceOp& op, const std::vector<Tensor>& parts, const Tensor& out);
+
+}  // namespace argand::parallel

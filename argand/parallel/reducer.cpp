@@ -1,0 +1,280 @@
+#include "argand/parallel/reducer.h"
+
+#include <algorithm>
+
+#include "argand/autograd/accumulate.h"
+#include "argand/autograd/engine.h"
+#include "argand/core/accessor.h"
+#include "argand/core/grad_mode.h"
+#include "argand/ops/functions.h"
+
+namespace argand::parallel {
+namespace {
+
+struct Place {
+  size_t bucket = 0;
+  int64_t begin = 0, number = 0;  // of its elements in the bucket; of the parameter among those of the bucket
+};
+
+struct Bucket {
+  std::vector<size_t> parameters;
+  int64_t elements = 0;
+  // Of the backward that is under way.
+  Tensor buffer;  // the elements, and one number for each parameter
+  size_t missing = 0;
+  bool all_used = true;  // by this process
+  std::function<Tensor()> sent;
+};
+
+// Parameters of one dtype and device, the last first, as many as fit; the first bucket of all is smaller.
+std::vector<Bucket> cut(const std::vector<Tensor>& parameters, const ReducerOptions& options) {
+  std::vector<Bucket> buckets;
+  size_t bytes = 0;
+  for (size_t i = parameters.size(); i-- > 0;) {
+    const Tensor& p = parameters[i];
+    const size_t limit = buckets.size() <= 1 ? options.first_bucket_bytes : options.bucket_bytes;
+    const bool fits = !buckets.empty() && bytes < limit &&
+                      parameters[buckets.back().parameters.back()].dtype() == p.dtype() &&
+                      parameters[buckets.back().parameters.back()].device() == p.device();
+    if (!fits) {
+      buckets.emplace_back();
+      bytes = 0;
+    }
+    buckets.back().parameters.push_back(i);
+    buckets.back().elements += p.numel();
+    bytes += p.nbytes();
+  }
+  return buckets;
+}
+
+}  // namespace
+
+class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
+ public:
+  State(std::vector<Tensor> parameters, std::shared_ptr<ProcessGroup> group, const ReducerOptions& options)
+      : parameters_(std::move(parameters)),
+        group_(std::move(group)),
+        buckets_(cut(parameters_, options)),
+        places_(parameters_.size()),
+        ready_(parameters_.size()) {
+    for (size_t b = 0; b < buckets_.size(); ++b) {
+      int64_t begin = 0, number = 0;
+      for (const size_t i : buckets_[b].parameters) {
+        places_[i] = {b, begin, number++};
+        begin += parameters_[i].numel();
+      }
+    }
+  }
+
+  void set_enabled(bool enabled) {
+    const std::lock_guard lock(mutex_);
+    enabled_ = enabled;
+  }
+  void set_hook(CommHook hook) {
+    const std::lock_guard lock(mutex_);
+    ARGAND_CHECK(Error, !under_way_, "register_comm_hook: a backward is under way");
+    hook_ = std::move(hook);
+  }
+  void set_divisor(double divisor) {
+    const std::lock_guard lock(mutex_);
+    divisor_ = divisor;
+  }
+  std::vector<std::vector<size_t>> buckets() const {
+    std::vector<std::vector<size_t>> all;
+    for (const Bucket& b : buckets_) all.push_back(b.parameters);
+    return all;
+  }
+  std::vector<size_t> unused() const {
+    const std::lock_guard lock(mutex_);
+    return unused_;
+  }
+
+  // Backward has added to the .grad of parameter i.
+  void ready(size_t i) {
+    const std::lock_guard lock(mutex_);
+    if (!enabled_) return;
+    if (!under_way_) {
+      begin();
+      autograd::after_backward([self = shared_from_this()](bool well) { self->end(well); });
+    }
+    fill(i, parameters_[i].grad());
+    send_full_ones();
+  }
+
+  void shadow() {
+    {
+      const std::lock_guard lock(mutex_);
+      begin();
+    }
+    end(true);
+  }
+
+ private:
+  void begin() {
+    under_way_ = true;
+    next_ = 0;
+    std::fill(ready_.begin(), ready_.end(), false);
+    for (Bucket& b : buckets_) {
+      b.missing = b.parameters.size();
+      b.buffer = Tensor();
+      b.sent = nullptr;
+      b.all_used = true;
+    }
+  }
+
+  Tensor part_of(const Tensor& buffer, size_t i) const {
+    const Tensor& p = parameters_[i];
+    return buffer.narrow(0, places_[i].begin, p.numel()).view(p.sizes());
+  }
+
+  // An undefined gradient: this process did not use the parameter.
+  void fill(size_t i, const Tensor& gradient) {
+    const NoGradGuard no_grad;
+    Bucket& b = buckets_[places_[i].bucket];
+    if (ready_[i]) {
+      ARGAND_CHECK(Error, !b.sent, "DistributedDataParallel: backward has added to the gradient of parameter ", i,
+                   " after it was sent: a backward within another one used it again");
+    } else {
+      ready_[i] = true;
+      --b.missing;
+    }
+    if (!b.buffer.defined()) {
+      const auto n = static_cast<int64_t>(b.parameters.size());
+      b.buffer = zeros({b.elements + n}, parameters_[i].options().requires_grad(false));
+    }
+    if (!gradient.defined()) {
+      b.all_used = false;
+      return;
+    }
+    ARGAND_CHECK(NotImplementedError, !gradient.is_sparse(), "DistributedDataParallel: sparse gradients are not there");
+    part_of(b.buffer, i).copy_(gradient);
+    b.buffer.narrow(0, b.elements + places_[i].number, 1).fill_(1);
+  }
+
+  // In the order of the buckets, which is the same in all processes.
+  void send_full_ones() {
+    for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) {
+      Bucket& b = buckets_[next_];
+      b.sent = hook_ ? send_by_hook(b) : send_mean(b);
+    }
+  }
+
+  std::function<Tensor()> send_mean(const Bucket& b) {
+    const WorkPtr work = group_->all_reduce({b.buffer}, means() ? ReduceKind::kAvg : ReduceKind::kSum);
+    return [work, buffer = b.buffer] {
+      work->wait();
+      return buffer;
+    };
+  }
+
+  // The hook has the gradients; what says which parameters were used is sent beside.
+  std::function<Tensor()> send_by_hook(const Bucket& b) {
+    GradBucket bucket;
+    bucket.index = next_;
+    bucket.is_last = next_ + 1 == buckets_.size();
+    bucket.buffer = b.buffer.narrow(0, 0, b.elements);
+    for (const size_t i : b.parameters) {
+      bucket.gradients.push_back(part_of(b.buffer, i));
+      bucket.parameters.push_back(parameters_[i]);
+    }
+    const Tensor used = b.buffer.narrow(0, b.elements, static_cast<int64_t>(b.parameters.size())).clone();
+    const WorkPtr work = group_->all_reduce({used});
+    std::function<Tensor()> sent = hook_(bucket);
+    return [work, used, sent = std::move(sent), elements = b.elements] {
+      const Tensor result = sent();
+      ARGAND_CHECK(ShapeError, result.numel() == elements, "comm hook: expected a tensor of ", elements,
+                   " elements, as the bucket's, got one of sizes ", result.sizes());
+      work->wait();
+      return cat({result.reshape({-1}).to(used.dtype()), used});
+    };
+  }
+
+  // After the outermost backward.
+  void end(bool well) {
+    const std::lock_guard lock(mutex_);
+    under_way_ = false;
+    if (!well) return drop();
+    try {
+      for (size_t i = 0; i < parameters_.size(); ++i)
+        if (!ready_[i]) fill(i, Tensor());
+      send_full_ones();
+      unused_.clear();
+      for (Bucket& b : buckets_) give_back(b);
+    } catch (...) {
+      drop();
+      throw;
+    }
+    drop();
+  }
+
+  void give_back(Bucket& b) {
+    const NoGradGuard no_grad;
+    const Tensor result = b.sent();
+    const std::vector<bool> used = b.all_used ? std::vector<bool>(b.parameters.size(), true) : used_by_any(b, result);
+    for (const size_t i : b.parameters) {
+      if (used[static_cast<size_t>(places_[i].number)]) {
+        parameters_[i].mutable_grad() = divided(part_of(result, i));
+      } else {
+        unused_.push_back(i);
+      }
+    }
+  }
+
+  // Waits for a GPU; where this process used all parameters there is nothing to ask.
+  std::vector<bool> used_by_any(const Bucket& b, const Tensor& result) const {
+    const auto n = static_cast<int64_t>(b.parameters.size());
+    const Tensor counts = result.narrow(0, b.elements, n).to(kCPU, kComplexDouble).abs();
+    const auto values = counts.accessor<double, 1>();
+    std::vector<bool> used;
+    for (int64_t i = 0; i < n; ++i) used.push_back(values[i] != 0);
+    return used;
+  }
+
+  Tensor divided(const Tensor& sum) const { return hook_ || means() ? sum : sum.div_(divisor_); }
+  bool means() const { return divisor_ == group_->size(); }
+
+  void drop() {
+    for (Bucket& b : buckets_) {
+      b.buffer = Tensor();
+      b.sent = nullptr;
+    }
+  }
+
+  const std::vector<Tensor> parameters_;
+  const std::shared_ptr<ProcessGroup> group_;
+  mutable std::mutex mutex_;
+  std::vector<Bucket> buckets_;
+  std::vector<Place> places_;
+  std::vector<bool> ready_;
+  CommHook hook_;
+  bool enabled_ = true, under_way_ = false;
+  double divisor_ = group_->size();
+  size_t next_ = 0;  // the first bucket that was not sent
+  std::vector<size_t> unused_;
+};
+
+Reducer::Reducer(std::vector<Tensor> parameters, std::shared_ptr<ProcessGroup> group, const ReducerOptions& options)
+    : state_(std::make_shared<State>(parameters, std::move(group), options)) {
+  for (const Tensor& p : parameters)
+    ARGAND_CHECK(ValueError, p.defined() && p.is_leaf() && p.requires_grad(),
+                 "DistributedDataParallel: expected parameters that are leaves and require gradients");
+  for (size_t i = 0; i < parameters.size(); ++i)
+    hooks_.push_back(
+        autograd::add_post_accumulate_hook(parameters[i], [state = std::weak_ptr<State>(state_), i](const Tensor&) {
+          if (const auto alive = state.lock()) alive->ready(i);
+        }));
+  parameters_ = std::move(parameters);
+}
+
+Reducer::~Reducer() {
+  for (size_t i = 0; i < hooks_.size(); ++i) parameters_[i].remove_hook(hooks_[i]);
+}
+
+void Reducer::set_enabled(bool enabled) { state_->set_enabled(enabled); }
+void Reducer::set_hook(CommHook hook) { state_->set_hook(std::move(hook)); }
+void Reducer::set_divisor(double divisor) { state_->set_divisor(divisor); }
+std::vector<std::vector<size_t>> Reducer::buckets() const { return state_->buckets(); }
+std::vector<size_t> Reducer::unused() const { return state_->unused(); }
+void Reducer::shadow() { state_->shadow(); }
+
+}  // namespace argand::parallel

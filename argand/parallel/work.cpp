@@ -1,0 +1,49 @@
+#include "argand/parallel/work.h"
+
+namespace argand::parallel {
+
+bool Work::is_completed() {
+  const std::lock_guard lock(mutex_);
+  return done_;
+}
+
+std::exception_ptr Work::exception() {
+  const std::lock_guard lock(mutex_);
+  return error_;
+}
+
+bool Work::wait_for(std::chrono::milliseconds timeout) {
+  std::unique_lock lock(mutex_);
+  if (!finished_.wait_for(lock, timeout, [this] { return done_; })) return false;
+  if (error_) std::rethrow_exception(error_);
+  return true;
+}
+
+void Work::wait() {
+  while (!wait_for(std::chrono::hours(1))) {
+  }
+}
+
+void Work::when_done(std::function<void()> f) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!done_) return callbacks_.push_back(std::move(f));
+  }
+  f();
+}
+
+void Work::finish(std::exception_ptr error, int source_rank) {
+  std::vector<std::function<void()>> callbacks;
+  {
+    const std::lock_guard lock(mutex_);
+    if (done_) return;
+    done_ = true;
+    error_ = std::move(error);
+    source_rank_ = source_rank;
+    callbacks.swap(callbacks_);
+  }
+  finished_.notify_all();
+  for (const auto& f : callbacks) f();
+}
+
+}  // namespace argand::parallel

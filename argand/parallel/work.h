@@ -1,0 +1,48 @@
+// Collectives and messages that may not be finished.
+#pragma once
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "argand/core/tensor.h"
+
+namespace argand::parallel {
+
+// Safe from any thread.
+class Work {
+ public:
+  Work(std::string call, std::vector<Tensor> result) : call_(std::move(call)), result_(std::move(result)) {}
+  virtual ~Work() = default;
+
+  virtual bool is_completed();
+  bool is_success() { return is_completed() && !exception(); }
+  std::exception_ptr exception();  // null while it is not finished, and if nothing went wrong
+  // Waits; throws what went wrong.  False if it is not finished after `timeout`.
+  virtual bool wait_for(std::chrono::milliseconds timeout);
+  void wait();
+  // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
+  virtual void when_done(std::function<void()> f);
+  const std::vector<Tensor>& result() const { return result_; }  // the tensors that it writes
+  int source_rank() const { return source_rank_; }               // in the group, of a message that was received
+  const std::string& call() const { return call_; }              // for errors
+
+  // Of who does the work.
+  void finish(std::exception_ptr error = nullptr, int source_rank = -1);
+
+ private:
+  const std::string call_;
+  const std::vector<Tensor> result_;
+  std::mutex mutex_;
+  std::condition_variable finished_;
+  bool done_ = false;
+  std::exception_ptr error_;
+  int source_rank_ = -1;
+  std::vector<std::function<void()>> callbacks_;
+};
+using WorkPtr = std::shared_ptr<Work>;
+
+}  // namespace argand::parallel

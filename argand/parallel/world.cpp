@@ -1,0 +1,242 @@
+#include "argand/parallel/world.h"
+
+#include <algorithm>
+
+#include "argand/base/env.h"
+#include "argand/base/log.h"
+#include "argand/parallel/store/prefix_store.h"
+
+namespace argand::parallel {
+namespace {
+
+constexpr std::chrono::milliseconds kBeat{500};
+const std::string kFailure = "failure";
+
+std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 4, 0, 86400)); }
+
+std::string text_of(const Failure& f) { return str(f.lost_rank, "\n", f.reason); }
+Failure failure_of(const std::string& text) {
+  const size_t end = text.find('\n');
+  if (end == std::string::npos) return {-1, text};
+  return {std::atoi(text.c_str()), text.substr(end + 1)};
+}
+
+// The store, for the transport's addresses.
+class Addresses final : public Rendezvous {
+ public:
+  explicit Addresses(const std::shared_ptr<Store>& store) : store_("addresses", store) {}
+  void set(const std::string& key, const std::string& value) override {
+    store_.set(key, Store::Value(value.begin(), value.end()));
+  }
+  std::string get(const std::string& key) override {
+    const Store::Value value = store_.get(key);
+    return {value.begin(), value.end()};
+  }
+
+ private:
+  PrefixStore store_;
+};
+
+// Of a world of one process, which has nobody to send to.
+class Alone final : public Transport {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::unique_ptr<Transfer> send(const void*, size_t, int, uint64_t) override { nobody(); }
+  std::unique_ptr<Transfer> receive(void*, size_t, int, uint64_t) override { nobody(); }
+  void abort(std::exception_ptr) override {}
+
+ private:
+  [[noreturn]] static void nobody() { ARGAND_THROW(InternalError, "a message in a world of one process"); }
+};
+
+void join(Store& store, int rank, int size) {
+  store.set(str("beat/", rank), std::string("0"));
+  std::vector<std::string> all;
+  for (int r = 0; r < size; ++r) all.push_back(str("beat/", r));
+  try {
+    store.wait(all, store.timeout());
+  } catch (const StoreError&) {
+    std::string missing;
+    int count = 0;
+    for (int r = 0; r < size; ++r)
+      if (!store.check({str("beat/", r)}) && count++ < 10) missing += str(missing.empty() ? "" : ", ", r);
+    ARGAND_THROW(StoreError, "init_process_group: ", count, " of ", size, " ranks did not join within ",
+                 store.timeout().count() / 1000, " s: rank ", missing, count > 10 ? ", ..." : "");
+  }
+}
+
+}  // namespace
+
+World::World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const std::string& host)
+    : store_(std::move(store)),
+      watched_(size > 1 ? store_->clone() : nullptr),
+      rank_(rank),
+      size_(size),
+      backend_(backend),
+      next_((rank + 1) % size),
+      last_change_(std::chrono::steady_clock::now()) {
+  if (size == 1) {
+    transport_ = std::make_unique<Alone>();
+    return;
+  }
+  const MakeTransport make = find_transport(backend);
+  if (peer_timeout().count() > 0) watched_->set_timeout(peer_timeout());
+  join(*store_, rank, size);
+  TransportOptions options;
+  options.rank = rank;
+  options.size = size;
+  options.host = host;
+  options.interface = env("GLOO_SOCKET_IFNAME").value_or("");
+  Addresses addresses(store_);
+  transport_ = make(addresses, options);
+  thread_ = std::thread([this] { watch(); });
+}
+
+World::~World() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  if (size_ == 1) return;
+  stopping_.notify_all();
+  thread_.join();
+  try {
+    watched_->set(str("left/", rank_), std::string("1"));
+  } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
+  }
+}
+
+void World::watch() {
+  std::unique_lock lock(mutex_);
+  while (!stopped_) {
+    if (failure_) return;
+    lock.unlock();
+    look_at_others();
+    look_at_the_clock();
+    lock.lock();
+    stopping_.wait_for(lock, kBeat, [this] { return stopped_; });
+  }
+}
+
+void World::look_at_others() {
+  try {
+    std::string latest;
+    {
+      const std::lock_guard lock(mutex_);
+      latest = latest_call_;
+    }
+    watched_->set(str("beat/", rank_), str(++beats_, " ", latest));
+    if (watched_->check({kFailure})) return stop_all(failure_of(watched_->get_text(kFailure)));
+    while (next_ != rank_ && watched_->check({str("left/", next_)})) {
+      next_ = (next_ + 1) % size_;
+      last_beat_.clear();
+    }
+    if (next_ == rank_) return;  // nobody else is left
+    const std::string beat = watched_->get_text(str("beat/", next_));
+    const auto now = std::chrono::steady_clock::now();
+    if (beat != last_beat_) {
+      last_beat_ = beat;
+      last_change_ = now;
+    } else if (peer_timeout().count() > 0 && now - last_change_ > peer_timeout()) {
+      fail({next_, str("rank ", next_, " is lost: it has shown no sign of life for ", peer_timeout().count(), " s")});
+    }
+  } catch (const Error& e) {
+    stop_all({0, str("the store cannot be reached, so the process that holds it (rank 0, or what started it) is lost: ",
+                     e.what())});
+  }
+}
+
+// By the watching thread's connection: that of the program may be waiting.
+Failure World::fail(const Failure& failure) noexcept {
+  Failure first = failure;
+  try {
+    if (failure.lost_rank >= 0 && watched_->check({str("left/", failure.lost_rank)}))
+      first.reason = str("rank ", failure.lost_rank, " has left the group");
+    const std::string text = text_of(first);
+    const Store::Value value = watched_->compare_set(kFailure, {}, Store::Value(text.begin(), text.end()));
+    first = failure_of({value.begin(), value.end()});
+  } catch (...) {  // then the others find out by themselves
+  }
+  stop_all(first);
+  const std::lock_guard lock(mutex_);
+  return *failure_;
+}
+
+void World::stop_all(const Failure& failure) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = std::make_unique<Failure>(failure);
+  }
+  try {
+    raise(failure, "");
+  } catch (...) {
+    transport_->abort(std::current_exception());
+  }
+}
+
+World::Waiting::Waiting(World& world, const std::string& call, std::chrono::milliseconds timeout) : world_(world) {
+  const std::lock_guard lock(world.mutex_);
+  id_ = world.next_deadline_++;
+  world.deadlines_[id_] = {std::chrono::steady_clock::now() + timeout, timeout, call};
+  world.latest_call_ = call;
+}
+World::Waiting::~Waiting() {
+  const std::lock_guard lock(world_.mutex_);
+  world_.deadlines_.erase(id_);
+}
+
+void World::look_at_the_clock() {
+  std::unique_ptr<Deadline> late;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& [id, deadline] : deadlines_)
+      if (deadline.at < now) late = std::make_unique<Deadline>(deadline);
+  }
+  if (late)
+    fail({-1, str("rank ", rank_, " has waited for other ranks for ", static_cast<double>(late->timeout.count()) / 1e3,
+                  " s in ", late->call, where_others_are())});
+}
+
+// What the first ranks that are elsewhere have called last.
+std::string World::where_others_are() {
+  constexpr int kShown = 5;
+  std::string text;
+  try {
+    int elsewhere = 0;
+    const std::string mine = latest_call_;
+    for (int r = 0; r < size_; ++r) {
+      const std::string beat = watched_->get_text(str("beat/", r)),
+                        call = beat.substr(std::min(beat.find(' '), beat.size() - 1) + 1);
+      if (r != rank_ && call != mine && elsewhere++ < kShown)
+        text += str("; the last call of rank ", r, " is ", call.empty() ? "none" : call);
+    }
+    if (elsewhere > kShown) text += str("; and ", elsewhere - kShown, " more");
+  } catch (const Error&) {  // then without
+  }
+  return text;
+}
+
+void World::throw_if_failed() const {
+  const std::lock_guard lock(mutex_);
+  if (failure_) raise(*failure_, "");
+}
+
+void World::raise(const Failure& failure, const std::string& in_call) {
+  const std::string message = in_call.empty() ? failure.reason : in_call + ": " + failure.reason;
+  if (failure.lost_rank >= 0) throw PeerLost(message, failure.lost_rank);
+  throw BackendError(message);
+}
+
+uint64_t World::group_number(const std::string& name) {
+  const std::string key = "group/" + name;
+  if (!store_->check({key})) {
+    const std::string mine = str(store_->add("groups", 1));  // numbers that nobody takes are lost
+    store_->compare_set(key, {}, Store::Value(mine.begin(), mine.end()));
+  }
+  return static_cast<uint64_t>(std::stoll(store_->get_text(key)));
+}
+
+}  // namespace argand::parallel

@@ -1,0 +1,92 @@
+// The processes that joined: their messages, which of them are alive, and the first thing that went wrong.
+#pragma once
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "argand/parallel/store/store.h"
+
+namespace argand::parallel {
+
+// The first failure of the world: every rank names the same one.
+struct Failure {
+  int lost_rank = -1;  // in the world; -1 if no rank is lost
+  std::string reason;
+};
+
+// Note [Failures of a world]
+// A rank that cannot go on (its peer's connection closed, ranks call different things, it runs out of memory in the
+// midst of a collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key
+// twice a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and reads
+// that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (4; 0: never), that rank
+// is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost.
+class World {
+ public:
+  // Waits for all ranks, for as long as the store does.
+  World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const std::string& host);
+  ~World();  // tells the others that this rank has left
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  const std::string& backend() const { return backend_; }
+  const std::shared_ptr<Store>& store() const { return store_; }
+  Transport& transport() { return *transport_; }
+
+  // Tells all ranks why this one cannot go on, unless one was first; what the first said.  Never throws.
+  Failure fail(const Failure& failure) noexcept;
+  // Throws PeerLost or BackendError if something went wrong.
+  void throw_if_failed() const;
+  [[noreturn]] static void raise(const Failure& failure, const std::string& in_call);
+  // While a rank waits for others in a call: after `timeout` all ranks fail, and the reason names those that were not
+  // there.
+  class Waiting {
+   public:
+    Waiting(World& world, const std::string& call, std::chrono::milliseconds timeout);
+    ~Waiting();
+    Waiting(const Waiting&) = delete;
+    Waiting& operator=(const Waiting&) = delete;
+
+   private:
+    World& world_;
+    uint64_t id_;
+  };
+  // A number for the messages of a group: the same on all who give the same name.
+  uint64_t group_number(const std::string& name);
+
+ private:
+  void watch();
+  void look_at_others();
+  void stop_all(const Failure& failure) noexcept;
+  void look_at_the_clock();
+  std::string where_others_are();
+
+  const std::shared_ptr<Store> store_;    // keys of this world
+  const std::shared_ptr<Store> watched_;  // a connection of the watching thread
+  const int rank_, size_;
+  const std::string backend_;
+  std::unique_ptr<Transport> transport_;
+
+  // Of the watching thread.
+  int next_;  // whose counter is read
+  std::string last_beat_;
+  std::chrono::steady_clock::time_point last_change_;
+  uint64_t beats_ = 0;
+
+  mutable std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stopped_ = false;
+  std::unique_ptr<Failure> failure_;
+  struct Deadline {
+    std::chrono::steady_clock::time_point at;
+    std::chrono::milliseconds timeout;
+    std::string call;
+  };
+  std::map<uint64_t, Deadline> deadlines_;
+  uint64_t next_deadline_ = 0;
+  std::string latest_call_;  // goes with the beats, for the others' messages
+  std::thread thread_;
+};
+
+}  // namespace argand::parallel

@@ -1,0 +1,67 @@
+#include "argand/runtime/transport.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <map>
+#include <mutex>
+
+namespace argand {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, MakeTransport> made;
+  std::map<std::string, std::string> reasons;  // why a library could not be opened
+};
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
+MakeTransport registered(const std::string& backend) {
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().made.find(backend);
+  return found == registry().made.end() ? nullptr : found->second;
+}
+
+// Opens the library of the backend, which registers itself; the reason if it does not.
+std::string open_library(const std::string& backend) {
+  Dl_info info;
+  std::filesystem::path path = "libargand_" + backend + ".so";
+  if (dladdr(reinterpret_cast<void*>(&register_transport), &info))
+    path = std::filesystem::path(info.dli_fname).parent_path() / path;
+  if (!std::filesystem::exists(path))
+    return "this build of Argand has no such backend (" + path.string() + " does not exist)";
+  if (!dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) return str("its library could not be loaded: ", dlerror());
+  return registered(backend) ? "" : path.string() + " is of another version of Argand";
+}
+
+}  // namespace
+
+void register_transport(const std::string& backend, MakeTransport make) {
+  const std::lock_guard lock(registry().mutex);
+  registry().made[backend] = make;
+}
+
+MakeTransport find_transport(const std::string& backend) {
+  if (const MakeTransport make = registered(backend)) return make;
+  static std::mutex& opening = *new std::mutex;
+  const std::lock_guard lock(opening);
+  auto& reasons = registry().reasons;
+  if (!reasons.count(backend)) reasons[backend] = open_library(backend);
+  const MakeTransport make = registered(backend);
+  ARGAND_CHECK(NotImplementedError, make != nullptr, "backend '", backend, "' is not available: ", reasons[backend]);
+  return make;
+}
+
+bool has_transport(const std::string& backend) noexcept {
+  try {
+    find_transport(backend);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace argand

@@ -1,0 +1,96 @@
+"""How the processes of a world find each other: from an address to a store, a rank and a number of ranks."""
+import os
+from urllib.parse import parse_qsl, urlparse
+
+from .. import _C
+
+__all__ = ["register_rendezvous_handler", "rendezvous"]
+
+_handlers = {}
+
+
+def _environment(name):
+    if name not in os.environ:
+        raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable {name} expected, but not set")
+    return os.environ[name]
+
+
+def register_rendezvous_handler(scheme, handler):
+    """handler(url, timeout=..., **) is a generator of (store, rank, world_size) for addresses that begin with scheme://."""
+    if scheme in _handlers:
+        raise RuntimeError(f"Rendezvous handler for {scheme}:// already registered")
+    _handlers[scheme] = handler
+
+
+def _options(url):
+    return dict(parse_qsl(urlparse(url).query))
+
+
+def _number(url, name, given, text):
+    value = _options(url).get(name, given)
+    if int(value) == -1:
+        raise ValueError(f"Error initializing torch.distributed using {urlparse(url).scheme}:// rendezvous: {text} parameter missing")
+    return int(value)
+
+
+def _rank_and_size(url, rank, world_size):
+    return _number(url, "rank", rank, "rank"), _number(url, "world_size", world_size, "world size")
+
+
+def _tcp_store(host, port, rank, world_size, timeout):
+    """The store of a world: rank 0 holds it, or what started the processes."""
+    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
+        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
+        store = _C.TCPStore(host, port, world_size, False, timeout=timeout)
+        return _C.PrefixStore(f"/worker/attempt_{attempt}", store)
+    return _C.TCPStore(host, port, world_size, rank == 0, timeout=timeout, multi_tenant=True)
+
+
+def _env(url, rank, world_size, timeout):
+    options = _options(url)
+    rank = int(options.get("rank", rank if rank != -1 else _environment("RANK")))
+    world_size = int(options.get("world_size", world_size if world_size != -1 else _environment("WORLD_SIZE")))
+    host, port = _environment("MASTER_ADDR"), int(_environment("MASTER_PORT"))
+    return (_tcp_store(host, port, rank, world_size, timeout) if world_size > 1 else _C.HashStore()), rank, world_size
+
+
+def _tcp(url, rank, world_size, timeout):
+    where = urlparse(url)
+    if where.port is None:
+        raise ValueError("Error initializing torch.distributed using tcp:// rendezvous: port number missing")
+    rank, world_size = _rank_and_size(url, rank, world_size)
+    return (_tcp_store(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else _C.HashStore()), rank, world_size
+
+
+def _file(url, rank, world_size, timeout):
+    path = urlparse(url).path
+    if not path:
+        raise ValueError("Error initializing torch.distributed using file:// rendezvous: path missing")
+    rank, world_size = _rank_and_size(url, rank, world_size)
+    if world_size == 1:
+        return _C.HashStore(), rank, world_size
+    store = _C.FileStore(path, world_size)
+    store.set_timeout(timeout)
+    return store, rank, world_size
+
+
+def meet(url, rank, world_size, timeout):
+    """(store, rank, world_size) of an address; ValueError if a part of it is missing."""
+    scheme = urlparse(url).scheme
+    if scheme in _handlers:
+        options = {} if rank == -1 else {"rank": str(rank)}
+        if world_size != -1:
+            options["world_size"] = str(world_size)
+        if options:
+            url += ("&" if "?" in url else "?") + "&".join(f"{k}={v}" for k, v in options.items())
+        return next(_handlers[scheme](url, timeout=timeout))
+    ways = {"env": _env, "tcp": _tcp, "file": _file}
+    if scheme not in ways:
+        raise RuntimeError(f"No rendezvous handler for {scheme}://")
+    return ways[scheme](url, rank, world_size, timeout)
+
+
+def rendezvous(url, rank=-1, world_size=-1, timeout=None):
+    """A generator of (store, rank, world_size): env://, tcp://host:port, file:///path, or what was registered."""
+    from .constants import default_pg_timeout
+    yield meet(url, rank, world_size, timeout or default_pg_timeout)

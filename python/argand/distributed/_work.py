@@ -1,0 +1,86 @@
+"""What collectives return: work under way."""
+import os
+import sys
+
+from .. import _C
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
+def call_site():
+    """"folder/file.py:12": the line outside of this package that is being run; errors of collectives name it."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    return f"{'/'.join(frame.f_code.co_filename.rsplit('/', 2)[-2:])}:{frame.f_lineno}"
+
+
+def milliseconds(timeout, otherwise=-1):
+    """Of a timedelta or a number of seconds."""
+    if timeout is None:
+        return otherwise
+    seconds = timeout.total_seconds() if hasattr(timeout, "total_seconds") else float(timeout)
+    if not seconds > 0:
+        raise ValueError(f"expected a timeout above 0, got {timeout}")
+    return max(1, round(seconds * 1000))
+
+
+class Work:
+    """A collective or a message that may not be finished.  Its tensors must stay as they are until it is."""
+
+    def __init__(self, work):
+        self._work = work
+
+    def is_completed(self):
+        """Whether it is finished, well or not."""
+        return self._work.is_completed()
+
+    def is_success(self):
+        """Whether it is finished and nothing went wrong."""
+        return self._work.is_success()
+
+    def wait(self, timeout=None):
+        """True once it is finished; raises what went wrong.
+
+        timeout: a timedelta, or seconds; DistBackendError if it is not finished by then, and goes on.
+        """
+        if not self._work._wait(milliseconds(timeout)):
+            raise _C.DistBackendError(f"Operation timed out! {self._work.call} is not finished after {timeout}")
+        return True
+
+    def synchronize(self):
+        """The same as wait()."""
+        self.wait()
+
+    def exception(self):
+        """The exception of a collective that went wrong; None before it is finished, or if nothing did."""
+        try:
+            self._work._raise_failure()
+        except Exception as error:  # noqa: BLE001: that is what is asked for
+            return error
+        return None
+
+    def result(self):
+        """The tensors that it writes."""
+        return self._work.result()
+
+    def source_rank(self):
+        """The rank of the group that sent the message."""
+        return self._work.source_rank()
+
+    def get_future(self):
+        """A Future of the tensors that it writes."""
+        from ..futures import Future
+        future = Future()
+
+        def finish():
+            error = self.exception()
+            if error is None:
+                future.set_result(self.result())
+            else:
+                future.set_exception(error)
+
+        self._work._when_done(finish)
+        return future

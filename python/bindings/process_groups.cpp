@@ -1,0 +1,155 @@
+// argand::parallel's groups for Python: torch.distributed is made of them.
+#include "bindings/process_groups.h"
+
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/errors.h"
+#include "bindings/modules.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+using parallel::ProcessGroup;
+using parallel::ReduceKind;
+using parallel::ReduceOp;
+using parallel::Work;
+using Tensors = std::vector<Tensor>;
+using Milliseconds = std::chrono::milliseconds;
+
+using HandlePtr = std::shared_ptr<GroupHandle>;
+
+// False after `milliseconds` (negative: never).  Ctrl-C ends the wait.
+bool wait(Work& work, int64_t milliseconds) {
+  constexpr Milliseconds kSlice{100};  // how long Ctrl-C may take
+  const auto start = std::chrono::steady_clock::now();
+  for (;;) {
+    Milliseconds slice = kSlice;
+    if (milliseconds >= 0) {
+      const auto left = Milliseconds(milliseconds) -
+                        std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - start);
+      if (left.count() <= 0) return work.is_completed() && work.wait_for(Milliseconds(0));
+      slice = std::min(slice, left);
+    }
+    {
+      const NoGil no_gil;
+      if (work.wait_for(slice)) return true;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+void raise_failure(Work& work) {
+  if (const std::exception_ptr error = work.exception()) std::rethrow_exception(error);
+}
+
+void when_done(Work& work, nb::object callback) {
+  work.when_done([f = SharedRef(std::move(callback))] {
+    if (!Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire gil;
+    if (PyObject* const result = PyObject_CallNoArgs(f.get())) return Py_DECREF(result);
+    PyErr_WriteUnraisable(f.get());
+  });
+}
+
+HandlePtr make(std::shared_ptr<parallel::Store> store, int rank, int size, const std::string& backend,
+               int64_t timeout_ms, const std::string& host) {
+  parallel::GroupOptions options;
+  options.backend = backend;
+  options.timeout = Milliseconds(timeout_ms);
+  options.host = host;
+  const NoGil no_gil;
+  return std::make_shared<GroupHandle>(parallel::make_process_group(std::move(store), rank, size, options));
+}
+
+nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, int64_t timeout_ms, const std::string& name) {
+  parallel::GroupOptions options;
+  options.timeout = Milliseconds(timeout_ms);
+  std::shared_ptr<ProcessGroup> made;
+  {
+    const NoGil no_gil;
+    made = group->subgroup(ranks, options, name);
+  }
+  return made ? nb::cast(std::make_shared<GroupHandle>(std::move(made))) : nb::none();
+}
+
+// A method of ProcessGroup: the line of the program it is called from goes first.
+template <auto method, class... Args>
+auto collective() {
+  return [](GroupHandle& group, std::string site, Args... args) {
+    const NoGil no_gil;
+    parallel::set_call_site(std::move(site));
+    return ((*group).*method)(std::move(args)...);
+  };
+}
+template <auto method, class... Args>
+auto reducing_collective() {
+  return [](GroupHandle& group, std::string site, int op, double factor, Args... args) {
+    const NoGil no_gil;
+    parallel::set_call_site(std::move(site));
+    return ((*group).*method)(std::move(args)..., ReduceOp(static_cast<ReduceKind>(op), factor));
+  };
+}
+
+}  // namespace
+
+void add_process_groups(nb::module_& module) {
+  nb::class_<Work>(module, "_Work")
+      .def("is_completed", &Work::is_completed)
+      .def("is_success", &Work::is_success)
+      .def("_wait", &wait, nb::arg("milliseconds"))
+      .def("_raise_failure", &raise_failure)
+      .def("_when_done", &when_done, nb::arg("callback"))
+      .def("result", &Work::result)
+      .def("source_rank", &Work::source_rank)
+      .def_prop_ro("call", &Work::call);
+  using G = ProcessGroup;
+  nb::class_<GroupHandle>(module, "_ProcessGroup")
+      .def_prop_ro("rank", [](GroupHandle& g) { return g->rank(); })
+      .def_prop_ro("size", [](GroupHandle& g) { return g->size(); })
+      .def_prop_ro("world_ranks", [](GroupHandle& g) { return g->world_ranks(); })
+      .def_prop_ro("name", [](GroupHandle& g) { return g->name(); })
+      .def_prop_ro("store", [](GroupHandle& g) { return g->store(); })
+      .def("subgroup", &subgroup)
+      .def("shutdown",
+           [](GroupHandle& g) {
+             const NoGil no_gil;
+             g->shutdown();
+           })
+      .def("all_reduce", reducing_collective<&G::all_reduce, Tensors>())
+      .def("reduce",
+           [](GroupHandle& g, std::string site, int op, double factor, Tensors tensors, int root) {
+             const NoGil no_gil;
+             parallel::set_call_site(std::move(site));
+             return g->reduce(std::move(tensors), root, ReduceOp(static_cast<ReduceKind>(op), factor));
+           })
+      .def("broadcast", collective<&G::broadcast, Tensors, int>())
+      .def("all_gather", collective<&G::all_gather, Tensors, const Tensor&>())
+      .def("all_gather_into", collective<&G::all_gather_into, const Tensor&, const Tensor&>())
+      .def("gather", collective<&G::gather, Tensors, const Tensor&, int>())
+      .def("scatter", collective<&G::scatter, const Tensor&, Tensors, int>())
+      .def("reduce_scatter", reducing_collective<&G::reduce_scatter, const Tensor&, Tensors>())
+      .def("reduce_scatter_from", reducing_collective<&G::reduce_scatter_from, const Tensor&, const Tensor&>())
+      .def("all_to_all", collective<&G::all_to_all, Tensors, Tensors>())
+      .def(
+          "all_to_all_single",
+          collective<&G::all_to_all_single, const Tensor&, const Tensor&, std::vector<int64_t>, std::vector<int64_t>>())
+      .def("barrier", collective<&G::barrier>())
+      .def("send", collective<&G::send, const Tensor&, int, int>())
+      .def("receive", collective<&G::receive, const Tensor&, int, int>());
+  module.def("_make_process_group", &make, nb::arg("store"), nb::arg("rank"), nb::arg("size"), nb::arg("backend"),
+             nb::arg("timeout_ms"), nb::arg("host"));
+  module.def("_has_transport", &has_transport, nb::arg("backend"));
+  module.def("_why_no_transport", [](const std::string& backend) -> std::string {
+    try {
+      find_transport(backend);
+      return "";
+    } catch (const Error& e) {
+      return e.what();
+    }
+  });
+}
+
+}  // namespace argand::python

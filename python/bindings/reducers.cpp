@@ -1,0 +1,73 @@
+// What DistributedDataParallel is made of: gradients in buckets, on their way while backward runs.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "argand/parallel/reducer.h"
+#include "bindings/errors.h"
+#include "bindings/modules.h"
+#include "bindings/process_groups.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+using parallel::GradBucket;
+using parallel::Reducer;
+
+std::unique_ptr<Reducer> make(const std::vector<Tensor>& parameters, GroupHandle& group, size_t bucket_bytes,
+                              size_t first_bucket_bytes) {
+  return std::make_unique<Reducer>(parameters, group.shared(),
+                                   parallel::ReducerOptions{bucket_bytes, first_bucket_bytes});
+}
+
+// hook(bucket) returns a function of no arguments that waits for the tensor.
+parallel::CommHook from_python(nb::object hook) {
+  if (hook.is_none()) return {};
+  return [hook = SharedRef(std::move(hook))](const GradBucket& bucket) -> std::function<Tensor()> {
+    const nb::gil_scoped_acquire gil;
+    try {
+      SharedRef wait(nb::handle(hook.get())(nb::cast(bucket)));
+      return [wait] {
+        const nb::gil_scoped_acquire inner;
+        try {
+          const nb::object result = nb::handle(wait.get())();
+          ARGAND_CHECK(ValueError, is_tensor(result.ptr()), "comm hook: expected a Future of a tensor, got one of ",
+                       type_name(result.ptr()));
+          return as_tensor(result.ptr());
+        } catch (nb::python_error& error) {
+          throw RaisedInPython(std::move(error));
+        }
+      };
+    } catch (nb::python_error& error) {
+      throw RaisedInPython(std::move(error));
+    }
+  };
+}
+
+}  // namespace
+
+void add_reducers(nb::module_& module) {
+  nb::class_<GradBucket>(module, "_GradBucket")
+      .def_ro("index", &GradBucket::index)
+      .def_ro("is_last", &GradBucket::is_last)
+      .def_ro("buffer", &GradBucket::buffer)
+      .def_ro("gradients", &GradBucket::gradients)
+      .def_ro("parameters", &GradBucket::parameters);
+  using NoLock = nb::call_guard<NoGil>;
+  nb::class_<Reducer>(module, "_Reducer")
+      .def(nb::new_(&make), nb::arg("parameters"), nb::arg("group"), nb::arg("bucket_bytes"),
+           nb::arg("first_bucket_bytes"))
+      .def("set_enabled", &Reducer::set_enabled, NoLock())
+      .def("set_divisor", &Reducer::set_divisor, NoLock())
+      .def("set_hook",
+           [](Reducer& reducer, nb::object hook) {
+             parallel::CommHook f = from_python(std::move(hook));
+             const NoGil no_gil;
+             reducer.set_hook(std::move(f));
+           })
+      .def("buckets", &Reducer::buckets)
+      .def("unused", &Reducer::unused, NoLock())
+      .def("shadow", &Reducer::shadow, NoLock());
+}
+
+}  // namespace argand::python

@@ -1,0 +1,203 @@
+"""Process groups of several processes: collectives, groups, objects, messages, and what goes wrong."""
+import datetime
+import signal
+import time
+
+import pytest
+from ranks import finish, free_port, run, start
+
+import argand
+
+pytestmark = pytest.mark.skipif(not argand.distributed.is_gloo_available(), reason="libgloo is not installed")
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_collectives(tmp_path, size):
+    run(tmp_path, size, """
+        def mine(n=4, of=rank): return torch.arange(n) * 10 + of
+        total = sum(range(size))
+        t = mine(); assert dist.all_reduce(t) is None and t.tolist() == [10 * size * i + total for i in range(4)]
+        t = mine().float(); w = dist.all_reduce(t, dist.ReduceOp.MAX, async_op=True)
+        assert w.wait() and w.is_completed() and w.is_success() and w.exception() is None and w.result()[0] is t
+        assert t.tolist() == mine(of=size - 1).tolist()
+        t = mine(); future = dist.all_reduce(t, async_op=True).get_future(); assert future.wait()[0].tolist() == t.tolist()
+        t = torch.ones(2); dist.all_reduce(t, dist.distributed_c10d._make_nccl_premul_sum(0.5)); assert t.tolist() == [size / 2] * 2
+        t = mine(); dist.broadcast(t, src=1); assert t.tolist() == mine(of=1).tolist()
+        t = mine(); dist.reduce(t, dst=1); assert (t.tolist() == [10 * size * i + total for i in range(4)]) == (rank == 1)
+        out = [torch.zeros(4, dtype=torch.int64) for _ in range(size)]
+        dist.all_gather(out, mine()); assert [o.tolist() for o in out] == [mine(of=r).tolist() for r in range(size)]
+        out = torch.zeros(size, 4, dtype=torch.int64); dist.all_gather_into_tensor(out, mine())
+        assert out.tolist() == [mine(of=r).tolist() for r in range(size)]
+        out = [torch.zeros(4, dtype=torch.int64) for _ in range(size)] if rank == 1 else None
+        dist.gather(mine(), out, dst=1); assert rank != 1 or out[0].tolist() == mine(of=0).tolist()
+        got = torch.zeros(4, dtype=torch.int64)
+        dist.scatter(got, [mine(of=10 * r) for r in range(size)] if rank == 0 else None, src=0); assert got.tolist() == mine(of=10 * rank).tolist()
+        got = torch.zeros(4, dtype=torch.int64); dist.reduce_scatter(got, [mine(of=r) for r in range(size)])
+        assert got.tolist() == [size * x for x in mine().tolist()]
+        got = torch.zeros(2, dtype=torch.int64); dist.reduce_scatter_tensor(got, torch.arange(2 * size)); assert got.tolist() == [2 * rank * size, (2 * rank + 1) * size]
+        got = [torch.zeros(1, dtype=torch.int64) for _ in range(size)]
+        dist.all_to_all(got, [torch.tensor([100 * rank + r]) for r in range(size)]); assert [int(g) for g in got] == [100 * r + rank for r in range(size)]
+        got = torch.zeros(size, dtype=torch.int64); dist.all_to_all_single(got, torch.arange(size) + 100 * rank)
+        assert got.tolist() == [100 * r + rank for r in range(size)]
+        dist.all_reduce_coalesced([t := torch.ones(2), u := torch.ones(3)]); assert t.tolist() == [size] * 2 and u.tolist() == [size] * 3
+        p = torch.nn.Parameter(torch.full((2,), float(rank))); dist.broadcast(p.data, 0); assert p.tolist() == [0, 0]
+        c = torch.complex(torch.ones(2), torch.ones(2)); dist.all_reduce(c); assert c.tolist() == [complex(size, size)] * 2
+        dist.barrier(); assert dist.barrier(async_op=True).wait()
+        dist.monitored_barrier()
+    """)
+
+
+def test_objects(tmp_path):
+    run(tmp_path, 3, """
+        got = [None] * 3; dist.all_gather_object(got, {"rank": rank, "text": "x" * 100 * rank}); assert [g["rank"] for g in got] == [0, 1, 2]
+        got = [None] * 3 if rank == 2 else None; dist.gather_object(rank * "ab", got, dst=2); assert rank != 2 or got == ["", "ab", "abab"]
+        objects = [1, "two", [3.0]] if rank == 1 else [None] * 3
+        dist.broadcast_object_list(objects, src=1); assert objects == [1, "two", [3.0]]
+        out = [None]; dist.scatter_object_list(out, [("a", 0), "b", None] if rank == 0 else None, src=0); assert out == [[("a", 0), "b", None][rank]]
+        if rank == 0: dist.send_object_list(["x", {1: 2}], dst=2)
+        if rank == 2:
+            got = [None, None]; assert dist.recv_object_list(got, src=0) == 0 and got == ["x", {1: 2}]
+        got = [None] * 3; dist.all_gather_object(got, {"t": torch.ones(2) * rank}, weights_only=True); assert got[2]["t"].tolist() == [2, 2]
+    """)
+
+
+def test_messages(tmp_path):
+    run(tmp_path, 3, """
+        if rank == 0:
+            dist.send(torch.ones(3), 1); dist.send(torch.ones(2), 1, tag=5); dist.recv(t := torch.zeros(2)); assert t.tolist() == [7, 7]
+        elif rank == 1:
+            b = torch.zeros(2); w = dist.irecv(b, 0, tag=5); a = torch.zeros(3); assert dist.recv(a, 0) == 0 and a.tolist() == [1] * 3
+            w.wait(); assert b.tolist() == [1, 1] and w.source_rank() == 0
+        else:
+            dist.isend(torch.full((2,), 7.0), 0).wait()
+        following, before = (rank + 1) % size, (rank - 1) % size
+        out, got = torch.full((4,), float(rank)), torch.zeros(4)
+        works = dist.batch_isend_irecv([dist.P2POp(dist.isend, out, following), dist.P2POp(dist.irecv, got, before)])
+        for w in works: w.wait()
+        assert got.tolist() == [before] * 4
+    """)
+
+
+def test_groups(tmp_path):
+    run(tmp_path, 4, """
+        pair = dist.new_group([1, 3]); assert (pair == dist.GroupMember.NON_GROUP_MEMBER) == (rank % 2 == 0)
+        assert dist.get_rank(pair) == {1: 0, 3: 1}.get(rank, -1) and dist.get_world_size(pair) == (2 if rank % 2 else -1)
+        t = torch.tensor([rank])
+        if rank % 2:
+            dist.all_reduce(t, group=pair); assert int(t) == 4 and dist.get_process_group_ranks(pair) == [1, 3]
+            dist.broadcast(t, src=3, group=pair); dist.broadcast(t, group_src=1, group=pair)
+            assert dist.get_global_rank(pair, 1) == 3 and dist.get_group_rank(pair, 1) == 0
+        else:
+            import warnings
+            with warnings.catch_warnings(record=True) as seen:
+                warnings.simplefilter("always"); assert dist.all_reduce(t, group=pair) is None
+            assert "does not belong to the given group" in str(seen[0].message)
+        mine, all_groups = dist.new_subgroups(2); assert dist.get_process_group_ranks(mine) == [rank // 2 * 2, rank // 2 * 2 + 1]
+        t = torch.tensor([rank]); dist.all_reduce(t, group=mine); assert int(t) == (1 if rank < 2 else 5)
+        if rank > 1:
+            local = dist.new_group([2, 3], use_local_synchronization=True); t = torch.tensor([rank]); dist.all_reduce(t, group=local); assert int(t) == 5
+        assert dist.get_backend() == "gloo" and dist.is_initialized()
+        dist.destroy_process_group(mine); dist.barrier(); dist.destroy_process_group(); assert not dist.is_initialized()
+    """)
+
+
+def test_file_and_tcp(tmp_path):
+    for init in (f"dist.init_process_group('gloo', 'file://{tmp_path}/meet', rank=int(os.environ['RANK']), world_size=2)",
+                 "dist.init_process_group('gloo', f'tcp://127.0.0.1:{os.environ[\"MASTER_PORT\"]}?world_size=2', rank=int(os.environ['RANK']))",
+                 "store = dist.TCPStore('127.0.0.1', int(os.environ['MASTER_PORT']), 2, os.environ['RANK'] == '0')\n"
+                 "dist.init_process_group(store=store, rank=int(os.environ['RANK']), world_size=2)"):
+        run(tmp_path, 2, "t = torch.ones(1); dist.all_reduce(t); assert float(t) == 2\n", init=init)
+
+
+# ---- what goes wrong
+
+
+def test_different_calls(tmp_path):
+    begin = time.monotonic()
+    results = finish(start(tmp_path, 3, """
+        dist.all_reduce(torch.ones(2))
+        dist.all_reduce(torch.ones(3 if rank == 1 else 2))
+    """))
+    assert time.monotonic() - begin < 20
+    for status, out, err in results:
+        assert status == 1 and "DistBackendError" in err, err
+        assert "the ranks of the group call different things" in err and "script.py:7, call 2 of the group" in err, err
+        assert "float32 [3]" in err and "float32 [2]" in err, err
+
+
+@pytest.mark.parametrize("how", ["kill", "exit", "raise", "stop"])
+def test_a_lost_rank(tmp_path, how):
+    actions = {"kill": "os.kill(os.getpid(), 9)", "exit": "os._exit(3)", "raise": "raise KeyError('on purpose')",
+               "stop": "os.kill(os.getpid(), 19)"}
+    processes = start(tmp_path, 3, f"""
+        dist.barrier()
+        print("begun", flush=True)
+        if rank == 1:
+            {actions[how]}
+        begin = time.monotonic()
+        try:
+            dist.all_reduce(torch.ones(2))
+        except dist.DistBackendError as e:
+            print(f"{{time.monotonic() - begin:.2f}} {{type(e).__name__}} {{e}}")
+        else:
+            print("nothing was raised")
+        os._exit(0)
+    """)
+    lost = processes[1]
+    try:
+        for r in (0, 2):
+            out, err = processes[r].communicate(timeout=30)
+            seconds, kind, text = out.splitlines()[1].split(" ", 2)
+            assert float(seconds) < 6.5 and kind == "PeerLost", out + err
+            assert "all_reduce(SUM, " in text and "script.py" in text and "rank 1" in text, text
+    finally:
+        lost.send_signal(signal.SIGCONT)
+        for p in processes:
+            p.kill()
+            p.wait()
+
+
+def test_a_timeout_names_who_is_missing(tmp_path):
+    results = finish(start(tmp_path, 2, """
+        dist.all_reduce(torch.ones(1))
+        if rank == 1:
+            time.sleep(6)
+        try:
+            dist.barrier()
+        except dist.DistBackendError as e:
+            print(e)
+    """, init="dist.init_process_group('gloo', timeout=datetime.timedelta(seconds=2))"))
+    assert "rank 0 has waited for other ranks for 2 s in barrier()" in results[0][1], results
+    assert "the last call of rank 1 is all_reduce(" in results[0][1]
+
+
+def test_monitored_barrier(tmp_path):
+    out = run(tmp_path, 3, """
+        try:
+            if rank != 2:
+                dist.monitored_barrier(timeout=datetime.timedelta(seconds=1), wait_all_ranks=True)
+        except RuntimeError as e:
+            print(e)
+        dist.barrier()
+    """)
+    assert out[0] == "[Rank 0]: Rank 2 failed to pass monitoredBarrier in 1000 ms\n"
+
+
+def test_nobody_comes():
+    with pytest.raises(argand.distributed.DistStoreError):
+        argand.distributed.init_process_group("gloo", f"tcp://127.0.0.1:{free_port()}", rank=0, world_size=2,
+                                              timeout=datetime.timedelta(seconds=1))
+    assert not argand.distributed.is_initialized()
+
+
+def test_a_fork_has_no_group(tmp_path):
+    out = run(tmp_path, 2, """
+        dist.barrier()
+        if os.fork() == 0:
+            try: dist.all_reduce(torch.ones(1)); status = 1
+            except dist.DistBackendError as e: status = 0 if "forked" in str(e) else 2
+            os._exit(status)
+        print(os.waitstatus_to_exitcode(os.wait()[1]))
+        dist.barrier()
+    """)
+    assert out == ["0\n", "0\n"]
