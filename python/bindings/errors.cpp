@@ -5,6 +5,7 @@
 #include "argand/base/ignored.h"
 #include "argand/base/linalg_error.h"
 #include "argand/base/log.h"
+#include "argand/parallel/store/store.h"
 
 namespace argand::python {
 namespace {
@@ -15,15 +16,29 @@ struct Kind {
 };
 std::vector<Kind> kinds;  // filled once, when the module is loaded
 
+// Classes come after those they are derived from.
 template <class E>
-void add(nb::module_& module, const char* name, std::initializer_list<PyObject*> bases) {
+PyObject* add(nb::module_& module, const char* name, std::initializer_list<PyObject*> bases,
+              const char* package = "argand") {
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(bases.size())));
   Py_ssize_t i = 0;
   for (PyObject* base : bases) PyTuple_SetItem(tuple.ptr(), i++, Py_NewRef(base));
-  PyObject* const type = PyErr_NewException(str("argand.", name).c_str(), tuple.ptr(), nullptr);
+  PyObject* const type = PyErr_NewException(str(package, ".", name).c_str(), tuple.ptr(), nullptr);
   if (!type) throw nb::python_error();
   module.attr(name) = nb::borrow(type);
   kinds.push_back({type, [](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }});
+  return type;
+}
+
+// Those of torch.distributed.
+void add_distributed(nb::module_& module) {
+  const char* const package = "argand.distributed";
+  PyObject* const base = add<DistributedError>(module, "DistError", {PyExc_RuntimeError}, package);
+  PyObject* const backend = add<BackendError>(module, "DistBackendError", {base}, package);
+  add<PeerLost>(module, "PeerLost", {backend}, package);
+  add<NetworkError>(module, "DistNetworkError", {base}, package);
+  PyObject* const store = add<StoreError>(module, "DistStoreError", {base}, package);
+  add<parallel::QueueEmptyError>(module, "QueueEmptyError", {store}, package);
 }
 
 }  // namespace
@@ -51,6 +66,17 @@ void set_error(PyObject* type, std::string_view message) {
   if (text.is_valid()) PyErr_SetObject(type, text.ptr());
 }
 
+// PeerLost has its rank as an attribute.
+static void set_error_of(PyObject* type, const Error& e) {
+  const auto* const lost = dynamic_cast<const PeerLost*>(&e);
+  if (!lost) return set_error(type, e.what());
+  const nb::object text = to_text(e.what());
+  const nb::object error = text.is_valid() ? nb::steal(PyObject_CallOneArg(type, text.ptr())) : nb::object();
+  const nb::object rank = nb::steal(PyLong_FromLong(lost->rank()));
+  if (!error.is_valid() || !rank.is_valid() || PyObject_SetAttrString(error.ptr(), "rank", rank.ptr()) != 0) return;
+  PyErr_SetObject(type, error.ptr());
+}
+
 void set_error() {
   try {
     throw;
@@ -59,8 +85,8 @@ void set_error() {
   } catch (const RaisedInPython& e) {
     e.restore();
   } catch (const Error& e) {
-    for (const Kind& kind : kinds)
-      if (kind.is(e)) return set_error(kind.type, e.what());
+    for (auto kind = kinds.rbegin(); kind != kinds.rend(); ++kind)
+      if (kind->is(e)) return set_error_of(kind->type, e);
     set_error(PyExc_RuntimeError, e.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
@@ -91,7 +117,7 @@ void add_errors(nb::module_& module) {
   add<GradError>(module, "GradError", {runtime});
   add<OutOfMemoryError>(module, "OutOfMemoryError", {runtime});
   add<IoError>(module, "IoError", {runtime, PyExc_OSError});
-  add<DistributedError>(module, "DistributedError", {runtime});
+  add_distributed(module);
   add<LinAlgError>(module, "LinAlgError", {runtime});
   add<NotImplementedError>(module, "NotImplementedError", {PyExc_NotImplementedError});
   add<InternalError>(module, "InternalError", {runtime});

@@ -30,6 +30,7 @@ NB_MODULE(_C, module) {
   add_models(module);
   add_datasets(module);
   add_profiler(module);
+  add_stores(module);
   add_process_groups(module);
   add_reducers(module);
 }

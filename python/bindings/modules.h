@@ -16,6 +16,7 @@ void add_optimizers(nb::module_& module);
 void add_models(nb::module_& module);  // the tables of argand.models
 void add_datasets(nb::module_& module);
 void add_profiler(nb::module_& module);
+void add_stores(nb::module_& module);  // of argand.distributed
 void add_process_groups(nb::module_& module);
 void add_reducers(nb::module_& module);
 

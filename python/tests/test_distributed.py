@@ -121,18 +121,6 @@ def test_what_one_process_cannot_do(group):
         dist.all_reduce(x, dist.ReduceOp.PREMUL_SUM)
 
 
-def test_stores():
-    store = dist.HashStore()
-    store.set("a", "1")
-    assert store.get("a") == b"1" and store.add("n", 2) == 2 and store.add("n", 3) == 5 and store.num_keys() == 2
-    assert store.compare_set("a", "1", "2") == b"2" and store.compare_set("a", "1", "3") == b"2" and store.check(["a"])
-    below = dist.PrefixStore("p", store)
-    below.set("a", b"x")
-    assert store.get("p/a") == below.get("a") == b"x" and not below.check(["n"]) and below.delete_key("a") and not store.check(["p/a"])
-    with pytest.raises(dist.DistStoreError, match="missing"):
-        store.get("missing")
-
-
 def test_a_model_of_one_process(group):
     plain = torch.nn.Linear(2, 1)
     model = torch.nn.parallel.DistributedDataParallel(plain, find_unused_parameters=True)

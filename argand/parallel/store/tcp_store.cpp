@@ -110,8 +110,8 @@ Reply TCPStore::ask(Request request) {
 }
 
 Reply TCPStore::await(Request request, Timeout timeout) {
-  const Timeout limit = std::clamp(timeout, kNoTimeout, kLongest);
-  request.timeout_ms = limit.count();
+  const Timeout limit = std::min(timeout, kLongest);
+  request.timeout_ms = limit < kNoTimeout ? 1 : limit.count();  // one that is over already
   const Deadline deadline = limit == kNoTimeout ? Deadline::max() : Clock::now() + limit + kGrace;
   Reply reply = client().call(request, deadline, limit);
   if (reply.status == Status::kTimeout) throw StoreError(wait_timeout_message(limit, request.keys));

@@ -1,15 +1,15 @@
 """The group of one process: how it is made and what it says of itself."""
 import os
-import threading
 from urllib.parse import urlparse
 
 from .. import _C
 from .._ignored import harmless
 from . import _WHY, GroupMember, is_initialized
+from ._stores import HashStore
 
 _WHY_HARMLESS = "one process sends nothing and waits for nobody"
 
-__all__ = ["Backend", "HashStore", "PrefixStore", "ProcessGroup", "Store", "destroy_process_group", "get_backend", "get_global_rank",
+__all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
            "is_backend_available", "is_gloo_available", "is_mpi_available", "is_nccl_available", "is_ucc_available",
            "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration"]
@@ -28,79 +28,6 @@ class Backend(str):
         if not isinstance(name, str):
             raise ValueError(f"Backend constructor parameter must be string-ish, got {name!r}")
         return super().__new__(cls, name.lower())
-
-
-class Store:
-    """Values by name that processes share."""
-
-
-class HashStore(Store):
-    """Values by name in the memory of one process."""
-
-    def __init__(self):
-        self._values, self._lock = {}, threading.Lock()
-
-    def set(self, key, value):
-        """Puts a text or bytes in."""
-        self._values[key] = value.encode() if isinstance(value, str) else bytes(value)
-
-    def get(self, key):
-        """Bytes; DistStoreError, at once, if there are none: no other process will set them."""
-        self.wait([key])
-        return self._values[key]
-
-    def add(self, key, amount):
-        """Adds to a number, 0 at first; the sum."""
-        with self._lock:
-            total = int(self._values.get(key, b"0")) + amount
-            self.set(key, str(total))
-        return total
-
-    @harmless(timeout="one process sends nothing and waits for nobody")
-    def wait(self, keys, timeout=None):
-        """DistStoreError unless all are there."""
-        missing = [key for key in keys if key not in self._values]
-        if missing:
-            from ._names import DistStoreError
-            raise DistStoreError(f"wait: {missing} are not set, and no other process can set them")
-
-    def check(self, keys):
-        """Whether all are there."""
-        return all(key in self._values for key in keys)
-
-    def delete_key(self, key):
-        """Whether it was there."""
-        return self._values.pop(key, None) is not None
-
-    def num_keys(self):
-        """How many there are."""
-        return len(self._values)
-
-    def compare_set(self, key, expected_value, desired_value):
-        """Sets a value if it is the expected one, or not there and "" is expected; what is there then."""
-        with self._lock:
-            if self._values.get(key, b"").decode() == expected_value:
-                self.set(key, desired_value)
-            return self._values.get(key, expected_value.encode())
-
-
-class PrefixStore(HashStore):
-    """Another store, with names that begin with a prefix."""
-
-    def __init__(self, prefix, store):
-        super().__init__()
-        self._prefix, self.underlying_store = prefix, store
-
-    def __getattribute__(self, name):
-        plain = super().__getattribute__
-        if name not in ("set", "get", "add", "delete_key", "compare_set", "wait", "check", "num_keys"):
-            return plain(name)
-        method, prefix = getattr(plain("underlying_store"), name), plain("_prefix") + "/"
-        if name == "num_keys":
-            return method
-        if name in ("wait", "check"):
-            return lambda keys, *rest: method([prefix + key for key in keys], *rest)
-        return lambda key, *rest: method(prefix + key, *rest)
 
 
 class ProcessGroup:

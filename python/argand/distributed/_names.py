@@ -6,8 +6,7 @@ from .._ignored import harmless
 from .._refused import refused, refused_class
 from . import _WHY
 
-__all__ = ["DeviceMesh", "DistError", "DistBackendError", "DistNetworkError", "DistStoreError", "DebugLevel",
-           "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
+__all__ = ["DeviceMesh", "DebugLevel", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
 
 
 def _needs_a_group(name):
@@ -21,28 +20,12 @@ def _never_made(name, base=object):
 for _name in ("rendezvous", "init_device_mesh", "breakpoint", "_broadcast_coalesced", "split_group"):
     globals()[_name] = _needs_a_group(_name)
     __all__.append(_name)
-for _name in ("TCPStore", "FileStore", "Reducer", "GradBucket"):
+for _name in ("Reducer", "GradBucket"):
     globals()[_name] = _never_made(_name)
     __all__.append(_name)
 del _name
 
 DeviceMesh = _never_made("device_mesh.DeviceMesh")
-
-
-class DistError(RuntimeError):
-    """The base of what goes wrong between processes."""
-
-
-class DistBackendError(DistError):
-    """What a backend raises."""
-
-
-class DistNetworkError(DistError):
-    """What a connection raises."""
-
-
-class DistStoreError(DistError):
-    """What a store raises."""
 
 
 class DebugLevel(enum.Enum):
