@@ -17,7 +17,7 @@ endforeach()
 
 # Apart from argand/, so that <torch/torch.h> is found only by who links argand::torch.
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
-  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "CMakeFiles" EXCLUDE)
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/argand)
 install(EXPORT argand NAMESPACE argand:: FILE argand-targets.cmake DESTINATION ${package_dir})

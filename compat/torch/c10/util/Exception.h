@@ -4,6 +4,7 @@
 
 #include "argand/base/error.h"
 #include "argand/base/linalg_error.h"
+#include "argand/parallel/store/store.h"
 #include "c10/macros/Macros.h"
 #include "c10/namespaces.h"
 #include "c10/util/warning.h"
@@ -28,6 +29,12 @@ T&& check_not_null(T&& pointer, const char* text) {
   return std::forward<T>(pointer);
 }
 }  // namespace detail
+
+using DistError = argand::DistributedError;
+using DistBackendError = argand::BackendError;
+using DistNetworkError = argand::NetworkError;
+using DistStoreError = argand::StoreError;
+using DistQueueEmptyError = argand::parallel::QueueEmptyError;
 
 // The parts as a stream writes them, one after the other.
 template <class... Parts>
