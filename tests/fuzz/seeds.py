@@ -148,4 +148,31 @@ def jpeg():
     yield b"\0" + whole
 
 
-SEEDS = {make.__name__: make for make in (torch_file, safetensors, idx, cifar, csv, text, tar, png, jpeg)}
+def store_wire():
+    """Requests, replies, and streams of several clients' requests."""
+    def texts(items):
+        return struct.pack("<I", len(items)) + b"".join(struct.pack("<I", len(item)) + item for item in items)
+
+    def request(op, keys=(), values=(), number=0, timeout=0):
+        return struct.pack("<Bqq", op, number, timeout) + texts(keys) + texts(values)
+
+    def stream(*requests):
+        messages = [(client, struct.pack("<I", len(data)) + data) for client, data in requests]
+        return b"".join(bytes((client, len(data))) + data for client, data in messages)
+
+    requests = {3: ([b"k"], [b"v"]), 4: ([b"k"], []), 5: ([b"n"], []), 6: ([b"k", b"n"], []), 7: ([b"k", b"l"], []), 8: ([b"n"], []),
+                9: ([b"k"], [b"", b"w"]), 10: ([b"k"], []), 11: ([], []), 12: ([], []), 13: ([b"k"], [b"x"]), 14: ([b"k", b"l"], []),
+                15: ([b"k", b"l"], [b"1", b"2"]), 16: ([b"q"], [b"v"]), 17: ([b"q"], []), 18: ([b"q"], [])}
+    yield b"\0" + request(1, [b"argand-store"], [bytes(32)], 1)
+    yield b"\0" + request(2, [], [bytes(32)])
+    for op, (keys, values) in requests.items():
+        yield b"\0" + request(op, keys, values, 1, 5)
+    for status in range(5):
+        yield b"\1" + struct.pack("<Bq", status, -1) + texts([b"a", b""][:status])
+    waiting = [(0, request(4, [b"k"], timeout=9)), (1, request(17, [b"q"], number=1)), (2, request(7, [b"k", b"l"])), (3, request(3, [b"k"], [b"v"])),
+               (3, request(16, [b"q"], [b"v"])), (3, request(10, [b"k"])), (3, request(15, [b"l", b"k"], [b"", b""]))]
+    yield b"\2" + stream(*waiting)
+    yield b"\2" + stream((0, request(8, [b"n"], number=2)), (1, request(5, [b"n"], number=1)), (1, request(5, [b"n"], number=1)))
+
+
+SEEDS = {make.__name__: make for make in (torch_file, safetensors, idx, cifar, csv, text, tar, png, jpeg, store_wire)}
