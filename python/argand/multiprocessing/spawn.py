@@ -1,18 +1,35 @@
 """One function in several processes, as torch.multiprocessing.spawn."""
 import multiprocessing
 import multiprocessing.connection
+import os
 import signal
 import sys
+import tempfile
+import threading
 import time
 import traceback
+import uuid
+import warnings
+
+from ._parent_death import end_with_parent
+
+__all__ = ["ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "SpawnContext", "spawn",
+           "start_processes"]
+
+_PATIENCE = 30.0  # seconds from SIGTERM to SIGKILL, without a grace period
+_PATIENCE_OF_ORPHANS = 5.0  # seconds from the parent's end to that of a child that cannot hear SIGINT
+_PATIENCE_AFTER_CTRL_C = 1.0  # seconds for children to end by the SIGINT that a terminal sends them, too
 
 
 class ProcessException(Exception):
     """The base of what spawn() says of a process that failed."""
 
-    def __init__(self, msg, error_index, pid):
+    def __init__(self, msg, error_index, error_pid):
         super().__init__(msg)
-        self.msg, self.error_index, self.pid = msg, error_index, pid
+        self.msg, self.error_index, self.error_pid = msg, error_index, error_pid
+
+    def __reduce__(self):
+        return type(self), (self.msg, self.error_index, self.error_pid)
 
 
 class ProcessRaisedException(ProcessException):
@@ -26,71 +43,148 @@ class ProcessExitedException(ProcessException):
         super().__init__(msg, error_index, error_pid)
         self.exit_code, self.signal_name = exit_code, signal_name
 
+    def __reduce__(self):
+        return type(self), (self.msg, self.error_index, self.error_pid, self.exit_code, self.signal_name)
 
-def _run(function, rank, args, errors):
+
+# ---- in the new process
+
+
+def _end_after_parent(parent):
+    """A child that waits in a library does not hear SIGINT."""
     try:
+        multiprocessing.connection.wait([os.pidfd_open(parent.pid)])
+    except ProcessLookupError:
+        pass  # it is gone already
+    except (AttributeError, OSError):  # an old kernel; forked siblings may hold this up
+        parent.join()
+    time.sleep(_PATIENCE_OF_ORPHANS)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _run(function, rank, args, error_file, is_of_server):
+    parent = multiprocessing.parent_process()
+    try:
+        end_with_parent(None if is_of_server else parent.pid, signal.SIGINT)
+        threading.Thread(target=_end_after_parent, args=(parent,), name="argand spawn", daemon=True).start()
         function(rank, *args)
     except KeyboardInterrupt:
-        pass
+        if parent.is_alive():
+            _report(error_file)
+            sys.exit(128 + signal.SIGINT)
     except Exception:
-        errors.put(traceback.format_exc())
+        _report(error_file)
         sys.exit(1)
 
 
-class SpawnContext:
-    """The processes of spawn(join=False)."""
+def _report(path):
+    with open(path, "x", encoding="utf-8", errors="backslashreplace", opener=lambda p, flags: os.open(p, flags, 0o600)) as file:
+        file.write(traceback.format_exc())
 
-    def __init__(self, processes, errors):
-        self.processes, self._errors = processes, errors
+
+# ---- in the parent
+
+
+class ProcessContext:
+    """The processes of start_processes(join=False).  `error_files` names a file for each, which it writes when it fails."""
+
+    def __init__(self, processes, error_files):
+        self.processes, self.error_files = processes, error_files
+        self.sentinels = {process.sentinel: index for index, process in enumerate(processes)}
 
     def pids(self):
         """The ids of the processes."""
-        return [p.pid for p in self.processes]
+        return [int(process.pid) for process in self.processes]
 
     def join(self, timeout=None, grace_period=None):
-        """Waits until one ends; True when all have.  When one fails the others are ended, after grace_period seconds, and it raises."""
-        running = {p.sentinel: i for i, p in enumerate(self.processes) if p.exitcode is None}
-        if running:
-            multiprocessing.connection.wait(list(running), timeout)
-        failed = next((i for i, p in enumerate(self.processes) if p.exitcode not in (None, 0)), None)
-        if failed is None:
-            return all(p.exitcode == 0 for p in self.processes)
-        deadline = time.monotonic() + (grace_period or 0)
-        for process in self.processes:  # those that end by themselves may
-            process.join(max(0, deadline - time.monotonic()))
+        """Waits until one ends, at most `timeout` seconds; True when all have.
+
+        When one has failed the others are ended, and it raises: they have `grace_period` seconds to end by themselves, then get a
+        SIGTERM, and a SIGKILL if they have not ended after another grace period (30 s without one).
+        """
+        if not self.sentinels:
+            return True
+        for sentinel in multiprocessing.connection.wait(list(self.sentinels), timeout):
+            index = self.sentinels.pop(sentinel)
+            self.processes[index].join()
+            if self.processes[index].exitcode != 0:
+                self._end(grace_period or 0, _PATIENCE if grace_period is None else grace_period)
+                self._raise(index)
+        return not self.sentinels
+
+    def _end(self, grace, patience):
+        self._wait(grace)
         for process in self.processes:
-            if process.exitcode is None:
+            if process.is_alive():
                 process.terminate()
+        self._wait(patience)
+        for process in self.processes:
+            if process.is_alive():
+                process.kill()
             process.join()
-        process, code = self.processes[failed], self.processes[failed].exitcode
-        if not self._errors[failed].empty():
-            text = f"\n\n-- Process {failed} terminated with the following error:\n{self._errors[failed].get()}"
-            raise ProcessRaisedException(text, failed, process.pid)
-        name = signal.Signals(-code).name if code < 0 else None
+
+    def _wait(self, seconds):
+        deadline = time.monotonic() + seconds
+        for process in self.processes:
+            process.join(max(0, deadline - time.monotonic()))
+
+    def _raise(self, index):
+        process, texts = self.processes[index], [_taken(path) for path in self.error_files]
+        if texts[index] is not None:
+            text = f"\n\n-- Process {index} terminated with the following error:\n{texts[index]}"
+            raise ProcessRaisedException(text, index, process.pid)
+        code, name = process.exitcode, None
+        if code < 0:
+            name = signal.Signals(-code).name if -code in set(signal.Signals) else f"<Unknown signal {-code}>"
         how = f"with signal {name}" if name else f"with exit code {code}"
-        raise ProcessExitedException(f"process {failed} terminated {how}", failed, process.pid, code, name)
+        raise ProcessExitedException(f"process {index} terminated {how}", index, process.pid, code, name)
 
 
-ProcessContext = SpawnContext
+def _taken(path):
+    """What a process wrote of its failure; None if it wrote nothing."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        os.unlink(path)
+        return text
+    except FileNotFoundError:
+        return None
+
+
+class SpawnContext(ProcessContext):
+    """ProcessContext's name before PyTorch 1.4."""
+
+    def __init__(self, processes, error_files):
+        warnings.warn("SpawnContext is renamed to ProcessContext since 1.4 release.", stacklevel=2)
+        super().__init__(processes, error_files)
 
 
 def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
-    """Runs fn(i, *args) in processes i = 0 .. nprocs-1; waits for them, or returns their SpawnContext."""
+    """Runs fn(i, *args) in processes i = 0 .. nprocs-1; waits for them, or returns their ProcessContext."""
     context = multiprocessing.get_context(start_method)
-    processes, errors = [], []
+    processes, error_files = [], []
     for rank in range(nprocs):
-        errors.append(context.SimpleQueue())
-        process = context.Process(target=_run, args=(fn, rank, args, errors[-1]), daemon=daemon)
-        process.start()
-        processes.append(process)
-    started = SpawnContext(processes, errors)
+        error_files.append(os.path.join(tempfile.gettempdir(), f"argand-errorfile-{uuid.uuid4().hex}.txt"))
+        about = (fn, rank, args, error_files[-1], start_method == "forkserver")
+        processes.append(context.Process(target=_run, args=about, daemon=daemon))
+        processes[-1].start()
+    started = ProcessContext(processes, error_files)
     if not join:
         return started
-    while not started.join():
-        pass
+    try:
+        while not started.join():
+            pass
+    except ProcessException:
+        raise
+    except BaseException:  # Ctrl-C: nobody would end them, and the interpreter would wait for them
+        started._end(_PATIENCE_AFTER_CTRL_C, _PATIENCE)
+        raise
     return None
 
 
 def spawn(fn, args=(), nprocs=1, join=True, daemon=False, start_method="spawn"):
     """start_processes() with fresh interpreters."""
-    return start_processes(fn, args, nprocs, join, daemon, start_method)
+    if start_method != "spawn":
+        warnings.warn(f"This method only supports start_method=spawn (got: {start_method}).\nTo use a different start_method use:\n"
+                      "\t\t torch.multiprocessing.start_processes(...)", FutureWarning, stacklevel=2)
+    return start_processes(fn, args, nprocs, join, daemon, start_method="spawn")
