@@ -34,7 +34,8 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             found = None
         if found is None:
             raise ModuleNotFoundError(f"No module named '{name}': Argand has no '{real}'", name=name)
-        return importlib.machinery.ModuleSpec(name, self, is_package=found.submodule_search_locations is not None)
+        is_package = found.submodule_search_locations is not None
+        return importlib.machinery.ModuleSpec(name, self, origin=found.origin, is_package=is_package)
 
     def create_module(self, spec):
         module = importlib.import_module(_real(spec.name))
@@ -44,6 +45,11 @@ class _Alias(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def exec_module(self, module):
         # import_module() ran it.  The import system has set the alias's spec on it; relative imports go by the real one.
         module.__spec__ = module.__spec__.loader_state
+
+    def get_code(self, name):
+        """For runpy: `python -m argand -m torch.x.y`."""
+        real = _real(name)
+        return importlib.util.find_spec(real).loader.get_code(real)
 
     def find_distributions(self, context=None):
         """What importlib.metadata.version("torch") finds: packages ask it whether there is a torch, and which."""

@@ -69,7 +69,7 @@ _QUANTIZED = "there are no quantized tensors"
 _ONNX = "there is no export to ONNX; save the state dict and export with PyTorch"
 _EXPORT = "calls are not traced into programs; torch.fx.symbolic_trace makes graphs of modules"
 _ENGINE = "the autograd engine does not tell what it is doing"
-_LAUNCH = "programs of several processes are not started here yet"
+_LAUNCH = "the launcher here has no such part: torch.distributed.run and torch.distributed.launcher start processes"
 _XPU, _MPS = "there are no XPU devices", "there are no MPS devices"
 _PIPES = "write a Dataset or an IterableDataset"
 _SYMBOLS = "sizes are numbers: nothing is traced"
@@ -157,8 +157,6 @@ _TABLE = {
     "distributed.elastic": [(_LAUNCH, "")],
     "distributed.elastic.agent": [(_LAUNCH, "")],
     "distributed.elastic.agent.server": [(_LAUNCH, "ElasticAgent WorkerSpec")],
-    "distributed.elastic.multiprocessing": [(_LAUNCH, "DefaultLogsSpecs LogsSpecs Std start_processes")],
-    "distributed.elastic.multiprocessing.errors": [(_LAUNCH, "ChildFailedError ProcessFailure")],
     "distributed.elastic.rendezvous": [(_LAUNCH, "RendezvousHandler RendezvousParameters")],
     "distributed.elastic.utils": [(_LAUNCH, "get_socket_with_port")],
     "distributed.fsdp": [(_SEVERAL, "LocalOptimStateDictConfig OptimStateDictConfig OptimStateKeyType StateDictSettings UnshardHandle "
@@ -170,11 +168,8 @@ _TABLE = {
     "distributed.fsdp.wrap": [(_SEVERAL, "CustomPolicy ModuleWrapPolicy _ConfigAutoWrap _Policy _module_wrap_policy _or_policy "
                                "_recursive_wrap always_wrap_policy enable_wrap lambda_auto_wrap_policy size_based_auto_wrap_policy "
                                "transformer_auto_wrap_policy wrap")],
-    "distributed.launcher": [(_LAUNCH, "LaunchConfig elastic_launch launch_agent")],
-    "distributed.launcher.api": [(_LAUNCH, "LaunchConfig elastic_launch launch_agent")],
     "distributed.pipelining": [(_SEVERAL, "Pipe PipelineStage Schedule1F1B ScheduleGPipe ScheduleInterleaved1F1B SplitPoint build_stage "
                                           "pipe_split pipeline")],
-    "distributed.run": [(_LAUNCH, "config_from_args get_args_parser main parse_args run")],
     "distributed.tensor._utils": [(_SEVERAL, "compute_local_shape_and_global_offset")],
     "distributed.tensor.experimental": [(_SEVERAL, "context_parallel implicit_replication local_map register_sharding")],
     "distributed.utils": [(_SEVERAL, "_p_assert _replace_by_prefix _sync_module_states _sync_params_and_buffers _to_kwargs "

@@ -44,7 +44,7 @@ _late = names(__name__, f"{__package__}.distributed_c10d")
 
 
 def __getattr__(name):  # what few programs ask: loaded for those
-    if name in ("algorithms", "constants", "device_mesh", "distributed_c10d", "fsdp", "nn", "optim", "rpc", "tensor"):
+    if name in ("algorithms", "constants", "device_mesh", "distributed_c10d", "elastic", "fsdp", "launcher", "nn", "optim", "rpc", "tensor"):
         from importlib import import_module
         return import_module("." + name, __name__)
     return _late(name)

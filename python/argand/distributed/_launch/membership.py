@@ -1,0 +1,140 @@
+"""A node among the others: what it says, and the orders that it gets, by way of a store."""
+import json
+import os
+import queue
+import threading
+import time
+
+from .rounds import Rounds
+
+_SIGN_OF_LIFE = 1.0  # seconds between two
+
+
+class Membership:
+    """Talks to the store in a thread of its own, so that a store that does not answer holds nobody up.
+
+    The node that hosts the store decides for all (rounds.py).  In the store, under the keys' prefix:
+
+        said, said/N      how many things nodes have said, and each of them, [id, what, data]
+        order/N           the orders, which all nodes follow in their order
+        alive/ID          a number that a node counts up while it lives
+    """
+
+    def __init__(self, store, prefix, rules, about, interval, is_host, prepare=lambda order: None):
+        self._store, self._prefix, self._interval, self._prepare = store, prefix + "/", interval, prepare
+        self._is_host, self._rules = is_host, rules
+        self._orders, self._outbox = queue.SimpleQueue(), queue.SimpleQueue()
+        self._woken, self._is_stopping = threading.Event(), False
+        self.ready, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # readable when there is an order
+        self._read, self._heard, self._next_sign, self._left = 0, 0, 0.0, set()
+        self._rounds = Rounds(rules, self._publish, time.monotonic()) if is_host else None
+        self._published = 0
+        self.id = store.add(self._prefix + "nodes", 1)
+        self.say("join", {**about, "rules": [rules.min_nodes, rules.max_nodes, rules.max_restarts]})
+        self._thread = threading.Thread(target=self._run, name="argand launch", daemon=True)
+        self._thread.start()
+
+    def say(self, what, data=None):
+        """Tells the node that decides."""
+        self._outbox.put([self.id, what, data])
+        self._woken.set()
+
+    def order(self):
+        """The next order, None if there is none; {"do": "lost"} where the store is gone."""
+        try:
+            os.read(self.ready, 4096)
+        except BlockingIOError:
+            pass
+        try:
+            return self._orders.get_nowait()
+        except queue.Empty:
+            return None
+
+    def end(self, why):
+        """This node decides, and has to go: all end."""
+        self._outbox.put([self.id, "end", why])
+        self._woken.set()
+
+    def close(self):
+        """Takes leave.  The host of the store waits until all have read the last order, as far as they live."""
+        self.say("bye")
+        self._is_stopping = True
+        self._woken.set()
+        self._thread.join(self._rules.close_timeout + 2)
+        if not self._thread.is_alive():
+            os.close(self.ready)
+            os.close(self._wake)
+
+    # ---- the thread
+
+    def _run(self):
+        try:
+            deadline = None
+            while not self._is_over(deadline):
+                self._woken.wait(min(self._interval, 0.02) if self._is_stopping else self._interval)
+                self._woken.clear()
+                if self._is_stopping and deadline is None:
+                    deadline = time.monotonic() + self._rules.close_timeout
+                self._talk(time.monotonic())
+        except Exception as error:
+            self._deliver({"do": "lost", "why": f"{type(error).__name__}: {error}"})
+
+    def _is_over(self, deadline):
+        if deadline is None or not self._outbox.empty():
+            return False
+        return not self._is_host or self._left.issuperset(self._rounds.nodes()) or time.monotonic() > deadline
+
+    def _talk(self, now):
+        while not self._outbox.empty():
+            said = self._outbox.get()
+            if said[1] == "end":
+                self._rounds.end(said[2])
+                continue
+            number = self._store.add(self._prefix + "said", 1)
+            self._store.set(f"{self._prefix}said/{number}", json.dumps(said))
+        looks = now >= self._next_sign
+        if looks:
+            self._store.add(f"{self._prefix}alive/{self.id}", 1)
+            self._next_sign = now + _SIGN_OF_LIFE
+        if self._is_host:
+            self._decide(now, looks)
+        while self._store.check([f"{self._prefix}order/{self._read}"]):
+            order = json.loads(self._store.get(f"{self._prefix}order/{self._read}"))
+            self._read += 1
+            self._interval = max(self._interval, 0.001 * len(order.get("nodes", ())))  # the store answers a thousand in a second
+            self._deliver(order)
+
+    def _deliver(self, order):
+        self._orders.put(order)
+        try:
+            os.write(self._wake, b"!")
+        except (BlockingIOError, OSError):
+            pass
+
+    # ---- the host's part
+
+    def _decide(self, now, looks):
+        total = self._store.add(self._prefix + "said", 0)
+        while self._heard < total and self._store.check([f"{self._prefix}said/{self._heard + 1}"]):
+            self._heard += 1
+            node, what, data = json.loads(self._store.get(f"{self._prefix}said/{self._heard}"))
+            self._store.delete_key(f"{self._prefix}said/{self._heard}")
+            if what == "bye":
+                self._left.add(node)
+            else:
+                self._rounds.heard(node, what, data, now)
+        nodes = self._rounds.nodes() if looks else []
+        nodes = [n for n in nodes if n != self.id]
+        if nodes:
+            for node, count in zip(nodes, self._store.multi_get([f"{self._prefix}alive/{n}" for n in nodes])):
+                self._rounds.alive(node, bytes(count), now)
+        self._rounds.alive(self.id, self._next_sign, now)
+        before = None
+        while before != self._published:  # what one decision makes possible is decided at once
+            before = self._published
+            self._rounds.tick(now)
+
+    def _publish(self, order):
+        self._prepare(order)
+        self._store.set(f"{self._prefix}order/{self._published}", json.dumps(order))
+        self._published += 1
