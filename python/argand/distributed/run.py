@@ -162,5 +162,12 @@ def main(args=None, start=lambda args: run(parse_args(args))):
     return 0
 
 
+def argandrun():
+    """The command: `import torch` means Argand in the workers."""
+    from .._as_torch import install
+    install()
+    return main()
+
+
 if __name__ == "__main__":
     sys.exit(main())

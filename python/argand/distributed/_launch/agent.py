@@ -13,6 +13,9 @@ from .environment import log_prefixes, worker_environments
 from .membership import Membership
 
 
+_LOOK_AT_STORE = 2.0  # seconds between two looks whether it answers
+
+
 class LaunchError(RuntimeError):
     """The nodes do not come, or do not stay, together."""
 
@@ -43,6 +46,8 @@ class Agent:
                     if self._signals:
                         self._leave()
                     order = self._membership.order()
+                    if order is None and self._membership.is_stuck():
+                        order = {"do": "lost", "why": "it does not answer"}
                     if order is not None and order["do"] != "run":
                         return self._end(order)
                     if order is not None:
@@ -57,9 +62,9 @@ class Agent:
 
     def _wait(self):
         if self._context is None:
-            select.select([self._woken, self._membership.ready], [], [])
+            select.select([self._woken, self._membership.ready], [], [], _LOOK_AT_STORE)
         else:
-            self._context.step(None)
+            self._context.step(_LOOK_AT_STORE)
         self._drain()
 
     def _drain(self):
@@ -127,14 +132,19 @@ class Agent:
             return
         if self._context.failed():
             self._is_reported = True
-            context, first_rank = self._context, self._place()[1]
-            self._stop(signal.SIGTERM)
-            self._failures = {first_rank + rank: failure for rank, failure in context.failures().items()}
-            rank = min(self._failures, key=lambda each: self._failures[each].timestamp)
-            self._membership.say("failed", {"round": self._order["round"], "failure": self._record(rank, self._failures[rank])})
+            self._report_failure(self._context, self._place()[1])
         elif not self._context.running():
             self._is_reported = True
             self._membership.say("done", {"round": self._order["round"]})
+
+    def _report_failure(self, context, first_rank):
+        """Says it before the others are ended, which takes as long as they need."""
+        context.take_last_output()
+        failures = {first_rank + rank: failure for rank, failure in context.failures().items()}
+        rank = min(failures, key=lambda each: failures[each].timestamp)
+        self._membership.say("failed", {"round": self._order["round"], "failure": self._record(rank, failures[rank])})
+        self._stop(signal.SIGTERM)
+        self._failures = {first_rank + rank: failure for rank, failure in context.failures().items()}
 
     def _record(self, rank, failure):
         say(f"rank {rank} (local rank {failure.local_rank}, pid {failure.pid}) failed: "

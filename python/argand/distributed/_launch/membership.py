@@ -16,7 +16,7 @@ class Membership:
     The node that hosts the store decides for all (rounds.py).  In the store, under the keys' prefix:
 
         said, said/N      how many things nodes have said, and each of them, [id, what, data]
-        order/N           the orders, which all nodes follow in their order
+        orders, order/N   how many orders there are, and each of them; nodes follow those that come after they do
         alive/ID          a number that a node counts up while it lives
     """
 
@@ -26,9 +26,9 @@ class Membership:
         self._orders, self._outbox = queue.SimpleQueue(), queue.SimpleQueue()
         self._woken, self._is_stopping = threading.Event(), False
         self.ready, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # readable when there is an order
-        self._read, self._heard, self._next_sign, self._left = 0, 0, 0.0, set()
+        self._read, self._heard, self._next_sign, self._left = store.add(self._prefix + "orders", 0), 0, 0.0, set()
         self._rounds = Rounds(rules, self._publish, time.monotonic()) if is_host else None
-        self._published = 0
+        self._published, self._host, self._host_seen, self._talked = 0, None, (None, 0.0), time.monotonic()
         self.id = store.add(self._prefix + "nodes", 1)
         self.say("join", {**about, "rules": [rules.min_nodes, rules.max_nodes, rules.max_restarts]})
         self._thread = threading.Thread(target=self._run, name="argand launch", daemon=True)
@@ -50,6 +50,10 @@ class Membership:
         except queue.Empty:
             return None
 
+    def is_stuck(self):
+        """Whether the store has not answered for so long that it must be lost."""
+        return time.monotonic() - self._talked > self._rules.lost_after + self._interval
+
     def end(self, why):
         """This node decides, and has to go: all end."""
         self._outbox.put([self.id, "end", why])
@@ -60,7 +64,7 @@ class Membership:
         self.say("bye")
         self._is_stopping = True
         self._woken.set()
-        self._thread.join(self._rules.close_timeout + 2)
+        self._thread.join(0 if self.is_stuck() else self._rules.close_timeout + 2)
         if not self._thread.is_alive():
             os.close(self.ready)
             os.close(self._wake)
@@ -71,7 +75,7 @@ class Membership:
         try:
             deadline = None
             while not self._is_over(deadline):
-                self._woken.wait(min(self._interval, 0.02) if self._is_stopping else self._interval)
+                self._woken.wait(0.02 if self._is_stopping else min(self._interval, _SIGN_OF_LIFE))
                 self._woken.clear()
                 if self._is_stopping and deadline is None:
                     deadline = time.monotonic() + self._rules.close_timeout
@@ -96,13 +100,26 @@ class Membership:
         if looks:
             self._store.add(f"{self._prefix}alive/{self.id}", 1)
             self._next_sign = now + _SIGN_OF_LIFE
+            self._look_at_host(now)
         if self._is_host:
             self._decide(now, looks)
         while self._store.check([f"{self._prefix}order/{self._read}"]):
             order = json.loads(self._store.get(f"{self._prefix}order/{self._read}"))
             self._read += 1
             self._interval = max(self._interval, 0.001 * len(order.get("nodes", ())))  # the store answers a thousand in a second
+            self._host = order["host"]
             self._deliver(order)
+        self._talked = time.monotonic()
+
+    def _look_at_host(self, now):
+        """The store may answer while the agent that decides does not."""
+        if self._is_host or self._host is None or self._is_stopping:
+            return
+        count = self._store.add(f"{self._prefix}alive/{self._host}", 0)
+        if count != self._host_seen[0]:
+            self._host_seen = (count, now)
+        elif now - self._host_seen[1] > self._rules.lost_after:
+            raise TimeoutError(f"the agent that hosts it gave no sign of life for {self._rules.lost_after:g} s")
 
     def _deliver(self, order):
         self._orders.put(order)
@@ -136,5 +153,6 @@ class Membership:
 
     def _publish(self, order):
         self._prepare(order)
+        order["host"] = self.id
         self._store.set(f"{self._prefix}order/{self._published}", json.dumps(order))
-        self._published += 1
+        self._published = self._store.add(self._prefix + "orders", 1)

@@ -64,7 +64,7 @@ def _add_nodes(add):
     add("--node-rank", "the number of this node, for the static rendezvous", type=int, default=0)
     add("--master-addr", "address of node 0, for the static rendezvous", default="127.0.0.1")
     add("--master-port", "port of node 0, for the static rendezvous (29500)", type=int)
-    add("--local-addr", "address of this node")
+    add("--local-addr", "address of this node, in messages")
     add("--max-restarts", "how often all workers are started again after one failed", type=int, default=0)
 
 
@@ -74,7 +74,7 @@ def _add_running(add):
     add("--run-path", "workers run the program by runpy.run_path in processes of --start-method", action="store_true")
     add("--start-method", "how the processes of --run-path are started", choices=["spawn", "fork", "forkserver"], default="spawn")
     add("--role", "a name for the workers of this node", default="default")
-    add("--monitor-interval", "seconds between two looks at the other nodes", type=float, default=0.1)
+    add("--monitor-interval", "seconds between two looks at what the other nodes say, at most 1", type=float, default=0.1)
     add("--event-log-handler", "null; there are no others here", default="null")
     add("--numa-binding", "refused here: use numactl", choices=["node", "socket", "exclusive", "core-complex"])
     add("--signals-to-handle", "signals that end the workers", default="SIGTERM,SIGINT,SIGHUP,SIGQUIT")

@@ -11,6 +11,7 @@ from ..elastic.multiprocessing.errors import ProcessFailure
 from .output import Stream, last_traceback, open_pipe
 
 _LAST_OUTPUT = 2.0  # seconds, once all workers are gone
+_LAST_WORDS = 0.2  # seconds, once a worker is gone
 
 
 @dataclass
@@ -155,6 +156,12 @@ class PContext(abc.ABC):
         with open(path, "rb") as file:
             file.seek(max(0, os.path.getsize(path) - (1 << 16)))
             return file.read().decode(errors="replace")
+
+    def take_last_output(self):
+        """Takes what those that have ended wrote; soon, as what they started may hold their pipes open."""
+        deadline = time.monotonic() + _LAST_WORDS
+        while any(self._stderr.get(rank) in self._streams for rank in self.exits) and time.monotonic() < deadline:
+            self.step(0.01)
 
     # ---- ending
 

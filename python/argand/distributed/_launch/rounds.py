@@ -82,18 +82,18 @@ class Rounds:
         return self._nodes[node]["host"]
 
     def _join(self, node, data, now):
+        twin = next((n for n, other in self._nodes.items() if other["node_rank"] == data["node_rank"]), None)
+        self._nodes[node] = data
+        self._seen[node] = (None, now)
         if data["rules"] != [self._rules.min_nodes, self._rules.max_nodes, self._rules.max_restarts]:
             mine = f"{self._rules.min_nodes}:{self._rules.max_nodes}"
             self._end(f"--nnodes and --max-restarts differ: {mine} and {self._rules.max_restarts} on the node of the store, "
                       f"{data['rules'][0]}:{data['rules'][1]} and {data['rules'][2]} on {data['host']}")
             return
-        twin = next((n for n, other in self._nodes.items() if other["node_rank"] == data["node_rank"]), None)
         if self._rules.is_static and twin is not None:
             self._end(f"two nodes have --node-rank {data['node_rank']}: {self._name(twin)} and {data['host']}")
             return
-        self._nodes[node] = data
-        self._seen[node] = (None, now)
-        if not self._is_waiting() and len(self._members) < self._rules.max_nodes:
+        if not self.has_ended and not self._is_waiting() and len(self._members) < self._rules.max_nodes:
             self._wait(now)  # that restart does not count
 
     def _lose(self, node, why, now):
@@ -156,10 +156,11 @@ class Rounds:
             self._end(f"rank {failure['rank']} on {failure['host']} failed", failure)
 
     def _end(self, why, failure=None):
+        if self.has_ended:
+            return
         self.has_ended = True
         self._publish({"do": "end", "why": why, "failure": failure})
 
     def end(self, why):
         """The node that decides has to go."""
-        if not self.has_ended:
-            self._end(why)
+        self._end(why)
