@@ -38,7 +38,7 @@ class Agent:
     def run(self):
         """All rounds, until an order ends them."""
         self._membership = None
-        with self._hearing_signals():
+        with self._hearing_signals(), self._rendezvous.secret():
             try:
                 self._membership = Membership(**self._rendezvous.membership())
                 while True:

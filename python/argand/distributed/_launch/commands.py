@@ -27,7 +27,7 @@ class SubprocessContext(PContext):
         self._unread = b""
         self._selector.register(self._status, selectors.EVENT_READ, self._hear)
         self._tell(workers=[{"rank": rank, "command": [self.entrypoint, *map(str, self.args[rank])], "environment": self.envs[rank],
-                             "output": outputs[rank]} for rank in range(self.nprocs)])
+                             "output": outputs[rank]} for rank in range(self.nprocs)], files=self._files)
         while len(self._pids) < self.nprocs and not self._is_lost():
             self.step(None)
 

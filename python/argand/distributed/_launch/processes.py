@@ -1,6 +1,7 @@
 """The workers of one node in one attempt: their output, how they end, and their end."""
 import abc
 import os
+import resource
 import selectors
 import signal
 import sys
@@ -11,7 +12,17 @@ from ..elastic.multiprocessing.errors import ProcessFailure
 from .output import Stream, last_traceback, open_pipe
 
 _LAST_OUTPUT = 2.0  # seconds, once all workers are gone
+_FILES_OF_WORKER, _FILES_OF_AGENT = 8, 200  # open at once: pipes and their other ends, logs
 _LAST_WORDS = 0.2  # seconds, once a worker is gone
+
+
+def _allow_files(count):
+    """Raises the limit of open files so far, if the system lets us; what it was, which workers keep."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = before[1] if before[1] != resource.RLIM_INFINITY else count
+    if before[0] != resource.RLIM_INFINITY and before[0] < min(count, most):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, most), before[1]))
+    return before
 
 
 @dataclass
@@ -68,6 +79,7 @@ class PContext(abc.ABC):
         """Starts all workers."""
         sys.stdout.flush()  # what was said before comes before what they say
         sys.stderr.flush()
+        self._files = _allow_files(_FILES_OF_WORKER * self.nprocs + _FILES_OF_AGENT)
         self._dest = self._logs_specs.reify(self.envs)
         outputs, given_away = {}, []
         try:

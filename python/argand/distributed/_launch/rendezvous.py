@@ -1,5 +1,8 @@
 """Where the nodes meet: which store, and who hosts it."""
+import contextlib
 import datetime
+import os
+import secrets
 import socket
 
 from .rounds import Rules
@@ -66,6 +69,18 @@ class Rendezvous:
         self._is_host = is_host
         return {"store": store, "prefix": f"argand/launch/{self._config.run_id}", "rules": self._rules, "about": about,
                 "interval": self._config.monitor_interval, "is_host": is_host, "prepare": self._prepare}
+
+    @contextlib.contextmanager
+    def secret(self):
+        """While the workers run: a secret that only they know, where they are all of this node and none was given."""
+        is_made = self._config.max_nodes == 1 and "ARGAND_STORE_SECRET" not in os.environ
+        if is_made:
+            os.environ["ARGAND_STORE_SECRET"] = secrets.token_hex(16)
+        try:
+            yield
+        finally:
+            if is_made:
+                del os.environ["ARGAND_STORE_SECRET"]
 
     def leave(self, membership, signal_name):
         """This node goes, because of a signal."""

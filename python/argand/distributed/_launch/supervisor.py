@@ -7,13 +7,14 @@ A program of its own, because what must not fail here is easy in a process with 
 - What workers leave running is ended, too.  Each worker has a session of its own, whose processes get a SIGKILL at the end, and
   processes whose parents have ended become children of this one (PR_SET_CHILD_SUBREAPER).
 
-usage: supervisor.py COMMANDS STATUS, two descriptors of pipes.  On the first comes a line with the workers, then lines {"signal":
+usage: supervisor.py COMMANDS STATUS, two descriptors of pipes.  On the first comes a line with the workers and their limit of open files, then lines {"signal":
 number, "ranks": [...], "group": bool}; its end ends all workers.  On the second go {"started": rank, "pid": ...}, {"ended": rank,
 "code": ..., "time": ...} and {"refused": rank, "why": ...}, one in a line.
 """
 import ctypes
 import json
 import os
+import resource
 import select
 import signal
 import sys
@@ -47,8 +48,11 @@ class Supervisor:
             self._end_all()
 
     def _serve(self, woken):
+        waiting = select.poll()
+        for fd in (self._commands, woken):
+            waiting.register(fd, select.POLLIN)
         while True:
-            ready, _, _ = select.select([self._commands, woken], [], [])
+            ready = [fd for fd, _ in waiting.poll()]
             if woken in ready:
                 os.read(woken, 4096)
                 self._look_who_ended()
@@ -62,7 +66,7 @@ class Supervisor:
 
     def _obey(self, command):
         if "workers" in command:
-            self._start_all(command["workers"])
+            self._start_all(command["workers"], command["files"])
             return
         for rank in command["ranks"]:
             if rank in self._running:
@@ -85,7 +89,7 @@ class Supervisor:
 
     # ---- starting
 
-    def _start_all(self, workers):
+    def _start_all(self, workers, files):
         for fd in {fd for worker in workers for fd in worker["output"] if fd > 2}:
             os.set_inheritable(fd, False)  # one worker must not hold the pipe of another
         parent = os.getpid()
@@ -94,14 +98,14 @@ class Supervisor:
         for worker in workers:
             pid = os.fork()
             if pid == 0:
-                self._become(worker, parent, mask)
+                self._become(worker, parent, mask, files)
             self._running[worker["rank"]] = self._leaders[worker["rank"]] = pid
             self._say(started=worker["rank"], pid=pid)
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for fd in {fd for worker in workers for fd in worker["output"] if fd > 2}:
             os.close(fd)
 
-    def _become(self, worker, parent, mask):
+    def _become(self, worker, parent, mask, files):
         """In the new process: the worker."""
         try:
             os.setsid()
@@ -111,6 +115,7 @@ class Supervisor:
             signal.set_wakeup_fd(-1)
             for each in (*_TAKEN, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ):
                 signal.signal(each, signal.SIG_IGN if each in self._ignored else signal.SIG_DFL)
+            resource.setrlimit(resource.RLIMIT_NOFILE, files)
             for standard, fd in enumerate(worker["output"], start=1):
                 os.dup2(fd, standard)
             environment = {**os.environ, **{k: v for k, v in worker["environment"].items() if v is not None}}
