@@ -13,6 +13,7 @@ import uuid
 from argparse import ArgumentParser, REMAINDER
 
 from ._launch.options import add_options
+from ._launch.output import say
 from .elastic.multiprocessing import DefaultLogsSpecs, SignalException, Std
 from .elastic.multiprocessing.errors import ChildFailedError, record
 from .launcher.api import LaunchConfig, elastic_launch
@@ -91,7 +92,7 @@ def config_from_args(args):
     workers = determine_local_world_size(args.nproc_per_node)
     if workers > 1 and "OMP_NUM_THREADS" not in os.environ:
         os.environ["OMP_NUM_THREADS"] = "1"
-        sys.stderr.write("argandrun: OMP_NUM_THREADS is 1 in each worker, as it is not set\n")
+        say("OMP_NUM_THREADS is 1 in each worker, as it is not set")
     settings = _rendezvous_settings(args.rdzv_conf)
     endpoint = args.rdzv_endpoint
     if args.rdzv_backend == "static":
@@ -157,7 +158,7 @@ def main(args=None, start=lambda args: run(parse_args(args))):
     except SignalException as error:
         return 128 + error.sigval
     except (AssertionError, NotImplementedError, OSError, RuntimeError, ValueError) as error:
-        sys.stderr.write(f"argandrun: {error}\n")
+        say(error)
         return 1 if isinstance(error, (OSError, RuntimeError)) and not isinstance(error, NotImplementedError) else 2
     return 0
 

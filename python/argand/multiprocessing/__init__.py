@@ -1,10 +1,13 @@
 """multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied, but for those of
 share_memory_(); those of a GPU are refused."""
+import multiprocessing
 from multiprocessing import *  # noqa: F401,F403
 
 from .._ignored import harmless
 from .spawn import (ProcessContext, ProcessException, ProcessExitedException, ProcessRaisedException, SpawnContext,  # noqa: F401
                     spawn, start_processes)
+
+__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy", *multiprocessing.__all__]  # as PyTorch's
 
 _strategy = "file_descriptor"
 

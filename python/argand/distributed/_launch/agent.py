@@ -4,13 +4,13 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 
 from ..elastic.multiprocessing import SignalException, start_processes
 from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
 from .environment import log_prefixes, worker_environments
 from .membership import Membership
+from .output import say
 
 
 _LOOK_AT_STORE = 2.0  # seconds between two looks whether it answers
@@ -18,12 +18,6 @@ _LOOK_AT_STORE = 2.0  # seconds between two looks whether it answers
 
 class LaunchError(RuntimeError):
     """The nodes do not come, or do not stay, together."""
-
-
-def say(text):
-    """One line of the launcher's own."""
-    sys.stderr.write(f"argandrun: {text}\n")
-    sys.stderr.flush()
 
 
 class Agent:

@@ -2,6 +2,7 @@
 import fcntl
 import os
 import select
+import sys
 import termios
 
 _TAIL = 1 << 16  # bytes of a worker's stderr that are kept for the report of its failure
@@ -29,6 +30,12 @@ def open_pipe(console):
     termios.tcsetattr(writing, termios.TCSANOW, settings)
     fcntl.ioctl(writing, termios.TIOCSWINSZ, fcntl.ioctl(console, termios.TIOCGWINSZ, bytes(8)))
     return reading, writing
+
+
+def say(text):
+    """One line of the launcher's own."""
+    sys.stderr.write(f"argandrun: {text}\n")
+    sys.stderr.flush()
 
 
 class Stream:

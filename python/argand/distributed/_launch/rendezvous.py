@@ -5,6 +5,7 @@ import os
 import secrets
 import socket
 
+from .output import say
 from .rounds import Rules
 
 _DEFAULT_PORTS = {"static": 29500, "c10d": 29400}
@@ -99,6 +100,7 @@ class Rendezvous:
                 store = TCPStore(self.master_addr, self.master_port, None, True, timeout=limit, wait_for_workers=False)
                 self._stores.append(store)
                 self.master_port = store.port
+                self._warn_of_loopback()
                 return store, True
             except RuntimeError:  # another agent of this machine hosts it
                 if self._is_static or self.master_port == 0:
@@ -112,6 +114,14 @@ class Rendezvous:
         if told:
             return told in ("1", "true", "t", "yes", "y")
         return _is_here(self.master_addr)
+
+    def _warn_of_loopback(self):
+        """Many systems give a machine's own name an address that only it has."""
+        if self._config.max_nodes > 1 and self.master_addr != "localhost" and not self.master_addr.startswith("127."):
+            found = {each[4][0] for each in socket.getaddrinfo(self.master_addr, None)}
+            if all(address.startswith("127.") or address == "::1" for address in found):
+                say(f"{self.master_addr} is {', '.join(sorted(found))} here, where other machines cannot reach the store: name its "
+                    "address instead")
 
     def _prepare(self, order):
         """A new set of nodes without a restart that counts gets a store of its own: the keys of workers do not tell them apart."""
