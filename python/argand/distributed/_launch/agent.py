@@ -35,24 +35,33 @@ class Agent:
         with self._hearing_signals(), self._rendezvous.secret():
             try:
                 self._membership = Membership(**self._rendezvous.membership())
-                while True:
-                    self._wait()
-                    if self._signals:
-                        self._leave()
-                    order = self._membership.order()
-                    if order is None and self._membership.is_stuck():
-                        order = {"do": "lost", "why": "it does not answer"}
-                    if order is not None and order["do"] != "run":
-                        return self._end(order)
-                    if order is not None:
-                        self._begin(order)
-                    self._look()
+                return self._follow()
+            except (ChildFailedError, LaunchError, SignalException):
+                raise
+            except BaseException as error:  # a folder for logs that cannot be written, say
+                if self._membership is not None:
+                    self._membership.leave(f"{type(error).__name__}: {error}")
+                raise
             finally:
                 self._stop(signal.SIGTERM)
                 if self._membership is not None:
                     self._membership.close()
                 os.close(self._woken)
                 os.close(self._wake)
+
+    def _follow(self):
+        while True:
+            self._wait()
+            if self._signals:
+                self._leave()
+            order = self._membership.order()
+            if order is None and self._membership.is_stuck():
+                order = {"do": "lost", "why": "does not answer"}
+            if order is not None and order["do"] != "run":
+                return self._end(order)
+            if order is not None:
+                self._begin(order)
+            self._look()
 
     def _wait(self):
         if self._context is None:
@@ -92,7 +101,7 @@ class Agent:
         running = len(self._context.running()) if self._context is not None else 0
         again = " (Ctrl-C again kills them)" if number == signal.SIGINT else ""
         say(f"got {number.name}: ending {running} worker{'s' * (running != 1)}{again}")
-        self._rendezvous.leave(self._membership, number.name)
+        self._membership.leave(number.name)
         self._stop(number)
         raise SignalException(f"Process {os.getpid()} got signal: {number.value}", number)
 
@@ -156,7 +165,7 @@ class Agent:
     def _end(self, order):
         self._stop(signal.SIGTERM)
         if order["do"] == "lost":
-            raise LaunchError(f"the store at {self._rendezvous.where} is lost: {order['why']}")
+            raise LaunchError(f"the store at {self._rendezvous.where} {order['why']}")
         failure = order["failure"]
         if self._failures or (failure and "rank" in failure):
             if failure and "rank" in failure:

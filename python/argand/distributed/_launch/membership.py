@@ -11,7 +11,7 @@ _SIGN_OF_LIFE = 1.0  # seconds between two
 
 
 class Membership:
-    """Talks to the store in a thread of its own, so that a store that does not answer holds nobody up.
+    """Talks to the store in a thread of its own, so that one that does not answer, or is not there yet, holds nobody up.
 
     The node that hosts the store decides for all (rounds.py).  In the store, under the keys' prefix:
 
@@ -20,23 +20,22 @@ class Membership:
         alive/ID          a number that a node counts up while it lives
     """
 
-    def __init__(self, store, prefix, rules, about, interval, is_host, prepare=lambda order: None):
-        self._store, self._prefix, self._interval, self._prepare = store, prefix + "/", interval, prepare
-        self._is_host, self._rules = is_host, rules
+    def __init__(self, connect, prefix, rules, about, interval, prepare=lambda order: None):
+        """connect() gives a store, and whether it is hosted here; prepare(order) may change an order before it is published."""
+        self._connect, self._prefix, self._interval, self._prepare = connect, prefix + "/", interval, prepare
+        self._rules, self._name, self._store, self._is_host, self.id = rules, about["host"], None, None, None
         self._orders, self._outbox = queue.SimpleQueue(), queue.SimpleQueue()
         self._woken, self._is_stopping = threading.Event(), False
         self.ready, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # readable when there is an order
-        self._read, self._heard, self._next_sign, self._left = store.add(self._prefix + "orders", 0), 0, 0.0, set()
-        self._rounds = Rounds(rules, self._publish, time.monotonic()) if is_host else None
-        self._published, self._host, self._host_seen, self._talked = 0, None, (None, 0.0), time.monotonic()
-        self.id = store.add(self._prefix + "nodes", 1)
+        self._read, self._heard, self._next_sign, self._left = 0, 0, 0.0, set()
+        self._published, self._host, self._host_seen, self._talked = 0, None, (None, 0.0), None
         self.say("join", {**about, "rules": [rules.min_nodes, rules.max_nodes, rules.max_restarts]})
         self._thread = threading.Thread(target=self._run, name="argand launch", daemon=True)
         self._thread.start()
 
     def say(self, what, data=None):
         """Tells the node that decides."""
-        self._outbox.put([self.id, what, data])
+        self._outbox.put((what, data))
         self._woken.set()
 
     def order(self):
@@ -52,19 +51,18 @@ class Membership:
 
     def is_stuck(self):
         """Whether the store has not answered for so long that it must be lost."""
-        return time.monotonic() - self._talked > self._rules.lost_after + self._interval
+        return self._talked is not None and time.monotonic() - self._talked > self._rules.lost_after + self._interval
 
-    def end(self, why):
-        """This node decides, and has to go: all end."""
-        self._outbox.put([self.id, "end", why])
-        self._woken.set()
+    def leave(self, why):
+        """This node has to go; if it decides for all, all have to."""
+        self.say("end" if self._is_host else "leave", {"why": why})
 
     def close(self):
         """Takes leave.  The host of the store waits until all have read the last order, as far as they live."""
         self.say("bye")
         self._is_stopping = True
         self._woken.set()
-        self._thread.join(0 if self.is_stuck() else self._rules.close_timeout + 2)
+        self._thread.join(0 if self._talked is None or self.is_stuck() else self._rules.close_timeout + 2)
         if not self._thread.is_alive():
             os.close(self.ready)
             os.close(self._wake)
@@ -73,6 +71,12 @@ class Membership:
 
     def _run(self):
         try:
+            self._store, self._is_host = self._connect()
+        except Exception as error:
+            self._deliver({"do": "lost", "why": f"cannot be opened: {error}"})
+            return
+        try:
+            self._begin()
             deadline = None
             while not self._is_over(deadline):
                 self._woken.wait(0.02 if self._is_stopping else min(self._interval, _SIGN_OF_LIFE))
@@ -81,7 +85,13 @@ class Membership:
                     deadline = time.monotonic() + self._rules.close_timeout
                 self._talk(time.monotonic())
         except Exception as error:
-            self._deliver({"do": "lost", "why": f"{type(error).__name__}: {error}"})
+            self._deliver({"do": "lost", "why": f"is lost: {error}"})
+
+    def _begin(self):
+        self._read = self._store.add(self._prefix + "orders", 0)
+        self.id = self._store.add(self._prefix + "nodes", 1)
+        if self._is_host:
+            self._rounds = Rounds(self._rules, self._publish, time.monotonic())
 
     def _is_over(self, deadline):
         if deadline is None or not self._outbox.empty():
@@ -90,12 +100,12 @@ class Membership:
 
     def _talk(self, now):
         while not self._outbox.empty():
-            said = self._outbox.get()
-            if said[1] == "end":
-                self._rounds.end(said[2])
+            what, data = self._outbox.get()
+            if what == "end":
+                self._rounds.end(f"the agent on {self._name}, which hosts the store, was ended by {data['why']}")
                 continue
             number = self._store.add(self._prefix + "said", 1)
-            self._store.set(f"{self._prefix}said/{number}", json.dumps(said))
+            self._store.set(f"{self._prefix}said/{number}", json.dumps([self.id, what, data]))
         looks = now >= self._next_sign
         if looks:
             self._store.add(f"{self._prefix}alive/{self.id}", 1)

@@ -63,13 +63,11 @@ class Rendezvous:
                      self._seconds("close_timeout", default=30), lost)
 
     def membership(self):
-        """The arguments of a Membership, with a connected store."""
-        store, is_host = self._open(self._rules.join_timeout)
+        """The arguments of a Membership."""
         about = {"host": self._config.local_addr or socket.gethostname(), "node_rank": self._node_rank, "role": self._config.role,
                  "workers": self._config.nproc_per_node}
-        self._is_host = is_host
-        return {"store": store, "prefix": f"argand/launch/{self._config.run_id}", "rules": self._rules, "about": about,
-                "interval": self._config.monitor_interval, "is_host": is_host, "prepare": self._prepare}
+        return {"connect": lambda: self._open(self._rules.join_timeout), "prefix": f"argand/launch/{self._config.run_id}",
+                "rules": self._rules, "about": about, "interval": self._config.monitor_interval, "prepare": self._prepare}
 
     @contextlib.contextmanager
     def secret(self):
@@ -82,13 +80,6 @@ class Rendezvous:
         finally:
             if is_made:
                 del os.environ["ARGAND_STORE_SECRET"]
-
-    def leave(self, membership, signal_name):
-        """This node goes, because of a signal."""
-        if self._is_host:
-            membership.end(f"the agent on {socket.gethostname()}, which hosts the store, was ended by {signal_name}")
-        else:
-            membership.say("leave", {"why": signal_name})
 
     # ---- the store
 
