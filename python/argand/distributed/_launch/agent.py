@@ -54,14 +54,13 @@ class Agent:
             self._wait()
             if self._signals:
                 self._leave()
-            order = self._membership.order()
-            if order is None and self._membership.is_stuck():
-                order = {"do": "lost", "why": "does not answer"}
-            if order is not None and order["do"] != "run":
-                return self._end(order)
-            if order is not None:
+            while (order := self._membership.order()) is not None:
+                if order["do"] != "run":
+                    return self._end(order)
                 self._begin(order)
             self._look()
+            if self._membership.is_stuck():
+                return self._end({"do": "lost", "why": "does not answer"})
 
     def _wait(self):
         if self._context is None:
