@@ -25,7 +25,7 @@ def pids_of(text):
 
 
 def test_the_environment_of_workers(launch):  # noqa: F811
-    """As scale.md's list: the one of PyTorch 2.15, by `python -m torch.distributed.run --nproc-per-node 2`."""
+    """That of PyTorch 2.15, by `python -m torch.distributed.run --nproc-per-node 2`."""
     run = launch("--nproc-per-node", 2, "--role", "trainer", "--max-restarts", 1, "worker.py", "--an", "argument", OMP_NUM_THREADS=None,
                  program="import json\njson.dump([sys.argv, dict(os.environ)], open(f'{rank}.json', 'w'))").end()
     assert run.code == 0, run.err
@@ -269,13 +269,15 @@ def test_ctrl_c_again_kills(launch):  # noqa: F811
 def test_what_workers_leave_running_is_ended(launch):  # noqa: F811
     """Also what has a session of its own and no parent any more."""
     program = """
+heard, tell = os.pipe()
 if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         print('up', os.getpid(), flush=True)
+        os.write(tell, b'.')
         time.sleep(60)
     os._exit(0)
-os.wait()
+os.wait(), os.read(heard, 1)
 """
     run = launch("worker.py", program=program).end()
     assert run.code == 0 and len(pids_of(run.out)) == 1 and wait_until_gone(pids_of(run.out), 0) == []

@@ -29,7 +29,7 @@ class Rendezvous:
         if not 0 <= self._node_rank < config.max_nodes:
             raise ValueError(f"--node-rank: expected 0 to {config.max_nodes - 1} for {config.max_nodes} nodes, got {self._node_rank}")
         self.master_addr, self.master_port = _endpoint(config.rdzv_endpoint, _DEFAULT_PORTS[config.rdzv_backend])
-        self._rules = self._make_rules()
+        self._rules, self._read_timeout = self._make_rules(), datetime.timedelta(seconds=self._seconds("read_timeout", default=60))
         self._stores = []
 
     def _check_options(self):
@@ -92,11 +92,14 @@ class Rendezvous:
                 self._stores.append(store)
                 self.master_port = store.port
                 self._warn_of_loopback()
+                store.set_timeout(self._read_timeout)
                 return store, True
             except RuntimeError:  # another agent of this machine hosts it
                 if self._is_static or self.master_port == 0:
                     raise
-        return TCPStore(self.master_addr, self.master_port, None, False, timeout=limit, wait_for_workers=False), False
+        store = TCPStore(self.master_addr, self.master_port, None, False, timeout=limit, wait_for_workers=False)
+        store.set_timeout(self._read_timeout)
+        return store, False
 
     def _may_host(self):
         if self._is_static:
