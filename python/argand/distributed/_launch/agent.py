@@ -5,6 +5,7 @@ import select
 import signal
 import socket
 import threading
+import time
 
 from ..elastic.multiprocessing import SignalException, start_processes
 from ..elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
@@ -14,6 +15,7 @@ from .output import say
 
 
 _LOOK_AT_STORE = 2.0  # seconds between two looks whether it answers
+_WAITS_SILENTLY = 5.0  # seconds for nodes to meet
 
 
 class LaunchError(RuntimeError):
@@ -50,8 +52,12 @@ class Agent:
                 os.close(self._wake)
 
     def _follow(self):
+        patience = time.monotonic() + _WAITS_SILENTLY
         while True:
             self._wait()
+            if self._order is None and patience is not None and time.monotonic() > patience:
+                say(f"waiting for the other nodes; the store is {self._rendezvous.where}")
+                patience = None
             if self._signals:
                 self._leave()
             while (order := self._membership.order()) is not None:
