@@ -78,10 +78,12 @@ def test_ways_to_run(launch, way):  # noqa: F811
     assert (run.code, run.out) == (0, printed + "\n"), run.err
 
 
-def test_workers_are_argands_where_the_launcher_is(tmp_path):
+@pytest.mark.parametrize("command", [["-m", "argand", "-m", "torch.distributed.run"],
+                                     ["-c", "import sys; from argand.distributed.run import argandrun; sys.exit(argandrun())"]])
+def test_workers_are_argands_where_the_launcher_is(tmp_path, command):
+    """The second is what the command argandrun does."""
     (tmp_path / "worker.py").write_text("import torch\nprint(torch.nn.__name__, torch.__file__)")
-    run = subprocess.run([sys.executable, "-m", "argand", "-m", "torch.distributed.run", "worker.py"], cwd=tmp_path, capture_output=True,
-                         text=True)
+    run = subprocess.run([sys.executable, *command, "worker.py"], cwd=tmp_path, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     assert run.stdout.split() == ["torch.nn", sys.modules["argand"].__file__]
 
