@@ -95,6 +95,23 @@ def test_launch_gives_local_rank(tmp_path):
     assert sorted(run.stdout.splitlines()) == ["--local-rank=0 x", "--local-rank=1 x"] and "deprecated" in run.stderr
 
 
+def test_workers_meet_at_the_store_and_strangers_do_not(launch):  # noqa: F811
+    program = """
+import argand.distributed as dist
+def store():
+    return dist.TCPStore(os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"]), None, False)
+store().set(f"from {rank}", str(rank))
+print(*[store().get(f"from {other}").decode() for other in range(2)])
+del os.environ["ARGAND_STORE_SECRET"]
+try:
+    store()
+except dist.DistNetworkError as error:
+    print(str(error).count("ARGAND_STORE_SECRET"))
+"""
+    run = launch("--nproc-per-node", 2, "worker.py", program=program).end()
+    assert run.code == 0 and sorted(run.out.splitlines()) == ["0 1", "0 1", "1", "1"], run.out + run.err
+
+
 BAD = [
     ([], "the following arguments are required: training_script"),
     (["--nproc-per-node", "z", "x"], "Unsupported nproc_per_node value: z"),
