@@ -141,7 +141,7 @@ def parent(tmp_path):
 
     def start(*arguments):
         started.append(subprocess.Popen([sys.executable, str(tmp_path / "parent.py"), *arguments], stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True))
+                                        start_new_session=True, env={**os.environ, "TMPDIR": str(tmp_path)}))
         return started[-1]
     yield start
     for process in started:
@@ -150,6 +150,7 @@ def parent(tmp_path):
         except ProcessLookupError:
             pass
         process.communicate()
+    assert os.listdir(tmp_path) == ["parent.py"]  # no file of an error is left
 
 
 def wait_until(holds, seconds=20):
@@ -169,10 +170,11 @@ def test_children_end_with_a_killed_parent(parent, how):
     assert wait_until(lambda: all(map(is_gone, pids)))
 
 
-def test_ctrl_c_at_the_parent_ends_all(parent):
-    process = parent("ignores", "join")
+@pytest.mark.parametrize("how", ["hears", "ignores"])
+def test_ctrl_c_at_the_parent_ends_all(parent, how):
+    process = parent(how, "join")
     assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
     start = time.monotonic()
-    process.send_signal(signal.SIGINT)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
     out, _ = process.communicate(timeout=20)  # ends when no child has the pipe any more
     assert out == "interrupted\n" and process.returncode == 0 and time.monotonic() - start < 10

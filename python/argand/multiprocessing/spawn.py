@@ -69,7 +69,7 @@ def _run(function, rank, args, error_file, is_of_server):
         threading.Thread(target=_end_after_parent, args=(parent,), name="argand spawn", daemon=True).start()
         function(rank, *args)
     except KeyboardInterrupt:
-        if parent.is_alive():
+        if parent.is_alive() if is_of_server else os.getppid() == parent.pid:  # else nobody wants to know
             _report(error_file)
             sys.exit(128 + signal.SIGINT)
     except Exception:
@@ -178,6 +178,8 @@ def start_processes(fn, args=(), nprocs=1, join=True, daemon=False, start_method
         raise
     except BaseException:  # Ctrl-C: nobody would end them, and the interpreter would wait for them
         started._end(_PATIENCE_AFTER_CTRL_C, _PATIENCE)
+        for path in error_files:
+            _taken(path)
         raise
     return None
 
