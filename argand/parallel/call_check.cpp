@@ -4,11 +4,12 @@
 #include <cstring>
 
 #include "argand/base/hash.h"
+#include "argand/parallel/tags.h"
 
 namespace argand::parallel {
 namespace {
 
-constexpr int kStep = 255;  // of the channel; the steps of collectives count from 0
+constexpr int kStep = kMostSteps - 1;  // of the channel; the steps of collectives count from 0
 
 // What is sent: of one size, whatever the call.
 struct Letter {

@@ -11,8 +11,8 @@ namespace argand::parallel {
 // Ranks are those of the group.  Tensors are contiguous and in host memory, with nothing waiting to be written.
 class Channel {
  public:
-  // `tag` is of this collective alone; steps of it are told apart by the lowest byte.
-  Channel(Transport& transport, const std::vector<int>& world_ranks, int rank, uint64_t tag)
+  // `tag` is of this collective alone; steps of it are told apart by its lowest bits (tags.h).
+  Channel(Transport& transport, const std::vector<int>& world_ranks, int rank, uint32_t tag)
       : transport_(transport), world_ranks_(world_ranks), rank_(rank), tag_(tag) {}
 
   int rank() const { return rank_; }
@@ -25,17 +25,17 @@ class Channel {
     return receive(raw<void>(t), t.nbytes(), from, step);
   }
   std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, int step) {
-    return transport_.send(data, bytes, world_ranks_[static_cast<size_t>(to)], tag_ + static_cast<uint64_t>(step));
+    return transport_.send(data, bytes, world_ranks_[static_cast<size_t>(to)], tag_ + static_cast<uint32_t>(step));
   }
   std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, int step) {
-    return transport_.receive(data, bytes, world_ranks_[static_cast<size_t>(from)], tag_ + static_cast<uint64_t>(step));
+    return transport_.receive(data, bytes, world_ranks_[static_cast<size_t>(from)], tag_ + static_cast<uint32_t>(step));
   }
 
  private:
   Transport& transport_;
   const std::vector<int>& world_ranks_;
   const int rank_;
-  const uint64_t tag_;
+  const uint32_t tag_;
 };
 
 // Transfers that are waited for together.  If one of them fails the others are given up.

@@ -5,6 +5,7 @@
 
 #include "argand/base/error.h"
 #include "argand/exec/invoke.h"
+#include "argand/parallel/tags.h"
 
 namespace argand::parallel {
 namespace {
@@ -12,15 +13,10 @@ namespace {
 // Goes before each message, since both ends of a transfer must give one number of bytes.
 struct Header {
   uint64_t bytes = 0;
-  uint64_t number = 0;  // of the message, in the tag of its bytes: several may be on their way
+  uint64_t number = 0;  // of the message from one rank to another
+  uint64_t group = 0;
+  int64_t tag = 0;
 };
-
-// Above all tags of collectives.  The lowest bits are the number of the message, 0 for headers.
-uint64_t tag_of(uint64_t group, int tag, uint64_t number) {
-  constexpr uint64_t kNumbers = (1 << 15) - 1;
-  return (uint64_t{1} << 63) | (group << 47) | (uint64_t{static_cast<uint32_t>(tag)} << 15) |
-         (number == 0 ? 0 : 1 + (number - 1) % kNumbers);
-}
 
 }  // namespace
 
@@ -57,9 +53,9 @@ void Messages::send(const Tensor& tensor, int to, int tag, Done done) {
   post->tensor = tensor;
   {
     const std::lock_guard lock(mutex_);
-    post->header = {tensor.nbytes(), ++sent_[{to, tag}]};
-    post->first = transport_.send(&post->header, sizeof(Header), to, tag_of(group_, tag, 0));
-    post->second = transport_.send(raw<void>(tensor), tensor.nbytes(), to, tag_of(group_, tag, post->header.number));
+    post->header = {tensor.nbytes(), numbers_.next(to), group_, tag};
+    post->first = transport_.send(&post->header, sizeof(Header), to, header_tag(group_, tag));
+    post->second = transport_.send(raw<void>(tensor), tensor.nbytes(), to, content_tag(post->header.number));
   }
   start([post, done = std::move(done)] {
     std::exception_ptr error;
@@ -81,13 +77,16 @@ void Messages::receive(const Tensor& tensor, int from, int tag, Done done) {
   };
   const auto post = std::make_shared<Post>();
   post->tensor = tensor;
-  post->first = transport_.receive(&post->header, sizeof(Header), from, tag_of(group_, tag, 0));
+  post->first = transport_.receive(&post->header, sizeof(Header), from, header_tag(group_, tag));
   start([this, post, tag, done = std::move(done)] {
     std::exception_ptr error;
     int sender = -1;
     try {
       sender = post->first->wait();
-      const uint64_t where = tag_of(group_, tag, post->header.number);
+      ARGAND_CHECK(ValueError, post->header.group == group_ && post->header.tag == tag, "a message of group ",
+                   post->header.group, " with tag ", post->header.tag, " and one of group ", group_, " with tag ", tag,
+                   " cannot be told apart; use other tags");
+      const uint32_t where = content_tag(post->header.number);
       if (post->header.bytes == post->tensor.nbytes()) {
         transport_.receive(raw<void>(post->tensor), post->header.bytes, sender, where)->wait();
       } else {

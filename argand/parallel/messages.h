@@ -10,12 +10,26 @@
 
 namespace argand::parallel {
 
+// Numbers of the messages to each rank, of all groups of a world.
+class MessageNumbers {
+ public:
+  uint64_t next(int to) {
+    const std::lock_guard lock(mutex_);
+    return ++last_[to];
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<int, uint64_t> last_;
+};
+
 class Messages {
  public:
   // Ranks are those of the world.
   using Done = std::function<void(std::exception_ptr error, int sender)>;
 
-  Messages(Transport& transport, uint64_t group) : transport_(transport), group_(group) {}
+  Messages(Transport& transport, MessageNumbers& numbers, uint64_t group)
+      : transport_(transport), numbers_(numbers), group_(group) {}
 
   // Contiguous tensors in host memory.  `done` is called on another thread, once; what it gets as an error may be a
   // ShapeError where the sender's tensor has another number of bytes.
@@ -27,11 +41,11 @@ class Messages {
   void start(std::function<void()> wait);
 
   Transport& transport_;
+  MessageNumbers& numbers_;
   const uint64_t group_;
   std::mutex mutex_;
   std::condition_variable none_left_;
   int threads_ = 0;
-  std::map<std::pair<int, int>, uint64_t> sent_;  // messages to a rank with a tag
 };
 
 }  // namespace argand::parallel

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <numeric>
 #include <utility>
 
 #include "argand/core/grad_mode.h"
@@ -14,6 +15,7 @@
 #include "argand/parallel/collectives.h"
 #include "argand/parallel/messages.h"
 #include "argand/parallel/store/prefix_store.h"
+#include "argand/parallel/tags.h"
 #include "argand/parallel/world.h"
 
 namespace argand::parallel {
@@ -65,7 +67,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
         name_(name),
         number_(world_->group_number(name)),
         store_(std::make_shared<PrefixStore>("group/" + name, world_->store())),
-        messages_(world_->transport(), number_) {
+        messages_(world_->transport(), world_->message_numbers(), number_) {
     rank_ = rank_in_group(world_->rank());
     if (size() > 1) thread_ = std::thread([this] { run(); });
   }
@@ -393,7 +395,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
     const NoGradGuard no_grad;
     try {
       const World::Waiting waiting(*world_, task.work->call(), options_.timeout);
-      Channel channel(world_->transport(), world_ranks_, rank_, (number_ << 48) | (task.call.number << 8));
+      Channel channel(world_->transport(), world_ranks_, rank_, collective_tag(number_, task.call.number));
       if (size() > 1) check_call(channel, task.call);
       task.run(channel);
     } catch (...) {
@@ -482,16 +484,10 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
 
 void set_call_site(std::string file_and_line) { call_site = std::move(file_and_line); }
 
-std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, int rank, int size,
-                                                 const GroupOptions& options) {
-  ARGAND_CHECK(ValueError, size >= 1, "init_process_group: expected world_size to be at least 1, got ", size);
-  ARGAND_CHECK(ValueError, rank >= 0 && rank < size, "init_process_group: expected rank to be 0 to ", size - 1,
-               ", got ", rank);
-  const auto world = std::make_shared<World>(std::make_shared<PrefixStore>("argand", std::move(store)), rank, size,
-                                             options.backend, options.host);
-  std::vector<int> ranks(static_cast<size_t>(size));
-  for (int r = 0; r < size; ++r) ranks[static_cast<size_t>(r)] = r;
-  return std::make_shared<Group>(world, ranks, options, "0");
+std::shared_ptr<ProcessGroup> group_of_all(std::shared_ptr<World> world, const GroupOptions& options) {
+  std::vector<int> ranks(static_cast<size_t>(world->size()));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return std::make_shared<Group>(std::move(world), ranks, options, "0");
 }
 
 }  // namespace argand::parallel

@@ -64,6 +64,9 @@ class ProcessGroup {
 std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, int rank, int size,
                                                  const GroupOptions& options = {});
 
+// The same for processes that the backend's own launcher started (mpirun), which knows ranks and size.
+std::shared_ptr<ProcessGroup> make_launched_process_group(const GroupOptions& options);
+
 // The line of the program that is named in errors of collectives of this thread, until the next call; the Python front
 // sets it.
 void set_call_site(std::string file_and_line);

@@ -21,7 +21,7 @@ namespace argand::parallel::testing {
 struct Mail {
   std::mutex mutex;
   std::condition_variable arrived;
-  std::map<std::tuple<int, int, uint64_t>, std::deque<std::vector<char>>> letters;  // from, to, tag
+  std::map<std::tuple<int, int, uint32_t>, std::deque<std::vector<char>>> letters;  // from, to, tag
   std::vector<std::exception_ptr> aborted;                                          // by rank
   std::vector<bool> closed;
 };
@@ -37,7 +37,7 @@ class Sent final : public Transfer {
 
 class Received final : public Transfer {
  public:
-  Received(std::shared_ptr<Mail> mail, void* data, size_t bytes, int from, int to, uint64_t tag)
+  Received(std::shared_ptr<Mail> mail, void* data, size_t bytes, int from, int to, uint32_t tag)
       : mail_(std::move(mail)), data_(data), bytes_(bytes), from_(from), to_(to), tag_(tag) {}
 
   int wait() override {
@@ -64,7 +64,7 @@ class Received final : public Transfer {
   void* const data_;
   const size_t bytes_;
   const int from_, to_;
-  const uint64_t tag_;
+  const uint32_t tag_;
 };
 
 class ThreadsTransport final : public Transport {
@@ -77,14 +77,14 @@ class ThreadsTransport final : public Transport {
   }
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(mail_->aborted.size()); }
-  std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint64_t tag) override {
+  std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint32_t tag) override {
     const std::lock_guard lock(mail_->mutex);
     const auto* begin = static_cast<const char*>(data);
     mail_->letters[{rank_, to, tag}].emplace_back(begin, begin + bytes);
     mail_->arrived.notify_all();
     return std::make_unique<Sent>(to);
   }
-  std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint64_t tag) override {
+  std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint32_t tag) override {
     return std::make_unique<Received>(mail_, data, bytes, from, rank_, tag);
   }
   void abort(std::exception_ptr reason) override {

@@ -5,14 +5,18 @@
 #include "argand/base/env.h"
 #include "argand/base/log.h"
 #include "argand/parallel/store/prefix_store.h"
+#include "argand/parallel/tags.h"
 
 namespace argand::parallel {
 namespace {
 
 constexpr std::chrono::milliseconds kBeat{500};
+// How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and hold
+// the store that others have not yet asked.
+constexpr std::chrono::milliseconds kUntilAllKnow = kBeat + std::chrono::milliseconds(100);
 const std::string kFailure = "failure";
 
-std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 4, 0, 86400)); }
+std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 3, 0, 86400)); }
 
 std::string text_of(const Failure& f) { return str(f.lost_rank, "\n", f.reason); }
 Failure failure_of(const std::string& text) {
@@ -42,8 +46,8 @@ class Alone final : public Transport {
  public:
   int rank() const override { return 0; }
   int size() const override { return 1; }
-  std::unique_ptr<Transfer> send(const void*, size_t, int, uint64_t) override { nobody(); }
-  std::unique_ptr<Transfer> receive(void*, size_t, int, uint64_t) override { nobody(); }
+  std::unique_ptr<Transfer> send(const void*, size_t, int, uint32_t) override { nobody(); }
+  std::unique_ptr<Transfer> receive(void*, size_t, int, uint32_t) override { nobody(); }
   void abort(std::exception_ptr) override {}
 
  private:
@@ -68,7 +72,7 @@ void join(Store& store, int rank, int size) {
 
 }  // namespace
 
-World::World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const std::string& host)
+World::World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const Make& make)
     : store_(std::move(store)),
       watched_(size > 1 ? store_->clone() : nullptr),
       rank_(rank),
@@ -80,16 +84,10 @@ World::World(std::shared_ptr<Store> store, int rank, int size, const std::string
     transport_ = std::make_unique<Alone>();
     return;
   }
-  const MakeTransport make = find_transport(backend);
   if (peer_timeout().count() > 0) watched_->set_timeout(peer_timeout());
   join(*store_, rank, size);
-  TransportOptions options;
-  options.rank = rank;
-  options.size = size;
-  options.host = host;
-  options.interface = env("GLOO_SOCKET_IFNAME").value_or("");
   Addresses addresses(store_);
-  transport_ = make(addresses, options);
+  transport_ = make(addresses);
   thread_ = std::thread([this] { watch(); });
 }
 
@@ -127,7 +125,11 @@ void World::look_at_others() {
       latest = latest_call_;
     }
     watched_->set(str("beat/", rank_), str(++beats_, " ", latest));
-    if (watched_->check({kFailure})) return stop_all(failure_of(watched_->get_text(kFailure)));
+    if (watched_->check({kFailure})) {
+      const Failure first = failure_of(watched_->get_text(kFailure));
+      std::this_thread::sleep_for(kUntilAllKnow);
+      return stop_all(first);
+    }
     while (next_ != rank_ && watched_->check({str("left/", next_)})) {
       next_ = (next_ + 1) % size_;
       last_beat_.clear();
@@ -156,6 +158,7 @@ Failure World::fail(const Failure& failure) noexcept {
     const std::string text = text_of(first);
     const Store::Value value = watched_->compare_set(kFailure, {}, Store::Value(text.begin(), text.end()));
     first = failure_of({value.begin(), value.end()});
+    std::this_thread::sleep_for(kUntilAllKnow);
   } catch (...) {  // then the others find out by themselves
   }
   stop_all(first);
@@ -236,7 +239,9 @@ uint64_t World::group_number(const std::string& name) {
     const std::string mine = str(store_->add("groups", 1));  // numbers that nobody takes are lost
     store_->compare_set(key, {}, Store::Value(mine.begin(), mine.end()));
   }
-  return static_cast<uint64_t>(std::stoll(store_->get_text(key)));
+  const auto number = static_cast<uint64_t>(std::stoll(store_->get_text(key)));
+  ARGAND_CHECK(NotImplementedError, number < kMostGroups, "new_group: a world can make ", kMostGroups - 1, " groups");
+  return number;
 }
 
 }  // namespace argand::parallel

@@ -1,12 +1,14 @@
 // The processes that joined: their messages, which of them are alive, and the first thing that went wrong.
 #pragma once
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
 
-#include "argand/parallel/store/store.h"
+#include "argand/parallel/messages.h"
+#include "argand/parallel/process_group.h"
 
 namespace argand::parallel {
 
@@ -20,12 +22,13 @@ struct Failure {
 // A rank that cannot go on (its peer's connection closed, ranks call different things, it runs out of memory in the
 // midst of a collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key
 // twice a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and reads
-// that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (4; 0: never), that rank
+// that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that rank
 // is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost.
 class World {
  public:
-  // Waits for all ranks, for as long as the store does.
-  World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const std::string& host);
+  using Make = std::function<std::unique_ptr<Transport>(Rendezvous&)>;
+  // Waits for all ranks, for as long as the store does; then makes the transport, unless it is alone.
+  World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const Make& make);
   ~World();  // tells the others that this rank has left
 
   int rank() const { return rank_; }
@@ -33,6 +36,7 @@ class World {
   const std::string& backend() const { return backend_; }
   const std::shared_ptr<Store>& store() const { return store_; }
   Transport& transport() { return *transport_; }
+  MessageNumbers& message_numbers() { return message_numbers_; }
 
   // Tells all ranks why this one cannot go on, unless one was first; what the first said.  Never throws.
   Failure fail(const Failure& failure) noexcept;
@@ -67,6 +71,7 @@ class World {
   const int rank_, size_;
   const std::string backend_;
   std::unique_ptr<Transport> transport_;
+  MessageNumbers message_numbers_;
 
   // Of the watching thread.
   int next_;  // whose counter is read
@@ -88,5 +93,8 @@ class World {
   std::string latest_call_;  // goes with the beats, for the others' messages
   std::thread thread_;
 };
+
+// The group of all its ranks; defined in process_group.cpp.
+std::shared_ptr<ProcessGroup> group_of_all(std::shared_ptr<World> world, const GroupOptions& options);
 
 }  // namespace argand::parallel

@@ -50,10 +50,10 @@ class Transport {
   virtual ~Transport() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  // Messages of one tag between two ranks arrive in the order in which they were sent; `bytes` may be 0.  Both ends
-  // must give one number of bytes.  Safe from any thread.
-  virtual std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint64_t tag) = 0;
-  virtual std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint64_t tag) = 0;
+  // Tags have 31 bits.  Messages of one tag between two ranks arrive in the order in which they were sent; `bytes` may
+  // be 0.  Both ends must give one number of bytes.  Safe from any thread.
+  virtual std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint32_t tag) = 0;
+  virtual std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint32_t tag) = 0;
   // Every transfer that is not done, and every later one, throws `reason`.  The first call counts.  Never waits.
   virtual void abort(std::exception_ptr reason) = 0;
 };
@@ -67,7 +67,7 @@ class Rendezvous {
 };
 
 struct TransportOptions {
-  int rank = 0, size = 1;
+  int rank = 0, size = 1;  // negative: as the engine says, if its processes were started by its own launcher
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of connecting
   // What to listen at: a name or an address of this host, or a network interface.  Both empty: the host's own name.
   std::string host, interface;

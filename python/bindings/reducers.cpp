@@ -1,5 +1,6 @@
 // What DistributedDataParallel is made of: gradients in buckets, on their way while backward runs.
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "argand/parallel/reducer.h"

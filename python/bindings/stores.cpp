@@ -223,7 +223,7 @@ void check_signals() {
 }  // namespace
 
 void add_stores(nb::module_& module) {
-  nb::module_ c10d = module.def_submodule("_distributed_c10d", "What torch.distributed is made of.");
+  nb::module_ c10d = module.def_submodule("_stores", "What torch.distributed is made of.");
   add_store(c10d);
   add_kinds_of_store(c10d);
   set_interrupt_check(&check_signals);

@@ -120,7 +120,7 @@ def test_checkpointing_and_autocast(tmp_path):
             super().__init__(); torch.manual_seed(3); self.layers, self.reentrant = nn.ModuleList(nn.Linear(5, 5) for _ in range(4)), reentrant
         def forward(self, x):
             for layer in self.layers:
-                x = x + (layer(x).tanh() if self.reentrant is None else checkpoint(lambda v: layer(v).tanh(), x, use_reentrant=self.reentrant))
+                x = x + (layer(x).tanh() if self.reentrant is None else checkpoint(lambda v, layer=layer: layer(v).tanh(), x, use_reentrant=self.reentrant))
             return x
     x, _ = data(); grads = []
     for reentrant in (None, False, True):

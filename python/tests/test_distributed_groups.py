@@ -121,7 +121,7 @@ def test_different_calls(tmp_path):
     assert time.monotonic() - begin < 20
     for status, out, err in results:
         assert status == 1 and "DistBackendError" in err, err
-        assert "the ranks of the group call different things" in err and "script.py:7, call 2 of the group" in err, err
+        assert "the ranks of the group call different things" in err and "script.py:8, call 2 of the group" in err, err
         assert "float32 [3]" in err and "float32 [2]" in err, err
 
 

@@ -114,14 +114,14 @@ class GlooTransport final : public Transport {
   int rank() const override { return context_->rank; }
   int size() const override { return context_->size; }
 
-  std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint64_t tag) override {
+  std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint32_t tag) override {
     auto buffer = buffer_of(const_cast<void*>(data), bytes);
     gloo::transport::UnboundBuffer& posted = *buffer;
     auto transfer = std::make_unique<GlooTransfer>(std::move(buffer), pending_, true, to);
     post(to, [&] { posted.send(to, tag); });
     return transfer;
   }
-  std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint64_t tag) override {
+  std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint32_t tag) override {
     auto buffer = buffer_of(data, bytes);
     gloo::transport::UnboundBuffer& posted = *buffer;
     auto transfer = std::make_unique<GlooTransfer>(std::move(buffer), pending_, false, from);

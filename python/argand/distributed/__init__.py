@@ -1,10 +1,9 @@
-"""Processes that work together, as torch.distributed.  A group of one process is here, in which every collective leaves what it gets;
-several processes cannot be joined yet.  nn.DataParallel uses all GPUs of one process."""
+"""Processes that work together, as torch.distributed: groups, collectives, stores and what starts the processes."""
 import enum
 
 from .._later import names
 
-_WHY = "several processes cannot be joined yet; nn.DataParallel uses all GPUs of one process"  # what needs them says, in _names
+_WHY = "it is not there yet; process groups, their collectives and DistributedDataParallel are"  # what is refused says so
 
 
 class ReduceOp:

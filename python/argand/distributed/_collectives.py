@@ -1,283 +1,340 @@
-"""Collectives in the group of one process: each gives this process what it has itself."""
-import pickle
-
+"""Collectives and messages of tensors.  Ranks are those of the world, or of the group where an argument is named group_*."""
 from .. import _C
 from .._ignored import harmless
-from ..autograd.grad_mode import no_grad
 from . import ReduceOp
-from ._groups import _checked
+from ._groups import _checked, _get_default_group, get_group_rank, get_process_group_ranks, member
+from ._work import Work, milliseconds
 
-_WHY_HARMLESS = "one process sends nothing"
-
-__all__ = ["P2POp", "Work", "_all_gather_base", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
-           "all_gather_object", "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
-           "broadcast", "broadcast_object_list", "gather", "gather_object", "irecv", "isend", "monitored_barrier", "recv",
-           "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send",
-           "send_object_list"]
+__all__ = ["P2POp", "Work", "_all_gather_base", "_make_nccl_premul_sum", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
+           "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
+           "broadcast", "gather", "irecv", "isend", "monitored_barrier", "recv", "reduce", "reduce_scatter",
+           "reduce_scatter_tensor", "scatter", "send"]
 
 
-class Work:
-    """A collective under way: it is done already."""
-
-    def __init__(self, result=()):
-        self._result = list(result)
-
-    def is_completed(self):
-        """True."""
-        return True
-
-    is_success = is_completed
-
-    @harmless(timeout="one process sends nothing")
-    def wait(self, timeout=None):
-        """True, at once."""
-        return True
-
-    def synchronize(self):
-        """Nothing to wait for."""
-
-    def exception(self):
-        """None."""
-
-    def result(self):
-        """The tensors."""
-        return self._result
-
-    def get_future(self):
-        """A Future of the tensors, which is done."""
-        from ..futures import Future
-        future = Future()
-        future.set_result(self._result)
-        return future
-
-
-def _tensors(who, name, values, count=None):
-    """Checks that values are tensors, as many as given."""
+def check_tensors(who, name, values):
+    """TypeError unless values is a list of tensors."""
     if not isinstance(values, (list, tuple)) or not all(isinstance(t, _C.Tensor) for t in values):
-        raise TypeError(f"{who}: expected {name} to be a list of tensors, got {type(values).__name__}")
-    if count is not None and len(values) != count:
-        raise ValueError(f"{who}: expected {name} to have a tensor for each process, {count}, got {len(values)}")
+        raise TypeError(f"Invalid function argument. {who}: expected {name} to be a list of tensors, got {type(values).__name__}")
 
 
-def _tensor(who, name, value):
+def check_tensor(who, name, value):
+    """TypeError unless value is a tensor."""
     if not isinstance(value, _C.Tensor):
-        raise TypeError(f"{who}: expected {name} to be a tensor, got {type(value).__name__}")
+        raise TypeError(f"Invalid function argument. {who}: expected {name} to be a tensor, got {type(value).__name__}")
+
+
+class _Premultiplied:
+    """ReduceOp.PREMUL_SUM with its factor."""
+
+    op = ReduceOp.PREMUL_SUM
+
+    def __init__(self, factor):
+        self.factor = float(factor)
+
+
+def _make_nccl_premul_sum(factor):
+    """A ReduceOp that multiplies each process's values by a number before they are added."""
+    return _Premultiplied(factor)
 
 
 def _op(who, op):
-    if op in (ReduceOp.PREMUL_SUM, ReduceOp.UNUSED) or not isinstance(op, ReduceOp.RedOpType):
-        raise NotImplementedError(f"{who}: op: {op!r} is not done")
+    """(kind, factor) of a ReduceOp."""
+    factor = getattr(op, "factor", 1.0)
+    kind = getattr(op, "op", op)
+    if not isinstance(kind, ReduceOp.RedOpType) or kind == ReduceOp.UNUSED:
+        raise ValueError(f"{who}: expected op to be a ReduceOp, got {op!r}")
+    if kind == ReduceOp.PREMUL_SUM and kind is op:
+        raise ValueError(f"{who}: op: PREMUL_SUM needs a factor; torch.distributed._make_nccl_premul_sum(factor) makes it")
+    return int(kind), float(factor)
 
 
-def _this_process(who, name, rank, group_rank):
-    """Checks that a rank of the world, or one of the group, is this process, the only one."""
+def rank_of_group(who, name, group, rank, group_rank, default=None):
+    """The rank in the group of a rank of the world, or of one of the group."""
     if rank is not None and group_rank is not None:
         raise ValueError(f"{who}: can't specify both {name} and group_{name}")
-    if rank not in (None, 0) or group_rank not in (None, 0):
-        raise ValueError(f"{who}: expected {name} to be a rank of the group, 0, got {rank if group_rank is None else group_rank}")
+    if group_rank is not None:
+        if not 0 <= group_rank < group.size():
+            raise ValueError(f"{who}: expected group_{name} to be a rank of the group, 0 to {group.size() - 1}, got {group_rank}")
+        return int(group_rank)
+    if rank is None:
+        if default is None:
+            raise ValueError(f"Must specify {name} or group_{name}")
+        rank = default
+    return get_group_rank(group, int(rank))
 
 
-def _copied(who, out, source):
-    """out gets what source has; its shape may differ, not its size or dtype."""
-    if out.dtype is not source.dtype:
-        raise TypeError(f"{who}: expected tensors of one dtype, got {out.dtype} and {source.dtype}")
-    if out.numel() != source.numel():
-        raise ValueError(f"{who}: expected {source.numel()} elements in the output, got {out.numel()}")
-    if out is not source:
-        with no_grad():
-            out.copy_(source.reshape(out.shape))
-
-
-def _done(async_op, *tensors):
-    return Work(tensors) if async_op else None
+def finish(work, async_op):
+    """The work itself if it may go on, None once it is finished."""
+    if async_op:
+        return work
+    work.wait()
+    return None
 
 
 # ---- one tensor from all
 
 
 def all_reduce(tensor, op=ReduceOp.SUM, group=None, async_op=False):
-    """Joins the tensors of all processes: of one, it stays."""
-    _tensor("all_reduce", "tensor", tensor)
-    _op("all_reduce", op)
-    return None if _checked(group) is None else _done(async_op, tensor)
+    """Joins the tensors of all processes, of one shape and dtype: all have the result afterwards."""
+    check_tensor("all_reduce", "tensor", tensor)
+    op = _op("all_reduce", op)
+    group = member("all_reduce", group)
+    return None if group is None else finish(group.start("all_reduce", *op, [tensor]), async_op)
 
 
 def reduce(tensor, dst=None, op=ReduceOp.SUM, group=None, async_op=False, group_dst=None):
-    """all_reduce() for one process."""
-    _this_process("reduce", "dst", dst, group_dst)
-    return all_reduce(tensor, op, group, async_op)
+    """all_reduce() for the process dst alone; the others' tensors stay as they are."""
+    check_tensor("reduce", "tensor", tensor)
+    op = _op("reduce", op)
+    group = member("reduce", group)
+    if group is None:
+        return None
+    dst = rank_of_group("reduce", "dst", group, dst, group_dst)
+    return finish(group.start("reduce", *op, [tensor], dst), async_op)
 
 
 def all_reduce_coalesced(tensors, op=ReduceOp.SUM, group=None, async_op=False):
     """all_reduce() of several tensors."""
-    _tensors("all_reduce_coalesced", "tensors", tensors)
-    _op("all_reduce_coalesced", op)
-    return None if _checked(group) is None or not async_op else Work(tensors).get_future()
+    tensors = [tensors] if isinstance(tensors, _C.Tensor) else tensors
+    check_tensors("all_reduce_coalesced", "tensors", tensors)
+    op = _op("all_reduce_coalesced", op)
+    group = member("all_reduce_coalesced", group)
+    if group is None:
+        return None
+    work = group.start("all_reduce", *op, list(tensors))
+    return work.get_future() if async_op else finish(work, False)
 
 
 def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
-    """All get the tensor of a process."""
-    _tensor("broadcast", "tensor", tensor)
-    _this_process("broadcast", "src", src, group_src)
-    return None if _checked(group) is None else _done(async_op, tensor)
+    """All get the tensor of the process src, of one shape and dtype."""
+    check_tensor("broadcast", "tensor", tensor)
+    group = member("broadcast", group)
+    if group is None:
+        return None
+    src = rank_of_group("broadcast", "src", group, src, group_src)
+    return finish(group.start("broadcast", [tensor], src), async_op)
 
 
 # ---- lists of tensors, one for each process
 
 
 def all_gather(tensor_list, tensor, group=None, async_op=False):
-    """All get the tensors of all."""
-    _tensors("all_gather", "tensor_list", tensor_list, 1)
-    _tensor("all_gather", "tensor", tensor)
-    if _checked(group) is None:
-        return None
-    _copied("all_gather", tensor_list[0], tensor)
-    return _done(async_op, *tensor_list)
+    """All get the tensors of all.  Shapes may differ between processes; the lists must be alike everywhere."""
+    check_tensors("all_gather", "tensor_list", tensor_list)
+    check_tensor("all_gather", "tensor", tensor)
+    group = member("all_gather", group)
+    return None if group is None else finish(group.start("all_gather", list(tensor_list), tensor), async_op)
 
 
 def all_gather_coalesced(output_tensor_lists, input_tensor_list, group=None, async_op=False):
-    """all_gather() of several tensors."""
-    for outputs, tensor in zip(output_tensor_lists, input_tensor_list):
-        all_gather(outputs, tensor, group)
-    return Work(input_tensor_list).get_future() if async_op else None
+    """all_gather() of several tensors: output_tensor_lists[r][i] becomes input_tensor_list[i] of process r."""
+    check_tensors("all_gather_coalesced", "input_tensor_list", input_tensor_list)
+    group = member("all_gather_coalesced", group)
+    if group is None:
+        return None
+    works = [group.start("all_gather", [outputs[i] for outputs in output_tensor_lists], tensor)
+             for i, tensor in enumerate(input_tensor_list)]
+    if async_op:
+        from ..futures import collect_all
+        return collect_all([work.get_future() for work in works])
+    for work in works:
+        work.wait()
+    return None
 
 
 def all_gather_into_tensor(output_tensor, input_tensor, group=None, async_op=False):
-    """All get the tensors of all, in one."""
-    if _checked(group) is None:
-        return None
-    _copied("all_gather_into_tensor", output_tensor, input_tensor)
-    return _done(async_op, output_tensor)
+    """All get the tensors of all, one behind the other in output_tensor."""
+    check_tensor("all_gather_into_tensor", "output_tensor", output_tensor)
+    check_tensor("all_gather_into_tensor", "input_tensor", input_tensor)
+    group = member("all_gather_into_tensor", group)
+    return None if group is None else finish(group.start("all_gather_into", output_tensor, input_tensor), async_op)
 
 
 _all_gather_base = all_gather_into_tensor
 
 
+def _list_of_root(name, side, values, is_root):
+    """The list that only the process has which gets or gives them."""
+    if is_root:
+        if not values:
+            raise ValueError(f"Argument ``{name}`` must be specified on {side} rank.")
+        check_tensors(name.split("_")[0], name, values)
+        return list(values)
+    if values:
+        raise ValueError(f"Argument ``{name}`` must NOT be specified on non-{side} ranks.")
+    return []
+
+
 def gather(tensor, gather_list=None, dst=None, group=None, async_op=False, group_dst=None):
-    """One process gets the tensors of all."""
-    _this_process("gather", "dst", dst, group_dst)
-    if gather_list is None:
-        raise ValueError("Argument ``gather_list`` must be specified on destination rank.")
-    return all_gather(gather_list, tensor, group, async_op)
+    """The process dst gets the tensors of all."""
+    check_tensor("gather", "tensor", tensor)
+    group = member("gather", group)
+    if group is None:
+        return None
+    dst = rank_of_group("gather", "dst", group, dst, group_dst, default=0)
+    outputs = _list_of_root("gather_list", "destination", gather_list, group.rank() == dst)
+    return finish(group.start("gather", outputs, tensor, dst), async_op)
 
 
 def scatter(tensor, scatter_list=None, src=None, group=None, async_op=False, group_src=None):
-    """Each gets one of the tensors of a process."""
-    _this_process("scatter", "src", src, group_src)
-    if scatter_list is None:
-        raise ValueError("Argument ``scatter_list`` must be specified on source rank.")
-    return reduce_scatter(tensor, scatter_list, group=group, async_op=async_op)
+    """Each gets one of the tensors of the process src."""
+    check_tensor("scatter", "tensor", tensor)
+    group = member("scatter", group)
+    if group is None:
+        return None
+    src = rank_of_group("scatter", "src", group, src, group_src, default=0)
+    inputs = _list_of_root("scatter_list", "source", scatter_list, group.rank() == src)
+    return finish(group.start("scatter", tensor, inputs, src), async_op)
 
 
 def reduce_scatter(output, input_list, op=ReduceOp.SUM, group=None, async_op=False):
-    """Each gets one of what the tensors of all give when they are joined."""
-    _tensors("reduce_scatter", "input_list", input_list, 1)
-    return reduce_scatter_tensor(output, input_list[0], op, group, async_op)
+    """Each gets one of what the lists of all give when they are joined."""
+    check_tensor("reduce_scatter", "output", output)
+    check_tensors("reduce_scatter", "input_list", input_list)
+    op = _op("reduce_scatter", op)
+    group = member("reduce_scatter", group)
+    return None if group is None else finish(group.start("reduce_scatter", *op, output, list(input_list)), async_op)
 
 
 def reduce_scatter_tensor(output, input, op=ReduceOp.SUM, group=None, async_op=False):
-    """reduce_scatter() of parts of one tensor."""
-    _op("reduce_scatter_tensor", op)
-    return all_gather_into_tensor(output, input, group, async_op)
+    """reduce_scatter() of equal parts of one tensor."""
+    check_tensor("reduce_scatter_tensor", "output", output)
+    check_tensor("reduce_scatter_tensor", "input", input)
+    op = _op("reduce_scatter_tensor", op)
+    group = member("reduce_scatter_tensor", group)
+    return None if group is None else finish(group.start("reduce_scatter_from", *op, output, input), async_op)
 
 
 _reduce_scatter_base = reduce_scatter_tensor
 
 
 def all_to_all(output_tensor_list, input_tensor_list, group=None, async_op=False):
-    """Each gets a tensor of each."""
-    _tensors("all_to_all", "output_tensor_list", output_tensor_list, 1)
-    _tensors("all_to_all", "input_tensor_list", input_tensor_list, 1)
-    return all_gather_into_tensor(output_tensor_list[0], input_tensor_list[0], group, async_op)
+    """Each gets a tensor of each: output_tensor_list[r] becomes what process r has for this one."""
+    check_tensors("all_to_all", "output_tensor_list", output_tensor_list)
+    check_tensors("all_to_all", "input_tensor_list", input_tensor_list)
+    group = member("all_to_all", group)
+    return None if group is None else finish(group.start("all_to_all", list(output_tensor_list), list(input_tensor_list)), async_op)
 
 
 def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=None, group=None, async_op=False):
-    """all_to_all() of parts of one tensor."""
-    for name, sizes, t in (("output_split_sizes", output_split_sizes, output), ("input_split_sizes", input_split_sizes, input)):
-        if sizes and list(sizes) != [t.shape[0]]:
-            raise ValueError(f"all_to_all_single: expected {name} to be [{t.shape[0]}] for one process, got {list(sizes)}")
-    return all_gather_into_tensor(output, input, group, async_op)
+    """all_to_all() of rows of dimension 0: equal parts, or as many as the split sizes say."""
+    check_tensor("all_to_all_single", "output", output)
+    check_tensor("all_to_all_single", "input", input)
+    group = member("all_to_all_single", group)
+    if group is None:
+        return None
+    splits = [list(map(int, sizes or ())) for sizes in (output_split_sizes, input_split_sizes)]
+    return finish(group.start("all_to_all_single", output, input, *splits), async_op)
 
 
-@harmless(device_ids="one process sends nothing", timeout="one process sends nothing")
+@harmless(device_ids="a barrier is the host's")
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
-    """Waits for all processes."""
-    return None if _checked(group) is None else _done(async_op)
+    """Waits for all processes.  timeout: a timedelta, the group's if not given; DistBackendError if it is over."""
+    group = member("barrier", group)
+    if group is None:
+        return None
+    work = group.start("barrier")
+    if async_op:
+        return work
+    work.wait(timeout)
+    return None
 
 
-@harmless(timeout="one process sends nothing", wait_all_ranks="one process sends nothing")
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):
-    """barrier() that says who is missing."""
-    _checked(group)
+    """barrier() through the store, in which rank 0 says who is missing after the timeout: the first of them, or all."""
+    group = member("monitored_barrier", group)
+    if group is None:
+        return
+    time = milliseconds(timeout or group._timeout)
+    from datetime import timedelta
+    store, limit = group._store, timedelta(milliseconds=time)
+    round_ = store.add(f"monitored_barrier/count/{group.rank()}", 1)
+    key = f"monitored_barrier/{round_}"
+    if group.rank() != 0:
+        store.set(f"{key}/{group.rank()}", "1")
+        try:
+            store.wait([f"{key}/done"], limit)
+        except _C.DistStoreError:
+            raise RuntimeError(f"[Rank {group.rank()}]: Rank 0 failed to pass monitoredBarrier in {time} ms") from None
+        return
+    missing = []
+    for rank in range(1, group.size()):
+        try:
+            store.wait([f"{key}/{rank}"], limit)
+        except _C.DistStoreError:
+            missing.append(rank)
+            limit = timedelta(milliseconds=1)  # the others have had their time
+            if not wait_all_ranks:
+                break
+    if missing:
+        names = "Rank " + str(missing[0]) if len(missing) == 1 else "Ranks " + ", ".join(map(str, missing))
+        raise RuntimeError(f"[Rank 0]: {names} failed to pass monitoredBarrier in {time} ms")
+    store.set(f"{key}/done", "1")
 
 
-# ---- objects, pickled on their way
+# ---- from one to another
 
 
-def _copy(obj):
-    return pickle.loads(pickle.dumps(obj))
-
-
-@harmless(weights_only="what one process pickles is its own")
-def all_gather_object(object_list, obj, group=None, weights_only=False):
-    """All get the objects of all."""
-    if _checked(group) is not None:
-        object_list[0] = _copy(obj)
-
-
-@harmless(weights_only="what one process pickles is its own")
-def gather_object(obj, object_gather_list=None, dst=None, group=None, group_dst=None, weights_only=False):
-    """One process gets the objects of all."""
-    _this_process("gather_object", "dst", dst, group_dst)
-    if object_gather_list is None:
-        raise ValueError("Argument ``object_gather_list`` must be specified on destination rank.")
-    all_gather_object(object_gather_list, obj, group)
-
-
-@harmless(object_list=_WHY_HARMLESS, device=_WHY_HARMLESS, weights_only=_WHY_HARMLESS)
-def broadcast_object_list(object_list, src=None, group=None, device=None, group_src=None, weights_only=False):
-    """All get the objects of a process, which keeps its own."""
-    _this_process("broadcast_object_list", "src", src, group_src)
-    _checked(group)
-
-
-@harmless(weights_only="what one process pickles is its own")
-def scatter_object_list(scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None,
-                        weights_only=False):
-    """Each gets one of the objects of a process."""
-    _this_process("scatter_object_list", "src", src, group_src)
-    if not scatter_object_input_list or len(scatter_object_input_list) != 1:
-        raise ValueError("scatter_object_list: expected scatter_object_input_list to have an object for each process, 1")
-    if _checked(group) is not None:
-        scatter_object_output_list[0] = _copy(scatter_object_input_list[0])
-
-
-# ---- from one to another, of which there is none
-
-
-def _no_other(who, what):
-    def call(*_, group=None, **__):
-        _checked(group)
+def _other(who, what, name, group, rank, group_rank):
+    found = rank_of_group(who, name, group, rank, group_rank)
+    if found == group.rank():
         raise ValueError(f"Invalid {what} rank: {what} rank should not be the same as the rank of the current process.")
-    call.__name__ = call.__qualname__ = who
-    call.__doc__ = "Raises ValueError: there is no other process."
-    return call
+    return found
 
 
-send, isend, send_object_list = (_no_other(name, "destination") for name in ("send", "isend", "send_object_list"))
-recv, irecv, recv_object_list = (_no_other(name, "source") for name in ("recv", "irecv", "recv_object_list"))
+def isend(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Begins to send a tensor; a Work.  It must stay as it is until that is finished."""
+    check_tensor("isend", "tensor", tensor)
+    group = member("isend", group)
+    return None if group is None else group.start("send", tensor, _other("isend", "destination", "dst", group, dst, group_dst), tag)
+
+
+def irecv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Begins to receive a tensor of one size and dtype with the sender's; a Work.  src=None: from any process."""
+    check_tensor("irecv", "tensor", tensor)
+    group = member("irecv", group)
+    if group is None:
+        return None
+    anybody = src is None and group_src is None
+    return group.start("receive", tensor, -1 if anybody else _other("irecv", "source", "src", group, src, group_src), tag)
+
+
+def send(tensor, dst=None, group=None, tag=0, group_dst=None):
+    """Sends a tensor."""
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
+
+
+def recv(tensor, src=None, group=None, tag=0, group_src=None):
+    """Receives a tensor of one size and dtype with the sender's; the sender's rank in the world, -1 out of the group."""
+    work = irecv(tensor, src, group, tag, group_src)
+    if work is None:
+        return -1
+    work.wait()
+    return get_process_group_ranks(group)[work.source_rank()]
 
 
 class P2POp:
     """A call of isend() or irecv() for batch_isend_irecv()."""
 
-    @harmless(group_peer="one process sends nothing")
     def __init__(self, op, tensor, peer=None, group=None, tag=0, group_peer=None):
         if op not in (isend, irecv):
             raise ValueError("Invalid ``op``. Expected ``op`` to be of type ``torch.distributed.isend`` or ``torch.distributed.irecv``.")
-        self.op, self.tensor, self.peer, self.group, self.tag = op, tensor, peer, group, tag
+        check_tensor("P2POp", "tensor", tensor)
+        if peer is None and group_peer is None:
+            raise ValueError("P2POp: must specify peer or group_peer")
+        self.op, self.tensor, self.group, self.tag = op, tensor, group, tag
+        found = _checked(group) or _get_default_group()
+        self.group_peer = rank_of_group("P2POp", "peer", found, peer, group_peer)
+        self.peer = get_process_group_ranks(found)[self.group_peer]
+
+    def __repr__(self):
+        return f"P2POp({self.op.__name__}, peer={self.peer}, shape={tuple(self.tensor.shape)}, dtype={self.tensor.dtype})"
 
 
 def batch_isend_irecv(p2p_op_list):
-    """Begins several."""
-    return [p.op(p.tensor, p.peer, group=p.group) for p in p2p_op_list]
+    """Begins several; their Works."""
+    if not isinstance(p2p_op_list, list) or not all(isinstance(p, P2POp) for p in p2p_op_list):
+        raise ValueError("Invalid ``p2p_op_list``. Each op is expected to to be of type ``torch.distributed.P2POp``.")
+    return [work for p in p2p_op_list if (work := p.op(p.tensor, p.peer, p.group, p.tag)) is not None]

@@ -1,13 +1,15 @@
-"""The group of one process: how it is made and what it says of itself."""
+"""Groups of processes: how they are made and what they say of themselves."""
+import atexit
 import os
-from urllib.parse import urlparse
+import warnings
 
 from .. import _C
 from .._ignored import harmless
-from . import _WHY, GroupMember, is_initialized
-from ._stores import HashStore
-
-_WHY_HARMLESS = "one process sends nothing and waits for nobody"
+from . import GroupMember, is_initialized
+from ._rendezvous import meet
+from ._stores import PrefixStore
+from ._work import Work, call_site, milliseconds
+from .constants import default_pg_nccl_timeout, default_pg_timeout
 
 __all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
@@ -15,6 +17,8 @@ __all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "g
            "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration"]
 
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
+_WHY_NO_OPTIONS = "the backends have no options of their own"
+_WHY_NO_DEVICE = "communicators of GPUs are made when they are first used"
 
 
 class Backend(str):
@@ -31,28 +35,39 @@ class Backend(str):
 
 
 class ProcessGroup:
-    """Processes by their numbers in the world: of this one, or none."""
+    """Some of the processes of the world, in an order: a process's place in it is its rank."""
 
-    @harmless(name="one process sends nothing and waits for nobody", description="one process sends nothing and waits for nobody")
-    def __init__(self, store=None, rank=0, size=1, *, backend="gloo", name="0", description="undefined"):
-        self.group_name, self.group_desc, self._backend, self._store = name, description, Backend(backend), store or HashStore()
-        self._rank, self._size = rank, size
+    def __init__(self, group, backend, description, timeout):
+        self._group, self._backend, self._timeout = group, Backend(backend), timeout
+        self.group_name, self.group_desc = group.name, description or "undefined"
+        self.bound_device_id = None
 
     def rank(self):
-        """0."""
-        return self._rank
+        """Of this process."""
+        return self._group.rank
 
     def size(self):
-        """1."""
-        return self._size
+        """How many processes there are."""
+        return self._group.size
 
     def name(self):
         """The backend's name."""
         return str(self._backend)
 
+    @property
+    def _store(self):
+        return self._group.store
+
+    def start(self, collective, *args):
+        """Starts a collective of the C++ group; its Work."""
+        return Work(getattr(self._group, collective)(call_site(), *args))
+
+    def __repr__(self):
+        return f"<argand.distributed.ProcessGroup {self.group_name!r}: rank {self.rank()} of {self.size()}, {self._backend}>"
+
 
 class _World:
-    """All groups that there are: {group: (backend, store)}."""
+    """All groups that this process is in: {group: (backend, store)}."""
 
     def __init__(self):
         self.pg_map, self.count = {}, 0
@@ -66,10 +81,10 @@ _world = _World()
 _pg_map = _world.pg_map
 
 
-def _register(backend, store, description):
-    made = ProcessGroup(store, backend=backend, name=str(_world.count), description=description or "undefined")
+def _register(group, backend, description, timeout):
+    made = ProcessGroup(group, backend, description, timeout)
     _world.count += 1
-    _pg_map[made] = (made._backend, store)
+    _pg_map[made] = (made._backend, made._store)
     return made
 
 
@@ -109,133 +124,205 @@ def _checked_group(group):
     return found
 
 
+def member(who, group):
+    """The same for collectives: None, with a warning, if this process is not in it."""
+    found = _checked(group)
+    if found is None:
+        warnings.warn(f"Running {who} on global rank {get_rank()} which does not belong to the given group.", stacklevel=3)
+    return found
+
+
 # ---- making and ending
 
 
-def _environment(name):
-    if name not in os.environ:
-        raise ValueError(f"Error initializing torch.distributed using env:// rendezvous: environment variable {name} expected, but not set")
-    return os.environ[name]
-
-
-def _rank_and_size(init_method, rank, world_size):
-    """What the arguments, or the environment, say of this process."""
-    where = urlparse(init_method)
-    if where.scheme == "env":
-        rank = int(_environment("RANK")) if rank == -1 else rank
-        world_size = int(_environment("WORLD_SIZE")) if world_size == -1 else world_size
-        _environment("MASTER_ADDR"), int(_environment("MASTER_PORT"))
-    elif where.scheme not in ("file", "tcp"):
-        raise RuntimeError(f"No rendezvous handler for {where.scheme}://")
-    else:
-        query = dict(part.split("=") for part in where.query.split("&") if part)
-        rank, world_size = int(query.get("rank", rank)), int(query.get("world_size", world_size))
-        for name, value in (("rank", rank), ("world size", world_size)):
-            if value == -1:
-                raise ValueError(f"Error initializing torch.distributed using {where.scheme}:// rendezvous: {name} parameter missing")
-    return rank, world_size
-
-
-def _check_backend(backend):
+def _backend_of_cpu(backend):
+    """The backend for tensors in host memory of "gloo", "cpu:gloo,cuda:nccl", ...; ValueError for what is not there."""
+    found = None
     for part in backend.lower().split(","):
-        name = part.rpartition(":")[2]
+        device, _, name = part.rpartition(":")
         if name not in Backend.backend_list:
             raise ValueError(f"init_process_group: expected backend to be one of {Backend.backend_list[1:]}, got {name!r}")
-        if not is_backend_available(name) and name != Backend.UNDEFINED:
-            why = "there is no GPU" if name == Backend.NCCL else "it is not a part of this library"
-            raise ValueError(f"init_process_group: backend {name!r} is not available: {why}")
+        if name == Backend.UNDEFINED:
+            name = Backend.GLOO
+        if device in ("", "cpu") and name != Backend.NCCL:
+            found = name
+    return found
 
 
-@harmless(timeout=_WHY_HARMLESS, group_name=_WHY_HARMLESS, pg_options=_WHY_HARMLESS, device_id=_WHY_HARMLESS, _ranks=_WHY_HARMLESS,
-          enable_reconfigure=_WHY_HARMLESS)
+def _check_backend(backend, world_size):
+    name = _backend_of_cpu(backend)
+    if world_size == 1:  # which sends nothing
+        return name or Backend.GLOO
+    if name is None or Backend.NCCL in backend:
+        raise NotImplementedError("init_process_group: collectives between GPUs of several processes (backend 'nccl') are not there yet; "
+                                  "backend='gloo' takes tensors of GPUs, too, through host memory")
+    if not _C._has_transport(name):
+        raise ValueError(f"init_process_group: {_C._why_no_transport(name)}")
+    return name
+
+
+def _host(store_host):
+    """Where this process listens: on this host alone if the world is."""
+    return "127.0.0.1" if store_host in ("localhost", "127.0.0.1", "::1") else ""
+
+
+def _store_host(init_method):
+    from urllib.parse import urlparse
+    where = urlparse(init_method)
+    return os.environ.get("MASTER_ADDR") if where.scheme == "env" else where.hostname
+
+
+@harmless(pg_options=_WHY_NO_OPTIONS, group_name="a name that PyTorch does not use either", device_id=_WHY_NO_DEVICE,
+          _ranks="all processes are in it")
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, group_name="", pg_options=None,
                        device_id=None, _ranks=None, enable_reconfigure=False):
-    """Makes the group of all processes, of which there is one: what RANK and WORLD_SIZE of the environment say, or the arguments.
+    """Joins the group of all processes, and waits for them.
 
-    NotImplementedError if they say several.  backend, timeout and pg_options are checked and kept: nothing is sent.
+    backend: "gloo" (the default); "cpu:gloo,cuda:nccl" and "nccl" in a world of one process.
+    init_method: "env://" (the default: MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), "tcp://host:port", "file:///path".
+    timeout: a timedelta: of joining, and of each collective; 30 minutes.
     """
     if is_initialized():
         raise ValueError("trying to initialize the default process group twice!")
     if store is not None and init_method is not None:
         raise AssertionError("Cannot specify both init_method and store.")
+    if enable_reconfigure:
+        raise NotImplementedError("init_process_group: enable_reconfigure is not there: a world keeps its size")
     backend = Backend.UNDEFINED if backend is None else str(backend)
-    _check_backend(backend)
+    _backend_of_cpu(backend)  # its spelling
+    timeout = timeout or (default_pg_nccl_timeout if backend == Backend.NCCL else default_pg_timeout)
+    in_milliseconds = milliseconds(timeout)
+    host = ""
     if store is None:
-        rank, world_size = _rank_and_size(init_method or "env://", rank, world_size)
+        init_method = init_method or "env://"
+        host = _host(_store_host(init_method))
+        store, rank, world_size = meet(init_method, rank, world_size, timeout)
     elif world_size < 1 or rank < 0:
         raise AssertionError("world_size must be positive and rank non-negative if using store")
-    if world_size != 1:
-        raise NotImplementedError(f"torch.distributed.init_process_group: expected world_size to be 1, got {world_size}: {_WHY}")
-    if rank != 0:
-        raise ValueError(f"init_process_group: expected rank to be 0 in a world of one process, got {rank}")
-    GroupMember.WORLD = _register(backend, store or HashStore(), "default_pg")
+    for_cpu = _check_backend(backend, world_size)
+    group = _C._make_process_group(PrefixStore("default_pg", store), rank, world_size, for_cpu, in_milliseconds, host)
+    GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
+    atexit.register(_leave)
+
+
+def _leave():
+    """At the end of the process, so that the others know that it was not lost."""
+    if GroupMember.WORLD is not None:
+        destroy_process_group()
 
 
 def destroy_process_group(group=None):
-    """Ends a group; that of all ends all."""
+    """Ends a group; that of all ends all.  What is not finished in it fails, and other ranks learn that this one has left."""
     if _rank_not_in_group(group):
         return
     if group is None or group is GroupMember.WORLD:
         if GroupMember.WORLD is None:
             raise AssertionError("Process group cannot be None")
-        GroupMember.WORLD = None
+        ended, GroupMember.WORLD = list(_pg_map), None
         _pg_map.clear()
+        _world.count = 0
+        atexit.unregister(_leave)
+        for each in reversed(ended):
+            each._group.shutdown()
+            each._group = _Destroyed(each._group)
     elif _pg_map.pop(group, None) is None:
         raise ValueError("Invalid process group specified")
+    else:
+        group._group.shutdown()
 
 
-@harmless(timeout=_WHY_HARMLESS, pg_options=_WHY_HARMLESS, use_local_synchronization=_WHY_HARMLESS, device_id=_WHY_HARMLESS,
-          sort_ranks=_WHY_HARMLESS)
+class _Destroyed:
+    """What is known of a group that was destroyed."""
+
+    def __init__(self, group):
+        self.rank, self.size, self.name, self.world_ranks = group.rank, group.size, group.name, group.world_ranks
+
+    def __getattr__(self, name):
+        raise ValueError(_NO_GROUP)
+
+
+@harmless(pg_options=_WHY_NO_OPTIONS, device_id=_WHY_NO_DEVICE)
 def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local_synchronization=False, group_desc=None, device_id=None,
               sort_ranks=True):
-    """Another group, of some of the processes."""
+    """A group of some of the processes; GroupMember.NON_GROUP_MEMBER where this one is not among them.
+
+    All processes must call it, in the same order; only the group's own if use_local_synchronization.
+    """
     default = _get_default_group()
-    ranks = [0] if ranks is None else list(ranks)
-    if len(ranks) > 1:
+    world = default.size()
+    ranks = list(range(world)) if ranks is None else [int(rank) for rank in ranks]
+    if len(ranks) > world:
         raise ValueError("the new group's world size should be less or equal to the world size set by init_process_group")
-    if any(rank != 0 for rank in ranks):
+    if any(not 0 <= rank < world for rank in ranks):
         raise ValueError("The new group's rank should be within the world_size set by init_process_group")
-    if backend is not None:
-        _check_backend(str(backend))
-    if not ranks:
+    backend = str(backend) if backend else default._backend
+    if _check_backend(backend, world) != _check_backend(default._backend, world):
+        raise NotImplementedError(f"new_group: expected backend to be the world's, {default._backend!r}, got {backend!r}")
+    if sort_ranks:
+        ranks = sorted(ranks)
+    if not ranks or (use_local_synchronization and default.rank() not in ranks):
         return GroupMember.NON_GROUP_MEMBER
-    return _register(str(backend) if backend else default._backend, default._store, group_desc)
+    timeout = timeout or default._timeout
+    name = _local_name(ranks) if use_local_synchronization else ""
+    made = default._group.subgroup(ranks, milliseconds(timeout), name)
+    return GroupMember.NON_GROUP_MEMBER if made is None else _register(made, backend, group_desc, timeout)
+
+
+def _local_name(ranks):
+    """The same in all processes of a group that others know nothing of: its members, and the how manieth of them it is."""
+    same = sum(group._group.name.startswith("local ") and group._group.world_ranks == ranks for group in _pg_map)
+    return f"local {','.join(map(str, ranks))} {same}"
 
 
 def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
-    """Groups of group_size processes each: that of this one, and all."""
-    _checked(group)
-    group_size = 1 if group_size is None else group_size
+    """Groups of group_size processes each, one behind the other: that of this one, and all."""
+    size = _checked_group(group).size()
+    if group_size is None:
+        from ._names import local_size
+        group_size = local_size()
     if group_size <= 0:
         raise ValueError(f"The arg 'group_size' ({group_size}) must be positive")
-    if group_size > 1:
-        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size (1)")
-    made = new_group([0], timeout, backend, pg_options, group_desc=group_desc)
-    return made, [made]
+    if group_size > size:
+        raise ValueError(f"The arg 'group_size' ({group_size}) must not exceed the world size ({size})")
+    if size % group_size != 0:
+        raise ValueError(f"The world size ({size}) must be divisible by 'group_size={group_size}'")
+    ranks = get_process_group_ranks(group)
+    lists = [ranks[i:i + group_size] for i in range(0, size, group_size)]
+    return new_subgroups_by_enumeration(lists, timeout, backend, pg_options, group_desc)
 
 
 def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=None, pg_options=None, group_desc=None):
     """Groups of these processes: that of this one, and all."""
     if not ranks_per_subgroup_list:
         raise ValueError("The arg 'ranks_per_subgroup_list' cannot be empty")
-    made = [new_group(ranks, timeout, backend, pg_options, group_desc=group_desc) for ranks in ranks_per_subgroup_list]
-    mine = [g for g in made if not _rank_not_in_group(g)]
-    if len(mine) > 1:
-        raise ValueError("Rank 0 has appeared in both subgroup [0] and [0]")
-    return mine[0] if mine else None, made
+    subgroups, seen = [], {}
+    for ranks in ranks_per_subgroup_list:
+        for rank in ranks:
+            if rank in seen:
+                raise ValueError(f"Rank {rank} has appeared in both subgroup {seen[rank]} and {ranks}")
+            seen[rank] = ranks
+    mine = None
+    for ranks in ranks_per_subgroup_list:
+        made = new_group(ranks, timeout, backend, pg_options, group_desc=group_desc)
+        subgroups.append(made)
+        if get_rank() in ranks:
+            mine = made
+    return mine, subgroups
 
 
 # ---- questions
 
 
 def get_rank(group=None):
-    """The number of this process in a group, 0; -1 if it is not in it.  ValueError before init_process_group()."""
-    return -1 if _checked(group) is None else 0
+    """The number of this process in a group; -1 if it is not in it.  ValueError before init_process_group()."""
+    found = _checked(group)
+    return -1 if found is None else found.rank()
 
 
 def get_world_size(group=None):
-    """The number of processes of a group, 1; -1 if this one is not in it.  ValueError before init_process_group()."""
-    return -1 if _checked(group) is None else 1
+    """The number of processes of a group; -1 if this one is not in it.  ValueError before init_process_group()."""
+    found = _checked(group)
+    return -1 if found is None else found.size()
 
 
 def get_backend(group=None):
@@ -248,21 +335,24 @@ def get_backend(group=None):
 
 def get_process_group_ranks(group):
     """The numbers of its processes in the world."""
-    return [] if _checked(group) is None else [0]
+    found = _checked(group)
+    return [] if found is None else list(found._group.world_ranks)
 
 
 def get_global_rank(group, group_rank):
     """The number in the world of a process of a group."""
-    if _checked(group) is None or group_rank != 0:
+    ranks = get_process_group_ranks(group)
+    if not 0 <= group_rank < len(ranks):
         raise ValueError(f"Group rank {group_rank} is not part of group {group}")
-    return 0
+    return ranks[group_rank]
 
 
 def get_group_rank(group, global_rank):
     """The number in a group of a process of the world."""
-    if _checked(group) is None or global_rank != 0:
+    ranks = get_process_group_ranks(group)
+    if global_rank not in ranks:
         raise ValueError(f"Global rank {global_rank} is not part of group {group}")
-    return 0
+    return ranks.index(global_rank)
 
 
 _get_global_rank = get_global_rank
@@ -274,23 +364,28 @@ def get_pg_count():
 
 
 def is_gloo_available():
-    """True: a group of one process needs nothing."""
-    return True
+    """Whether libargand_gloo is there and can be loaded."""
+    return _C._has_transport("gloo")
 
 
 def is_nccl_available():
-    """Whether there is a GPU: a group of one process needs nothing else."""
+    """Whether there is a GPU: groups of one process need nothing else.  Groups of several cannot have it yet."""
     return _C.cuda.is_available()
 
 
 def is_mpi_available():
+    """Whether libargand_mpi is there and can be loaded."""
+    return _C._has_transport("mpi")
+
+
+def is_ucc_available():
     """False."""
     return False
 
 
-is_ucc_available = is_xccl_available = is_mpi_available
+is_xccl_available = is_ucc_available
 
 
 def is_backend_available(backend):
     """Whether groups can have this backend."""
-    return {"gloo": is_gloo_available, "nccl": is_nccl_available}.get(backend.lower(), is_mpi_available)()
+    return {"gloo": is_gloo_available, "nccl": is_nccl_available, "mpi": is_mpi_available}.get(backend.lower(), is_ucc_available)()

@@ -17,7 +17,7 @@ def _never_made(name, base=object):
     return refused_class("torch.distributed." + name, _WHY, base)
 
 
-for _name in ("rendezvous", "init_device_mesh", "breakpoint", "_broadcast_coalesced", "split_group"):
+for _name in ("init_device_mesh", "breakpoint", "_broadcast_coalesced", "split_group"):
     globals()[_name] = _needs_a_group(_name)
     __all__.append(_name)
 for _name in ("Reducer", "GradBucket"):
@@ -44,6 +44,15 @@ def get_debug_level():
 def get_default_backend_for_device(device):
     """"nccl" for GPUs, "gloo" for the CPU."""
     return "nccl" if str(getattr(device, "type", device)).startswith("cuda") else "gloo"
+
+
+def local_size():
+    """How many processes of the world run on this host: what torchrun or MPI says, else one for each GPU."""
+    for name in ("LOCAL_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"):
+        if name in os.environ:
+            return int(os.environ[name])
+    from .. import _C
+    return max(1, _C.cuda.device_count())
 
 
 def get_node_local_rank(fallback_rank=None):

@@ -4,6 +4,7 @@ import io
 import pickle
 
 from .. import _C
+from .._functions import frombuffer
 from ._collectives import all_gather, broadcast, gather, irecv, rank_of_group, recv, scatter, send
 from ._groups import get_process_group_ranks, member
 
@@ -15,8 +16,8 @@ def _bytes_of(obj, weights_only=False):
         from ..serialization import save
         file = io.BytesIO()
         save(obj, file)
-        return _C.frombuffer(bytearray(file.getvalue()), dtype=_C.uint8)
-    return _C.frombuffer(bytearray(pickle.dumps(obj)), dtype=_C.uint8)
+        return frombuffer(bytearray(file.getvalue()), dtype=_C.uint8)
+    return frombuffer(bytearray(pickle.dumps(obj)), dtype=_C.uint8)
 
 
 def _object_of(tensor, weights_only):

@@ -2,7 +2,7 @@
 import os
 from urllib.parse import parse_qsl, urlparse
 
-from .. import _C
+from ._stores import FileStore, HashStore, PrefixStore, TCPStore
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
 
@@ -41,9 +41,9 @@ def _tcp_store(host, port, rank, world_size, timeout):
     """The store of a world: rank 0 holds it, or what started the processes."""
     if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
         attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = _C.TCPStore(host, port, world_size, False, timeout=timeout)
-        return _C.PrefixStore(f"/worker/attempt_{attempt}", store)
-    return _C.TCPStore(host, port, world_size, rank == 0, timeout=timeout, multi_tenant=True)
+        store = TCPStore(host, port, world_size, False, timeout=timeout)
+        return PrefixStore(f"/worker/attempt_{attempt}", store)
+    return TCPStore(host, port, world_size, rank == 0, timeout=timeout, multi_tenant=True)
 
 
 def _env(url, rank, world_size, timeout):
@@ -51,7 +51,7 @@ def _env(url, rank, world_size, timeout):
     rank = int(options.get("rank", rank if rank != -1 else _environment("RANK")))
     world_size = int(options.get("world_size", world_size if world_size != -1 else _environment("WORLD_SIZE")))
     host, port = _environment("MASTER_ADDR"), int(_environment("MASTER_PORT"))
-    return (_tcp_store(host, port, rank, world_size, timeout) if world_size > 1 else _C.HashStore()), rank, world_size
+    return (_tcp_store(host, port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
 def _tcp(url, rank, world_size, timeout):
@@ -59,7 +59,7 @@ def _tcp(url, rank, world_size, timeout):
     if where.port is None:
         raise ValueError("Error initializing torch.distributed using tcp:// rendezvous: port number missing")
     rank, world_size = _rank_and_size(url, rank, world_size)
-    return (_tcp_store(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else _C.HashStore()), rank, world_size
+    return (_tcp_store(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
 def _file(url, rank, world_size, timeout):
@@ -68,8 +68,8 @@ def _file(url, rank, world_size, timeout):
         raise ValueError("Error initializing torch.distributed using file:// rendezvous: path missing")
     rank, world_size = _rank_and_size(url, rank, world_size)
     if world_size == 1:
-        return _C.HashStore(), rank, world_size
-    store = _C.FileStore(path, world_size)
+        return HashStore(), rank, world_size
+    store = FileStore(path, world_size)
     store.set_timeout(timeout)
     return store, rank, world_size
 

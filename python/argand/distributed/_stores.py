@@ -1,6 +1,6 @@
 """Values by name that processes share, and what goes wrong between processes."""
 from .. import _C
-from .._C._distributed_c10d import FileStore, HashStore, PrefixStore, Store, TCPStore
+from .._C._stores import FileStore, HashStore, PrefixStore, Store, TCPStore
 
 DistError, DistBackendError, DistNetworkError = _C.DistError, _C.DistBackendError, _C.DistNetworkError
 DistStoreError, QueueEmptyError, PeerLost = _C.DistStoreError, _C.QueueEmptyError, _C.PeerLost

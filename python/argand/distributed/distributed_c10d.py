@@ -1,13 +1,17 @@
 """Process groups, collectives and what is said of them, where packages take them from."""
-from . import GroupMember, ReduceOp, _collectives, _groups, _names, _stores, group, is_available, is_initialized  # noqa: F401
+from . import (GroupMember, ReduceOp, _collectives, _groups, _names, _objects, _rendezvous, _stores, group, is_available,  # noqa: F401
+               is_initialized)
 from . import is_torchelastic_launched  # noqa: F401
 from ._collectives import *  # noqa: F401,F403
 from ._groups import *  # noqa: F401,F403
 from ._groups import (_checked_group, _get_default_group, _get_default_store, _get_global_rank, _pg_map, _rank_not_in_group,  # noqa: F401
                       _world)
 from ._names import *  # noqa: F401,F403
+from ._objects import *  # noqa: F401,F403
+from ._rendezvous import *  # noqa: F401,F403
 from ._names import _broadcast_coalesced  # noqa: F401
 from ._stores import *  # noqa: F401,F403
 from .constants import default_pg_nccl_timeout, default_pg_timeout  # noqa: F401
 
-__all__ = [*_collectives.__all__, *_groups.__all__, *_names.__all__, *_stores.__all__]
+__all__ = [*_collectives.__all__, *_groups.__all__, *_names.__all__, *_objects.__all__, *_rendezvous.__all__,
+           *_stores.__all__]

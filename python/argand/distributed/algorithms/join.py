@@ -1,4 +1,132 @@
-"""Processes with different numbers of batches: names."""
-from .._names import _never_made
+"""Training with different numbers of batches, as torch.distributed.algorithms.join: a process that has none left takes part in what the
+others send, until all are done."""
+import abc
 
-Join, Joinable, JoinHook = (_never_made("algorithms.join." + name) for name in ("Join", "Joinable", "JoinHook"))
+from ... import _C
+
+__all__ = ["Join", "JoinHook", "Joinable"]
+
+
+class JoinHook:
+    """What a process without batches does for one Joinable."""
+
+    def main_hook(self):
+        """Once for each step of the others: the collectives of that step."""
+
+    def post_hook(self, is_last_joiner):
+        """Once, when no process has batches left."""
+
+
+class Joinable(abc.ABC):
+    """What sends something in each step: join_hook() says how to take part in that."""
+
+    @abc.abstractmethod
+    def __init__(self):
+        super().__init__()
+        self._join_config = None
+
+    @abc.abstractmethod
+    def join_hook(self, **kwargs):
+        """A JoinHook; the arguments are those of Join."""
+
+    @property
+    @abc.abstractmethod
+    def join_device(self):
+        """The device of the tensors that it sends."""
+
+    @property
+    @abc.abstractmethod
+    def join_process_group(self):
+        """The group that it sends in."""
+
+
+def _is_joinable():
+    from ...nn.parallel.distributed import DistributedDataParallel
+    Joinable.register(DistributedDataParallel)  # which is made without this module, that few programs need
+
+
+_is_joinable()
+
+
+class Join:
+    """A scope for a loop over batches, with what the loop sends.  The first Joinable's calls count the steps.
+
+    throw_on_early_termination: all processes raise RuntimeError as soon as one has no batches left.
+    The other arguments go to the Joinables' join_hook().
+    """
+
+    def __init__(self, joinables, enable=True, throw_on_early_termination=False, **kwargs):
+        if not joinables:
+            raise ValueError("The join context manager requires at least one joinable")
+        groups = {joinable.join_process_group for joinable in joinables}
+        if len(groups) > 1:
+            raise ValueError("Using join context manager with multiple process groups")
+        self._joinables, self._enabled, self._throws = list(joinables), enable, throw_on_early_termination
+        self._group = groups.pop()
+        self._hooks = [joinable.join_hook(**kwargs) for joinable in joinables]
+        # Of the last step: the processes that had batches, and whether gradients were sent.
+        self.active, self.synced = list(range(self._group.size())), True
+
+    @property
+    def hooks(self):
+        """Of the Joinables, in their order."""
+        return self._hooks
+
+    def __enter__(self):
+        if self._enabled:
+            for joinable in self._joinables:
+                joinable._join_config = self
+
+    def __exit__(self, kind, value, traceback):
+        if not self._enabled:
+            return
+        try:
+            if kind is None:
+                self._shadow()
+        finally:
+            for joinable in self._joinables:
+                joinable._join_config = None
+
+    def _shadow(self):
+        last = True
+        while True:
+            self._count(0)
+            if not self.active:
+                break
+            if self._throws:
+                raise RuntimeError(f"Rank {self._group.rank()} exhausted all inputs.")
+            last = False
+            for hook in self._hooks:
+                hook.main_hook()
+        for hook in self._hooks:
+            hook.post_hook(last)
+
+    def _count(self, mine):
+        """Tells all processes whether this one has a batch: 0 if not, 1, or 2 if it sends gradients."""
+        counts = _C.zeros(self._group.size(), dtype=_C.int64)
+        counts[self._group.rank()] = mine
+        self._group.start("all_reduce", 0, 1.0, [counts]).wait()
+        counts = counts.tolist()
+        self.active = [rank for rank, n in enumerate(counts) if n > 0]
+        self.synced = max(counts) == 2
+
+    def last_rank(self, is_last_joiner):
+        """One of the processes that had batches to the end: the same everywhere."""
+        mine = _C.tensor([self._group.rank() if is_last_joiner else -1])
+        self._group.start("all_reduce", int(_max()), 1.0, [mine]).wait()
+        return int(mine)
+
+    @staticmethod
+    def notify_join_context(joinable):
+        """What a Joinable calls in each step before it sends anything.  The first of the scope tells the others."""
+        join = joinable._join_config
+        if join is None or joinable is not join._joinables[0]:
+            return
+        join._count(2 if getattr(joinable, "require_backward_grad_sync", True) else 1)
+        if join._throws and len(join.active) < join._group.size():
+            raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
+
+
+def _max():
+    from .. import ReduceOp
+    return ReduceOp.MAX

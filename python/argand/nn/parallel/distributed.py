@@ -1,24 +1,34 @@
-"""DistributedDataParallel in a group of one process: the module itself, under the names that programs use for it."""
+"""DistributedDataParallel: one model in all processes of a group, with the mean of their gradients."""
 import contextlib
+import warnings
 
 from ..._ignored import harmless
 from ... import _C
+from ...autograd.grad_mode import no_grad
 from ..modules.module import Module
 
-_WHY_HARMLESS = "one process sends nothing"
+_MEGABYTE = 1 << 20
+_FIRST_BUCKET = _MEGABYTE
+_NO_SEARCH = "parameters that a backward does not use are found without it"
+_VIEWS = "gradients always are parts of their buckets, which are new in each backward"
+_ONE_COPY = "each gradient is copied into its bucket once, when it is ready"
 
 
 class DistributedDataParallel(Module):
-    """One model in all processes of a group, with the mean of their gradients: of one process, its own.
+    """One model in all processes of a group: the same parameters at first, and after each backward the mean of the gradients of all.
 
-    device_ids: the GPU that inputs are moved to.  How gradients would be sent (bucket_cap_mb, gradient_as_bucket_view,
-    static_graph, find_unused_parameters, ...) means nothing in one process; what would change results is refused.
+    Gradients are sent in buckets of bucket_cap_mb MB (25), the first of 1 MB, while backward still computes others; the bits of the mean
+    do not depend on the buckets.  A parameter that no process used keeps its .grad; one that some did not use counts as zeros there.
+
+    module: its parameters and buffers become those of rank 0 (init_sync).
+    device_ids: the GPU that inputs are moved to.
+    broadcast_buffers: before each forward the buffers become those of rank 0.
+    process_group: that of all processes if not given.
     """
 
-    @harmless(init_sync=_WHY_HARMLESS, bucket_cap_mb=_WHY_HARMLESS, find_unused_parameters=_WHY_HARMLESS,
-              check_reduction=_WHY_HARMLESS, gradient_as_bucket_view=_WHY_HARMLESS, static_graph=_WHY_HARMLESS,
-              skip_all_reduce_unused_params=_WHY_HARMLESS, bucket_cap_mb_list=_WHY_HARMLESS, batched_grad_copy=_WHY_HARMLESS,
-              forward_sync_buffers=_WHY_HARMLESS, lazy_bucket_allocation=_WHY_HARMLESS)
+    @harmless(find_unused_parameters=_NO_SEARCH, static_graph=_NO_SEARCH, check_reduction="deprecated in PyTorch, too",
+              gradient_as_bucket_view=_VIEWS, lazy_bucket_allocation=_VIEWS, batched_grad_copy=_ONE_COPY,
+              skip_all_reduce_unused_params="a bucket is sent whole")
     def __init__(self, module, device_ids=None, output_device=None, dim=0, broadcast_buffers=None, init_sync=True, process_group=None,
                  bucket_cap_mb=None, find_unused_parameters=False, check_reduction=False, gradient_as_bucket_view=False,
                  static_graph=False, delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None,
@@ -27,52 +37,211 @@ class DistributedDataParallel(Module):
         from ...distributed.distributed_c10d import _checked_group
         super().__init__()
         for name, value in (("delay_all_reduce_named_params", delay_all_reduce_named_params), ("device_mesh", device_mesh),
-                            ("param_to_hook_all_reduce", param_to_hook_all_reduce), ("mixed_precision", mixed_precision)):
+                            ("param_to_hook_all_reduce", param_to_hook_all_reduce), ("mixed_precision", mixed_precision),
+                            ("bucket_cap_mb_list", bucket_cap_mb_list)):
             if value is not None:
                 raise NotImplementedError(f"DistributedDataParallel: {name} is not done")
+        if broadcast_buffers is not None and forward_sync_buffers is not None and bool(broadcast_buffers) != bool(forward_sync_buffers):
+            raise ValueError("DistributedDataParallel: expected broadcast_buffers and forward_sync_buffers to be alike")
         self.process_group = _checked_group(process_group)
-        if not any(p.requires_grad for p in module.parameters()):
+        self._ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
+        named = [(name, p) for name, p in module.named_parameters() if p.requires_grad and name not in self._ignored]
+        if not named:
             raise RuntimeError("DistributedDataParallel is not needed when a module doesn't have any parameter that requires a gradient.")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
+        megabytes = 25 if bucket_cap_mb is None else bucket_cap_mb
+        if megabytes <= 0:
+            raise ValueError(f"DistributedDataParallel: expected bucket_cap_mb to be above 0, got {bucket_cap_mb}")
         self.module, self.dim, self.static_graph = module, dim, static_graph
-        self.device = next(p for p in module.parameters() if p.requires_grad).device
+        self.device = named[0][1].device
         self.device_type = self.device.type
         self.device_ids = None if not device_ids or self.device_type == "cpu" else [_index(device_ids[0])]
         self.output_device = None if self.device_ids is None else _index(device_ids[0] if output_device is None else output_device)
-        self.broadcast_buffers = broadcast_buffers is None or broadcast_buffers
+        self.broadcast_buffers = (broadcast_buffers if broadcast_buffers is not None else
+                                  True if forward_sync_buffers is None else forward_sync_buffers)
         self.find_unused_parameters, self.gradient_as_bucket_view = find_unused_parameters, gradient_as_bucket_view
+        self.bucket_bytes_cap = int(megabytes * _MEGABYTE)
         self.require_backward_grad_sync = self.require_forward_param_sync = True
+        self._parameters_of_reducer = [p for _, p in named]
+        self._reducer, self._has_hook, self._join_config = None, False, None
+        if self.process_group.size() > 1:
+            self._compare_with_rank_0(named)
+            if init_sync:
+                self._copy_from(0, [*self._states()])
+            self._make_reducer()
+
+    # ---- the beginning
+
+    def _make_reducer(self):
+        # Made through __dict__: a module's attributes are copied and pickled, and this is neither.
+        self.__dict__["_reducer"] = _C._Reducer(self._parameters_of_reducer, self.process_group._group, self.bucket_bytes_cap,
+                                                min(_FIRST_BUCKET, self.bucket_bytes_cap))
+
+    def _compare_with_rank_0(self, named):
+        from ...distributed._objects import all_gather_object
+        mine = [(name, tuple(p.shape), str(p.dtype)) for name, p in named]
+        all_of_them = [None] * self.process_group.size()
+        all_gather_object(all_of_them, mine, self.process_group)
+        for rank, theirs in enumerate(all_of_them):
+            if len(theirs) != len(all_of_them[0]):
+                raise RuntimeError(f"DDP expects same model across all ranks, but Rank 0 has {len(all_of_them[0])} params, while rank {rank} "
+                                   f"has inconsistent {len(theirs)} params.")
+            for a, b in zip(all_of_them[0], theirs):
+                if a[1:] != b[1:]:
+                    raise RuntimeError(f"DDP expects same model across all ranks: rank 0 has {a[0]} of {a[2]} {list(a[1])}, rank {rank} has "
+                                       f"{b[0]} of {b[2]} {list(b[1])} in its place")
+
+    def _states(self):
+        """Parameters and buffers that are the same everywhere."""
+        for name, p in self.module.named_parameters():
+            if name not in self._ignored:
+                yield p.detach()
+        yield from self._buffers_to_send()
+
+    def _buffers_to_send(self):
+        return [b for name, b in self.module.named_buffers() if name not in self._ignored]
+
+    def _copy_from(self, rank, tensors):
+        for tensor in tensors:
+            self.process_group.start("broadcast", [tensor], rank).wait()
+
+    def _sync_buffers(self, rank=0):
+        """Buffers become those of a rank.  They get new memory, so that what an earlier forward saved of them stays as it was."""
+        buffers = self._buffers_to_send()
+        for dtype in sorted({b.dtype for b in buffers}, key=str):
+            same = [b for b in buffers if b.dtype == dtype]
+            with no_grad():
+                flat = _C.cat([b.detach().reshape(-1) for b in same])
+                self.process_group.start("broadcast", [flat], rank).wait()
+                if self.process_group.rank() != rank:
+                    for buffer, part in zip(same, flat.split([b.numel() for b in same])):
+                        buffer.data = part.view(buffer.shape).clone()
+
+    # ---- each step
 
     def forward(self, *inputs, **kwargs):
+        if self._reducer is not None:
+            self._before_forward()
         if self.device_ids is not None:
             from ...utils._pytree import tree_map_only
             device = _C.device(self.device_type, self.device_ids[0])
             inputs, kwargs = tree_map_only(_C.Tensor, lambda t: t.to(device), (inputs, kwargs))
         return self.module(*inputs, **kwargs)
 
+    def _before_forward(self):
+        source, sends = 0, self.require_backward_grad_sync
+        if self._join_config is not None:
+            self._join_config.notify_join_context(self)
+            source = self._join_config.active[0]
+            self._set_divisor(self._join_config)
+        if _C.is_grad_enabled():
+            self._reducer.set_enabled(sends)
+        self._sync_buffers_before(source, sends if _C.is_grad_enabled() else self.require_forward_param_sync)
+
+    def _sync_buffers_before(self, source, then):
+        """The buffers of a step, if the step before sent gradients; `then`: whether this one does."""
+        if self.require_forward_param_sync and self.broadcast_buffers and self._buffers_to_send():
+            self._sync_buffers(source)
+        self.require_forward_param_sync = then
+
+    def _set_divisor(self, join):
+        if not join.hooks[join._joinables.index(self)].by_all:
+            self._reducer.set_divisor(len(join.active))
+
     @contextlib.contextmanager
     def no_sync(self):
-        """A scope whose gradients stay each process's own."""
+        """A scope whose forwards and backwards are not sent: gradients add up in each process, until a backward outside of it."""
         before, self.require_backward_grad_sync = self.require_backward_grad_sync, False
         try:
             yield
         finally:
             self.require_backward_grad_sync = before
 
-    @harmless(divide_by_initial_world_size=_WHY_HARMLESS, enable=_WHY_HARMLESS, throw_on_early_termination=_WHY_HARMLESS)
-    def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
-        """A scope for processes with different numbers of batches: one process has nobody to wait for."""
-        return contextlib.nullcontext()
-
     def register_comm_hook(self, state, hook):
-        """Raises NotImplementedError: no gradients are sent."""
-        raise NotImplementedError("DistributedDataParallel.register_comm_hook: one process sends no gradients, so no hook would be called")
+        """hook(state, bucket) replaces the mean: it returns a Future of what the bucket's buffer is to become.  Once, before training."""
+        if not callable(hook):
+            raise TypeError("Communication hook must be callable.")
+        if self._has_hook:
+            raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
+        self._has_hook = True
+        if self._reducer is None:
+            self._make_reducer()
+
+        def begin(bucket):
+            from ...distributed._hooks import GradBucket
+            future = hook(state, GradBucket(bucket))
+            if not hasattr(future, "wait"):
+                raise TypeError(f"Communication hook: expected it to return a torch.futures.Future, got {type(future).__name__}")
+
+            def wait():
+                value = future.wait()
+                return value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
+            return wait
+
+        self._reducer.set_hook(begin)
+
+    def _set_static_graph(self):
+        """Nothing: see static_graph."""
+        self.static_graph = True
+
+    def _get_ddp_logging_data(self):
+        """Facts of this model: buckets, backend, sizes."""
+        buckets = self._reducer.buckets() if self._reducer is not None else []
+        return {"world_size": self.process_group.size(), "rank": self.process_group.rank(), "backend_name": self.process_group.name(),
+                "module_name": type(self.module).__name__, "bucket_cap_bytes": self.bucket_bytes_cap,
+                "num_parameter_tensors": len(self._parameters_of_reducer),
+                "total_parameter_size_bytes": sum(p.numel() * p.element_size() for p in self._parameters_of_reducer),
+                "bucket_sizes": ", ".join(str(sum(self._parameters_of_reducer[i].numel() * self._parameters_of_reducer[i].element_size()
+                                                  for i in bucket)) for bucket in buckets),
+                "unused_parameters": self._reducer.unused() if self._reducer is not None else []}
+
+    # ---- uneven numbers of batches
+
+    def join(self, divide_by_initial_world_size=True, enable=True, throw_on_early_termination=False):
+        """A scope for training with different numbers of batches: processes that have none left send zeros until all are done.
+
+        divide_by_initial_world_size: whether means are over all processes, or over those that still have batches.
+        """
+        from ...distributed.algorithms.join import Join
+        return Join([self], enable, throw_on_early_termination, divide_by_initial_world_size=divide_by_initial_world_size)
+
+    def join_hook(self, **kwargs):
+        """What this model does while others still have batches."""
+        from ...distributed.algorithms._ddp_join import DDPJoinHook
+        return DDPJoinHook(self, kwargs.get("divide_by_initial_world_size", True))
+
+    @property
+    def join_device(self):
+        return self.device
+
+    @property
+    def join_process_group(self):
+        return self.process_group
 
     def scatter(self, inputs, kwargs, device_ids):
         """Inputs for each of the devices, of which there is one."""
         from .scatter_gather import scatter_kwargs
         return scatter_kwargs(inputs, kwargs, device_ids, dim=self.dim)
+
+    # ---- copies
+
+    def __getstate__(self):
+        state = self.__dict__.copy()
+        for name in ("process_group", "_reducer", "_join_config"):
+            state[name] = None
+        return state
+
+    def __setstate__(self, state):
+        from ...distributed.distributed_c10d import _get_default_group
+        super().__setstate__(state)
+        self.process_group = _get_default_group()
+        self.require_backward_grad_sync = self.require_forward_param_sync = True
+        if self.process_group.size() > 1 or self._has_hook:
+            self._make_reducer()
+        if self._has_hook:
+            warnings.warn("DistributedDataParallel: the communication hook was not copied; register it again", stacklevel=2)
+            self._has_hook = False
 
 
 def _index(device):
