@@ -7,10 +7,12 @@ function(run)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${work} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
 function(build_and_run source program)
-  run(${CMAKE_COMMAND} -S ${source} -B ${work}/${program} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}
+  cmake_path(GET source FILENAME name)
+  set(built ${work}/build-${name})
+  run(${CMAKE_COMMAND} -S ${source} -B ${built} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}
     -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_BUILD_TYPE=Release)
-  run(${CMAKE_COMMAND} --build ${work}/${program})
-  run(${work}/${program}/${program})
+  run(${CMAKE_COMMAND} --build ${built})
+  run(${built}/${program})
 endfunction()
 
 # The texts between ```LANGUAGE and ``` in FILE, as a list whose entries have no semicolons of their own.
@@ -41,6 +43,7 @@ endfunction()
 
 set(pages ${SOURCE}/../..)
 set(project "cmake_minimum_required(VERSION 3.25)\nproject(app LANGUAGES CXX)\n")
+file(MAKE_DIRECTORY ${work})
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
 build_and_run(${SOURCE} consumer)
 
