@@ -17,8 +17,6 @@ SWITCHES = tuple(PACKAGE + module for module in ("backends/", "nn/attention/", "
 # What Python, NumPy and __torch_function__ give to a method whether it needs it or not.
 PROTOCOLS = {"__exit__", "__get__", "__set_name__", "__deepcopy__", "__reduce_ex__", "__torch_function__", "__torch_dispatch__",
              "__array_wrap__", "find_spec", "create_module", "exec_module"}
-# Functions whose findings are known and not mended yet, by path: what is missing.  An entry that is not needed is a finding.
-OWED = {}
 
 
 class Look(ast.NodeVisitor):
@@ -111,15 +109,6 @@ def op_findings(path, text):
     return found
 
 
-def but_owed(found, chosen):
-    """The findings without those of OWED, and its entries that none is of."""
-    of = lambda line: re.sub(r":\d+: (\S+): .*", r": \1", line).removeprefix(PACKAGE)
-    known = {of(line) for line in found}
-    stale = [f"{entry}: is in OWED of tools/check/options.py and needs it no more" for entry in OWED
-             if PACKAGE + entry.partition(":")[0] in chosen and entry not in known]
-    return [line for line in found if of(line) not in OWED] + stale
-
-
 def findings(tree):
     paths = tree.all_files(".py", under=(PACKAGE,))
     modules = [Module(path, tree.text(path)) for path in paths]
@@ -132,5 +121,4 @@ def findings(tree):
         if module.path in chosen:
             found += settings.setting_findings(module, package.attributes)
             found += settings.switch_findings(module) if module.path.startswith(SWITCHES) else []
-    found = but_owed(found, chosen)
     return found + [line for path in tree.files(".cpp", under=("argand/ops/",)) for line in op_findings(path, tree.text(path))]
