@@ -22,7 +22,8 @@ import re
 import subprocess
 import sys
 
-from known import Known
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from known import Known  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 KNOWN = pathlib.Path(__file__).with_name("surface_known.txt")
@@ -222,7 +223,7 @@ def self_test():
     for text, kind in (("const at::Tensor &", "Tensor"), ("at::TensorList", "Tensors"), ("c10::SymIntArrayRef", "ints"),
                        ("const std::optional<at::Scalar> &", "Scalar"), ("std::optional<at::ScalarType>", "dtype"), ("int64_t", "int")):
         assert kind_of(text) == kind, (text, kind_of(text))
-    Known(KNOWN)
+    Known(KNOWN, fields=2)
     print("surface.py: the self-test passes")
 
 
@@ -260,7 +261,7 @@ def main():
     if options.all:
         print("\n".join(sorted(found)))
         return
-    wrong = Known(KNOWN).differences(found)
+    wrong = Known(KNOWN, fields=2).wrong(found)
     print("\n".join([*wrong, f"{len(theirs.names)} names, {len(theirs.functions)} functions and methods, {len(theirs.macros)} macros of LibTorch; "
                      f"{len(found)} lines differ, {len(wrong)} of them are not as listed"]))
     sys.exit(1 if wrong else 0)

@@ -36,7 +36,8 @@ except ImportError as error:
           "one that has, with expecttest installed)")
     sys.exit(77)
 import argand
-from known import Known, describes, kind_of
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from known import Known, describes, kind_of  # noqa: E402
 from nearness import WIDER, Exact, far, wide, worst
 
 warnings.filterwarnings("ignore")
@@ -425,10 +426,11 @@ class Report:
             of = set(line.fields[1].split(","))
             return whole and line.where in entries and int(line.fields[2]) < samples and ("*" in of or of <= dtypes)
         stale = self.known.stale(covered)
+        print("".join(f"{line}\n" for line in stale), end="")
         t = self.total
         print(f"{t['known']} samples differ as {self.known.path.name} says; {t['unsupported']} left out")
-        print(f"{t['agree']} passed, {t['differ'] + stale} failed")
-        return t["differ"] + stale
+        print(f"{t['agree']} passed, {t['differ'] + len(stale)} failed")
+        return t["differ"] + len(stale)
 
 
 def matches(line, entry, dtype, note):
