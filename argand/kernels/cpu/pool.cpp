@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/pool_channels_last.h"
@@ -202,6 +203,26 @@ void average_windows(const PoolShape& s, const AverageDivisor& d, F each) {
   });
 }
 
+template <class T>
+[[gnu::noinline]] op_math_t<T> sum_of_long_window(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx,
+                                                  const T* in) {
+  using A = op_math_t<T>;
+  A total{}, part{};
+  int64_t left = kAveragePiece;
+  for (int64_t z = rz.begin; z < rz.end; z += rz.step)
+    for (int64_t y = ry.begin; y < ry.end; y += ry.step) {
+      const T* row = in + (z * s.in[1] + y) * s.in[2];
+      for (int64_t x = rx.begin; x < rx.end;) {
+        const int64_t n = std::min(left, (rx.end - x + rx.step - 1) / rx.step);
+        for (const int64_t end = x + n * rx.step; x < end; x += rx.step) part += static_cast<A>(row[x]);
+        if (left -= n; left > 0) continue;
+        total += std::exchange(part, A{});
+        left = kAveragePiece;
+      }
+    }
+  return total + part;
+}
+
 template <class Windows>
 void avg_pool_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d, const void* x, void* y) {
   dispatch<kFloatingTypes | dtype_bit(kLong)>(dtype, "avg_pool", [&](auto tag) {
@@ -212,7 +233,10 @@ void avg_pool_with(const PoolShape& s, ScalarType dtype, const AverageDivisor& d
       average_windows<Windows, T>(
           s, d, [&](int64_t o, op_math_t<T> divisor, const Range& rz, const Range& ry, const Range& rx) {
             op_math_t<T> total{};
-            for_each_position(s, rz, ry, rx, [&](int64_t i) { total += static_cast<op_math_t<T>>(in[i]); });
+            if (covered(rz, ry, rx) > kAveragePiece) [[unlikely]]
+              total = sum_of_long_window(s, rz, ry, rx, in);
+            else
+              for_each_position(s, rz, ry, rx, [&](int64_t i) { total += static_cast<op_math_t<T>>(in[i]); });
             out[o] = static_cast<T>(total / divisor);
           });
     });

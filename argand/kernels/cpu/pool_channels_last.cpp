@@ -1,5 +1,6 @@
 #include "argand/kernels/cpu/pool_channels_last.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "argand/core/dispatch.h"
@@ -98,16 +99,25 @@ struct MaxBody {
 template <class T>
 struct AverageBody {
   using A = op_math_t<T>;
+  ARGAND_INLINE static void add(const T* in, int64_t channels, const int32_t* places, int64_t k, int64_t end, int64_t n,
+                                A* sum) {
+    for (int64_t c = 0; c < n; ++c) sum[c] = A{};
+    for (; k < end; ++k) {
+      const T* const from = alone(in + places[k] * channels);
+      ARGAND_VECTORIZE
+      for (int64_t c = 0; c < n; ++c) sum[c] = sum[c] + static_cast<A>(from[c]);
+    }
+  }
   ARGAND_INLINE static void run(const T* in, int64_t channels, const int32_t* places, int64_t count, A divisor,
                                 T* out) {
-    A total[kBlock];
+    A total[kBlock], part[kBlock];
     for (int64_t first = 0; first < channels; first += kBlock) {
       const int64_t n = std::min(kBlock, channels - first);
-      for (int64_t c = 0; c < n; ++c) total[c] = A{};
-      for (int64_t k = 0; k < count; ++k) {
-        const T* const from = alone(in + places[k] * channels + first);
-        ARGAND_VECTORIZE
-        for (int64_t c = 0; c < n; ++c) total[c] = total[c] + static_cast<A>(from[c]);
+      const int64_t in_total = std::min(count, kAveragePiece);
+      add(in + first, channels, places, 0, in_total, n, total);
+      for (int64_t k = in_total; k < count; k += kAveragePiece) {
+        add(in + first, channels, places, k, std::min(count, k + kAveragePiece), n, part);
+        for (int64_t c = 0; c < n; ++c) total[c] = total[c] + part[c];
       }
       ARGAND_VECTORIZE
       for (int64_t c = 0; c < n; ++c) out[first + c] = static_cast<T>(total[c] / divisor);

@@ -11,6 +11,8 @@ namespace argand::cpu {
 
 inline constexpr DtypeSet kPoolTypes =
     kFloatingTypes | dtype_bit(kLong) | dtype_bit(kInt) | dtype_bit(kShort) | dtype_bit(kChar) | dtype_bit(kByte);
+// An average is summed in pieces of so many elements, so that the error of a long sum stays small.
+inline constexpr int64_t kAveragePiece = 64;
 inline constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
 
 // Positions [begin, end) in steps of `step` that a window covers along one dimension.

@@ -19,32 +19,77 @@ void add_one(T* to, const T* from, int64_t n, Sum) {
   for (int64_t i = 0; i < n; ++i) to[i] = static_cast<T>(static_cast<Sum>(to[i]) + static_cast<Sum>(from[i]));
 }
 
-// All rows that one number names, added up before the sum is rounded to T.
+// The order of additions is that of GPUs (kernels/cuda/add_rows.cuh): positions, sorted by row, are cut into pieces of
+// kPiece, and a row that lies in several pieces is the sum of theirs, so that the error of a long sum stays small.
+constexpr int64_t kPiece = 32;
+bool in_one_piece(int64_t first, int64_t last) { return first / kPiece == (last - 1) / kPiece; }
+int64_t piece_end(int64_t k, int64_t last) { return std::min(last, (k / kPiece + 1) * kPiece); }
+
 template <class T>
-void add_group(T* to, const T* from, int64_t inner, const int64_t* order, int64_t count) {
+void add_elements(T& to, const T* from, const int64_t* order, int64_t first, int64_t last) {
   using Sum = op_math_t<T>;
-  if constexpr (std::is_same_v<Sum, T>) {
-    for (int64_t k = 0; k < count; ++k) add_one(to, from + order[k] * inner, inner, Sum());
+  auto sum = static_cast<Sum>(to);
+  if (in_one_piece(first, last)) {
+    for (int64_t k = first; k < last; ++k) sum = static_cast<Sum>(sum + static_cast<Sum>(from[order[k]]));
   } else {
-    constexpr int64_t kBlock = 256;
-    Sum sums[kBlock];
-    for (int64_t b = 0; b < inner; b += kBlock) {
-      const int64_t n = std::min(kBlock, inner - b);
-      for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(to[b + i]);
-      for (int64_t k = 0; k < count; ++k) {
-        const T* p = from + order[k] * inner + b;
-        for (int64_t i = 0; i < n; ++i) sums[i] += static_cast<Sum>(p[i]);
-      }
-      for (int64_t i = 0; i < n; ++i) to[b + i] = static_cast<T>(sums[i]);
+    for (int64_t k = first; k < last;) {
+      Sum part(0);
+      for (const int64_t end = piece_end(k, last); k < end; ++k)
+        part = static_cast<Sum>(part + static_cast<Sum>(from[order[k]]));
+      sum = static_cast<Sum>(sum + part);
     }
+  }
+  to = static_cast<T>(sum);
+}
+
+// All rows that one number names, order[first] ... order[last - 1], added up before the sum is rounded to T.
+template <class T>
+void add_group(T* to, const T* from, int64_t inner, const int64_t* order, int64_t first, int64_t last) {
+  using Sum = op_math_t<T>;
+  if (inner == 1) return add_elements(*to, from, order, first, last);
+  const bool short_sum = std::is_integral_v<T> || in_one_piece(first, last);
+  if (std::is_same_v<Sum, T> && short_sum) {
+    for (int64_t k = first; k < last; ++k) add_one(to, from + order[k] * inner, inner, Sum());
+    return;
+  }
+  constexpr int64_t kBlock = 256;
+  Sum sums[kBlock], part[kBlock];
+  // Two rows at a time, in their order: half as many loads and stores of the sums.
+  const auto add_up = [&](Sum* into, int64_t k, int64_t end, int64_t b, int64_t n) {
+    for (; k + 1 < end; k += 2) {
+      const T *p = from + order[k] * inner + b, *q = from + order[k + 1] * inner + b;
+      for (int64_t i = 0; i < n; ++i)
+        into[i] = static_cast<Sum>(static_cast<Sum>(into[i] + static_cast<Sum>(p[i])) + static_cast<Sum>(q[i]));
+    }
+    if (k == end) return;
+    const T* p = from + order[k] * inner + b;
+    for (int64_t i = 0; i < n; ++i) into[i] = static_cast<Sum>(into[i] + static_cast<Sum>(p[i]));
+  };
+  for (int64_t b = 0; b < inner; b += kBlock) {
+    const int64_t n = std::min(kBlock, inner - b);
+    for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(to[b + i]);
+    if (short_sum) {
+      add_up(sums, first, last, b, n);
+    } else {
+      for (int64_t k = first; k < last;) {
+        const int64_t end = piece_end(k, last);
+        std::fill(part, part + n, Sum(0));
+        add_up(part, k, end, b, n);
+        for (int64_t i = 0; i < n; ++i) sums[i] = static_cast<Sum>(sums[i] + part[i]);
+        k = end;
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) to[b + i] = static_cast<T>(sums[i]);
   }
 }
 
 template <class T>
 void add_rows_of(T* to, const RowBlock& s, const int64_t* index, int64_t n, const T* from) {
   if (n == 0 || s.outer == 0 || s.inner == 0) return;
-  // Grouping pays where a row is long enough, or rows are the only thing to divide among threads.
-  if (s.inner < 8 && s.outer > 1) {
+  // Grouping pays where a row is long enough, or rows are the only thing to divide among threads; and sums that are
+  // long or rounded need it.
+  const bool any_order = std::is_integral_v<T> || (std::is_same_v<op_math_t<T>, T> && n <= kPiece * s.rows);
+  if (s.inner < 8 && s.outer > 1 && any_order) {
     parallel_for(0, s.outer, grain_for(n * s.inner), [&](int64_t begin, int64_t end) {
       for (int64_t o = begin; o < end; ++o)
         for (int64_t k = 0; k < n; ++k)
@@ -53,15 +98,20 @@ void add_rows_of(T* to, const RowBlock& s, const int64_t* index, int64_t n, cons
     return;
   }
   const RowGroups groups(index, n, s.rows);
-  const int64_t per_row = std::max<int64_t>(1, n / std::max<int64_t>(s.rows, 1)) * s.inner;
-  parallel_for(0, s.outer * s.rows, grain_for(per_row), [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t o = i / s.rows, r = i - o * s.rows;
-      const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
-      if (first != last)
-        add_group(to + i * s.inner, from + o * n * s.inner, s.inner, groups.order.data() + first, last - first);
-    }
-  });
+  std::vector<int64_t> named;  // the rows that get something, where most get nothing
+  if (n < s.rows)
+    for (int64_t r = 0; r < s.rows; ++r)
+      if (groups.starts[static_cast<size_t>(r)] != groups.starts[static_cast<size_t>(r) + 1]) named.push_back(r);
+  const int64_t count = named.empty() ? s.rows : static_cast<int64_t>(named.size());
+  parallel_for(
+      0, s.outer * count, grain_for(std::max<int64_t>(1, n / count) * s.inner), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t o = i / count, k = i - o * count, r = named.empty() ? k : named[static_cast<size_t>(k)];
+          const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
+          if (first == last) continue;
+          add_group(to + (o * s.rows + r) * s.inner, from + o * n * s.inner, s.inner, groups.order.data(), first, last);
+        }
+      });
 }
 
 }  // namespace

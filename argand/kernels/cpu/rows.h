@@ -1,5 +1,6 @@
 // Rows of a contiguous [outer, rows, inner] block, chosen by number.  All numbers are in [0, rows); the caller checked.
-// Results are the same bits for any number of threads: a row's additions are done in the order of `index`.
+// Results are the same bits for any number of threads: a row's additions are done in the order of `index`, long sums in
+// pieces.
 #pragma once
 #include <cstdint>
 #include <vector>

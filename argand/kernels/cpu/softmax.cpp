@@ -67,12 +67,22 @@ struct BackwardRow {
 // ---- several columns at once
 
 constexpr int64_t kWidth = 128;
+// A column is summed in pieces of so many rows, so that the error of a long sum stays small.
+constexpr int64_t kPiece = 64;
+ARGAND_INLINE bool ends_piece(int64_t r, int64_t n) { return r % kPiece == kPiece - 1 || r == n - 1; }
+template <class A>
+ARGAND_INLINE void add_part(A* sum, A* part, int64_t w) {
+  for (int64_t j = 0; j < w; ++j) {
+    sum[j] = sum[j] + part[j];
+    part[j] = A(0);
+  }
+}
 
 template <class A, bool kLog>
 struct ForwardColumns {
   ARGAND_INLINE static void run(const Line<A>* line) {
     const int64_t n = line->n, w = line->width, stride = line->stride;
-    alignas(64) A top[kWidth], sum[kWidth];
+    alignas(64) A top[kWidth], sum[kWidth], part[kWidth];
     std::fill(top, top + w, MaxOp<A>::identity());
     std::fill(sum, sum + w, A(0));
     for (int64_t r = 0; r < n; ++r) {
@@ -80,6 +90,7 @@ struct ForwardColumns {
       ARGAND_VECTORIZE
       for (int64_t j = 0; j < w; ++j) top[j] = MaxOp<A>::combine(top[j], x[j]);
     }
+    std::fill(part, part + w, A(0));
     for (int64_t r = 0; r < n; ++r) {
       const A* x = line->in + r * stride;
       A* y = line->out + r * stride;
@@ -87,8 +98,9 @@ struct ForwardColumns {
       for (int64_t j = 0; j < w; ++j) {
         const A e = math::exp(x[j] - top[j]);
         if constexpr (!kLog) y[j] = e;
-        sum[j] = sum[j] + e;
+        part[j] = part[j] + e;
       }
+      if (ends_piece(r, n)) add_part(sum, part, w);
     }
     for (int64_t j = 0; j < w; ++j) sum[j] = kLog ? math::log(sum[j]) : 1 / sum[j];
     for (int64_t r = 0; r < n; ++r) {
@@ -104,12 +116,14 @@ template <class A, bool kLog>
 struct BackwardColumns {
   ARGAND_INLINE static void run(const Line<A>* line) {
     const int64_t n = line->n, w = line->width, stride = line->stride;
-    alignas(64) A sum[kWidth];
+    alignas(64) A sum[kWidth], part[kWidth];
     std::fill(sum, sum + w, A(0));
+    std::fill(part, part + w, A(0));
     for (int64_t r = 0; r < n; ++r) {
       const A *g = line->in + r * stride, *y = line->result + r * stride;
       ARGAND_VECTORIZE
-      for (int64_t j = 0; j < w; ++j) sum[j] = sum[j] + (kLog ? g[j] : g[j] * y[j]);
+      for (int64_t j = 0; j < w; ++j) part[j] = part[j] + (kLog ? g[j] : g[j] * y[j]);
+      if (ends_piece(r, n)) add_part(sum, part, w);
     }
     for (int64_t r = 0; r < n; ++r) {
       const A *g = line->in + r * stride, *y = line->result + r * stride;

@@ -1,5 +1,7 @@
 // An index per element, along one dimension, as gather and the scatters have it.
 #pragma once
+#include <complex>
+
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/kernels/cpu/runs.h"
@@ -48,6 +50,22 @@ inline Tensor corner(const Tensor& src, const Tensor& index) {
   if (index.numel() == 0) return src;
   return exec::dense(exec::alias(src, index.impl().sizes, strides_for(index, src), src.storage_offset()));
 }
+
+// What the elements that meet in one place are added in.
+template <class T>
+struct LongSum {
+  using type = op_math_t<T>;
+};
+template <>
+struct LongSum<float> {
+  using type = double;
+};
+template <>
+struct LongSum<std::complex<float>> {
+  using type = std::complex<double>;
+};
+template <class T>
+using long_sum_t = typename LongSum<T>::type;
 
 inline constexpr int64_t kElementIndexGrain = 1 << 15;
 

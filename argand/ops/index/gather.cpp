@@ -1,4 +1,9 @@
 // gather, scatter, scatter_add, take_along_dim: one index per element, along one dimension.
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
 #include "argand/base/ignored.h"
 #include "argand/kernels/blocks.h"
 #include "argand/ops/define.h"
@@ -129,18 +134,70 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
     }
     const int64_t* at = raw<int64_t>(index);
     const int64_t step = stride_at(out, dim);
+    const int64_t most = size_at(index, dim);  // that can meet in one place
     dispatch<kAllTypes>(out.dtype(), "scatter_add", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* from = raw<T>(src);
-      T* to = raw<T>(out);
-      for_each_index(index, out, dim, dim != 0, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
-        T* p = to + offset;
-        for (int64_t k = 0; k < length; ++k) {
-          T& slot = p[k * stride + at[i + k] * step];
-          slot = static_cast<T>(static_cast<op_math_t<T>>(slot) + static_cast<op_math_t<T>>(from[i + k]));
-        }
-      });
+      const auto add_to = [&](auto* to) {
+        using Sum = op_math_t<std::remove_pointer_t<decltype(to)>>;
+        for_each_index(index, out, dim, dim != 0, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+          auto* p = to + offset;
+          for (int64_t k = 0; k < length; ++k) {
+            auto& slot = p[k * stride + at[i + k] * step];
+            slot = static_cast<std::remove_pointer_t<decltype(to)>>(
+                static_cast<Sum>(slot) + static_cast<Sum>(static_cast<op_math_t<T>>(from[i + k])));
+          }
+        });
+      };
+      using Sum = long_sum_t<T>;
+      constexpr bool kRounds = !std::is_same_v<op_math_t<T>, T>;
+      const bool is_long = most > kShortSum && index.numel() >= 4 * out.numel();
+      if (kRounds && most > 1 && index.numel() < out.numel() / 64)
+        add_sorted(raw<T>(out), from, slots_on_cpu(out, index, dim));
+      else if (kRounds ? most > 1 : !std::is_same_v<Sum, T> && is_long)
+        through_sums<Sum>(raw<T>(out), out.numel(), add_to);
+      else
+        add_to(raw<T>(out));
     });
+  }
+  // As many elements may meet in float32 without more error than a few roundings.
+  static constexpr int64_t kShortSum = 64;
+  using Slots = std::vector<std::pair<int64_t, int64_t>>;  // places in the result, and in index
+  static Slots slots_on_cpu(const Tensor& out, const Tensor& index, int64_t dim) {
+    Slots slots(static_cast<size_t>(index.numel()));
+    const int64_t* at = raw<int64_t>(index);
+    const int64_t step = stride_at(out, dim);
+    for_each_index(index, out, dim, false, [&](int64_t i, int64_t offset, int64_t stride, int64_t length) {
+      for (int64_t k = i; k < i + length; ++k)
+        slots[static_cast<size_t>(k)] = {offset + (k - i) * stride + at[k] * step, k};
+    });
+    std::sort(slots.begin(), slots.end());
+    return slots;
+  }
+  // For few elements: each sum is rounded once, when all of it is there.
+  template <class T>
+  static void add_sorted(T* to, const T* from, const Slots& slots) {
+    using Sum = op_math_t<T>;
+    for (size_t k = 0; k < slots.size();) {
+      T& slot = to[slots[k].first];
+      auto sum = static_cast<Sum>(slot);
+      for (const int64_t same = slots[k].first; k < slots.size() && slots[k].first == same; ++k)
+        sum = static_cast<Sum>(sum + static_cast<Sum>(from[slots[k].second]));
+      slot = static_cast<T>(sum);
+    }
+  }
+  // add_to() for copies of the elements that are not rounded after each addition.
+  template <class Sum, class T, class AddTo>
+  static void through_sums(T* to, int64_t n, AddTo add_to) {
+    const std::unique_ptr<Sum[]> sums(new Sum[static_cast<size_t>(n)]);
+    const auto each = [n](auto copy) {
+      parallel_for(0, n, kElementIndexGrain, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) copy(i);
+      });
+    };
+    each([&](int64_t i) { sums[i] = static_cast<Sum>(static_cast<op_math_t<T>>(to[i])); });
+    add_to(sums.get());
+    each([&](int64_t i) { to[i] = static_cast<T>(static_cast<op_math_t<T>>(sums[i])); });
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_src(const Ctx& c, const Tensor& g) {

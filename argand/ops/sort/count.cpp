@@ -1,6 +1,9 @@
 // How many elements have each value, or lie in each interval: bincount, histc.
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
+#include <vector>
 
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
@@ -56,10 +59,11 @@ struct Bincount : Kernel<BincountArgs> {
     const Tensor weights = a.weights.defined() ? exec::dense_clone(a.weights, out.dtype()) : Tensor();
     dispatch<kFloatTypes | dtype_bit(kLong)>(out.dtype(), "bincount", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      T* bins = raw<T>(out);
+      using Sum = std::conditional_t<std::is_same_v<T, float>, double, T>;  // many float32 weights may meet
       const T* w = weights.defined() ? raw<T>(weights) : nullptr;
-      std::fill(bins, bins + size, T(0));
-      for (int64_t i = 0; i < in.numel(); ++i) bins[p[i]] += w ? w[i] : T(1);
+      std::vector<Sum> sums(static_cast<size_t>(size), Sum(0));
+      for (int64_t i = 0; i < in.numel(); ++i) sums[static_cast<size_t>(p[i])] += w ? w[i] : T(1);
+      std::transform(sums.begin(), sums.end(), raw<T>(out), [](Sum sum) { return static_cast<T>(sum); });
     });
   }
   static void run_on_device(const Args& a, const Tensor& in, const Tensor& out) {
