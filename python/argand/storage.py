@@ -173,7 +173,7 @@ class UntypedStorage(_Storage):
     @staticmethod
     def from_file(filename, shared=False, nbytes=0):
         """The first `nbytes` bytes of a file, mapped.  shared: what is written goes to the file, which is made or made longer where it
-        needs to be; else it goes to memory alone."""
+        needs to be; else it goes to memory alone.  The file must not become shorter while the storage lives."""
         path = os.fsdecode(filename)
         import mmap
         import stat

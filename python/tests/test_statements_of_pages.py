@@ -4,6 +4,7 @@ the test `package`, docs/bad-inputs.md names its own tests."""
 import functools
 import json
 import re
+import signal
 
 import argand as torch
 import pytest
@@ -126,6 +127,18 @@ def test_files_of_the_table_of_formats():
         for name in re.findall(r"`([\w/.]+)`", tests):
             assert (ROOT / name if "/" in name else folder / name).exists() or name == "memory_limit_test.cpp", name
     assert (ROOT / "argand/io/memory_limit_test.cpp").exists()
+
+
+@security("A file that is too short is an error at the call.", "One that somebody cuts while a tensor shows it makes the system end "
+          "the process at the next look (SIGBUS)")
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_mapped_file_that_is_cut(tmp_path, shared):
+    path = tmp_path / "f"
+    path.write_bytes(bytes(1 << 16))
+    with pytest.raises(RuntimeError, match="expected 262144 bytes in .*, which has 65536"):
+        torch.from_file(str(path), size=1 << 16)
+    run(f"import os, torch\nx = torch.from_file({str(path)!r}, {shared}, 1 << 14)\nos.truncate({str(path)!r}, 0)\nx.sum().item()",
+        status=-signal.SIGBUS)
 
 
 # ---- CONTRIBUTING
