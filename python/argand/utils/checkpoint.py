@@ -14,7 +14,8 @@ from ._checkpoint_regions import DETERMINISM_CHECKS, CheckpointError, GraphExecG
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity", "detach_variable",
            "get_device_states", "set_device_states", "noop_context_fn", "set_checkpoint_early_stop", "DefaultDeviceType",
-           "set_checkpoint_debug_enabled", "CheckpointPolicy", "create_selective_checkpoint_contexts", "GraphExecGroup"]
+           "set_checkpoint_debug_enabled", "CheckpointPolicy", "SelectiveCheckpointContext", "create_selective_checkpoint_contexts",
+           "GraphExecGroup"]
 
 DefaultDeviceType = "cuda"
 
@@ -264,6 +265,17 @@ class CheckpointPolicy(enum.Enum):
     PREFER_CPU_OFFLOAD = 5
 
 
+_WHY_NOT_SELECTIVE = ("a policy is asked about each op, and ops are not dispatched to Python; make checkpoints of the parts that are "
+                      "to be computed again")
+
+
+class SelectiveCheckpointContext:
+    """For annotations: what a policy would be told, which is never asked."""
+
+    def __init__(self, *_, **__):
+        raise NotImplementedError(f"torch.utils.checkpoint.SelectiveCheckpointContext: {_WHY_NOT_SELECTIVE}")
+
+
 def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Not there: the ops of a checkpoint are not told one by one."""
-    raise NotImplementedError("torch.utils.checkpoint.create_selective_checkpoint_contexts: all of a checkpoint is computed again")
+    """Raises NotImplementedError: ops are not dispatched to Python."""
+    raise NotImplementedError(f"torch.utils.checkpoint.create_selective_checkpoint_contexts: {_WHY_NOT_SELECTIVE}")
