@@ -130,3 +130,26 @@ def test_gradient_of_a_determinant_is_exact():
         assert x.grad.tolist() == gradient
     x = torch.randn(4, 4, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradgradcheck(lambda t: torch.autograd.grad(torch.linalg.det(t), t, create_graph=True)[0], (x,))
+
+
+@pytest.mark.parametrize("rank", range(5))
+def test_the_second_gradient_of_det_at_any_rank(rank):
+    """Beside the derivatives of cofactors by minors; PyTorch's is nan for a matrix of zeros."""
+    n, g = 4, torch.Generator().manual_seed(rank)
+    rows, columns, w = (torch.randn(*sizes, dtype=torch.float64, generator=g) for sizes in ((n, rank), (rank, n), (n, n)))
+    x = (rows @ columns).requires_grad_()
+
+    def cofactors(m):
+        out = torch.zeros_like(m)
+        for i in range(n):
+            for j in range(n):
+                minor = m[[k for k in range(n) if k != i]][:, [k for k in range(n) if k != j]]
+                a, b, c = minor
+                out[i, j] = (-1) ** (i + j) * torch.linalg.cross(a, b).dot(c)
+        return out
+    first, = torch.autograd.grad(torch.linalg.det(x), x, create_graph=True)
+    second, = torch.autograd.grad((first * w).sum(), x)
+    y = x.detach().requires_grad_()
+    expected, = torch.autograd.grad((cofactors(y) * w).sum(), y)
+    assert torch.allclose(first, cofactors(x.detach()), rtol=1e-10, atol=1e-12)
+    assert torch.allclose(second, expected, rtol=1e-10, atol=1e-10)
