@@ -244,3 +244,15 @@ def test_flex_attention():
     assert blind.abs().max() == 0
     got.sum().backward()
     assert q.grad.isfinite().all()
+
+
+@pytest.mark.parametrize("padding, expected", [
+    ("zeros", [0.068541350278, 0.017062409725, -0.106186123438, 0.111613469215]),
+    ("border", [0.278856488863, 0.310193474141, -0.093818948851, 0.760533028835]),
+    ("reflection", [0.824820513644, 0.129975469088, -0.755784634365, 0.758523560228])])
+def test_bicubic_samples_of_a_volume(padding, expected):
+    """PyTorch 2.15's."""
+    x = (torch.arange(24, dtype=torch.float64).reshape(1, 1, 2, 3, 4) * 0.7).sin()
+    grid = (torch.arange(12, dtype=torch.float64).reshape(1, 2, 2, 1, 3) * 0.9).cos() * 1.2
+    got = torch.nn.functional.grid_sample(x, grid, "bicubic", padding, padding == "border")
+    assert got.flatten().tolist() == pytest.approx(expected, abs=1e-11)

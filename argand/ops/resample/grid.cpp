@@ -84,22 +84,35 @@ std::array<Tensor, 4> cubic_weights(const Tensor& t) {
   return {far(t + 1), near(t), near(1 - t), far(2 - t)};
 }
 
-Tensor sample_cubic(const Sampling& s, const Tensor& image, const std::vector<Tensor>& at) {
-  const Tensor y = at[0].detach().floor(), x = at[1].detach().floor();
-  const auto down = cubic_weights(at[0] - y), across = cubic_weights(at[1] - x);
+// Cubic convolution along one dimension: the second of the four elements, and their weights.
+struct CubicTaps {
+  Tensor second;
+  std::array<Tensor, 4> weights;
+};
+
+// Along the dimensions from `place.size()` on; `place` has the positions of those before.
+Tensor convolved(const Sampling& s, const Tensor& image, const std::vector<CubicTaps>& taps,
+                 std::vector<Tensor>& place) {
+  const size_t d = place.size();
+  if (d == taps.size()) return elements_at(image, place);
   Tensor sum;
   for (int i = 0; i < 4; ++i) {
-    Tensor row;
-    for (int j = 0; j < 4; ++j) {
-      const Tensor values = elements_at(
-          image, {brought_inside(s, y + (i - 1), image.size(2)), brought_inside(s, x + (j - 1), image.size(3))});
-      const Tensor term = values * across[static_cast<size_t>(j)].unsqueeze(1);
-      row = row.defined() ? row + term : term;
-    }
-    const Tensor term = row * down[static_cast<size_t>(i)].unsqueeze(1);
+    place.push_back(brought_inside(s, taps[d].second + (i - 1), image.size(static_cast<int64_t>(d) + 2)));
+    const Tensor term = convolved(s, image, taps, place) * taps[d].weights[static_cast<size_t>(i)].unsqueeze(1);
+    place.pop_back();
     sum = sum.defined() ? sum + term : term;
   }
   return sum;
+}
+
+Tensor sample_cubic(const Sampling& s, const Tensor& image, const std::vector<Tensor>& at) {
+  std::vector<CubicTaps> taps;
+  for (const Tensor& x : at) {
+    const Tensor second = x.detach().floor();
+    taps.push_back({second, cubic_weights(x - second)});
+  }
+  std::vector<Tensor> place;
+  return convolved(s, image, taps, place);
 }
 
 Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Tensor& grid) {
@@ -117,10 +130,9 @@ Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Ten
   for (int64_t d = 2; d < input.dim(); ++d)
     ARGAND_CHECK(ShapeError, input.size(d) > 0, s.op,
                  ": expected input to have non-empty spatial dimensions, but input has sizes ", input.sizes());
-  const int64_t modes = spatial == 2 ? 3 : 2;
-  ARGAND_CHECK(ValueError, s.interpolation >= 0 && s.interpolation < modes && s.padding >= 0 && s.padding <= 2, s.op,
-               ": expected interpolation_mode below ", modes, " and padding_mode below 3, got ", s.interpolation,
-               " and ", s.padding);
+  ARGAND_CHECK(ValueError, s.interpolation >= 0 && s.interpolation <= 2 && s.padding >= 0 && s.padding <= 2, s.op,
+               ": expected interpolation_mode below 3 and padding_mode below 3, got ", s.interpolation, " and ",
+               s.padding);
   std::vector<Tensor> at;
   for (int64_t d = 0; d < spatial; ++d) {
     const Tensor x = in_elements(grid.select(-1, spatial - 1 - d).flatten(1), input.size(d + 2), s.align_corners);
@@ -177,7 +189,7 @@ struct GridSampler3d : Composite<GridSampler3dArgs> {
   static constexpr auto schema =
       "grid_sampler_3d(Tensor input, Tensor grid, int interpolation_mode, int padding_mode, bool align_corners) -> "
       "Tensor";
-  static constexpr auto doc = "The same for input [N, C, D, H, W] and grid [N, d, h, w, 3]; there is no bicubic mode.";
+  static constexpr auto doc = "The same for input [N, C, D, H, W] and grid [N, d, h, w, 3].";
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
@@ -187,6 +199,7 @@ struct GridSampler3d : Composite<GridSampler3dArgs> {
     const Tensor grid = s->integer({1, 2, 2, 1, 3}, -6, 7).to(kDouble) / 5 + 0.03;
     s.add({s->real({1, 2, 3, 2, 4}), grid, kBilinear, kZerosOutside, false});
     s.add({s->real({1, 2, 3, 2, 4}), grid, kNearestMode, kBorder, true});
+    s.add({s->real({1, 2, 3, 2, 4}), grid, kBicubic, kReflection, false});
   }
 };
 ARGAND_OP(GridSampler3d)
