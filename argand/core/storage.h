@@ -29,6 +29,7 @@
 #include <utility>
 
 #include "argand/base/intrusive_ptr.h"
+#include "argand/base/permanent_name.h"
 #include "argand/base/shared.h"
 #include "argand/core/allocator.h"
 
@@ -126,8 +127,8 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   static inline constinit std::atomic<const ExposureHooks*> exposure_hooks{nullptr};
 
   uint32_t version() const { return version_.load(std::memory_order_relaxed); }
-  const char* last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
-  void bump_version(const char* op) {
+  PermanentName last_writer() const { return last_writer_.load(std::memory_order_relaxed); }
+  void bump_version(PermanentName op) {
     version_.fetch_add(1, std::memory_order_relaxed);
     last_writer_.store(op, std::memory_order_relaxed);
   }
@@ -147,7 +148,7 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   std::atomic<bool> exposed_{false}, fixed_size_{false};
   std::atomic<uint32_t> version_{0};
   std::atomic<PendingWork*> pending_{nullptr};
-  std::atomic<const char*> last_writer_{""};
+  std::atomic<PermanentName> last_writer_{PermanentName()};
   std::atomic<Lost*> lost_{nullptr};
   std::function<void(void*)> release_;
 };

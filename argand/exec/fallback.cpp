@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_set>
+#include <set>
 #include <utility>
 
 #include "argand/base/log.h"
@@ -12,14 +12,15 @@
 namespace argand::exec {
 namespace {
 
-void warn_once(const OpInfo& op, const Device& device) {
+void warn_once(const OpInfo& op, const Device& device, std::string_view missing) {
   static std::mutex& mutex = *new std::mutex;
-  static auto& warned = *new std::unordered_set<const OpInfo*>;
+  static auto& warned = *new std::set<std::pair<const OpInfo*, std::string>>;
   {
     const std::lock_guard lock(mutex);
-    if (!warned.insert(&op).second) return;
+    if (!warned.emplace(&op, missing).second) return;
   }
-  warn(op.name, ": there is no kernel for ", device, "; it runs on the CPU and its results return, which is slow");
+  warn(op.name, ": there is no kernel for ", device, missing.empty() ? "" : " that takes ", missing,
+       "; it runs on the CPU and its results return, which is slow");
 }
 
 // Tensors and their copies on the CPU, in the same order of dimensions; a tensor given twice has one copy.
@@ -70,7 +71,7 @@ class FallbackScope {
 
 const Device& device_of_fallback() { return fallback_device; }
 
-void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs) {
+void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs, std::string_view missing) {
   TensorSlots slots;
   op.args.tensors(args, slots);
   HostCopies copies;
@@ -91,7 +92,7 @@ void run_on_cpu(const OpInfo& op, void* args, std::span<Tensor> outs) {
     device = s.tensor->device();
     *s.tensor = copies.of(*s.tensor, true);
   }
-  warn_once(op, device);
+  warn_once(op, device, missing);
   {
     const FallbackScope of_device(device);
     op.kernels[static_cast<int>(kCPU)](args, hosts);

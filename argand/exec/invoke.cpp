@@ -170,13 +170,15 @@ void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots&
   const CurrentOp current(op.name, outs);
   const DeviceScope on_device(device);
   const NumbersOnDevice numbers(op, device, slots);
+  std::string missing;
   if (const auto kernel = op.kernels[static_cast<int>(device.type())]) {
     try {
       return kernel(args, outs);
-    } catch (const NotOnDevice&) {
+    } catch (const NotOnDevice& e) {
+      missing = e.what();
     }
   }
-  run_on_cpu(op, args, outs);
+  run_on_cpu(op, args, outs, missing);
 }
 
 struct PointwisePlan {

@@ -6,6 +6,7 @@
 #pragma once
 #include <span>
 
+#include "argand/base/permanent_name.h"
 #include "argand/core/dispatch.h"
 #include "argand/exec/argument_value.h"
 #include "argand/kernels/program.h"
@@ -102,7 +103,7 @@ class OpNode;
 class SampleSink;  // ops/samples.h
 
 struct OpInfo {
-  const char* name;    // "mul"
+  PermanentName name;  // "mul"
   const char* schema;  // with defaults, as in the definition
   const char* doc;
   OpKind kind;

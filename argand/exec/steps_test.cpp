@@ -31,7 +31,7 @@ class CountingAllocator final : public Allocator {
 
 const PointwiseBody* body(std::string_view name) {
   for (const OpInfo* op : all_ops())
-    if (op->name == name && op->pointwise) return op->pointwise;
+    if (op->name.c_str() == name && op->pointwise) return op->pointwise;
   return nullptr;
 }
 

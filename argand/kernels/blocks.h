@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "argand/base/permanent_name.h"
 #include "argand/core/device.h"
 #include "argand/kernels/along_dim.h"
 #include "argand/kernels/cpu/arg_reduce.h"
@@ -44,9 +45,16 @@
 namespace argand {
 
 // Thrown by a block that a device has not, or not for this call, before it has done anything: the op then runs on the
-// CPU (exec/fallback.h).
-struct NotOnDevice final : std::exception {
-  const char* what() const noexcept override { return "this device has no such kernel"; }
+// CPU, with a warning that says why (exec/fallback.h).  docs/operators.md lists these reasons by the files that throw.
+class NotOnDevice final : public std::exception {
+ public:
+  NotOnDevice() = default;
+  explicit NotOnDevice(PermanentName what_it_takes_not) : call_(what_it_takes_not) {}
+  // "complex numbers"; empty if there is no kernel at all.
+  const char* what() const noexcept override { return call_; }
+
+ private:
+  PermanentName call_;
 };
 
 template <class Function>

@@ -13,7 +13,7 @@ inline std::vector<Tensor> copied(std::vector<Tensor> views) {
 // Calls with the arguments of another op's samples; `convert` makes them of its own.
 template <class From, class Args, class F>
 void each_sample(const OpInfo& op, Samples<Args>& samples, F convert) {
-  SampleSink theirs(op.name);
+  SampleSink theirs(op.name.c_str());
   op.samples(theirs);
   for (Sample& sample : theirs.samples()) {
     Args args = convert(*static_cast<From*>(sample.args->get()));

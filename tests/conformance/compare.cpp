@@ -61,7 +61,7 @@ double working_epsilon(const OpInfo& op, ScalarType t) {
 
 double ulps_of(const OpInfo& op) {
   if (op.kind == OpKind::kView) return 0;
-  SampleSink sink(op.name);
+  SampleSink sink(op.name.c_str());
   op.samples(sink);
   double ulps = kUlps;
   for (const Accuracy& a : sink.accuracies())

@@ -68,7 +68,7 @@ const std::vector<OpCase>& op_cases() {
 }
 
 std::vector<Sample> samples_of(const OpInfo& op) {
-  SampleSink sink(op.name);
+  SampleSink sink(op.name.c_str());
   op.samples(sink);
   return std::move(sink.samples());
 }

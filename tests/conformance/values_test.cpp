@@ -39,7 +39,7 @@ bool depends_on_layout(const OpInfo& op) { return std::string_view(op.name).star
 class ValuesOf {
  public:
   explicit ValuesOf(const OpCase& c) : c_(c), op_(*c.op), ulps_(ulps_of(op_)) {
-    SampleSink sink(op_.name);
+    SampleSink sink(op_.name.c_str());
     op_.samples(sink);
     why_values_differ_ = sink.why_values_differ();
   }

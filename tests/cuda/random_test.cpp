@@ -21,7 +21,7 @@ using Op = std::function<Tensor(const std::optional<Generator>&)>;
 template <class Args>
 Tensor call_on_cpu(Args args) {
   const auto found = std::find_if(all_ops().begin(), all_ops().end(),
-                                  [](const OpInfo* op) { return op->name == std::string(Args::kName); });
+                                  [](const OpInfo* op) { return op->name.c_str() == std::string(Args::kName); });
   OpInfo without_kernel = **found;
   without_kernel.kernels[static_cast<int>(kCUDA)] = nullptr;
   return exec::call(without_kernel, &args)[0];

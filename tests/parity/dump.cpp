@@ -225,7 +225,7 @@ int main(int argc, char** argv) {
   using namespace argand::conformance;
   for (const OpCase& c : op_cases()) {
     bool wanted = argc == 1;
-    for (int i = 1; i < argc; ++i) wanted |= c.name == argv[i] || c.op->name == std::string_view(argv[i]);
+    for (int i = 1; i < argc; ++i) wanted |= c.name == argv[i] || c.op->name.c_str() == std::string_view(argv[i]);
     if (wanted) dump_op(c);
   }
   return 0;

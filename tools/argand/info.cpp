@@ -78,7 +78,7 @@ int print_ops() {
       if (contains(op->dtypes, static_cast<ScalarType>(t)))
         dtypes += str(dtypes.empty() ? "" : " ", static_cast<ScalarType>(t));
     if (op->kind == OpKind::kComposite || op->dtypes == kAllTypes) dtypes = "all";
-    std::printf("%-32s %-10s %-9s %-4s %s\n", op->name, kind_name(op->kind),
+    std::printf("%-32s %-10s %-9s %-4s %s\n", op->name.c_str(), kind_name(op->kind),
                 op->kind == OpKind::kPointwise ? "fusible" : "", place_on_gpu(*op), dtypes.c_str());
   }
   return 0;

@@ -28,6 +28,7 @@ class Op:
     saves_metas: bool = False
     has_gradient: bool = False
     body: str = ""
+    only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
     copy_of: "Op | None" = None  # NAME of which this is NAME_copy
 
@@ -106,6 +107,7 @@ def read_op(name, kind, text, path, ops_dir):
     doc = member(text, "doc")
     op.doc = strings(doc) if doc else ""
     op.copies_first = member(text, "copies_first") == "true"
+    op.only_cpu = kind == "Kernel" and bool(re.search(r"static void cpu\(", text)) and not re.search(r"static void run\(", text)
     body = re.search(r"ARGAND_BODY\(", text)
     op.body = "yes" if body else ""
     tensor_names = {a.name for a in schemas[0].args if a.holds_tensors}
@@ -127,6 +129,18 @@ def copy_of(op):
     schema = parse(f"{name}_copy" + re.sub(r"\([a-z]\)", "", rest))
     return Op(op.name + "Copy", "Composite", op.family, op.file, [schema], {"function", "out"},
               f"{name}() in memory of its own.", copy_of=op)
+
+
+def calls_left_to_cpu(root: Path):
+    """What kernels of a GPU do not take, by the file that says so: [("sort", "rows that are not contiguous"), ...]."""
+    found = []
+    for folder in (root / "argand" / "kernels" / "cuda", root / "argand" / "ops"):
+        for path in sorted(folder.rglob("*.cpp")):
+            for reason in re.findall(r"throw NotOnDevice\(([^;]*)\);", path.read_text()):
+                if not reason:
+                    raise SchemaError(f"{path}: NotOnDevice() without what the kernel does not take")
+                found.append((str(path.relative_to(root)), strings(reason)))
+    return list(dict.fromkeys(found))
 
 
 def read_ops(ops_dir: Path):

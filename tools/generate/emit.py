@@ -305,8 +305,37 @@ def table(ops):
 # ---- the reference page
 
 
-def reference(ops):
+# What stands before the operators on the reference page.
+ON_A_GPU = """## On a GPU
+
+Every operator runs on tensors of a GPU. {count} kernels run on the CPU then: their tensors go there and the results
+return, with one warning. Operators that are written in them, their gradients among these, do so in part. The list
+comes from the definitions; that no other kernel is missing is what `tests/conformance/kernels_test.cpp` shows.
+
+{names}
+
+Kernels of a GPU that leave some calls to the CPU, with a warning that says the same:
+
+| file | not taken |
+|---|---|"""
+
+
+def names_in_lines(names, width=116):
+    lines = [""]
+    for name in names:
+        word = f"`{name}`" + ("" if name == names[-1] else ",")
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] += (" " if lines[-1] else "") + word
+    return "\n".join(lines)
+
+
+def reference(ops, calls_left_to_cpu):
     out = ["# Operators", "", "Generated from the op definitions by `./dev docs`; do not edit.", ""]
+    only_cpu = sorted(op.schema.full_name for op in ops if op.only_cpu)
+    out.append(ON_A_GPU.format(count=len(only_cpu), names=names_in_lines(only_cpu)))
+    out += [f"| `{path}` | {reason} |" for path, reason in calls_left_to_cpu]
+    out.append("")
     for op in sorted(ops, key=lambda o: (o.schema.name.lower(), o.name)):
         out.append(f"## {op.schema.full_name}" + (f" ({op.schema.overload})" if op.schema.overload else ""))
         out.append("```\n" + "\n".join(s.text for s in op.schemas) + "\n```")
@@ -314,5 +343,7 @@ def reference(ops):
             out.append(op.doc)
         facts = [op.kind.lower(), "forms: " + ", ".join(sorted(op.forms)) if not op.schema.in_place_only else "forms: inplace"]
         facts.append("differentiable" if op.has_gradient or op.kind == "Composite" else "no gradient")
+        if op.only_cpu:
+            facts.append("on the CPU also for tensors of a GPU")
         out.append("*" + "; ".join(facts) + f"* (`{op.file}`)\n")
     return "\n".join(out)

@@ -22,7 +22,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import emit  # noqa: E402
 import python_front  # noqa: E402
-from definitions import read_ops  # noqa: E402
+from definitions import calls_left_to_cpu, read_ops  # noqa: E402
 from schema import SchemaError  # noqa: E402
 
 
@@ -40,6 +40,7 @@ def main():
     ops_dir = Path(__file__).resolve().parents[2] / "argand" / "ops"
     try:
         ops = read_ops(ops_dir)
+        left = calls_left_to_cpu(ops_dir.parents[1])
         apis = {op.name: emit.Api(op) for op in ops}
     except (SchemaError, KeyError) as e:
         print(f"generate: {e.args[0]}", file=sys.stderr)
@@ -60,7 +61,7 @@ def main():
     write(out / "argand" / "ops" / "namespaces.h", emit.namespaces_header(usual))
     write(out / "argand" / "core" / "tensor_methods.inc", emit.methods_include(in_order))
     write(out / "argand" / "ops" / "table.cpp", emit.table(ops))
-    write(out / "docs" / "operators.md", emit.reference(ops))
+    write(out / "docs" / "operators.md", emit.reference(ops, left))
     for name, text in python_front.bindings(ops).items():
         write(out / "python" / "bindings" / name, text)
     template = ops_dir.parents[1] / "python" / "bindings" / "_C.pyi.in"

@@ -22,7 +22,7 @@ constexpr std::string_view kLeftOut[] = {"digamma", "polygamma", "lgamma", "i0",
 const Device kGpu(kCUDA, 0);
 
 std::vector<Sample> samples_of(const OpInfo& op) {
-  SampleSink sink(op.name);
+  SampleSink sink(op.name.c_str());
   op.samples(sink);
   return std::move(sink.samples());
 }
@@ -153,8 +153,8 @@ void call_pointwise_ops(const Announce& announce) {
   copy_and_fill();
   for (const OpInfo* op : all_ops()) {
     if (op->kind != OpKind::kPointwise) continue;
-    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), op->name) != std::end(kLeftOut)) continue;
-    announce(op->name);
+    if (std::find(std::begin(kLeftOut), std::end(kLeftOut), op->name.c_str()) != std::end(kLeftOut)) continue;
+    announce(op->name.c_str());
     call_pointwise(*op);
   }
 }

@@ -15,7 +15,7 @@ TEST(Epilogue, KnowsTheBodiesOfItsOps) {
   std::map<std::string, Activation> known;
   for (const OpInfo* op : all_ops())
     if (op->pointwise && activation_of(*op->pointwise) != Activation::kNone)
-      known[op->name] = activation_of(*op->pointwise);
+      known[op->name.c_str()] = activation_of(*op->pointwise);
   const std::map<std::string, Activation> expected{{"relu", Activation::kRelu},
                                                    {"threshold_backward", Activation::kThresholdBackward}};
   EXPECT_EQ(known, expected);

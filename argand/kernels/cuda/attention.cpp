@@ -136,7 +136,7 @@ bool run_cudnn(const Attention& a, const AttentionForward& f) {
 }
 
 void attention(const Attention& a, const AttentionForward& f) {
-  if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice();
+  if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice("heads of this width or dtype");
   if (run_cudnn(a, f)) return;
   PhiloxNumbers random{};
   if (a.dropout > 0)  // a round for two queries and four keys
@@ -149,7 +149,7 @@ void attention(const Attention& a, const AttentionForward& f) {
 }
 
 void attention_backward(const Attention& a, const AttentionBackward& b) {
-  if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice();
+  if (!takes_attention(a.type, a.width, a.value_width)) throw NotOnDevice("heads of this width or dtype");
   const PhiloxNumbers random{0, 0, static_cast<const uint64_t*>(a.random_state)};
   const AttentionShape shape = shape_of(
       a, all_in_vectors(a, a.query, a.key, a.value, b.grad_out, b.grad_query, b.grad_key, b.grad_value), random);

@@ -38,7 +38,7 @@ void launch_product(const char* kind, const cpu::ConvShape& s, ScalarType dtype,
   for (size_t d = 0; d < 3; ++d)
     if (s.in[d] + 2 * s.padding[d] >= int64_t{1} << 30 || s.dilation[d] * s.kernel[d] >= int64_t{1} << 30 ||
         s.stride[d] >= int64_t{1} << 30)
-      throw NotOnDevice();
+      throw NotOnDevice("sizes, strides or dilations of 2^30 or more");
   const int64_t parts = std::max<int64_t>(1, ceil_div(p.depth, part_depth));
   launch(kernel_instance(header_for(dtype), "conv_product", code_type(dtype), kind, rows_each(p.rows)),
          {blocks_for(count_tiles(s, p) * parts, 1), kThreads}, a, b, bias, c, s, part_depth);

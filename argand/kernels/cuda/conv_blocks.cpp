@@ -27,7 +27,7 @@ bool by_library(ConvKind kind, const cpu::ConvShape& s, ScalarType dtype, const 
   if (cudnn_convolution({kind, dtype, s.n, s.c, s.o, s.groups, s.in, s.out, s.kernel, s.stride, s.padding, s.dilation,
                          s.channels_last, x, w, y, bias}))
     return true;
-  if (s.channels_last) throw NotOnDevice();  // the own kernels know channels first only
+  if (s.channels_last) throw NotOnDevice("channels-last tensors without cuDNN");
   return false;
 }
 

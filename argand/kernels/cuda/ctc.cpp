@@ -25,7 +25,8 @@ struct Pass {
     const int64_t fixed = 2 * q.width() * size + q.most_labels * static_cast<int64_t>(sizeof(int)),
                   ahead = std::clamp<int64_t>(kMemoryAhead / (slots * size), 1, kMostAhead),
                   bytes = fixed + ahead * slots * size;
-    if (q.classes > kMost || bytes > shared_memory_per_block()) throw NotOnDevice();
+    if (q.classes > kMost || bytes > shared_memory_per_block())
+      throw NotOnDevice("targets that are too long for the shared memory of a block");
     arrays = {q.log_probs,
               q.labels,
               q.begins,

@@ -33,7 +33,8 @@ void deform_input_grad(const DeformCall& call, const void* grad_columns, void* g
   const DeformShape& s = call.shape;
   const int64_t corners = 4 * s.taps() * s.places(), pixels = s.pixels();
   if (s.batch * s.channels * pixels == 0) return;
-  if (corners > std::numeric_limits<int>::max() || pixels >= std::numeric_limits<uint32_t>::max()) throw NotOnDevice();
+  if (corners > std::numeric_limits<int>::max() || pixels >= std::numeric_limits<uint32_t>::max())
+    throw NotOnDevice("2^31 samples or more, or 2^32 pixels or more, for its gradient");
   if (corners == 0) {
     const int64_t bytes = s.batch * s.channels * pixels * element_size(call.type);
     return fill_bytes(grad_input, 0, static_cast<size_t>(bytes));

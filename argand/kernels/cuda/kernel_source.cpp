@@ -7,7 +7,7 @@
 namespace argand::cuda {
 
 const char* device_type_name(ScalarType t) {
-  if (is_complex(t)) throw NotOnDevice();
+  if (is_complex(t)) throw NotOnDevice("complex numbers");
   return code_type(t);
 }
 

@@ -33,7 +33,7 @@ IndexWalk::Dim walk_dim(int64_t size, int64_t stride, int64_t out_stride) {
 // The first `count` of the dimensions; the last of them in units of `width` elements.
 template <class Dims>
 IndexWalk walk_of(const Dims& dims, size_t count, int width) {
-  if (count > IndexWalk::kMaxDims) throw NotOnDevice();
+  if (count > IndexWalk::kMaxDims) throw NotOnDevice("more than 10 dimensions that cannot be merged");
   IndexWalk w{};
   w.ndim = std::max(1, static_cast<int>(count));
   w.dims[0] = walk_dim(1, 0, 0);
@@ -293,7 +293,7 @@ const char* op_name(cpu::ReduceKind kind) {
     case ReduceKind::kCenteredExp:
       return "argand::CenteredExpOp";
   }
-  throw NotOnDevice();
+  ARGAND_ASSERT(false, "reduce: a kind without an operation");
 }
 
 // Of real and imaginary parts, which are results of their own.

@@ -93,7 +93,7 @@ bool take_checked_rows(const char* op, const void* from, int64_t rows, int64_t r
 
 void put_rows(void* to, const cpu::RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, const void* from) {
   if (s.outer * n * s.inner == 0) return;
-  if (n > kMaxCount) throw NotOnDevice();
+  if (n > kMaxCount) throw NotOnDevice("2^31 indices or more");
   const bool alone = n == 1;
   const Scratch last(alone ? 0 : s.rows * static_cast<int64_t>(sizeof(int)));
   if (!alone) {
@@ -114,7 +114,8 @@ void add_rows(void* to, const cpu::RowBlock& given, ScalarType type, const int64
     type = to_real_type(type);
   }
   const std::string name = instance("add_sorted_rows", type);  // throws for a type that devices have not
-  if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max()) throw NotOnDevice();
+  if (n > kMaxCount || s.rows > std::numeric_limits<uint32_t>::max())
+    throw NotOnDevice("2^31 indices or more, or 2^32 rows or more");
   const int64_t columns = s.outer * s.inner, pieces = (n + kPiece - 1) / kPiece;
   const GroupedRows rows(index, n, s.rows);
   const int64_t sum_size = type == kDouble || type == kLong ? 8 : 4;

@@ -88,7 +88,7 @@ const char* op_name(cpu::ScanKind kind) {
     case cpu::ScanKind::kLogSumExp:
       return "argand::LogSumExpOp";
   }
-  throw NotOnDevice();
+  ARGAND_ASSERT(false, "scan: a kind without an operation");
 }
 
 ScalarType accumulator(ScalarType t) {

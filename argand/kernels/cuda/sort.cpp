@@ -24,7 +24,8 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 unsigned power_of_two(int64_t n) { return static_cast<unsigned>(std::bit_ceil(static_cast<uint64_t>(n))); }
 
 void check_rows(const cpu::SortRows& r) {
-  if (r.inner != 1 || r.n > kMostRadixElements) throw NotOnDevice();
+  if (r.inner != 1) throw NotOnDevice("rows that are not contiguous");
+  if (r.n > kMostRadixElements) throw NotOnDevice("rows of about 2^32 elements or more");
 }
 
 // ---- short rows

@@ -10,7 +10,7 @@ constexpr const char* kHeader = "argand/kernels/cuda/true_positions.cuh";
 constexpr int kThreads = 256, kTile = 16 * kThreads;
 
 void true_positions(const void* mask, int64_t n, const std::function<int64_t*(int64_t)>& allocate) {
-  if (n >= int64_t{1} << 32) throw NotOnDevice();
+  if (n >= int64_t{1} << 32) throw NotOnDevice("2^32 elements or more");
   if (n == 0) {
     allocate(0);
     return;

@@ -31,7 +31,7 @@ AlongDim along(const Tensor& index, const Tensor& t, int64_t dim) {
       s.strides[last] = strides[d];
       continue;
     }
-    if (s.ndim == AlongDim::kMaxDims) throw NotOnDevice();
+    if (s.ndim == AlongDim::kMaxDims) throw NotOnDevice("more than 16 dimensions that cannot be merged");
     s.sizes[s.ndim] = size;
     s.strides[s.ndim++] = strides[d];
   }

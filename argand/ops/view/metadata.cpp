@@ -6,7 +6,7 @@
 namespace argand::ops {
 namespace {
 
-Tensor become(const char* op, const Tensor& self, const Tensor& view) {
+Tensor become(PermanentName op, const Tensor& self, const Tensor& view) {
   check_inplace(op, self, GradMode::is_enabled() && self.requires_grad());
   const auto node = view.grad_fn();
   TensorImpl& impl = self.impl();

@@ -60,7 +60,7 @@ struct Flip : Kernel<FlipArgs> {
     cpu::gather(from, out.sizes(), strides, out.itemsize(), 0, out.numel(), out.impl().data());
   }
   static void run_on_device(const char* from, const Dims& strides, const Tensor& out) {
-    if (out.dim() > AlongDim::kMaxDims) throw NotOnDevice();
+    if (out.dim() > AlongDim::kMaxDims) throw NotOnDevice("more than 16 dimensions");
     AlongDim s{out.numel(), 0, 1, {1}, {0}};
     s.ndim = std::max<int>(1, static_cast<int>(out.dim()));
     std::copy(out.sizes().begin(), out.sizes().end(), s.sizes);
