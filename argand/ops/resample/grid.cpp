@@ -196,6 +196,7 @@ struct GridSampler3d : Composite<GridSampler3dArgs> {
     return sample({"grid_sampler_3d", a.interpolation_mode, a.padding_mode, a.align_corners}, 3, a.input, a.grid);
   }
   static void samples(S& s) {
+    s->accuracy({16, "the coordinates and weights of neighbours are rounded to float32"});
     const Tensor grid = s->integer({1, 2, 2, 1, 3}, -6, 7).to(kDouble) / 5 + 0.03;
     s.add({s->real({1, 2, 3, 2, 4}), grid, kBilinear, kZerosOutside, false});
     s.add({s->real({1, 2, 3, 2, 4}), grid, kNearestMode, kBorder, true});
