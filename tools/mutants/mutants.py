@@ -22,6 +22,7 @@ from report import described, report
 from source import Source
 
 SEED, COUNT = 1, 320
+MOST = 4096  # as in runtime.cpp
 FOLDERS = ("argand/kernels", "argand/kernels/cpu", "argand/kernels/math")
 KNOWN = Path(__file__).with_name("known.txt")
 
@@ -32,6 +33,18 @@ def kernels():
         for path in sorted((ROOT / folder).iterdir()):
             if path.suffix in (".h", ".cpp", ".inc") and not path.stem.endswith("_test"):
                 yield str(path.relative_to(ROOT))
+
+
+def numbered(faults):
+    """{fault: number}; each keeps the number of the last run, so that no file is compiled anew for another number alone."""
+    path = COPY / "numbers.json"
+    before = {tuple(key): n for key, n in json.loads(path.read_text())} if path.exists() else {}
+    kept = {f: before[f.key] for f in faults if f.key in before}
+    free = (n for n in range(MOST) if n not in set(kept.values()))
+    numbers = {f: kept[f] if f in kept else next(free) for f in faults}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps([[f.key, n] for f, n in numbers.items()]))
+    return numbers
 
 
 def say(text):
@@ -69,7 +82,7 @@ def main():
     started = time.time()
     possible = [f for file in kernels() for f in operators.faults_of(file, Source((ROOT / file).read_text()))]
     chosen = drawn(possible, options.seed, options.count)
-    numbers = {fault: n for n, fault in enumerate(chosen)}
+    numbers = numbered(chosen)
     wanted = [f for f in chosen if options.files in f.file]
     if options.list:
         for fault in wanted:

@@ -59,6 +59,21 @@ def choice(source, first, last, after, before=None):
     return place.start, place.end, before, after, f"({PLANTED} ? ({after}) : ({before}))" + "\n" * lines
 
 
+def limit_choice(source, first, last, less, after):
+    """The same for `i < n` of a vectorised loop: i < n - 1 or i < n + 1, in `less`.  The compiler wants a plain comparison there, so the
+    limit becomes a variable beside i."""
+    made, limit, name = choice(source, first, last, after), text_of(source, first + 2, last), source.at(first)
+    if made is None or source.at(first - 1) != ";" or "\n" in source.plain[made[0]:made[1]]:
+        return None
+    before_condition = source.tokens[first - 1].start
+    return before_condition, *made[1:4], f", {name}_end = {PLANTED} ? ({limit}) {less} : ({limit}); {name} < {name}_end"
+
+
+def is_vectorised(source, loop):
+    """`loop`: the token after the parenthesis of a for."""
+    return source.at(loop - 3) == "ARGAND_VECTORIZE"
+
+
 def text_of(source, first, last):
     return Place(source, first, last).text
 
@@ -119,7 +134,9 @@ def bound(source, function):
             if source.at(i) == "<" and source.at(i - 2) == ";":
                 after = source.chain_after(i, SUM)
                 if after and source.at(after) in (";", "&&"):
-                    yield choice(source, i - 1, after - 1, f"{source.at(i - 1)} + 1 < {text_of(source, i + 1, after - 1)}")
+                    fault = f"{source.at(i - 1)} + 1 < {text_of(source, i + 1, after - 1)}"
+                    vectorised = is_vectorised(source, first)
+                    yield limit_choice(source, i - 1, after - 1, "- 1", fault) if vectorised else choice(source, i - 1, after - 1, fault)
 
 
 def start(source, function):
@@ -188,11 +205,17 @@ def accumulation(source, function):
 
 def comparison(source, function):
     """< for <=, > for >=, and the other way round."""
+    vectorised = {i for first, last in loops_of(source, function) if is_vectorised(source, first) for i in range(first, last)}
     for i in range(function.first, function.last):
         other = COMPARISONS.get(source.at(i))
         ends = binary(source, i, SUM, SUM) if other and i not in source.partner else None
-        if ends:
-            yield choice(source, *ends, f"{text_of(source, ends[0], i - 1)} {other} {text_of(source, i + 1, ends[1])}")
+        if not ends:
+            continue
+        fault = f"{text_of(source, ends[0], i - 1)} {other} {text_of(source, i + 1, ends[1])}"
+        if i not in vectorised:
+            yield choice(source, *ends, fault)
+        elif ends[0] == i - 1:
+            yield limit_choice(source, *ends, "+ 1", fault)
 
 
 def constant(source, function):

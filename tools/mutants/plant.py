@@ -4,12 +4,14 @@ The copy stands two folders under the build's own, as the sources do under build
 Headers with faults stand in a folder of their own, planted/, that only the files which compute (COMPUTING) search, and search first: all
 others, most of the library, would be compiled anew for loops that they do not have.
 """
+import json
 import re
 import subprocess
 from collections import defaultdict
 from pathlib import Path
 
 from operators import PLANTED
+from report import described
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -116,8 +118,11 @@ def guilty(output, faults):
 
 
 def build(faults, numbers, jobs, say):
-    """Builds the copy; gives the faults that compile, after what does not was taken out."""
-    faults = list(faults)
+    """Builds the copy; gives the faults that compile, after what does not was taken out.  What did not compile in an earlier build in this
+    folder is not tried again."""
+    path = COPY / "dropped.json"
+    dropped = {tuple(key) for key in json.loads(path.read_text())} if path.exists() else set()
+    faults = [f for f in faults if f.key not in dropped]
     plant(faults, numbers)
     configure()
     for targets in STAGES:
@@ -129,7 +134,10 @@ def build(faults, numbers, jobs, say):
             bad = guilty(made.stdout + made.stderr, faults)
             if not bad:
                 raise CannotBuild(made.stdout[-6000:] + made.stderr[-2000:])
-            say(f"{len(bad)} faults do not compile")
+            for fault in bad:
+                say(f"does not compile: {described(fault)}")
             faults = [f for f in faults if f not in bad]
+            dropped |= {f.key for f in bad}
+            path.write_text(json.dumps(sorted(dropped)))
             plant(faults, numbers)
     return faults

@@ -96,6 +96,15 @@ def expressions_are_whole():
         check(expression, found, expected)
 
 
+def conditions_stay_comparisons():
+    """The compiler wants one of a loop that it shall vectorise."""
+    text = "void f(int n) {\n  ARGAND_VECTORIZE\n  for (int j = 0; j < n; ++j) y[j] = 0;\n}\n"
+    for operator, limit in (("bound", "- 1"), ("comparison", "+ 1")):
+        fault = next(f for f in operators.faults_of("f.h", Source(text)) if f.operator == operator)
+        check(f"a vectorised loop, {operator}", with_faults(text, [fault], {fault: 1}).splitlines()[2].strip(),
+              f"for (int j = 0, j_end = ARGAND_MUTANT(1) ? (n) {limit} : (n); j < j_end; ++j) y[j] = 0;")
+
+
 def draws(faults):
     chosen = drawn(faults, 1, 100)
     check("faults that overlap", [(a, b) for a in chosen for b in chosen if a != b and overlaps(a, b)], [])
@@ -124,6 +133,7 @@ def verdicts_count(faults):
 def main():
     faults = operators_find()
     expressions_are_whole()
+    conditions_stay_comparisons()
     draws(faults)
     verdicts_count(faults)
     print(f"mutants: {len(EXPECTED)} operators find what they shall")
