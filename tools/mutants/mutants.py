@@ -51,9 +51,14 @@ def say(text):
     print(f"mutants: {text}", flush=True)
 
 
-def judged(faults, numbers, jobs, torch_python):
+def save(verdicts):
+    (COPY / "verdicts.json").write_text(json.dumps([[f.key, [v.step, v.by, v.seconds]] for f, v in verdicts.items()]))
+
+
+def judged(faults, numbers, verdicts, jobs, torch_python):
+    """Adds to the verdicts; what is known is saved after each, for a run that is interrupted."""
     record = Record.made(say)
-    judge, verdicts = Judge(record, torch_python), {}
+    judge = Judge(record, torch_python)
 
     def one(fault):
         if numbers[fault] not in record.places:
@@ -62,8 +67,8 @@ def judged(faults, numbers, jobs, torch_python):
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for done, (fault, verdict) in enumerate(pool.map(one, faults), 1):
             verdicts[fault] = verdict
+            save(verdicts)
             say(f"{done}/{len(faults)} {verdict.seconds:.0f} s {verdict.step or 'SURVIVES'} ({verdict.by}) {described(fault)}")
-    return verdicts
 
 
 def main():
@@ -71,7 +76,7 @@ def main():
     parser.add_argument("--count", type=int, default=COUNT, help="how many faults to draw, at most")
     parser.add_argument("--seed", type=int, default=SEED, help="what they are drawn with; known.txt is for the seed %(default)s")
     parser.add_argument("--files", default="", help="only in files whose path has this in it")
-    parser.add_argument("--survivors", action="store_true", help="judge only those again that survived the last run")
+    parser.add_argument("--survivors", action="store_true", help="judge only those again that survived the last run, or that it did not come to")
     parser.add_argument("--list", action="store_true", help="print the faults that would be planted, and stop")
     parser.add_argument("--self-test", action="store_true", help="check the operators on sample texts, and stop")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ARGAND_JOBS", os.cpu_count())))
@@ -96,11 +101,10 @@ def main():
         wanted = [f for f in wanted if f in set(built)]
         again = [f for f in wanted if f.key not in before or not before[f.key].step]
         verdicts = {f: before[f.key] for f in wanted if f not in set(again)}
-        verdicts |= judged(again, numbers, options.jobs, python_with_torch(ROOT))
+        judged(again, numbers, verdicts, options.jobs, python_with_torch(ROOT))
     except (CannotBuild, BrokenWithoutFault) as e:
         print(e)
         return 1
-    last.write_text(json.dumps([[f.key, [v.step, v.by, v.seconds]] for f, v in verdicts.items()]))
     lines, passed = report(verdicts, Known(KNOWN), lambda file: options.files in file, len(chosen) - len(built),
                            python_with_torch(ROOT), time.time() - started)
     (COPY / "report.txt").write_text("\n".join(lines) + "\n")

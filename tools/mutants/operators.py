@@ -231,13 +231,13 @@ def constant(source, function):
 
 
 def chunk(source, function):
-    """The part of a parallel_for that one thread takes: every part but the first begins, or any part ends, one too early or late."""
+    """The part of a parallel_for that one thread takes: every part but the first begins one late, or ends one early."""
     for i in range(function.first, function.last):
         if [source.at(i + k) for k in range(8)] != ["(", "int64_t", "begin", ",", "int64_t", "end", ")", "{"] or source.at(i - 1) != "]":
             continue
         at = source.tokens[i + 7].end
         yield at, at, "[begin, end)", "[begin + 1, end) where begin > 0", f" if ({PLANTED} && begin > 0) ++begin;"
-        yield at, at, "[begin, end)", "[begin, end - 1) where end - begin > 1", f" if ({PLANTED} && end - begin > 1) --end;"
+        yield at, at, "[begin, end)", "[begin, end - 1) where begin > 0", f" if ({PLANTED} && begin > 0) --end;"
 
 
 def barrier(source, function):

@@ -19,10 +19,10 @@ COPY = ROOT / "build/mutants"
 BUILD = COPY / "build/release"
 TEXTS = (".h", ".cpp", ".inc")
 COPIED = ("CMakeLists.txt", "CMakePresets.json", "argand", "cmake", "compat", "tools", "tests", "python/bindings")
-# The programs that judge, in this order; the first two libraries show most of what does not compile.
-JUDGES = ("tests_conformance", "argand_kernels_cpu_test", "argand_kernels_test", "tests_reduce")
+# The programs that judge, in this order, and the folders of their sources; the two libraries show most of what does not compile.
+JUDGES = ("tests_conformance", "argand_kernels_cpu_test", "argand_kernels_test", "tests_reduce", "argand_ops_test", "argand_optim_test", "tests_loss")
 STAGES = (("argand_kernels_cpu", "argand_kernels"), (*JUDGES, "argand_samples_dump"))
-RECORDERS = ("tests/conformance", "tests/reduce", "argand/kernels", "argand/kernels/cpu")
+RECORDERS = ("tests/conformance", "argand/kernels/cpu", "argand/kernels", "tests/reduce", "argand/ops", "argand/optim", "tests/loss")
 # Sources whose loops are those of the headers: the kernels with their tests, and ops that have a body.
 COMPUTING = re.compile(r"\bARGAND_BODY|\bmath::")
 WARNINGS = ("conversion", "float-conversion", "parentheses", "type-limits", "sign-compare", "unused-variable", "unused-but-set-variable", "bool-compare",

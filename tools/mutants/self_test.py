@@ -56,7 +56,7 @@ EXPECTED = {
                      "sum += static_cast<double>(x[i * stride]) * 0.5 -> sum = static_cast<float>(sum + static_cast<double>(x[i * stride]) * 0.5)"],
     "comparison": ["i < n -> i <= n", "n >= 2 -> n > 2", "k < end -> k <= end"],
     "constant": [f"0.5 -> {(0.5 * (1 + 1e-5)).hex()}", f"1.0e-3f -> {(1e-3 * (1 + 1e-5)).hex()}f"],
-    "chunk": ["[begin, end) -> [begin + 1, end) where begin > 0", "[begin, end) -> [begin, end - 1) where end - begin > 1"],
+    "chunk": ["[begin, end) -> [begin + 1, end) where begin > 0", "[begin, end) -> [begin, end - 1) where begin > 0"],
     "barrier": ["__syncthreads() -> nothing"],
 }
 

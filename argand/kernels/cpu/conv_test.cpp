@@ -196,6 +196,7 @@ std::vector<ConvShape> small_shapes() {
       make_shape(2, 3, 3, 3, {1, 1, 50}, {1, 1, 7}, {1, 1, 2}, {0, 0, 3}, kOnes),
       make_shape(2, 3, 4, 1, {1, 12, 11}, {1, 3, 3}, {1, 2, 2}, {0, 1, 1}, kOnes),
       make_shape(2, 3, 4, 1, {1, 12, 11}, {1, 3, 3}, {1, 3, 2}, {0, 2, 0}, {1, 2, 3}),
+      make_shape(2, 3, 4, 1, {1, 12, 11}, {1, 3, 2}, kOnes, {0, 1, 2}, {1, 3, 2}),
       make_shape(2, 3, 4, 1, {1, 10, 9}, {1, 1, 1}, {1, 2, 2}, kZeros, kOnes),
       make_shape(2, 3, 4, 1, {1, 5, 6}, {1, 1, 1}, kOnes, kZeros, kOnes),
       make_shape(2, 3, 4, 1, {1, 5, 6}, {1, 1, 1}, kOnes, {0, 1, 2}, kOnes),
@@ -219,6 +220,11 @@ TYPED_TEST(ConvTest, SmallShapes) {
     check<TypeParam>(s);
     if (this->HasFatalFailure()) return;
   }
+}
+
+// More elements than are converted to float at once.
+TEST(ConvInFloat, LargeTensors) {
+  check<BFloat16>(make_shape(1, 2, 2, 1, {1, 1, 40000}, {1, 1, 3}, kOnes, {0, 0, 1}, kOnes));
 }
 
 template <class T>

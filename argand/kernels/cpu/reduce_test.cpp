@@ -215,6 +215,7 @@ TEST(ArgExtreme, FindsTheFirstOfEqualsAndTheFirstNaN) {
   for (const Shape s : {Shape{1, 1, 1},
                         {1, 5000, 1},
                         {1, 300000, 1},
+                        {3, 140000, 1},
                         {20, 1025, 1},
                         {300, 10, 1},
                         {3, 17, 5},

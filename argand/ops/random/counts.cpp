@@ -34,6 +34,8 @@ struct Poisson : Kernel<PoissonArgs> {
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
+    // Steps, whose differences are no gradient.
+    s.add_without_gradient({s->real({4, 6}, 0, 30)});
     s.fails({s->real({2}, -2, -1)}, "poisson: invalid Poisson rate, expected rate to be non-negative, got -");
   }
 };
@@ -69,6 +71,7 @@ struct Binomial : Kernel<BinomialArgs> {
   static Tensor grad_count(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static Tensor grad_prob(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
+    s.add_without_gradient({s->integer({4, 6}, 0, 80).to(kDouble), s->real({4, 6}, 0, 1)});
     s.fails({s->positive({2}), s->positive({3})}, "binomial: shapes [2] and [3] do not broadcast");
   }
 };

@@ -36,7 +36,11 @@ struct StandardGamma : Kernel<StandardGammaArgs> {
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) { draw_gamma(exec::dense(a.self), out, a.generator); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * _standard_gamma_grad(c.self, c.result()); }
-  static void samples(S& s) { s.fails({s->integer({2}, 1, 5)}, "_standard_gamma: not implemented for"); }
+  static void samples(S& s) {
+    // The gradient is that of the implicit function, not of this stream's numbers.
+    s.add_without_gradient({s->real({4, 6}, 0.1, 5)});
+    s.fails({s->integer({2}, 1, 5)}, "_standard_gamma: not implemented for");
+  }
 };
 ARGAND_OP(StandardGamma)
 
