@@ -237,6 +237,12 @@ TYPED_TEST(GemmTest, MediumSizes) {
   }
 }
 
+// More elements than one thread converts, or writes, at a time.
+TYPED_TEST(GemmTest, LargeResults) {
+  check<TypeParam>({1500, 60, 3, Layout::kRows, Layout::kColumns, 1, 1, true});
+  check<TypeParam>({60, 1500, 3, Layout::kColumns, Layout::kRows, 1, 1, true});
+}
+
 template <class T>
 std::vector<unsigned char> bytes_of_product(int threads, int64_t m, int64_t n, int64_t k, Layout layout) {
   const int before = get_num_threads();

@@ -78,6 +78,7 @@ void add_loss_samples(S& s, const char* op) {
   s.add({s->real({3, 4}, -2, 0), s->real({3, 4}, 0.2, 0.7), Reduction::Sum});
   s.add({s->real({3, 1}, -2, 0), s->real({4}, 0.2, 0.7), Reduction::None});
   s.add({s->real({}, -2, 0), s->real({}, 0.2, 0.7)});
+  s.add_without_gradient({s->integer({3, 4}, 0, 2).to(kDouble), s->integer({3, 4}, 0, 2).to(kDouble)});  // equal ones
   s.add({s->real({0, 3}), s->real({0, 3}), Reduction::Sum});
   s.fails({s->real({2, 3}), s->real({4})}, std::string(op) + ": shapes [2, 3] and [4] do not broadcast");
   s.fails({s->real({2}), s->real({2}), 5},

@@ -157,6 +157,11 @@ struct Multinomial : Kernel<MultinomialArgs> {
     exec::copy_elements(out, searchsorted(sums.div(sums.slice(-1, -1)), fractions.neg().add(1)));
   }
   static void samples(S& s) {
+    // Some of few, few of many, one, with replacement: each is drawn in its own way.
+    s.add({s->positive({2, 40}), 7});
+    s.add({s->positive({300}), 3});
+    s.add({s->positive({2, 9}), 1});
+    s.add({s->positive({2, 9}), 12, true});
     s.fails({s->positive({3}), 4},
             "multinomial: cannot sample n_sample > prob_dist.size(-1) samples without replacement");
     s.fails({s->positive({3}), 0}, "multinomial: cannot sample n_sample <= 0 samples");
