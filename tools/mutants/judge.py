@@ -139,8 +139,8 @@ class Judge:
         status, output = self._compare(ops, SLOWER * seconds + AT_LEAST, ARGAND_MUTANT=str(number))
         if status == 0:
             return ""
-        lines = [line.strip() for line in output.splitlines() if line.startswith("  ")]
-        return lines[0][:120] if lines else how("parity.py", status, output)
+        differ = output.rpartition("\ndiffer:\n")[2].strip().splitlines()  # the last of its lists of ops
+        return differ[0].strip()[:120] if differ else how("parity.py", status, output)
 
     def _compare(self, ops, limit, **environment):
         command = [self.torch_python, "-B", COPY / "tests/parity/parity.py", "--dump", BUILD / "bin/argand_samples_dump", *ops]
