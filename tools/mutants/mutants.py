@@ -78,7 +78,7 @@ def main():
     parser.add_argument("--count", type=int, default=COUNT, help="how many faults to draw, at most")
     parser.add_argument("--seed", type=int, default=SEED, help="what they are drawn with; known.txt is for the seed %(default)s")
     parser.add_argument("--files", default="", help="only in files whose path has this in it")
-    parser.add_argument("--survivors", action="store_true", help="judge only those again that survived the last run, or that it did not come to")
+    parser.add_argument("--survivors", action="store_true", help="judge only those again that survived the last run unlisted, or that it did not come to")
     parser.add_argument("--list", action="store_true", help="print the faults that would be planted, and stop")
     parser.add_argument("--self-test", action="store_true", help="check the operators on sample texts, and stop")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ARGAND_JOBS", os.cpu_count())))
@@ -95,19 +95,19 @@ def main():
         for fault in wanted:
             print(described(fault))
         return 0
-    last = COPY / "verdicts.json"
+    known, last = Known(KNOWN), COPY / "verdicts.json"
     before = {tuple(k): Verdict(*v) for k, v in json.loads(last.read_text())} if options.survivors and last.exists() else {}
     try:
         built = build(chosen, numbers, options.jobs, say)
         say(f"{len(built)} faults are built after {time.time() - started:.0f} s")
         wanted = [f for f in wanted if f in set(built)]
-        again = [f for f in wanted if f.key not in before or not before[f.key].step]
+        again = [f for f in wanted if f.key not in before or (not before[f.key].step and f.key not in known.reasons)]
         verdicts = {f: before[f.key] for f in wanted if f not in set(again)}
         judged(again, numbers, verdicts, options.jobs, python_with_torch(ROOT))
     except (CannotBuild, BrokenWithoutFault) as e:
         print(e)
         return 1
-    lines, passed = report(verdicts, Known(KNOWN), lambda file: options.files in file, len(chosen) - len(built),
+    lines, passed = report(verdicts, known, lambda file: options.files in file, len(chosen) - len(built),
                            python_with_torch(ROOT), time.time() - started)
     (COPY / "report.txt").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
