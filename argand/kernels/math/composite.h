@@ -70,15 +70,19 @@ ARGAND_HD inline double digamma(double x) {
 }
 ARGAND_HD inline float digamma(float x) { return static_cast<float>(digamma(static_cast<double>(x))); }
 
-// Hurwitz' zeta function, the sum of (q + k)^-s over k >= 0, for s >= 1: the terms up to q + k >= 12 are added up, the
-// rest is Euler's and Maclaurin's series.
+// Hurwitz' zeta function, the sum of (q + k)^-s over k >= 0, for s >= 1: the terms up to q + k >= 12 + s are added up,
+// while they matter, and the rest is Euler's and Maclaurin's series, which needs a q that is large beside s.
 ARGAND_HD inline double zeta(double s, double q) {
   if (s == 1) return detail::kInfinity<double>;
   if (!(s > 1) || q != q) return detail::kNaN<double>;
   if (q <= 0 && q == floor(q)) return detail::kInfinity<double>;
   if (q <= 0 && s != floor(s)) return detail::kNaN<double>;  // of negative numbers
   double sum = 0;
-  for (; q < 12; ++q) sum += pow(q, -s);
+  for (const double until = 12 + s; q < until; ++q) {
+    const double term = pow(q, -s);
+    sum += term;
+    if (q > 0 && term <= sum * 0x1p-60) return sum;
+  }
   if (s == detail::kInfinity<double>) return sum;  // the limit: what is left is 0, and the series has 0 times infinity
   // q^(1-s) / (s-1) + 1/2 q^-s + sum of B_2k / (2k)! s (s+1) ... (s+2k-2) q^(-s-2k+1), k = 1 to 8
   constexpr double kBernoulli[] = {1.0 / 6,  -1.0 / 30,     1.0 / 42, -1.0 / 30,
