@@ -130,10 +130,7 @@ _TABLE = {
     "distributed.algorithms._checkpoint.checkpoint_wrapper": [(
         "wrap calls in torch.utils.checkpoint.checkpoint", "ActivationWrapper CheckpointImpl CheckpointWrapper OffloadWrapper "
         "apply_activation_checkpointing checkpoint_wrapper offload_wrapper")],
-    "distributed.algorithms.ddp_comm_hooks": [(_SEVERAL, "DDPCommHookType register_ddp_comm_hook")],
     "distributed.algorithms.ddp_comm_hooks.debugging_hooks": [(_SEVERAL, "noop_hook")],
-    "distributed.algorithms.ddp_comm_hooks.default_hooks": [(_SEVERAL, "allreduce_hook bf16_compress_hook bf16_compress_wrapper "
-                                                             "fp16_compress_hook fp16_compress_wrapper")],
     "distributed.algorithms.ddp_comm_hooks.optimizer_overlap_hooks": [(_SEVERAL, "_OptimizerHookState")],
     "distributed.algorithms.ddp_comm_hooks.post_localSGD_hook": [(_SEVERAL, "PostLocalSGDState post_localSGD_hook")],
     "distributed.algorithms.ddp_comm_hooks.powerSGD_hook": [(_SEVERAL, "PowerSGDState batched_powerSGD_hook powerSGD_hook")],
