@@ -5,6 +5,9 @@ import functools
 import json
 import re
 import signal
+import subprocess
+import sys
+import textwrap
 
 import argand as torch
 import pytest
@@ -29,9 +32,15 @@ def blocks(language):
 
 # ---- README
 
+# What blocks take for granted: the reader's own function.
+SURROUNDINGS = "config = {}\n\n\ndef train(rank, config):\n    assert config == {}\n\n\nif __name__ == '__main__':\n"
+
+
 @pytest.mark.parametrize("page, text", blocks("python"))
-def test_blocks_of_python_run(page, text):
-    run(text)
+def test_blocks_of_python_run(tmp_path, page, text):
+    (tmp_path / "block.py").write_text(SURROUNDINGS + textwrap.indent(text, "    "))
+    done = subprocess.run([sys.executable, "-m", "argand", tmp_path / "block.py"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, f"{page}: {done.stderr}"
 
 
 def test_blocks_are_found():
