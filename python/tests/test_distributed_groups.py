@@ -201,3 +201,29 @@ def test_a_fork_has_no_group(tmp_path):
         dist.barrier()
     """)
     assert out == ["0\n", "0\n"]
+
+
+def test_gradients_of_collectives(tmp_path):
+    run(tmp_path, 3, """
+        import argand.distributed.nn.functional as F
+        torch.set_default_dtype(torch.float64)
+        def leaf(of=rank, n=3): return (torch.arange(n) + 1.0 + 10 * of).requires_grad_()
+        weights = [torch.arange(3) * 0.5 + r + 1 for r in range(size)]  # of rank r's sum
+        def grad(x, *outs):
+            sum((weights[rank] * o).sum() for o in outs).backward(); return x.grad.tolist()
+        total = sum(weights).tolist()
+        x = leaf(); y = F.all_reduce(x); assert y.tolist() == sum(leaf(r) for r in range(size)).tolist() and grad(x, y) == total
+        x = leaf(); y = F.broadcast(x, 1); assert y.tolist() == leaf(1).tolist() and grad(x, y) == (total if rank == 1 else [0] * 3)
+        x = leaf(); y = F.reduce(x, 1); assert grad(x, y) == weights[1].tolist()
+        x = leaf(); ys = F.all_gather(x); assert [y.tolist() for y in ys] == [leaf(r).tolist() for r in range(size)] and grad(x, *ys) == total
+        x = leaf(); ys = F.gather(x, 2); assert rank != 2 or [y.tolist() for y in ys] == [leaf(r).tolist() for r in range(size)]
+        (sum((weights[rank] * y).sum() for y in ys) + 0 * x.sum()).backward(); assert x.grad.tolist() == weights[2].tolist()
+        xs = [leaf(10 * rank + r) for r in range(size)]; y = F.scatter(xs, 1); assert y.tolist() == leaf(10 + rank).tolist()
+        (weights[rank] * y).sum().backward(); assert [x.grad.tolist() for x in xs] == [(w if rank == 1 else 0 * w).tolist() for w in weights]
+        xs = [leaf(10 * rank + r) for r in range(size)]; ys = F.all_to_all([torch.empty(3)] * size, xs)
+        assert [y.tolist() for y in ys] == [leaf(10 * r + rank).tolist() for r in range(size)]
+        sum((weights[rank] * y).sum() for y in ys).backward(); assert [x.grad.tolist() for x in xs] == [w.tolist() for w in weights]
+        xs = [leaf(r) for r in range(size)]; y = F.reduce_scatter(torch.empty(3), xs); assert y.tolist() == [3 * v for v in leaf(rank).tolist()]
+        (weights[rank] * y).sum().backward(); assert [x.grad.tolist() for x in xs] == [w.tolist() for w in weights]
+        x = leaf(rank, 6); y = F.all_to_all_single(torch.empty(6), x); (y * (rank + 1)).sum().backward(); assert x.grad.tolist() == [1, 1, 2, 2, 3, 3]
+    """)

@@ -168,7 +168,6 @@ REFUSED = {
     "argand.distributed.optim": ["ZeroRedundancyOptimizer"],
     "argand.distributed.fsdp": ["FullyShardedDataParallel", "fully_shard"],
     "argand.distributed.rpc": ["init_rpc", "RRef"],
-    "argand.distributed.nn": ["all_reduce"],
     "argand.distributed.device_mesh": ["DeviceMesh", "init_device_mesh"],
     "argand.distributed.tensor.parallel": ["ColwiseParallel", "parallelize_module"],
     "argand.distributed.distributed_c10d": ["split_group"],
