@@ -79,6 +79,7 @@ def main():
     parser.add_argument("--seed", type=int, default=SEED, help="what they are drawn with; known.txt is for the seed %(default)s")
     parser.add_argument("--files", default="", help="only in files whose path has this in it")
     parser.add_argument("--survivors", action="store_true", help="judge only those again that survived the last run unlisted, or that it did not come to")
+    parser.add_argument("--without-parity", action="store_true", help="leave out the comparison with PyTorch, which some faults need to be found")
     parser.add_argument("--list", action="store_true", help="print the faults that would be planted, and stop")
     parser.add_argument("--self-test", action="store_true", help="check the operators on sample texts, and stop")
     parser.add_argument("--jobs", type=int, default=int(os.environ.get("ARGAND_JOBS", os.cpu_count())))
@@ -95,6 +96,11 @@ def main():
         for fault in wanted:
             print(described(fault))
         return 0
+    torch_python = None if options.without_parity else python_with_torch(ROOT)
+    if not torch_python and not options.without_parity:
+        print("mutants: skipped: some faults are found by the comparison with PyTorch alone, and there is no Python that has it "
+              "(`./dev parity` installs one, ARGAND_TORCH_PYTHON may name one, --without-parity does without)")
+        return 77
     known, last = Known(KNOWN), COPY / "verdicts.json"
     before = {tuple(k): Verdict(*v) for k, v in json.loads(last.read_text())} if options.survivors and last.exists() else {}
     try:
@@ -103,12 +109,12 @@ def main():
         wanted = [f for f in wanted if f in set(built)]
         again = [f for f in wanted if f.key not in before or (not before[f.key].step and f.key not in known.reasons)]
         verdicts = {f: before[f.key] for f in wanted if f not in set(again)}
-        judged(again, numbers, verdicts, options.jobs, python_with_torch(ROOT))
+        judged(again, numbers, verdicts, options.jobs, torch_python)
     except (CannotBuild, BrokenWithoutFault) as e:
         print(e)
         return 1
     lines, passed = report(verdicts, known, lambda file: options.files in file, len(chosen) - len(built),
-                           python_with_torch(ROOT), time.time() - started)
+                           torch_python, time.time() - started)
     (COPY / "report.txt").write_text("\n".join(lines) + "\n")
     print("\n".join(lines))
     return 0 if passed else 1

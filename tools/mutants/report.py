@@ -22,7 +22,7 @@ def report(verdicts, known, covered, dropped, parity_ran, seconds):
     real = len(killed) + len(unlisted)
     lines.append(f"{100 * len(killed) / real if real else 100:.1f} % of the faults are found; {seconds:.0f} s")
     if not parity_ran:
-        lines.append("without parity: no Python with PyTorch (ARGAND_TORCH_PYTHON may name one)")
+        lines.append("without the comparison with PyTorch, which finds some that survive here")
     lines.append("barriers of GPUs' kernels were left out: they need a GPU")
     lines += ["", *_by_operator(verdicts)]
     if unlisted:
