@@ -29,6 +29,13 @@ struct WrongHalf : Good {  // loses precision where it computes in float32
 struct WrongGradient : Good {
   static Tensor grad_self(const Ctx&, const Tensor& g) { return -g * 1.01; }
 };
+struct GradientIgnoresStrides : Good {
+  static Tensor grad_self(const Ctx&, const Tensor& g) {
+    const Tensor out = exec::new_tensor({g.impl().sizes, kDouble}, g.device());
+    for (int64_t i = 0; i < out.numel(); ++i) raw<double>(out)[i] = -raw<double>(g)[i];
+    return out;
+  }
+};
 struct WrongMessage : Good {
   static void samples(S& s) {
     s.fails({s->boolean({2})}, "neg: another text");
@@ -153,10 +160,11 @@ int failures(Check check) {
 }
 
 TEST(Planted, NothingWrong) {
-  for (const Check check : {check_values, check_inplace, check_out, check_gradient, check_error_samples,
-                            check_unsupported_dtypes, check_wrong_tensors, check_meta, check_threads}) {
+  for (const Check check :
+       {check_values, check_inplace, check_out, check_gradient, check_gradient_layouts, check_error_samples,
+        check_unsupported_dtypes, check_wrong_tensors, check_meta, check_threads}) {
     EXPECT_EQ(failures<ops::Good>(check), 0);
-    if (check == check_gradient) continue;  // it has none
+    if (check == check_gradient || check == check_gradient_layouts) continue;  // it has none
     EXPECT_EQ(failures<ops::NegKernel>(check), 0);
   }
 }
@@ -186,6 +194,7 @@ TEST(Planted, Forms) {
   EXPECT_GT(failures(check_out, info), 0);
 }
 TEST(Planted, Gradient) { EXPECT_GT(failures<ops::WrongGradient>(check_gradient), 0); }
+TEST(Planted, GradientLayout) { EXPECT_GT(failures<ops::GradientIgnoresStrides>(check_gradient_layouts), 0); }
 TEST(Planted, NoGradient) { EXPECT_GT(failures<ops::NegKernel>(check_gradient), 0); }
 TEST(Planted, Errors) {
   EXPECT_EQ(failures<ops::WrongMessage>(check_error_samples), 2);
