@@ -35,6 +35,10 @@ class Messages {
   // ShapeError where the sender's tensor has another number of bytes.
   void send(const Tensor& tensor, int to, int tag, Done done);
   void receive(const Tensor& tensor, int from, int tag, Done done);  // from -1: of any rank
+  bool any() {                                                       // that are not done
+    const std::lock_guard lock(mutex_);
+    return threads_ > 0;
+  }
   void wait_for_all();
 
  private:

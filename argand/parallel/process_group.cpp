@@ -246,7 +246,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
   }
 
   void shutdown() override {
-    if (size() == world_->size())
+    if (size() == world_->size() && is_busy())
       world_->transport().abort(std::make_exception_ptr(BackendError("the process group was destroyed")));
     stop();
   }
@@ -383,8 +383,14 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
         if (stopped_) break;
         task = std::move(tasks_.front());
         tasks_.pop_front();
+        running_ = true;
       }
-      task.work->finish(done(task));
+      const std::exception_ptr error = done(task);
+      {
+        const std::lock_guard lock(mutex_);
+        running_ = false;
+      }
+      task.work->finish(error);
     }
     for (const Task& task : tasks_)
       task.work->finish(std::make_exception_ptr(BackendError(task.work->call() + ": the process group was destroyed")));
@@ -452,6 +458,11 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
     return found == world_ranks_.end() ? -1 : static_cast<int>(found - world_ranks_.begin());
   }
 
+  bool is_busy() {
+    const std::lock_guard lock(mutex_);
+    return running_ || !tasks_.empty() || messages_.any();
+  }
+
   void stop() {
     {
       const std::lock_guard lock(mutex_);
@@ -474,7 +485,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
 
   std::mutex mutex_;
   std::condition_variable waiting_;
-  bool stopped_ = false;
+  bool stopped_ = false, running_ = false;
   std::deque<Task> tasks_;
   uint64_t calls_ = 0, subgroups_ = 0;
   std::thread thread_;

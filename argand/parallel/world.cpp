@@ -11,8 +11,8 @@ namespace argand::parallel {
 namespace {
 
 constexpr std::chrono::milliseconds kBeat{500};
-// How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and hold
-// the store that others have not yet asked.
+// How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and
+// hold the store that others have not yet asked.
 constexpr std::chrono::milliseconds kUntilAllKnow = kBeat + std::chrono::milliseconds(100);
 const std::string kFailure = "failure";
 

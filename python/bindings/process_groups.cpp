@@ -64,6 +64,14 @@ HandlePtr make(std::shared_ptr<parallel::Store> store, int rank, int size, const
   return std::make_shared<GroupHandle>(parallel::make_process_group(std::move(store), rank, size, options));
 }
 
+HandlePtr make_launched(const std::string& backend, int64_t timeout_ms) {
+  parallel::GroupOptions options;
+  options.backend = backend;
+  options.timeout = Milliseconds(timeout_ms);
+  const NoGil no_gil;
+  return std::make_shared<GroupHandle>(parallel::make_launched_process_group(options));
+}
+
 nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, int64_t timeout_ms, const std::string& name) {
   parallel::GroupOptions options;
   options.timeout = Milliseconds(timeout_ms);
@@ -141,6 +149,7 @@ void add_process_groups(nb::module_& module) {
       .def("receive", collective<&G::receive, const Tensor&, int, int>());
   module.def("_make_process_group", &make, nb::arg("store"), nb::arg("rank"), nb::arg("size"), nb::arg("backend"),
              nb::arg("timeout_ms"), nb::arg("host"));
+  module.def("_make_launched_process_group", &make_launched, nb::arg("backend"), nb::arg("timeout_ms"));
   module.def("_has_transport", &has_transport, nb::arg("backend"));
   module.def("_why_no_transport", [](const std::string& backend) -> std::string {
     try {

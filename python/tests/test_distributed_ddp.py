@@ -227,3 +227,22 @@ def test_copies(tmp_path):
     assert all(p.grad is None for p in wrapped.parameters())
     torch.save(wrapped.state_dict(), sys.argv[0] + str(rank)); wrapped.load_state_dict(torch.load(sys.argv[0] + str(rank)))
     """)
+
+
+def test_batch_norm_over_processes(tmp_path):
+    ddp(tmp_path, 3, """
+    def normed():
+        torch.manual_seed(2)
+        return nn.Sequential(nn.Linear(5, 8), nn.BatchNorm1d(8), nn.Tanh(), nn.Unflatten(1, (4, 2)), nn.BatchNorm1d(4, momentum=None, affine=False),
+                             nn.Flatten(), nn.Linear(8, 3))
+    alone, wrapped = normed(), DDP(nn.SyncBatchNorm.convert_sync_batchnorm(normed()), broadcast_buffers=False)
+    a, b = (torch.optim.SGD(m.parameters(), lr=0.1) for m in (alone, wrapped))
+    x, y = data(12)
+    for _ in range(4):
+        step(alone, a, x, y); step(wrapped, b, part(x), part(y)); same_as(wrapped.module, alone)
+        for name, buffer in alone.named_buffers(): near(buffer.double(), dict(wrapped.module.named_buffers())[name].double())
+    mine = part(x).clone().requires_grad_(); whole = x.clone().requires_grad_()
+    nn.functional.mse_loss(wrapped(mine), part(y)).backward(); nn.functional.mse_loss(alone(whole), y).backward()
+    near(mine.grad / 3, part(whole.grad))
+    wrapped.eval(); alone.eval(); near(wrapped(x), alone(x))
+    """)

@@ -1,10 +1,15 @@
 """Process groups of several processes: collectives, groups, objects, messages, and what goes wrong."""
 import datetime
+import os
+import shutil
 import signal
+import subprocess
+import sys
+import textwrap
 import time
 
 import pytest
-from ranks import finish, free_port, run, start
+from ranks import PACKAGE, finish, free_port, run, start
 
 import argand
 
@@ -227,3 +232,29 @@ def test_gradients_of_collectives(tmp_path):
         (weights[rank] * y).sum().backward(); assert [x.grad.tolist() for x in xs] == [w.tolist() for w in weights]
         x = leaf(rank, 6); y = F.all_to_all_single(torch.empty(6), x); (y * (rank + 1)).sum().backward(); assert x.grad.tolist() == [1, 1, 2, 2, 3, 3]
     """)
+
+
+@pytest.mark.skipif(not argand.distributed.is_mpi_available() or not shutil.which("mpirun"), reason="MPI is not installed")
+def test_mpi(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent("""
+        import argand as torch, argand.distributed as dist
+        dist.init_process_group("mpi")
+        rank, size = dist.get_rank(), dist.get_world_size()
+        for n in (3, 100_000):
+            t = torch.arange(n).float() * (rank + 1); dist.all_reduce(t); assert t.equal(torch.arange(n).float() * sum(range(1, size + 1)))
+            t = torch.full((n,), float(rank)); dist.broadcast(t, 1); assert t.equal(torch.ones(n))
+        got = [None] * size; dist.all_gather_object(got, "x" * rank); assert got == ["x" * r for r in range(size)]
+        if rank == 0: dist.send(torch.ones(4), 2, tag=9)
+        if rank == 2: assert dist.recv(t := torch.zeros(4), tag=9) == 0 and t.sum() == 4
+        pair = dist.new_group([0, 2])
+        if rank != 1: dist.barrier(pair)
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 2)); model(torch.ones(2, 3) * rank).sum().backward()
+        assert model.module.weight.grad.tolist() == [[2.0] * 3] * 2
+        dist.barrier(); dist.destroy_process_group()
+        print("done", rank, flush=True)
+    """))
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    ended = subprocess.run(["mpirun", "--oversubscribe", "-n", "3", sys.executable, "-B", str(script)], env=env, text=True, capture_output=True,
+                           timeout=60)
+    assert ended.returncode == 0 and sorted(ended.stdout.split("\n"))[1:] == ["done 0", "done 1", "done 2"], ended.stdout + ended.stderr

@@ -178,7 +178,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
                        device_id=None, _ranks=None, enable_reconfigure=False):
     """Joins the group of all processes, and waits for them.
 
-    backend: "gloo" (the default); "cpu:gloo,cuda:nccl" and "nccl" in a world of one process.
+    backend: "gloo" (the default); "mpi", for processes that mpirun started, which knows rank and world_size; "cpu:gloo,cuda:nccl" and
+        "nccl" in a world of one process.
     init_method: "env://" (the default: MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), "tcp://host:port", "file:///path".
     timeout: a timedelta: of joining, and of each collective; 30 minutes.
     """
@@ -193,6 +194,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     timeout = timeout or (default_pg_nccl_timeout if backend == Backend.NCCL else default_pg_timeout)
     in_milliseconds = milliseconds(timeout)
     host = ""
+    if backend == Backend.MPI:
+        return _init_by_launcher(backend, timeout, store, rank, world_size)
     if store is None:
         init_method = init_method or "env://"
         host = _host(_store_host(init_method))
@@ -203,6 +206,20 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     group = _C._make_process_group(PrefixStore("default_pg", store), rank, world_size, for_cpu, in_milliseconds, host)
     GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
     atexit.register(_leave)
+
+
+def _init_by_launcher(backend, timeout, store, rank, world_size):
+    """What mpirun started: it knows ranks and size, and its messages tell where rank 0's store is."""
+    if store is not None:
+        raise ValueError("init_process_group: expected no store for backend 'mpi', which makes one")
+    if not _C._has_transport(backend):
+        raise ValueError(f"init_process_group: {_C._why_no_transport(backend)}")
+    group = _C._make_launched_process_group(backend, milliseconds(timeout))
+    GroupMember.WORLD = _register(group, backend, "default_pg", timeout)
+    atexit.register(_leave)
+    for name, given, found in (("rank", rank, group.rank), ("world_size", world_size, group.size)):
+        if given not in (-1, found):
+            warnings.warn(f"init_process_group: {name}={given} is not used: MPI says {found}", stacklevel=3)
 
 
 def _leave():

@@ -3,6 +3,7 @@ others send, until all are done."""
 import abc
 
 from ... import _C
+from ..._ignored import harmless
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 
@@ -13,6 +14,7 @@ class JoinHook:
     def main_hook(self):
         """Once for each step of the others: the collectives of that step."""
 
+    @harmless(is_last_joiner="classes derived from this one use it")
     def post_hook(self, is_last_joiner):
         """Once, when no process has batches left."""
 

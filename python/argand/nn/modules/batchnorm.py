@@ -1,6 +1,5 @@
 """Batch normalization."""
 from ... import _C
-from ..._ignored import ignored
 from .. import functional as F
 from .. import init
 from ..parameter import Parameter
@@ -104,9 +103,11 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes of a group; there are no groups, so it is over this one's."""
+    """Batch normalization over the batches of all processes of a group: that of all processes if process_group is None.
 
-    @ignored(process_group="processes are not joined: statistics are those of this one")
+    On the CPU it needs a group of several processes to train, as in a world of one PyTorch's does not run there either.
+    """
+
     def __init__(self, num_features, eps=1e-5, momentum=0.1, affine=True, track_running_stats=True, process_group=None,
                  device=None, dtype=None, *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
@@ -115,8 +116,50 @@ class SyncBatchNorm(_BatchNorm):
     def _check_input_dim(self, input):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+
+    def _group_of_several(self):
+        from ... import distributed
+        if not distributed.is_initialized():
+            return None
+        from ...distributed.distributed_c10d import _checked_group
+        group = _checked_group(self.process_group)
+        return group if group.size() > 1 else None
+
+    def forward(self, input):
+        self._check_input_dim(input)
+        group = self._group_of_several() if self.training else None
+        if group is not None:
+            return self._over_processes(input, group)
         if self.training and input.device.type == "cpu":
             raise ValueError("SyncBatchNorm expected input tensor to be on GPU or XPU")
+        return super().forward(input)
+
+    def _over_processes(self, input, group):
+        """The moments of all processes' batches; gradients flow to all of them."""
+        from ...distributed.nn.functional import all_reduce
+        dims, shape = [d for d in range(input.dim()) if d != 1], [1, -1] + [1] * (input.dim() - 2)
+        x = input.float() if input.dtype in (_C.float16, _C.bfloat16) else input
+        count = x.new_tensor([x.numel() // x.shape[1]])
+        sums = all_reduce(_C.cat([x.sum(dims), count]), group=group)
+        n = sums[-1].detach()
+        mean = sums[:-1] / n
+        centred = x - mean.view(shape)
+        var = all_reduce(centred.square().sum(dims), group=group) / n
+        if self.track_running_stats:
+            self._note(mean.detach(), var.detach() * (n / (n - 1).clamp(min=1)))
+        out = centred * (var + self.eps).rsqrt().view(shape)
+        if self.weight is not None:
+            out = out * self.weight.view(shape)
+        if self.bias is not None:
+            out = out + self.bias.view(shape)
+        return out.to(input.dtype)
+
+    def _note(self, mean, var):
+        """Adds the moments of a batch to the running ones."""
+        self.num_batches_tracked.add_(1)
+        momentum = 1.0 / float(self.num_batches_tracked) if self.momentum is None else self.momentum
+        for running, new in ((self.running_mean, mean), (self.running_var, var)):
+            running.copy_(running * (1 - momentum) + new.to(running.dtype) * momentum)
 
     @classmethod
     def convert_sync_batchnorm(cls, module, process_group=None):
