@@ -3,6 +3,7 @@ commands, options and variables which pages name are there is seen by `./dev che
 the test `package`, docs/bad-inputs.md names its own tests."""
 import functools
 import json
+import os
 import re
 import signal
 import subprocess
@@ -32,14 +33,16 @@ def blocks(language):
 
 # ---- README
 
-# What blocks take for granted: the reader's own function.
-SURROUNDINGS = "config = {}\n\n\ndef train(rank, config):\n    assert config == {}\n\n\nif __name__ == '__main__':\n"
+# What blocks take for granted: the reader's own function, model and data, and what argandrun writes for a world of one.
+WORKER = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+SURROUNDINGS = "import torch\nconfig, model, dataset = {}, torch.nn.Linear(2, 1), range(4)\n\n\ndef train(rank, config):\n    assert config == {}\n\n\nif __name__ == '__main__':\n"
 
 
 @pytest.mark.parametrize("page, text", blocks("python"))
 def test_blocks_of_python_run(tmp_path, page, text):
     (tmp_path / "block.py").write_text(SURROUNDINGS + textwrap.indent(text, "    "))
-    done = subprocess.run([sys.executable, "-m", "argand", tmp_path / "block.py"], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-m", "argand", tmp_path / "block.py"], capture_output=True, text=True, timeout=120,
+                          env=os.environ | WORKER)
     assert done.returncode == 0, f"{page}: {done.stderr}"
 
 

@@ -448,8 +448,6 @@ def test_names_that_are_loaded_late_are_those_that_are_meant():
 
 
 @pytest.mark.parametrize("make, name", [
-    (lambda: torch.distributed.init_process_group("gloo", "tcp://127.0.0.1:1", rank=1, world_size=2),
-     "torch.distributed.init_process_group"),
     (lambda: torch.distributed.tensor.DTensor(), "torch.distributed.tensor.DTensor"),
     (lambda: torch.distributed.fsdp.FullyShardedDataParallel(torch.nn.Linear(1, 1)), "torch.distributed.fsdp.FullyShardedDataParallel"),
     (lambda: torch.optim.SparseAdam([torch.ones(1)]), "torch.optim.sparse_adam.SparseAdam"),

@@ -199,7 +199,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     if store is None:
         init_method = init_method or "env://"
         host = _host(_store_host(init_method))
-        store, rank, world_size = meet(init_method, rank, world_size, timeout)
+        store, rank, world_size = meet(init_method, rank, world_size, timeout, lambda size: _check_backend(backend, size))
     elif world_size < 1 or rank < 0:
         raise AssertionError("world_size must be positive and rank non-negative if using store")
     for_cpu = _check_backend(backend, world_size)

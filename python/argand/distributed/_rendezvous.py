@@ -46,27 +46,30 @@ def _tcp_store(host, port, rank, world_size, timeout):
     return TCPStore(host, port, world_size, rank == 0, timeout=timeout, multi_tenant=True)
 
 
-def _env(url, rank, world_size, timeout):
+def _env(url, rank, world_size, timeout, check):
     options = _options(url)
     rank = int(options.get("rank", rank if rank != -1 else _environment("RANK")))
     world_size = int(options.get("world_size", world_size if world_size != -1 else _environment("WORLD_SIZE")))
     host, port = _environment("MASTER_ADDR"), int(_environment("MASTER_PORT"))
+    check(world_size)
     return (_tcp_store(host, port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
-def _tcp(url, rank, world_size, timeout):
+def _tcp(url, rank, world_size, timeout, check):
     where = urlparse(url)
     if where.port is None:
         raise ValueError("Error initializing torch.distributed using tcp:// rendezvous: port number missing")
     rank, world_size = _rank_and_size(url, rank, world_size)
+    check(world_size)
     return (_tcp_store(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
-def _file(url, rank, world_size, timeout):
+def _file(url, rank, world_size, timeout, check):
     path = urlparse(url).path
     if not path:
         raise ValueError("Error initializing torch.distributed using file:// rendezvous: path missing")
     rank, world_size = _rank_and_size(url, rank, world_size)
+    check(world_size)
     if world_size == 1:
         return HashStore(), rank, world_size
     store = FileStore(path, world_size)
@@ -74,8 +77,8 @@ def _file(url, rank, world_size, timeout):
     return store, rank, world_size
 
 
-def meet(url, rank, world_size, timeout):
-    """(store, rank, world_size) of an address; ValueError if a part of it is missing."""
+def meet(url, rank, world_size, timeout, check=lambda world_size: None):
+    """(store, rank, world_size) of an address; ValueError if a part of it is missing.  check: called before others are waited for."""
     scheme = urlparse(url).scheme
     if scheme in _handlers:
         options = {} if rank == -1 else {"rank": str(rank)}
@@ -87,7 +90,7 @@ def meet(url, rank, world_size, timeout):
     ways = {"env": _env, "tcp": _tcp, "file": _file}
     if scheme not in ways:
         raise RuntimeError(f"No rendezvous handler for {scheme}://")
-    return ways[scheme](url, rank, world_size, timeout)
+    return ways[scheme](url, rank, world_size, timeout, check)
 
 
 def rendezvous(url, rank=-1, world_size=-1, timeout=None):
