@@ -7,36 +7,28 @@
 #include "argand/parallel/tags.h"
 
 namespace argand::parallel {
-namespace {
-
-constexpr int kStep = kMostSteps - 1;  // of the channel; the steps of collectives count from 0
-
-// What is sent: of one size, whatever the call.
-struct Letter {
-  uint64_t hash = 0;
-  char text[504] = {};  // ends with 0; a long one is cut
-};
-static_assert(sizeof(Letter) == 512);
-
-}  // namespace
+static constexpr int kStep = kMostSteps - 1;  // of the channel; the steps of collectives count from 0
 
 std::string to_string(const Call& call) {
   return str(call.text, call.site.empty() ? "" : " at ", call.site, ", call ", call.number, " of the group");
 }
 
-void check_call(Channel& channel, const Call& call) {
-  const int size = channel.size(), next = (channel.rank() + 1) % size, before = (channel.rank() + size - 1) % size;
-  Letter mine, theirs;
-  mine.hash = hash_of(call.text);
+uint64_t hash_of(const Call& call) { return argand::hash_of(call.text, call.number); }
+
+CallCheck::CallCheck(Channel& channel, const Call& call)
+    : rank_(channel.rank()), before_((channel.rank() + channel.size() - 1) % channel.size()) {
+  mine_.hash = hash_of(call);
   const std::string text = to_string(call);
-  std::memcpy(mine.text, text.data(), std::min(text.size(), sizeof mine.text - 1));
-  Transfers transfers;
-  transfers.add(channel.receive(&theirs, sizeof theirs, before, kStep));
-  transfers.add(channel.send(&mine, sizeof mine, next, kStep));
-  transfers.wait();
-  theirs.text[sizeof theirs.text - 1] = 0;
-  ARGAND_CHECK(ValueError, theirs.hash == mine.hash, "the ranks of the group call different things: rank ",
-               channel.rank(), " calls ", mine.text, "; rank ", before, " calls ", theirs.text);
+  std::memcpy(mine_.text, text.data(), std::min(text.size(), sizeof mine_.text - 1));
+  transfers_.add(channel.receive(&theirs_, sizeof theirs_, before_, kStep));
+  transfers_.add(channel.send(&mine_, sizeof mine_, (channel.rank() + 1) % channel.size(), kStep));
+}
+
+void CallCheck::finish() {
+  transfers_.wait();
+  theirs_.text[sizeof theirs_.text - 1] = 0;
+  ARGAND_CHECK(ValueError, theirs_.hash == mine_.hash, "the ranks of the group call different things: rank ", rank_,
+               " calls ", mine_.text, "; rank ", before_, " calls ", theirs_.text);
 }
 
 }  // namespace argand::parallel

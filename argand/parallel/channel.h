@@ -1,5 +1,7 @@
 // The messages of one collective among the members of a group.
 #pragma once
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "argand/core/tensor.h"
@@ -15,6 +17,12 @@ class Channel {
   Channel(Transport& transport, const std::vector<int>& world_ranks, int rank, uint32_t tag)
       : transport_(transport), world_ranks_(world_ranks), rank_(rank), tag_(tag) {}
 
+  // Calls f before anything is sent.
+  void before_sending(std::function<void()> f) { before_sending_ = std::move(f); }
+  void settle() {
+    if (before_sending_) std::exchange(before_sending_, nullptr)();
+  }
+
   int rank() const { return rank_; }
   int size() const { return static_cast<int>(world_ranks_.size()); }
 
@@ -25,6 +33,7 @@ class Channel {
     return receive(raw<void>(t), t.nbytes(), from, step);
   }
   std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, int step) {
+    settle();
     return transport_.send(data, bytes, world_ranks_[static_cast<size_t>(to)], tag_ + static_cast<uint32_t>(step));
   }
   std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, int step) {
@@ -36,6 +45,7 @@ class Channel {
   const std::vector<int>& world_ranks_;
   const int rank_;
   const uint32_t tag_;
+  std::function<void()> before_sending_;
 };
 
 // Transfers that are waited for together.  If one of them fails the others are given up.

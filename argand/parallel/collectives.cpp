@@ -9,7 +9,12 @@ namespace argand::parallel {
 namespace {
 
 // Up to this size everybody sends all to everybody: one step instead of two.  The bits are the same.
-constexpr size_t kOneStepBytes = 16 << 10;
+// Two ranks send as many bytes in one step as in two.
+constexpr size_t kOneStepBytes = 16 << 10, kOneStepBytesOfTwo = 64 << 20;
+bool in_one_step(const Tensor& flat, const Channel& channel) {
+  return flat.nbytes() <= (channel.size() == 2 ? kOneStepBytesOfTwo : kOneStepBytes);
+}
+
 // From this size on a broadcast is cut into pieces, so that the root sends each byte once.
 constexpr size_t kPiecesBytes = 64 << 10;
 
@@ -62,7 +67,7 @@ void copy_bytes(const Tensor& to, const Tensor& from) {
 }  // namespace
 
 void all_reduce(Channel& channel, const Tensor& flat, const ReduceOp& op) {
-  if (flat.nbytes() <= kOneStepBytes) {
+  if (in_one_step(flat, channel)) {
     return exchange_and_join(channel, std::vector<Tensor>(static_cast<size_t>(channel.size()), flat), flat, op);
   }
   const std::vector<Tensor> pieces = pieces_of(flat, channel.size());

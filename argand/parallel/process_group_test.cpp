@@ -285,6 +285,15 @@ TEST(ProcessGroup, DifferentCallsAreAnErrorOnAllRanks) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
 }
 
+// Each half passes the comparison with a neighbour, and must not take the other half's messages for its own.
+TEST(ProcessGroup, TwoHalvesThatDiffer) {
+  without_barrier(4, [](ProcessGroup& group) {
+    const Tensor t = zeros({group.rank() == 1 || group.rank() == 2 ? 5000 : 2});
+    const std::string text = failure_of(group, [&] { return group.all_reduce({t}); });
+    EXPECT_NE(text.find("the ranks of the group call different things"), std::string::npos) << text;
+  });
+}
+
 TEST(ProcessGroup, AnotherCollectiveIsAnError) {
   without_barrier(2, [](ProcessGroup& group) {
     const Tensor t = zeros({2});

@@ -1,7 +1,9 @@
 // The tags of messages: 31 bits, as many as MPI has.
 //
-//   collectives   0 | group 12 | call 14 | step 4    messages of one tag between two ranks stay in order, and so do the
-//                                                    calls of a group, so the number of a call may come round
+//   collectives   0 | group 12 | call 14 | step 4    a hash of the call; its number where calls are compared.  Messages
+//   of
+//                                                    one tag between two ranks stay in order, and so do the calls of a
+//                                                    group, so two calls may have one tag
 //   messages      1 | hash of group and tag 29 | 0   their headers, which hold group and tag in full
 //                 1 | number of the message 29 | 1   their contents
 #pragma once
