@@ -153,7 +153,7 @@ def test_a_lost_rank(tmp_path, how):
         for r in (0, 2):
             out, err = processes[r].communicate(timeout=30)
             seconds, kind, text = out.splitlines()[1].split(" ", 2)
-            assert float(seconds) < 6.5 and kind == "PeerLost", out + err
+            assert float(seconds) < 8 and kind == "PeerLost", out + err
             assert "all_reduce(SUM, " in text and "script.py" in text and "rank 1" in text, text
     finally:
         lost.send_signal(signal.SIGCONT)
