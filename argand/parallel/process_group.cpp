@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <new>
 #include <numeric>
 #include <utility>
 
@@ -75,7 +76,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
   ~Group() override {
     if (getpid() != process_) {  // after a fork the threads are the parent's
       if (thread_.joinable()) thread_.detach();
-      new std::shared_ptr<World>(std::move(world_));
+      (void)new (std::nothrow) std::shared_ptr<World>(std::move(world_));
       return;
     }
     stop();

@@ -91,7 +91,7 @@ TcpClient& TCPStore::client() {
   return *client_;
 }
 
-Reply TCPStore::ask(Request request) {
+Reply TCPStore::ask(const Request& request) {
   const Timeout limit = std::min(timeout(), kLongest);
   const Deadline deadline = limit == kNoTimeout ? Deadline::max() : Clock::now() + std::max<Timeout>(limit, kGrace);
   Reply reply = client().call(request, deadline, limit);

@@ -64,7 +64,7 @@ class TCPStore final : public Store {
   TCPStore(const TCPStore& other);
   void wait_for_workers(size_t num_workers);
   TcpClient& client();
-  wire::Reply ask(wire::Request request);
+  wire::Reply ask(const wire::Request& request);
   // For requests that may wait.
   wire::Reply await(wire::Request request, Timeout timeout);
 
