@@ -18,7 +18,7 @@ STOPS = "print('up', os.getpid(), flush=True); time.sleep(60)"
 
 
 def pids_of(text):
-    return [int(pid) for pid in re.findall(r"up (\d+)", text)]
+    return [int(pid) for pid in re.findall(r"up (\d+)\n", text)]
 
 
 # ---- what workers get

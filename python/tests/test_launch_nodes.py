@@ -3,6 +3,7 @@ import os
 import re
 import select
 import signal
+import socket
 import threading
 import time
 from datetime import timedelta
@@ -87,8 +88,8 @@ def test_the_host_of_the_store_is_gone(launch, number):  # noqa: F811
     port, program = free_port(), "print('up', os.getpid(), flush=True)\ntime.sleep(60)"
     first = launch(*static(2, 0, port), "worker.py", program=program)
     second = launch(*static(2, 1, port, "--rdzv-conf", "keep_alive_max_attempt=2"), "worker.py", program=program)
-    second.until(lambda run: "up" in run.out)
-    pid = int(re.search(r"up (\d+)", second.out)[1])
+    second.until(lambda run: re.search(r"up \d+\n", run.out))
+    pid = int(re.search(r"up (\d+)\n", second.out)[1])
     start = time.monotonic()
     kill(first, number)
     assert second.end().code == 1 and f"the store at 127.0.0.1:{port} " in second.err and time.monotonic() - start < 10
@@ -186,3 +187,14 @@ def test_ctrl_c_while_the_store_is_not_there(launch):  # noqa: F811
     time.sleep(1.5)
     kill(run, signal.SIGINT)
     assert run.end(10).code in (130, -signal.SIGINT)  # the interpreter's own, where it has not loaded all yet
+
+
+def test_a_port_that_is_taken_for_a_moment(launch):  # noqa: F811
+    """Neither agent can host the store at first; one of them does later."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        runs = [launch("--nnodes", 2, "--rdzv-backend", "c10d", "--rdzv-endpoint", f"127.0.0.1:{port}", "--rdzv-id", "taken", "--rdzv-conf",
+                       "join_timeout=20", "worker.py", program="print('ran')") for _ in range(2)]
+        time.sleep(1.5)
+    assert [run.end().code for run in runs] == [0, 0], runs[0].err + runs[1].err

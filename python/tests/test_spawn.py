@@ -114,20 +114,20 @@ def test_warnings():
 
 
 PARENT = """
-import sys, time, signal
+import os, sys, time, signal
 import argand.multiprocessing as mp
 
 def child(rank, ignores):
     if ignores:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    print("up", flush=True)
+    os.write(1, b"up\\n")  # in one piece: others write there, too
     time.sleep(60)
 
 context = None
 if __name__ == "__main__":
     try:
         context = mp.start_processes(child, (sys.argv[1] == "ignores",), nprocs=2, join=sys.argv[2] == "join", start_method="fork")
-        print(*context.pids(), flush=True)
+        os.write(1, " ".join(map(str, context.pids())).encode() + b"\\n")
         time.sleep(60)
     except KeyboardInterrupt:
         print("interrupted", flush=True)

@@ -4,6 +4,7 @@ import datetime
 import os
 import secrets
 import socket
+import time
 
 from .output import say
 from .rounds import Rules
@@ -11,6 +12,8 @@ from .rounds import Rules
 _DEFAULT_PORTS = {"static": 29500, "c10d": 29400}
 _KEYS = {"rank", "timeout", "join_timeout", "last_call_timeout", "close_timeout", "keep_alive_interval", "keep_alive_max_attempt", "is_host",
          "read_timeout", "store_type"}
+
+_BETWEEN_TRIES = 2  # seconds of asking for a store that another agent may host, before this one tries to host it again
 
 
 class Rendezvous:
@@ -84,22 +87,36 @@ class Rendezvous:
     # ---- the store
 
     def _open(self, timeout):
-        from .. import TCPStore
-        limit = datetime.timedelta(seconds=timeout)
-        if self._may_host():
+        """(the store, whether this node hosts it)."""
+        deadline = time.monotonic() + timeout
+        while self._may_host():
             try:
-                store = TCPStore(self.master_addr, self.master_port, None, True, timeout=limit, wait_for_workers=False)
-                self._stores.append(store)
-                self.master_port = store.port
-                self._warn_of_loopback()
-                store.set_timeout(self._read_timeout)
-                return store, True
-            except RuntimeError:  # another agent of this machine hosts it
+                return self._host(timeout), True
+            except RuntimeError:  # another agent of this machine hosts it, or the port is taken for a moment
                 if self._is_static or self.master_port == 0:
                     raise
-        store = TCPStore(self.master_addr, self.master_port, None, False, timeout=limit, wait_for_workers=False)
+            left = deadline - time.monotonic()
+            try:
+                return self._join(max(0.001, min(left, _BETWEEN_TRIES))), False
+            except RuntimeError:
+                if left <= _BETWEEN_TRIES:
+                    raise
+        return self._join(timeout), False
+
+    def _host(self, timeout):
+        from .. import TCPStore
+        store = TCPStore(self.master_addr, self.master_port, None, True, timeout=datetime.timedelta(seconds=timeout), wait_for_workers=False)
+        self._stores.append(store)
+        self.master_port = store.port
+        self._warn_of_loopback()
         store.set_timeout(self._read_timeout)
-        return store, False
+        return store
+
+    def _join(self, timeout):
+        from .. import TCPStore
+        store = TCPStore(self.master_addr, self.master_port, None, False, timeout=datetime.timedelta(seconds=timeout), wait_for_workers=False)
+        store.set_timeout(self._read_timeout)
+        return store
 
     def _may_host(self):
         if self._is_static:
