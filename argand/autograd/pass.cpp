@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <optional>
 
 #include "argand/autograd/anomaly_mode.h"
@@ -174,8 +175,16 @@ bool Pass::call_after(std::function<void(bool)> f) {
 }
 
 void Pass::over(bool well) {
-  // What is called may ask for more.
-  for (size_t i = 0; i < after_.size(); ++i) std::function<void(bool)>(std::move(after_[i]))(well);
+  // A function may call after_backward() again, so the list may grow.  All are called, whatever one of them throws.
+  std::exception_ptr error;
+  for (size_t i = 0; i < after_.size(); ++i) {
+    try {
+      std::function<void(bool)>(std::move(after_[i]))(well);
+    } catch (...) {
+      if (!error) error = std::current_exception();
+    }
+  }
+  if (error) std::rethrow_exception(error);
 }
 
 uint64_t Pass::current() { return running_pass ? running_pass->number_ : 0; }

@@ -6,7 +6,7 @@
 
 namespace argand::parallel {
 
-// What a rank calls: "all_reduce(SUM, float32 [2, 3])", where, and as the how manieth of its group.
+// A call of a rank: "all_reduce(SUM, float32 [2, 3])", the line it stands in, and its number among the group's calls.
 struct Call {
   std::string text;  // the same on all ranks, or the call is wrong
   std::string site;  // "train.py:12", or empty
@@ -24,7 +24,7 @@ class CallCheck {
   void finish();
 
  private:
-  // What is sent: of one size, whatever the call.
+  // The message that two neighbours exchange.  Its size does not depend on the call.
   struct Letter {
     uint64_t hash = 0;
     char text[504] = {};  // ends with 0; a long one is cut

@@ -58,7 +58,9 @@ std::vector<Tensor> equal_parts(const Tensor& flat, int size) {
   return parts;
 }
 
-class Group final : public ProcessGroup, public std::enable_shared_from_this<Group> {
+const std::string kOfAll = "0";  // the name of the group of all ranks
+
+class Group final : public ProcessGroup {
  public:
   Group(std::shared_ptr<World> world, std::vector<int> world_ranks, const GroupOptions& options,
         const std::string& name)
@@ -79,7 +81,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
       (void)new (std::nothrow) std::shared_ptr<World>(std::move(world_));
       return;
     }
-    stop();
+    shutdown();
   }
 
   int rank() const override { return rank_; }
@@ -247,7 +249,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
   }
 
   void shutdown() override {
-    if (size() == world_->size() && is_busy())
+    if (name_ == kOfAll && is_busy())
       world_->transport().abort(std::make_exception_ptr(BackendError("the process group was destroyed")));
     stop();
   }
@@ -305,7 +307,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
     ARGAND_CHECK(DtypeError, whole.dtype() == part.dtype(), call, ": expected ", whole_name, " and ", part_name,
                  " to have one dtype, got ", whole.dtype(), " and ", part.dtype());
   }
-  // What goes to each rank or comes from it: rows of dimension 0.
+  // Cuts a tensor along dimension 0 into the rows that go to each rank, or come from it.
   std::vector<Tensor> rows_of(const char* name, const Hosted& view, const std::vector<int64_t>& splits) const {
     const int64_t rows = view.user.dim() > 0 ? view.user.size(0) : 1;
     const int64_t row = rows > 0 ? view.user.numel() / rows : 0;
@@ -406,7 +408,7 @@ class Group final : public ProcessGroup, public std::enable_shared_from_this<Gro
       Channel comparing(world_->transport(), world_ranks_, rank_, collective_tag(number_, task.call.number));
       std::optional<CallCheck> check;
       if (size() > 1) check.emplace(comparing, task.call);
-      // Of two ranks each compares with the other, so what is received may be posted meanwhile.
+      // Two ranks compare with each other, so neither sends before both agree: receives may be posted before that.
       if (size() == 2) channel.before_sending([&] { check->finish(); });
       if (size() > 2) check->finish();
       task.run(channel);
@@ -505,7 +507,7 @@ void set_call_site(std::string file_and_line) { call_site = std::move(file_and_l
 std::shared_ptr<ProcessGroup> group_of_all(std::shared_ptr<World> world, const GroupOptions& options) {
   std::vector<int> ranks(static_cast<size_t>(world->size()));
   std::iota(ranks.begin(), ranks.end(), 0);
-  return std::make_shared<Group>(std::move(world), ranks, options, "0");
+  return std::make_shared<Group>(std::move(world), ranks, options, kOfAll);
 }
 
 }  // namespace argand::parallel

@@ -13,13 +13,12 @@ namespace argand::parallel {
 struct GroupOptions {
   std::string backend = "gloo";
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of each collective
-  std::string description;
   std::string host;  // the address of this host to listen at; empty: that of its name
 };
 
-// Calls return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and
-// numbers of elements must be the same on all ranks where the call says nothing else: if they are not, or if ranks make
-// different calls, all ranks get an error that shows both.  Ranks are those of the group.
+// Calls return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and numbers of
+// elements must be the same on all ranks where the call says nothing else: if they are not, or if ranks make different
+// calls, all ranks get an error that shows both.  Ranks are those of the group.
 class ProcessGroup {
  public:
   virtual ~ProcessGroup() = default;

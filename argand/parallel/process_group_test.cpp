@@ -13,7 +13,7 @@ namespace {
 
 using testing::run_ranks;
 
-// What rank r has: other values in each rank, of any size, whole numbers so that sums are exact.
+// The tensor of a rank.  Each rank has other values; they are whole numbers, so that sums are exact.
 Tensor of_rank(int rank, IntArrayRef sizes, ScalarType dtype = kFloat) {
   return (arange(empty(sizes).numel(), kLong) % 7 + rank + 1).to(dtype).reshape(sizes);
 }

@@ -6,6 +6,7 @@
 #include "argand/autograd/engine.h"
 #include "argand/core/accessor.h"
 #include "argand/core/grad_mode.h"
+#include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
 
 namespace argand::parallel {
@@ -22,7 +23,7 @@ struct Bucket {
   // Of the backward that is under way.
   Tensor buffer;  // the elements, and one number for each parameter
   size_t missing = 0;
-  bool all_used = true;  // by this process
+  std::vector<float> used;  // 1 for each parameter that this process used, else 0
   std::function<Tensor()> sent;
 };
 
@@ -118,7 +119,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
       b.missing = b.parameters.size();
       b.buffer = Tensor();
       b.sent = nullptr;
-      b.all_used = true;
+      b.used.assign(b.parameters.size(), 0);
     }
   }
 
@@ -140,21 +141,28 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     }
     if (!b.buffer.defined()) {
       const auto n = static_cast<int64_t>(b.parameters.size());
-      b.buffer = zeros({b.elements + n}, parameters_[i].options().requires_grad(false));
+      b.buffer = empty({b.elements + n}, parameters_[i].options().requires_grad(false));
     }
     if (!gradient.defined()) {
-      b.all_used = false;
+      part_of(b.buffer, i).zero_();
       return;
     }
     ARGAND_CHECK(NotImplementedError, !gradient.is_sparse(), "DistributedDataParallel: sparse gradients are not there");
     part_of(b.buffer, i).copy_(gradient);
-    b.buffer.narrow(0, b.elements + places_[i].number, 1).fill_(1);
+    b.used[static_cast<size_t>(places_[i].number)] = 1;
   }
 
   // In the order of the buckets, which is the same in all processes.
   void send_full_ones() {
     for (; next_ < buckets_.size() && buckets_[next_].missing == 0; ++next_) {
       Bucket& b = buckets_[next_];
+      const NoGradGuard no_grad;
+      const Tensor numbers = b.buffer.narrow(0, b.elements, static_cast<int64_t>(b.used.size()));
+      if (uses_all(b)) {
+        numbers.fill_(1);  // without a copy from the host
+      } else {
+        numbers.copy_(tensor(b.used));
+      }
       b.sent = hook_ ? send_by_hook(b) : send_mean(b);
     }
   }
@@ -210,7 +218,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
   void give_back(Bucket& b) {
     const NoGradGuard no_grad;
     const Tensor result = b.sent();
-    const std::vector<bool> used = b.all_used ? std::vector<bool>(b.parameters.size(), true) : used_by_any(b, result);
+    const std::vector<bool> used = uses_all(b) ? std::vector<bool>(b.parameters.size(), true) : used_by_any(b, result);
     for (const size_t i : b.parameters) {
       if (used[static_cast<size_t>(places_[i].number)]) {
         parameters_[i].mutable_grad() = divided(part_of(result, i));
@@ -219,6 +227,8 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
       }
     }
   }
+
+  static bool uses_all(const Bucket& b) { return std::find(b.used.begin(), b.used.end(), 0.f) == b.used.end(); }
 
   // Waits for a GPU; where this process used all parameters there is nothing to ask.
   std::vector<bool> used_by_any(const Bucket& b, const Tensor& result) const {

@@ -209,7 +209,11 @@ std::string World::where_others_are() {
   std::string text;
   try {
     int elsewhere = 0;
-    const std::string mine = latest_call_;
+    std::string mine;
+    {
+      const std::lock_guard lock(mutex_);
+      mine = latest_call_;
+    }
     for (int r = 0; r < size_; ++r) {
       const std::string beat = watched_->get_text(str("beat/", r)),
                         call = beat.substr(std::min(beat.find(' '), beat.size() - 1) + 1);

@@ -1,7 +1,6 @@
 // Messages between the processes of a world, in host memory.  An engine (argand/runtime/gloo, argand/runtime/mpi) is a
 // library of its own that registers itself when it is opened; argand/parallel knows it only here.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -68,7 +67,6 @@ class Rendezvous {
 
 struct TransportOptions {
   int rank = 0, size = 1;  // negative: as the engine says, if its processes were started by its own launcher
-  std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of connecting
   // What to listen at: a name or an address of this host, or a network interface.  Both empty: the host's own name.
   std::string host, interface;
 };

@@ -1,21 +1,16 @@
 """Scripts that run in several processes at once, one for each rank."""
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 import textwrap
 import time
 
+from launching import free_port
+
 import argand
 
 PACKAGE = pathlib.Path(argand.__file__).parent.parent
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
 
 
 def start(tmp_path, size, body, timeout=60, init="dist.init_process_group('gloo')"):

@@ -9,7 +9,8 @@ import textwrap
 import time
 
 import pytest
-from ranks import PACKAGE, finish, free_port, run, start
+from launching import free_port
+from ranks import PACKAGE, finish, run, start
 
 import argand
 
@@ -106,6 +107,23 @@ def test_groups(tmp_path):
     """)
 
 
+def test_worlds_and_groups_that_are_made_again(tmp_path):
+    """In a store that outlives them, as that of a launcher does: nothing of the first is taken for the second's."""
+    run(tmp_path, 2, """
+        for again in range(3):
+            if again:
+                dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
+            for _ in range(2):
+                local = dist.new_group([0, 1], use_local_synchronization=True)
+                t = torch.tensor([rank]); dist.all_reduce(t, group=local); assert int(t) == 1
+                dist.monitored_barrier(local); dist.destroy_process_group(local)
+            t = torch.full((3,), rank + again); dist.all_reduce(t); assert t.tolist() == [1 + 2 * again] * 3
+            dist.destroy_process_group()
+        store.set(f"end/{rank}", ""); store.wait(["end/0", "end/1"])
+    """, init="store = dist.TCPStore('127.0.0.1', int(os.environ['MASTER_PORT']), 2, os.environ['RANK'] == '0')\n"
+              "dist.init_process_group(store=store, rank=int(os.environ['RANK']), world_size=2)")
+
+
 def test_file_and_tcp(tmp_path):
     for init in (f"dist.init_process_group('gloo', 'file://{tmp_path}/meet', rank=int(os.environ['RANK']), world_size=2)",
                  "dist.init_process_group('gloo', f'tcp://127.0.0.1:{os.environ[\"MASTER_PORT\"]}?world_size=2', rank=int(os.environ['RANK']))",
@@ -130,33 +148,33 @@ def test_different_calls(tmp_path):
         assert "float32 [3]" in err and "float32 [2]" in err, err
 
 
-@pytest.mark.parametrize("how", ["kill", "exit", "raise", "stop"])
-def test_a_lost_rank(tmp_path, how):
+# Rank 0 holds the store.
+@pytest.mark.parametrize("lost, how", [(1, "kill"), (1, "exit"), (1, "raise"), (1, "stop"), (0, "kill"), (0, "stop")])
+def test_a_lost_rank(tmp_path, lost, how):
     actions = {"kill": "os.kill(os.getpid(), 9)", "exit": "os._exit(3)", "raise": "raise KeyError('on purpose')",
                "stop": "os.kill(os.getpid(), 19)"}
     processes = start(tmp_path, 3, f"""
         dist.barrier()
         print("begun", flush=True)
-        if rank == 1:
+        if rank == {lost}:
             {actions[how]}
         begin = time.monotonic()
         try:
             dist.all_reduce(torch.ones(2))
         except dist.DistBackendError as e:
-            print(f"{{time.monotonic() - begin:.2f}} {{type(e).__name__}} {{e}}")
+            print(f"{{time.monotonic() - begin:.2f}} {{type(e).__name__}} {{e.rank}} {{e}}")
         else:
             print("nothing was raised")
         os._exit(0)
     """)
-    lost = processes[1]
     try:
-        for r in (0, 2):
+        for r in {0, 1, 2} - {lost}:
             out, err = processes[r].communicate(timeout=30)
-            seconds, kind, text = out.splitlines()[1].split(" ", 2)
-            assert float(seconds) < 8 and kind == "PeerLost", out + err
-            assert "all_reduce(SUM, " in text and "script.py" in text and "rank 1" in text, text
+            seconds, kind, rank, text = out.splitlines()[1].split(" ", 3)
+            assert float(seconds) < 8 and kind == "PeerLost" and int(rank) == lost, out + err
+            assert "all_reduce(SUM, " in text and "script.py" in text and f"rank {lost}" in text, text
     finally:
-        lost.send_signal(signal.SIGCONT)
+        processes[lost].send_signal(signal.SIGCONT)
         for p in processes:
             p.kill()
             p.wait()

@@ -51,7 +51,7 @@ inline Tensor corner(const Tensor& src, const Tensor& index) {
   return exec::dense(exec::alias(src, index.impl().sizes, strides_for(index, src), src.storage_offset()));
 }
 
-// What the elements that meet in one place are added in.
+// The type in which elements that fall on one place are added.
 template <class T>
 struct LongSum {
   using type = op_math_t<T>;

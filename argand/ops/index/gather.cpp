@@ -160,7 +160,7 @@ struct ScatterAdd : Kernel<ScatterAddArgs> {
         add_to(raw<T>(out));
     });
   }
-  // As many elements may meet in float32 without more error than a few roundings.
+  // Up to this many elements are added in float32: their sum has no more error than a few roundings.
   static constexpr int64_t kShortSum = 64;
   using Slots = std::vector<std::pair<int64_t, int64_t>>;  // places in the result, and in index
   static Slots slots_on_cpu(const Tensor& out, const Tensor& index, int64_t dim) {

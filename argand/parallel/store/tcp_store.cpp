@@ -17,6 +17,7 @@ namespace {
 
 constexpr auto kLongest = std::chrono::milliseconds(int64_t{1} << 40);
 constexpr auto kGrace = std::chrono::seconds(5);  // the server tells when a wait is over; it may be late by so much
+constexpr auto kLeast = std::chrono::seconds(1);  // for the answer to a request that waits for nothing
 // What the stores count themselves with stands beside the keys of programs, which begin with a slash.
 const std::string kInit = "init/";
 
@@ -93,7 +94,7 @@ TcpClient& TCPStore::client() {
 
 Reply TCPStore::ask(const Request& request) {
   const Timeout limit = std::min(timeout(), kLongest);
-  const Deadline deadline = limit == kNoTimeout ? Deadline::max() : Clock::now() + std::max<Timeout>(limit, kGrace);
+  const Deadline deadline = limit == kNoTimeout ? Deadline::max() : Clock::now() + std::max<Timeout>(limit, kLeast);
   Reply reply = client().call(request, deadline, limit);
   switch (reply.status) {
     case Status::kOk:

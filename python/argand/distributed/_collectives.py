@@ -5,7 +5,7 @@ from . import ReduceOp
 from ._groups import _checked, _get_default_group, get_group_rank, get_process_group_ranks, member
 from ._work import Work, milliseconds
 
-__all__ = ["P2POp", "Work", "_all_gather_base", "_make_nccl_premul_sum", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
+__all__ = ["P2POp", "Work", "_all_gather_base", "_broadcast_coalesced", "_make_nccl_premul_sum", "_reduce_scatter_base", "all_gather", "all_gather_coalesced", "all_gather_into_tensor",
            "all_reduce", "all_reduce_coalesced", "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv",
            "broadcast", "gather", "irecv", "isend", "monitored_barrier", "recv", "reduce", "reduce_scatter",
            "reduce_scatter_tensor", "scatter", "send"]
@@ -113,6 +113,13 @@ def broadcast(tensor, src=None, group=None, async_op=False, group_src=None):
         return None
     src = rank_of_group("broadcast", "src", group, src, group_src)
     return finish(group.start("broadcast", [tensor], src), async_op)
+
+
+@harmless(buffer_size="all tensors are one collective")
+def _broadcast_coalesced(process_group, tensors, buffer_size, src=0):
+    """broadcast() of several tensors; src: a rank of the group."""
+    check_tensors("_broadcast_coalesced", "tensors", tensors)
+    process_group.start("broadcast", list(tensors), src).wait()
 
 
 # ---- lists of tensors, one for each process

@@ -2,6 +2,7 @@
 import atexit
 import os
 import warnings
+from collections import Counter
 
 from .. import _C
 from .._ignored import harmless
@@ -18,7 +19,7 @@ __all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "g
 
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
 _WHY_NO_OPTIONS = "the backends have no options of their own"
-_WHY_NO_DEVICE = "communicators of GPUs are made when they are first used"
+_WHY_NO_DEVICE = "tensors go through host memory, so no communicator is bound to a GPU"
 
 
 class Backend(str):
@@ -71,6 +72,8 @@ class _World:
 
     def __init__(self):
         self.pg_map, self.count = {}, 0
+        self.worlds = 0  # that were joined, so that the next one finds none of their keys in a store that outlives them
+        self.local = Counter()  # groups that only their members made, by their ranks
 
     @property
     def default_pg(self):
@@ -192,10 +195,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     backend = Backend.UNDEFINED if backend is None else str(backend)
     _backend_of_cpu(backend)  # its spelling
     timeout = timeout or (default_pg_nccl_timeout if backend == Backend.NCCL else default_pg_timeout)
-    in_milliseconds = milliseconds(timeout)
-    host = ""
     if backend == Backend.MPI:
         return _init_by_launcher(backend, timeout, store, rank, world_size)
+    host = ""
     if store is None:
         init_method = init_method or "env://"
         host = _host(_store_host(init_method))
@@ -203,7 +205,9 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     elif world_size < 1 or rank < 0:
         raise AssertionError("world_size must be positive and rank non-negative if using store")
     for_cpu = _check_backend(backend, world_size)
-    group = _C._make_process_group(PrefixStore("default_pg", store), rank, world_size, for_cpu, in_milliseconds, host)
+    prefix = f"default_pg/{_world.worlds}"
+    _world.worlds += 1
+    group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, for_cpu, milliseconds(timeout), host)
     GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
     atexit.register(_leave)
 
@@ -238,6 +242,7 @@ def destroy_process_group(group=None):
         ended, GroupMember.WORLD = list(_pg_map), None
         _pg_map.clear()
         _world.count = 0
+        _world.local.clear()
         atexit.unregister(_leave)
         for each in reversed(ended):
             each._group.shutdown()
@@ -286,9 +291,10 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
 
 
 def _local_name(ranks):
-    """The same in all processes of a group that others know nothing of: its members, and the how manieth of them it is."""
-    same = sum(group._group.name.startswith("local ") and group._group.world_ranks == ranks for group in _pg_map)
-    return f"local {','.join(map(str, ranks))} {same}"
+    """The name of a group that only its members make: their ranks, and how many such groups these made before."""
+    members = ",".join(map(str, ranks))
+    _world.local[members] += 1
+    return f"local {members} {_world.local[members]}"
 
 
 def new_subgroups(group_size=None, group=None, timeout=None, backend=None, pg_options=None, group_desc=None):
@@ -386,8 +392,8 @@ def is_gloo_available():
 
 
 def is_nccl_available():
-    """Whether there is a GPU: groups of one process need nothing else.  Groups of several cannot have it yet."""
-    return _C.cuda.is_available()
+    """False: collectives between GPUs are not there yet.  A world of one process, which sends nothing, takes the name all the same."""
+    return False
 
 
 def is_mpi_available():

@@ -2,11 +2,11 @@
 import enum
 import os
 
-from .._ignored import harmless
 from .._refused import refused, refused_class
 from . import _WHY
+from ._hooks import GradBucket
 
-__all__ = ["DeviceMesh", "DebugLevel", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
+__all__ = ["DeviceMesh", "DebugLevel", "GradBucket", "Reducer", "get_debug_level", "get_default_backend_for_device", "get_node_local_rank"]
 
 
 def _needs_a_group(name):
@@ -17,12 +17,10 @@ def _never_made(name, base=object):
     return refused_class("torch.distributed." + name, _WHY, base)
 
 
-for _name in ("init_device_mesh", "breakpoint", "_broadcast_coalesced", "split_group"):
+for _name in ("init_device_mesh", "breakpoint", "split_group"):
     globals()[_name] = _needs_a_group(_name)
     __all__.append(_name)
-for _name in ("Reducer", "GradBucket"):
-    globals()[_name] = _never_made(_name)
-    __all__.append(_name)
+Reducer = _never_made("Reducer")
 del _name
 
 DeviceMesh = _never_made("device_mesh.DeviceMesh")

@@ -9,7 +9,6 @@ from ._groups import (_checked_group, _get_default_group, _get_default_store, _g
 from ._names import *  # noqa: F401,F403
 from ._objects import *  # noqa: F401,F403
 from ._rendezvous import *  # noqa: F401,F403
-from ._names import _broadcast_coalesced  # noqa: F401
 from ._stores import *  # noqa: F401,F403
 from .constants import default_pg_nccl_timeout, default_pg_timeout  # noqa: F401
 

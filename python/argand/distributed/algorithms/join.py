@@ -4,6 +4,8 @@ import abc
 
 from ... import _C
 from ..._ignored import harmless
+from .. import ReduceOp
+from .._collectives import all_reduce
 
 __all__ = ["Join", "JoinHook", "Joinable"]
 
@@ -42,12 +44,13 @@ class Joinable(abc.ABC):
         """The group that it sends in."""
 
 
-def _is_joinable():
+def _register():
+    """DistributedDataParallel is one.  Its module does not import this one, which few programs need."""
     from ...nn.parallel.distributed import DistributedDataParallel
-    Joinable.register(DistributedDataParallel)  # which is made without this module, that few programs need
+    Joinable.register(DistributedDataParallel)
 
 
-_is_joinable()
+_register()
 
 
 class Join:
@@ -107,7 +110,7 @@ class Join:
         """Tells all processes whether this one has a batch: 0 if not, 1, or 2 if it sends gradients."""
         counts = _C.zeros(self._group.size(), dtype=_C.int64)
         counts[self._group.rank()] = mine
-        self._group.start("all_reduce", 0, 1.0, [counts]).wait()
+        all_reduce(counts, group=self._group)
         counts = counts.tolist()
         self.active = [rank for rank, n in enumerate(counts) if n > 0]
         self.synced = max(counts) == 2
@@ -115,7 +118,7 @@ class Join:
     def last_rank(self, is_last_joiner):
         """One of the processes that had batches to the end: the same everywhere."""
         mine = _C.tensor([self._group.rank() if is_last_joiner else -1])
-        self._group.start("all_reduce", int(_max()), 1.0, [mine]).wait()
+        all_reduce(mine, ReduceOp.MAX, self._group)
         return int(mine)
 
     @staticmethod
@@ -128,7 +131,3 @@ class Join:
         if join._throws and len(join.active) < join._group.size():
             raise RuntimeError("Detected at least one rank that exhausted inputs. Throwing across all ranks.")
 
-
-def _max():
-    from .. import ReduceOp
-    return ReduceOp.MAX

@@ -103,8 +103,8 @@ class DistributedDataParallel(Module):
         return [b for name, b in self.module.named_buffers() if name not in self._ignored]
 
     def _copy_from(self, rank, tensors):
-        for tensor in tensors:
-            self.process_group.start("broadcast", [tensor], rank).wait()
+        from ...distributed._collectives import _broadcast_coalesced
+        _broadcast_coalesced(self.process_group, tensors, None, rank)
 
     def _sync_buffers(self, rank=0):
         """Buffers become those of a rank.  They get new memory, so that what an earlier forward saved of them stays as it was."""
@@ -141,7 +141,7 @@ class DistributedDataParallel(Module):
 
     def _sync_buffers_before(self, source, then):
         """The buffers of a step, if the step before sent gradients; `then`: whether this one does."""
-        if self.require_forward_param_sync and self.broadcast_buffers and self._buffers_to_send():
+        if self.require_forward_param_sync and self.broadcast_buffers:
             self._sync_buffers(source)
         self.require_forward_param_sync = then
 
