@@ -25,6 +25,13 @@ Failure failure_of(const std::string& text) {
   return {std::atoi(text.c_str()), text.substr(end + 1)};
 }
 
+// The value of a key that is set.  get() would wait for the key, and after the timeout some seconds for a server that
+// may be late; this is answered at once, or the server is lost.
+std::string read(Store& store, const std::string& key) {
+  const Store::Value value = store.compare_set(key, {}, {});
+  return {value.begin(), value.end()};
+}
+
 // The store, for the transport's addresses.
 class Addresses final : public Rendezvous {
  public:
@@ -99,6 +106,7 @@ World::~World() {
   if (size_ == 1) return;
   stopping_.notify_all();
   thread_.join();
+  if (failure_) return;  // the others know it, or the store cannot be reached
   try {
     watched_->set(str("left/", rank_), std::string("1"));
   } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
@@ -126,7 +134,7 @@ void World::look_at_others() {
     }
     watched_->set(str("beat/", rank_), str(++beats_, " ", latest));
     if (watched_->check({kFailure})) {
-      const Failure first = failure_of(watched_->get_text(kFailure));
+      const Failure first = failure_of(read(*watched_, kFailure));
       std::this_thread::sleep_for(kUntilAllKnow);
       return stop_all(first);
     }
@@ -135,7 +143,7 @@ void World::look_at_others() {
       last_beat_.clear();
     }
     if (next_ == rank_) return;  // nobody else is left
-    const std::string beat = watched_->get_text(str("beat/", next_));
+    const std::string beat = read(*watched_, str("beat/", next_));
     const auto now = std::chrono::steady_clock::now();
     if (beat != last_beat_) {
       last_beat_ = beat;
@@ -151,6 +159,10 @@ void World::look_at_others() {
 
 // By the watching thread's connection: that of the program may be waiting.
 Failure World::fail(const Failure& failure) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return *failure_;  // all know it, or the store cannot be reached
+  }
   Failure first = failure;
   try {
     if (failure.lost_rank >= 0 && watched_->check({str("left/", failure.lost_rank)}))
@@ -215,7 +227,7 @@ std::string World::where_others_are() {
       mine = latest_call_;
     }
     for (int r = 0; r < size_; ++r) {
-      const std::string beat = watched_->get_text(str("beat/", r)),
+      const std::string beat = read(*watched_, str("beat/", r)),
                         call = beat.substr(std::min(beat.find(' '), beat.size() - 1) + 1);
       if (r != rank_ && call != mine && elsewhere++ < kShown)
         text += str("; the last call of rank ", r, " is ", call.empty() ? "none" : call);
