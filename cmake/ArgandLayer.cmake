@@ -91,8 +91,10 @@ function(argand_tests name)
 endfunction()
 
 # detect_stack_use_after_return stays off: with it, GCC 13 misaligns over-aligned locals (GCC bug 110027).
+# PYTHONUNBUFFERED goes: with it, print() writes each word by itself, and those of several processes mix in one line.
 function(argand_test_environment test)
   set_property(TEST ${test} PROPERTY TIMEOUT 1200)
+  set_property(TEST ${test} PROPERTY ENVIRONMENT_MODIFICATION PYTHONUNBUFFERED=unset:)
   set_property(TEST ${test} PROPERTY ENVIRONMENT
     "ARGAND_CUDA_COMPILE_MEANWHILE=0"
     "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0"

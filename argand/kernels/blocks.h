@@ -49,12 +49,12 @@ namespace argand {
 class NotOnDevice final : public std::exception {
  public:
   NotOnDevice() = default;
-  explicit NotOnDevice(PermanentName what_it_takes_not) : call_(what_it_takes_not) {}
-  // "complex numbers"; empty if there is no kernel at all.
-  const char* what() const noexcept override { return call_; }
+  explicit NotOnDevice(PermanentName reason) : reason_(reason) {}  // what the block does not take
+  // "complex numbers"; empty if the device has no such block.
+  const char* what() const noexcept override { return reason_; }
 
  private:
-  PermanentName call_;
+  PermanentName reason_;
 };
 
 template <class Function>

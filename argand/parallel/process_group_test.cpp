@@ -6,6 +6,7 @@
 #include "argand/core/cpu_generator.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/parallel/store/tcp_store.h"
 #include "argand/parallel/threads_world_test.h"
 
 namespace argand::parallel {
@@ -328,6 +329,32 @@ TEST(ProcessGroup, ARankThatLeavesIsNamed) {
       EXPECT_NE(std::string(e.what()).find("rank 1 has left the group"), std::string::npos) << e.what();
     }
   });
+}
+
+// Rank 1 ends because the store is gone, and cannot say so; the others do not take it for the one that is lost.
+TEST(ProcessGroup, WithoutTheStoreItsHolderIsNamed) {
+  TCPStoreOptions options;
+  options.port = 0;
+  options.is_server = true;
+  auto server = std::make_shared<TCPStore>("localhost", options);
+  options.port = server->port();
+  options.is_server = false;
+  const auto client = std::make_shared<TCPStore>("localhost", options);
+  const auto lost_rank = [&](ProcessGroup& group) {
+    group.barrier()->wait();
+    if (group.rank() == 0) server.reset();
+    if (group.rank() == 1) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      throw Error("this rank ends");
+    }
+    try {
+      group.all_reduce({zeros({100})})->wait();
+      ADD_FAILURE() << "went on without rank 1";
+    } catch (const PeerLost& e) {
+      EXPECT_EQ(e.rank(), 0) << e.what();
+    }
+  };
+  EXPECT_THROW(run_ranks(3, lost_rank, {}, client), Error);
 }
 
 TEST(ProcessGroup, ATimeoutNamesWhoIsNotThere) {

@@ -117,16 +117,16 @@ inline std::unique_ptr<Transport> make_threads_transport(Rendezvous& rendezvous,
 }
 
 // f(group) in a thread for each of `size` ranks; throws what the first of them threw.
-inline void run_ranks(int size, const std::function<void(ProcessGroup&)>& f, GroupOptions options = {}) {
+inline void run_ranks(int size, const std::function<void(ProcessGroup&)>& f, GroupOptions options = {},
+                      const std::shared_ptr<Store>& store = std::make_shared<HashStore>()) {
   register_transport("threads", &make_threads_transport);
   options.backend = "threads";
-  const auto store = std::make_shared<HashStore>();
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
   for (int r = 0; r < size; ++r)
     threads.emplace_back([&, r] {
       try {
-        const auto group = make_process_group(store, r, size, options);
+        const auto group = make_process_group(store->clone(), r, size, options);  // a connection of its own
         f(*group);
         group->barrier()->wait();
       } catch (...) {

@@ -1,5 +1,9 @@
 #include "argand/parallel/work.h"
 
+#include <algorithm>
+
+#include "argand/parallel/interrupt.h"
+
 namespace argand::parallel {
 
 bool Work::is_completed() {
@@ -13,8 +17,17 @@ std::exception_ptr Work::exception() {
 }
 
 bool Work::wait_for(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   std::unique_lock lock(mutex_);
-  if (!finished_.wait_for(lock, timeout, [this] { return done_; })) return false;
+  while (!done_) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now >= deadline) return false;
+    finished_.wait_until(lock, std::min(deadline, now + kInterruptInterval));
+    if (done_) break;
+    lock.unlock();
+    check_interrupt();
+    lock.lock();
+  }
   if (error_) std::rethrow_exception(error_);
   return true;
 }

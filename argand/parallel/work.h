@@ -16,16 +16,16 @@ namespace argand::parallel {
 class Work {
  public:
   Work(std::string call, std::vector<Tensor> result) : call_(std::move(call)), result_(std::move(result)) {}
-  virtual ~Work() = default;
 
-  virtual bool is_completed();
+  bool is_completed();
   bool is_success() { return is_completed() && !exception(); }
   std::exception_ptr exception();  // null while it is not finished, and if nothing went wrong
-  // Waits; throws what went wrong.  False if it is not finished after `timeout`.
-  virtual bool wait_for(std::chrono::milliseconds timeout);
+  // Waits; throws what went wrong, and what ends waits of this thread (interrupt.h).  False if it is not finished after
+  // `timeout`.
+  bool wait_for(std::chrono::milliseconds timeout);
   void wait();
   // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
-  virtual void when_done(std::function<void()> f);
+  void when_done(std::function<void()> f);
   const std::vector<Tensor>& result() const { return result_; }  // the tensors that it writes
   int source_rank() const { return source_rank_; }               // in the group, of a message that was received
   const std::string& call() const { return call_; }              // for errors

@@ -25,6 +25,11 @@ Failure failure_of(const std::string& text) {
   return {std::atoi(text.c_str()), text.substr(end + 1)};
 }
 
+Failure store_lost(const char* why) {
+  return {0,
+          str("the store cannot be reached, so the process that holds it (rank 0, or what started it) is lost: ", why)};
+}
+
 // The value of a key that is set.  get() would wait for the key, and after the timeout some seconds for a server that
 // may be late; this is answered at once, or the server is lost.
 std::string read(Store& store, const std::string& key) {
@@ -152,8 +157,7 @@ void World::look_at_others() {
       fail({next_, str("rank ", next_, " is lost: it has shown no sign of life for ", peer_timeout().count(), " s")});
     }
   } catch (const Error& e) {
-    stop_all({0, str("the store cannot be reached, so the process that holds it (rank 0, or what started it) is lost: ",
-                     e.what())});
+    stop_all(store_lost(e.what()));
   }
 }
 
@@ -171,7 +175,9 @@ Failure World::fail(const Failure& failure) noexcept {
     const Store::Value value = watched_->compare_set(kFailure, {}, Store::Value(text.begin(), text.end()));
     first = failure_of({value.begin(), value.end()});
     std::this_thread::sleep_for(kUntilAllKnow);
-  } catch (...) {  // then the others find out by themselves
+  } catch (const std::exception& e) {
+    // The rank whose connection is closed may have ended because the store was lost to it, too.
+    if (failure.lost_rank >= 0) first = store_lost(e.what());
   }
   stop_all(first);
   const std::lock_guard lock(mutex_);

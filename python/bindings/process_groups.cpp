@@ -23,22 +23,10 @@ using HandlePtr = std::shared_ptr<GroupHandle>;
 
 // False after `milliseconds` (negative: never).  Ctrl-C ends the wait.
 bool wait(Work& work, int64_t milliseconds) {
-  constexpr Milliseconds kSlice{100};  // how long Ctrl-C may take
-  const auto start = std::chrono::steady_clock::now();
-  for (;;) {
-    Milliseconds slice = kSlice;
-    if (milliseconds >= 0) {
-      const auto left = Milliseconds(milliseconds) -
-                        std::chrono::duration_cast<Milliseconds>(std::chrono::steady_clock::now() - start);
-      if (left.count() <= 0) return work.is_completed() && work.wait_for(Milliseconds(0));
-      slice = std::min(slice, left);
-    }
-    {
-      const NoGil no_gil;
-      if (work.wait_for(slice)) return true;
-    }
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-  }
+  const NoGil no_gil;
+  if (milliseconds >= 0) return work.wait_for(Milliseconds(milliseconds));
+  work.wait();
+  return true;
 }
 
 void raise_failure(Work& work) {

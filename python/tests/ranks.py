@@ -16,6 +16,7 @@ PACKAGE = pathlib.Path(argand.__file__).parent.parent
 def start(tmp_path, size, body, timeout=60, init="dist.init_process_group('gloo')"):
     script = tmp_path / "script.py"
     script.write_text("import os, sys, time, datetime\nimport argand as torch\nimport argand.distributed as dist\n"
+                      "sys.stdout.reconfigure(line_buffering=True); "  # ranks may end by os._exit()
                       f"{init}\nrank, size = dist.get_rank(), dist.get_world_size()\n" + textwrap.dedent(body))
     env = dict(os.environ, PYTHONPATH=str(PACKAGE), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(free_port()), WORLD_SIZE=str(size),
                OMP_NUM_THREADS="1")

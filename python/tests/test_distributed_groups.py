@@ -206,6 +206,28 @@ def test_monitored_barrier(tmp_path):
     assert out[0] == "[Rank 0]: Rank 2 failed to pass monitoredBarrier in 1000 ms\n"
 
 
+@pytest.mark.parametrize("wait", ["dist.barrier()", "loss.backward()"])
+def test_ctrl_c_ends_a_wait(tmp_path, wait):
+    processes = start(tmp_path, 2, f"""
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(2, 1))
+        loss = model(torch.ones(1, 2)).sum()
+        print("begun", flush=True)
+        if rank == 1: time.sleep(20)
+        {wait}
+    """)
+    try:
+        assert processes[0].stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        begin = time.monotonic()
+        processes[0].send_signal(signal.SIGINT)
+        out, err = processes[0].communicate(timeout=15)
+        assert processes[0].returncode in (1, -signal.SIGINT) and "KeyboardInterrupt" in err and time.monotonic() - begin < 5, out + err
+    finally:
+        for p in processes:
+            p.kill()
+            p.wait()
+
+
 def test_nobody_comes():
     with pytest.raises(argand.distributed.DistStoreError):
         argand.distributed.init_process_group("gloo", f"tcp://127.0.0.1:{free_port()}", rank=0, world_size=2,
