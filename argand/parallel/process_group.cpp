@@ -14,6 +14,9 @@
 #include "argand/ops/functions.h"
 #include "argand/parallel/call_check.h"
 #include "argand/parallel/collectives.h"
+#include "argand/parallel/device_calls.h"
+#include "argand/parallel/device_collectives.h"
+#include "argand/parallel/group_arguments.h"
 #include "argand/parallel/messages.h"
 #include "argand/parallel/store/prefix_store.h"
 #include "argand/parallel/tags.h"
@@ -22,10 +25,12 @@
 namespace argand::parallel {
 namespace {
 
+using Tensors = std::vector<Tensor>;
+
 thread_local std::string call_site;
 
 std::string describe(const Tensor& t) { return str(t.dtype(), " ", t.sizes()); }
-std::string describe(const std::vector<Tensor>& tensors) {
+std::string describe(const Tensors& tensors) {
   std::string text;
   for (const Tensor& t : tensors) text += str(text.empty() ? "" : ", ", describe(t));
   return text;
@@ -46,38 +51,39 @@ Hosted hosted(const Tensor& t, bool stays) {
   if (!stays) raw<void>(host);
   return {t, host.view({-1})};
 }
-std::vector<Tensor> hosts_of(const std::vector<Hosted>& all) {
-  std::vector<Tensor> hosts;
+Tensors hosts_of(const std::vector<Hosted>& all) {
+  Tensors hosts;
   for (const Hosted& h : all) hosts.push_back(h.host);
   return hosts;
 }
-std::vector<Tensor> equal_parts(const Tensor& flat, int size) {
-  const int64_t length = flat.numel() / size;
-  std::vector<Tensor> parts;
-  for (int r = 0; r < size; ++r) parts.push_back(flat.slice(0, r * length, (r + 1) * length));
-  return parts;
+int rank_in(const std::vector<int>& world_ranks, int world_rank) {
+  const auto found = std::find(world_ranks.begin(), world_ranks.end(), world_rank);
+  return found == world_ranks.end() ? -1 : static_cast<int>(found - world_ranks.begin());
 }
 
 const std::string kOfAll = "0";  // the name of the group of all ranks
 
-class Group final : public ProcessGroup {
+class Group final : public ProcessGroup, private GroupArguments {
  public:
   Group(std::shared_ptr<World> world, std::vector<int> world_ranks, const GroupOptions& options,
         const std::string& name)
-      : world_(std::move(world)),
+      : GroupArguments(rank_in(world_ranks, world->rank()), static_cast<int>(world_ranks.size())),
+        world_(std::move(world)),
         world_ranks_(std::move(world_ranks)),
         options_(options),
         name_(name),
         number_(world_->group_number(name)),
         store_(std::make_shared<PrefixStore>("group/" + name, world_->store())),
         messages_(world_->transport(), world_->message_numbers(), number_) {
-    rank_ = rank_in_group(world_->rank());
+    if (size() > 1 && !options.device_backend.empty())
+      device_ = std::make_unique<DeviceCollectives>(*world_, store_, rank_, size(), options);
     if (size() > 1) thread_ = std::thread([this] { run(); });
   }
 
   ~Group() override {
     if (getpid() != process_) {  // after a fork the threads are the parent's
       if (thread_.joinable()) thread_.detach();
+      (void)device_.release();
       (void)new (std::nothrow) std::shared_ptr<World>(std::move(world_));
       return;
     }
@@ -85,118 +91,144 @@ class Group final : public ProcessGroup {
   }
 
   int rank() const override { return rank_; }
-  int size() const override { return static_cast<int>(world_ranks_.size()); }
+  int size() const override { return size_; }
   const std::vector<int>& world_ranks() const override { return world_ranks_; }
   const std::string& name() const override { return name_; }
   const std::string& backend() const override { return world_->backend(); }
   std::shared_ptr<Store> store() const override { return store_; }
 
-  WorkPtr all_reduce(std::vector<Tensor> tensors, ReduceOp op) override {
+  WorkPtr all_reduce(Tensors tensors, ReduceOp op) override {
     check_tensors("all_reduce", tensors, op);
-    const auto views = hosted(tensors);
-    return submit(str("all_reduce(", name_of(op.kind), ", ", describe(tensors), ")"), views, [views, op](Channel& c) {
-      for (const Hosted& v : views) parallel::all_reduce(c, v.host, op);
-    });
+    return start(
+        str("all_reduce(", name_of(op.kind), ", ", describe(tensors), ")"), {}, tensors, op,
+        [op](Channel& c, const Tensors&, const Tensors& out) {
+          for (const Tensor& t : out) parallel::all_reduce(c, t, op);
+        },
+        [op](const Tensors&, const Tensors& out) { return device_calls::all_reduce(out, op); });
   }
 
-  WorkPtr reduce(std::vector<Tensor> tensors, int root, ReduceOp op) override {
+  WorkPtr reduce(Tensors tensors, int root, ReduceOp op) override {
     check_rank("reduce", "root", root);
     check_tensors("reduce", tensors, op);
-    const auto views = hosted(tensors);
-    return submit(str("reduce(to rank ", root, ", ", name_of(op.kind), ", ", describe(tensors), ")"),
-                  root == rank_ ? views : std::vector<Hosted>(), [views, op, root](Channel& c) {
-                    for (const Hosted& v : views) parallel::reduce(c, v.host, root, op);
-                  });
+    const bool writes = root == rank_;
+    return start(
+        str("reduce(to rank ", root, ", ", name_of(op.kind), ", ", describe(tensors), ")"),
+        writes ? Tensors() : tensors, writes ? tensors : Tensors(), op,
+        [op, root, writes](Channel& c, const Tensors& in, const Tensors& out) {
+          for (const Tensor& t : writes ? out : in) parallel::reduce(c, t, root, op);
+        },
+        [op, root, writes](const Tensors& in, const Tensors& out) {
+          return device_calls::reduce(writes ? out : in, root, op);
+        });
   }
 
-  WorkPtr broadcast(std::vector<Tensor> tensors, int root) override {
+  WorkPtr broadcast(Tensors tensors, int root) override {
     check_rank("broadcast", "root", root);
     check_tensors("broadcast", tensors);
-    const auto views = hosted(tensors);
-    return submit(str("broadcast(from rank ", root, ", ", describe(tensors), ")"),
-                  root == rank_ ? std::vector<Hosted>() : views, [views, root](Channel& c) {
-                    for (const Hosted& v : views) parallel::broadcast(c, v.host, root);
-                  });
+    const bool writes = root != rank_;
+    return start(
+        str("broadcast(from rank ", root, ", ", describe(tensors), ")"), writes ? Tensors() : tensors,
+        writes ? tensors : Tensors(), {},
+        [root, writes](Channel& c, const Tensors& in, const Tensors& out) {
+          for (const Tensor& t : writes ? out : in) parallel::broadcast(c, t, root);
+        },
+        [root, writes](const Tensors& in, const Tensors& out) {
+          return device_calls::broadcast(writes ? out : in, root);
+        });
   }
 
-  WorkPtr all_gather(std::vector<Tensor> outputs, const Tensor& input) override {
+  WorkPtr all_gather(Tensors outputs, const Tensor& input) override {
     check_lists("all_gather", "outputs", outputs, input);
     check_same("all_gather", "the output of its own rank", outputs[static_cast<size_t>(rank_)], input);
-    const auto outs = hosted(outputs);
-    const auto in = hosted(input);
-    return submit(str("all_gather(", describe(outputs), ")"), outs,
-                  [outs, in](Channel& c) { parallel::all_gather(c, hosts_of(outs), in.host); });
+    return start(
+        str("all_gather(", describe(outputs), ")"), {input}, outputs, {},
+        [](Channel& c, const Tensors& in, const Tensors& out) { parallel::all_gather(c, out, in[0]); },
+        [rank = rank_](const Tensors& in, const Tensors& out) { return device_calls::all_gather(in[0], out, rank); });
   }
 
   WorkPtr all_gather_into(const Tensor& output, const Tensor& input) override {
     check_tensors("all_gather_into_tensor", {output, input});
     check_parts("all_gather_into_tensor", "output", output, "input", input);
-    const auto out = hosted(output), in = hosted(input);
-    return submit(str("all_gather_into_tensor(", describe(input), ")"), {out},
-                  [out, in](Channel& c) { parallel::all_gather(c, equal_parts(out.host, c.size()), in.host); });
+    return start(
+        str("all_gather_into_tensor(", describe(input), ")"), {input}, {output}, {},
+        [](Channel& c, const Tensors& in, const Tensors& out) {
+          parallel::all_gather(c, equal_parts(out[0], c.size()), in[0]);
+        },
+        [](const Tensors& in, const Tensors& out) { return device_calls::all_gather_into(in[0], out[0]); });
   }
 
-  WorkPtr gather(std::vector<Tensor> outputs, const Tensor& input, int root) override {
+  WorkPtr gather(Tensors outputs, const Tensor& input, int root) override {
     check_rank("gather", "root", root);
     check_tensors("gather", {input});
     check_root_list("gather", "outputs", outputs, input, root);
-    const auto outs = hosted(outputs);
-    const auto in = hosted(input);
-    return submit(str("gather(to rank ", root, ", ", describe(input), ")"), outs,
-                  [outs, in, root](Channel& c) { parallel::gather(c, hosts_of(outs), in.host, root); });
+    return start(
+        str("gather(to rank ", root, ", ", describe(input), ")"), {input}, outputs, {},
+        [root](Channel& c, const Tensors& in, const Tensors& out) { parallel::gather(c, out, in[0], root); },
+        [root](const Tensors& in, const Tensors& out) { return device_calls::gather(in[0], out, root); });
   }
 
-  WorkPtr scatter(const Tensor& output, std::vector<Tensor> inputs, int root) override {
+  WorkPtr scatter(const Tensor& output, Tensors inputs, int root) override {
     check_rank("scatter", "root", root);
     check_tensors("scatter", {output});
     check_root_list("scatter", "inputs", inputs, output, root);
-    const auto out = hosted(output);
-    const auto ins = hosted(inputs);
-    return submit(str("scatter(from rank ", root, ", ", describe(output), ")"), {out},
-                  [out, ins, root](Channel& c) { parallel::scatter(c, out.host, hosts_of(ins), root); });
+    return start(
+        str("scatter(from rank ", root, ", ", describe(output), ")"), inputs, {output}, {},
+        [root](Channel& c, const Tensors& in, const Tensors& out) { parallel::scatter(c, out[0], in, root); },
+        [root](const Tensors& in, const Tensors& out) { return device_calls::scatter(in, out[0], root); });
   }
 
-  WorkPtr reduce_scatter(const Tensor& output, std::vector<Tensor> inputs, ReduceOp op) override {
+  WorkPtr reduce_scatter(const Tensor& output, Tensors inputs, ReduceOp op) override {
     check_tensors("reduce_scatter", {output}, op);
     check_lists("reduce_scatter", "inputs", inputs, output);
     check_same("reduce_scatter", "the input for its own rank", inputs[static_cast<size_t>(rank_)], output);
-    const auto out = hosted(output);
-    const auto ins = hosted(inputs);
-    return submit(str("reduce_scatter(", name_of(op.kind), ", ", describe(inputs), ")"), {out},
-                  [out, ins, op](Channel& c) { parallel::reduce_scatter(c, out.host, hosts_of(ins), op); });
+    return start(
+        str("reduce_scatter(", name_of(op.kind), ", ", describe(inputs), ")"), inputs, {output}, op,
+        [op](Channel& c, const Tensors& in, const Tensors& out) { parallel::reduce_scatter(c, out[0], in, op); },
+        [op, rank = rank_](const Tensors& in, const Tensors& out) {
+          return device_calls::reduce_scatter(in, out[0], rank, op);
+        });
   }
 
   WorkPtr reduce_scatter_from(const Tensor& output, const Tensor& input, ReduceOp op) override {
     check_tensors("reduce_scatter_tensor", {output, input}, op);
     check_parts("reduce_scatter_tensor", "input", input, "output", output);
-    const auto out = hosted(output), in = hosted(input);
-    return submit(
-        str("reduce_scatter_tensor(", name_of(op.kind), ", ", describe(output), ")"), {out},
-        [out, in, op](Channel& c) { parallel::reduce_scatter(c, out.host, equal_parts(in.host, c.size()), op); });
+    return start(
+        str("reduce_scatter_tensor(", name_of(op.kind), ", ", describe(output), ")"), {input}, {output}, op,
+        [op](Channel& c, const Tensors& in, const Tensors& out) {
+          parallel::reduce_scatter(c, out[0], equal_parts(in[0], c.size()), op);
+        },
+        [op](const Tensors& in, const Tensors& out) { return device_calls::reduce_scatter_from(in[0], out[0], op); });
   }
 
-  WorkPtr all_to_all(std::vector<Tensor> outputs, std::vector<Tensor> inputs) override {
+  WorkPtr all_to_all(Tensors outputs, Tensors inputs) override {
     for (const auto* list : {&outputs, &inputs})
       ARGAND_CHECK(ValueError, static_cast<int>(list->size()) == size(), "all_to_all: expected ", size(),
                    " tensors, one for each rank, in each list, got ", list->size());
     check_tensors("all_to_all", outputs);
     check_tensors("all_to_all", inputs);
-    const auto outs = hosted(outputs), ins = hosted(inputs);
-    return submit(str("all_to_all(", outputs[0].dtype(), ")"), outs,
-                  [outs, ins](Channel& c) { parallel::all_to_all(c, hosts_of(outs), hosts_of(ins)); });
+    return start(
+        str("all_to_all(", outputs[0].dtype(), ")"), inputs, outputs, {},
+        [](Channel& c, const Tensors& in, const Tensors& out) { parallel::all_to_all(c, out, in); },
+        &device_calls::all_to_all);
   }
 
   WorkPtr all_to_all_single(const Tensor& output, const Tensor& input, std::vector<int64_t> output_splits,
                             std::vector<int64_t> input_splits) override {
     check_tensors("all_to_all_single", {output, input});
-    const auto out = hosted(output), in = hosted(input);
-    const std::vector<Tensor> outs = rows_of("output", out, output_splits), ins = rows_of("input", in, input_splits);
-    return submit(str("all_to_all_single(", output.dtype(), ")"), {out},
-                  [out, outs, ins](Channel& c) { parallel::all_to_all(c, outs, ins); });
+    const Rows outs = rows_of("output", output, output_splits), ins = rows_of("input", input, input_splits);
+    return start(
+        str("all_to_all_single(", output.dtype(), ")"), {input}, {output}, {},
+        [outs, ins](Channel& c, const Tensors& in, const Tensors& out) {
+          parallel::all_to_all(c, outs.of(out[0]), ins.of(in[0]));
+        },
+        [outs, ins](const Tensors& in, const Tensors& out) {
+          return device_calls::all_to_all(ins.of(in[0]), outs.of(out[0]));
+        });
   }
 
   WorkPtr barrier() override {
-    return submit("barrier()", {}, [](Channel& c) { parallel::barrier(c); });
+    if (device_) cuda::current_stream().synchronize();
+    return start("barrier()", {}, {}, {}, [](Channel& c, const Tensors&, const Tensors&) { parallel::barrier(c); }, {});
   }
 
   WorkPtr send(const Tensor& tensor, int to, int tag) override {
@@ -262,77 +294,8 @@ class Group final : public ProcessGroup {
     std::function<void(Channel&)> run;
   };
 
-  // ---- what a user can do wrong
-
-  void check_rank(const char* call, const char* name, int rank) const {
-    ARGAND_CHECK(ValueError, rank >= 0 && rank < size(), call, ": expected ", name, " to be a rank of the group, 0 to ",
-                 size() - 1, ", got ", rank);
-  }
-  static void check_tensors(const char* call, const std::vector<Tensor>& tensors, std::optional<ReduceOp> op = {}) {
-    ARGAND_CHECK(ValueError, !tensors.empty(), call, ": expected at least one tensor");
-    for (const Tensor& t : tensors) {
-      ARGAND_CHECK(ValueError, t.defined(), call, ": expected a tensor, got an undefined one");
-      ARGAND_CHECK(NotImplementedError, !t.is_meta(), call, ": a meta tensor has no values to send");
-      if (op) check_dtype(call, *op, t.dtype());
-    }
-  }
-  void check_lists(const char* call, const char* name, const std::vector<Tensor>& list, const Tensor& other) const {
-    ARGAND_CHECK(ValueError, static_cast<int>(list.size()) == size(), call, ": expected ", size(), " ", name,
-                 ", one for each rank, got ", list.size());
-    check_tensors(call, list);
-    check_tensors(call, {other});
-    for (const Tensor& t : list)
-      ARGAND_CHECK(DtypeError, t.dtype() == other.dtype(), call, ": expected all tensors to be ", other.dtype(),
-                   ", got ", t.dtype());
-  }
-  static void check_same(const char* call, const char* name, const Tensor& of_list, const Tensor& other) {
-    ARGAND_CHECK(ShapeError, of_list.numel() == other.numel(), call, ": expected ", name, " to have ", other.numel(),
-                 " elements, got ", of_list.sizes());
-  }
-  // The root has a tensor for each rank, the others none.
-  void check_root_list(const char* call, const char* name, const std::vector<Tensor>& list, const Tensor& other,
-                       int root) const {
-    if (rank_ != root) {
-      ARGAND_CHECK(ValueError, list.empty(), call, ": expected no ", name, " on rank ", rank_, ": only rank ", root,
-                   " has them");
-      return;
-    }
-    check_lists(call, name, list, other);
-    for (const Tensor& t : list) check_same(call, "each tensor", t, other);
-  }
-  void check_parts(const char* call, const char* whole_name, const Tensor& whole, const char* part_name,
-                   const Tensor& part) const {
-    ARGAND_CHECK(ShapeError, whole.numel() == part.numel() * size(), call, ": expected ", whole_name, " to have ",
-                 size(), " times the elements of ", part_name, ", got sizes ", whole.sizes(), " and ", part.sizes());
-    ARGAND_CHECK(DtypeError, whole.dtype() == part.dtype(), call, ": expected ", whole_name, " and ", part_name,
-                 " to have one dtype, got ", whole.dtype(), " and ", part.dtype());
-  }
-  // Cuts a tensor along dimension 0 into the rows that go to each rank, or come from it.
-  std::vector<Tensor> rows_of(const char* name, const Hosted& view, const std::vector<int64_t>& splits) const {
-    const int64_t rows = view.user.dim() > 0 ? view.user.size(0) : 1;
-    const int64_t row = rows > 0 ? view.user.numel() / rows : 0;
-    if (splits.empty()) {
-      ARGAND_CHECK(ShapeError, rows % size() == 0, "all_to_all_single: expected the size of ", name,
-                   " in dimension 0 to be a multiple of ", size(), ", got sizes ", view.user.sizes());
-      return equal_parts(view.host, size());
-    }
-    ARGAND_CHECK(ValueError, static_cast<int>(splits.size()) == size(), "all_to_all_single: expected ", size(), " ",
-                 name, " split sizes, got ", splits.size());
-    std::vector<Tensor> parts;
-    int64_t begin = 0;
-    for (const int64_t n : splits) {
-      ARGAND_CHECK(ValueError, n >= 0 && n <= rows - begin, "all_to_all_single: expected the ", name,
-                   " split sizes to sum to ", rows, ", got ", IntArrayRef(splits));
-      parts.push_back(view.host.slice(0, begin * row, (begin + n) * row));
-      begin += n;
-    }
-    ARGAND_CHECK(ValueError, begin == rows, "all_to_all_single: expected the ", name, " split sizes to sum to ", rows,
-                 ", got ", IntArrayRef(splits));
-    return parts;
-  }
-
   Hosted hosted(const Tensor& t) const { return parallel::hosted(t, size() == 1); }
-  std::vector<Hosted> hosted(const std::vector<Tensor>& tensors) const {
+  std::vector<Hosted> hosted(const Tensors& tensors) const {
     std::vector<Hosted> all;
     for (const Tensor& t : tensors) all.push_back(hosted(t));
     return all;
@@ -349,24 +312,37 @@ class Group final : public ProcessGroup {
     ARGAND_CHECK(BackendError, !stopped_, call, ": the process group was destroyed");
     try {
       world_->throw_if_failed();
-    } catch (const PeerLost& e) {
-      throw PeerLost(call + ": " + e.what(), e.rank());
-    } catch (const BackendError& e) {
-      throw BackendError(call + ": " + e.what());
+    } catch (const BackendError&) {
+      std::rethrow_exception(World::with_call(std::current_exception(), call));
     }
   }
 
-  WorkPtr submit(std::string text, std::vector<Hosted> written, std::function<void(Channel&)> run) {
+  // A collective in host memory, or on a device.  Both get contiguous versions of the tensors, flat.
+  using OnHost = std::function<void(Channel&, const Tensors& in, const Tensors& out)>;
+  using OnDevice = std::function<std::vector<CommunicatorCall>(const Tensors& in, const Tensors& out)>;
+
+  WorkPtr start(std::string text, const Tensors& read, const Tensors& written, std::optional<ReduceOp> op,
+                const OnHost& on_host, const OnDevice& on_device) {
     Call call{std::move(text), std::exchange(call_site, {}), 0};
     check_open(call.text);
-    std::vector<Tensor> result;
-    for (const Hosted& h : written) {
-      result.push_back(h.user);
-      h.user.storage()->bump_version("torch.distributed");
+    if (device_ && on_device && device_->takes(read, written, op)) {
+      note_writes(written);
+      return start_on_device(std::move(call), read, written, on_device);
     }
+    const std::vector<Hosted> in = hosted(read), out = hosted(written);
+    note_writes(written);
+    return submit(std::move(call), written, out,
+                  [on_host, in, out](Channel& c) { on_host(c, hosts_of(in), hosts_of(out)); });
+  }
+
+  static void note_writes(const Tensors& written) {
+    for (const Tensor& t : written) t.storage()->bump_version("torch.distributed");
+  }
+
+  WorkPtr submit(Call call, const Tensors& result, std::vector<Hosted> written, std::function<void(Channel&)> run) {
     const std::lock_guard lock(mutex_);
     call.number = ++calls_;
-    auto work = std::make_shared<Work>(to_string(call), std::move(result));
+    auto work = std::make_shared<Work>(to_string(call), result);
     Task task{std::move(call), work, std::move(written), std::move(run)};
     if (size() == 1) {
       work->finish(done(task));
@@ -375,6 +351,14 @@ class Group final : public ProcessGroup {
       waiting_.notify_all();
     }
     return work;
+  }
+
+  // The thread only compares the ranks' calls, while the device works.
+  WorkPtr start_on_device(Call call, const Tensors& read, const Tensors& written, const OnDevice& make) {
+    const std::lock_guard order(device_order_);
+    submit(call, {}, {}, [](Channel&) {});
+    call.number = calls_;
+    return device_->start(to_string(call), read, written, make);
   }
 
   void run() {
@@ -435,18 +419,8 @@ class Group final : public ProcessGroup {
   // Tells the other ranks; the error of this call.
   std::exception_ptr told(std::exception_ptr error, const std::string& call) {
     if (size() == 1) return error;  // nobody waits for this process
-    Failure failure;
     try {
-      std::rethrow_exception(error);
-    } catch (const PeerLost& e) {
-      failure = {e.rank(), e.what()};
-    } catch (const std::exception& e) {
-      failure = {-1, e.what()};
-    } catch (...) {
-      failure = {-1, "an exception that is no std::exception"};
-    }
-    try {
-      World::raise(world_->fail(failure), call);
+      World::raise(world_->fail(error), call);
     } catch (...) {
       return std::current_exception();
     }
@@ -462,10 +436,7 @@ class Group final : public ProcessGroup {
     }
   }
 
-  int rank_in_group(int world_rank) const {
-    const auto found = std::find(world_ranks_.begin(), world_ranks_.end(), world_rank);
-    return found == world_ranks_.end() ? -1 : static_cast<int>(found - world_ranks_.begin());
-  }
+  int rank_in_group(int world_rank) const { return rank_in(world_ranks_, world_rank); }
 
   bool is_busy() {
     const std::lock_guard lock(mutex_);
@@ -477,6 +448,7 @@ class Group final : public ProcessGroup {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
     }
+    if (device_) device_->finish();
     waiting_.notify_all();
     if (thread_.joinable()) thread_.join();
     messages_.wait_for_all();
@@ -490,9 +462,10 @@ class Group final : public ProcessGroup {
   const uint64_t number_;
   const std::shared_ptr<Store> store_;
   Messages messages_;
-  int rank_ = 0;
+  std::unique_ptr<DeviceCollectives> device_;  // null: all goes through host memory
 
   std::mutex mutex_;
+  std::mutex device_order_;  // of calls on devices: that of their numbers
   std::condition_variable waiting_;
   bool stopped_ = false, running_ = false;
   std::deque<Task> tasks_;

@@ -12,6 +12,7 @@ namespace argand::parallel {
 
 struct GroupOptions {
   std::string backend = "gloo";
+  std::string device_backend;  // "nccl": collectives of tensors on GPUs; empty: these go through host memory
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of each collective
   std::string host;  // the address of this host to listen at; empty: that of its name
 };

@@ -3,10 +3,11 @@
 #include <vector>
 
 #include "argand/core/tensor.h"
+#include "argand/runtime/communicator.h"
 
 namespace argand::parallel {
 
-enum class ReduceKind : int8_t { kSum, kAvg, kProduct, kMin, kMax, kBand, kBor, kBxor, kPremulSum };
+using argand::ReduceKind;
 const char* name_of(ReduceKind kind);  // "SUM", ...
 
 struct ReduceOp {

@@ -17,15 +17,16 @@ class Work {
  public:
   Work(std::string call, std::vector<Tensor> result) : call_(std::move(call)), result_(std::move(result)) {}
 
-  bool is_completed();
+  virtual ~Work() = default;
+  virtual bool is_completed();
   bool is_success() { return is_completed() && !exception(); }
   std::exception_ptr exception();  // null while it is not finished, and if nothing went wrong
   // Waits; throws what went wrong, and what ends waits of this thread (interrupt.h).  False if it is not finished after
   // `timeout`.
-  bool wait_for(std::chrono::milliseconds timeout);
-  void wait();
+  virtual bool wait_for(std::chrono::milliseconds timeout);
+  virtual void wait();
   // Calls f once it is finished: on the thread that does the work, or at once if it is finished.  f must not throw.
-  void when_done(std::function<void()> f);
+  virtual void when_done(std::function<void()> f);
   const std::vector<Tensor>& result() const { return result_; }  // the tensors that it writes
   int source_rank() const { return source_rank_; }               // in the group, of a message that was received
   const std::string& call() const { return call_; }              // for errors

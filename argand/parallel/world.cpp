@@ -125,6 +125,7 @@ void World::watch() {
     lock.unlock();
     look_at_others();
     look_at_the_clock();
+    look_at_members();
     lock.lock();
     stopping_.wait_for(lock, kBeat, [this] { return stopped_; });
   }
@@ -193,7 +194,45 @@ void World::stop_all(const Failure& failure) noexcept {
   try {
     raise(failure, "");
   } catch (...) {
-    transport_->abort(std::current_exception());
+    const std::exception_ptr why = std::current_exception();
+    transport_->abort(why);
+    const std::lock_guard lock(members_mutex_);
+    for (Member* m : members_) m->failed(why);
+  }
+}
+
+void World::add(Member& member) {
+  const std::lock_guard lock(members_mutex_);
+  members_.push_back(&member);
+  try {
+    throw_if_failed();
+  } catch (...) {
+    member.failed(std::current_exception());
+  }
+}
+void World::remove(Member& member) {
+  const std::lock_guard lock(members_mutex_);
+  std::erase(members_, &member);
+}
+void World::look_at_members() {
+  std::exception_ptr error;
+  {
+    const std::lock_guard lock(members_mutex_);
+    for (Member* m : members_)
+      if (!error) error = m->look();
+  }
+  if (error) fail(error);
+}
+
+Failure World::fail(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLost& e) {
+    return fail({e.rank(), e.what()});
+  } catch (const std::exception& e) {
+    return fail({-1, e.what()});
+  } catch (...) {
+    return fail({-1, "an exception that is no std::exception"});
   }
 }
 
@@ -253,6 +292,16 @@ void World::raise(const Failure& failure, const std::string& in_call) {
   const std::string message = in_call.empty() ? failure.reason : in_call + ": " + failure.reason;
   if (failure.lost_rank >= 0) throw PeerLost(message, failure.lost_rank);
   throw BackendError(message);
+}
+
+std::exception_ptr World::with_call(const std::exception_ptr& error, const std::string& call) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const PeerLost& e) {
+    return std::make_exception_ptr(PeerLost(call + ": " + e.what(), e.rank()));
+  } catch (const std::exception& e) {
+    return std::make_exception_ptr(BackendError(call + ": " + e.what()));
+  }
 }
 
 uint64_t World::group_number(const std::string& name) {

@@ -40,9 +40,24 @@ class World {
 
   // Tells all ranks why this one cannot go on, unless one was first; what the first said.  Never throws.
   Failure fail(const Failure& failure) noexcept;
+  Failure fail(const std::exception_ptr& error) noexcept;
   // Throws PeerLost or BackendError if something went wrong.
   void throw_if_failed() const;
   [[noreturn]] static void raise(const Failure& failure, const std::string& in_call);
+  // The same error, with the call that it ends before its message.
+  static std::exception_ptr with_call(const std::exception_ptr& error, const std::string& call);
+
+  // What ends with the world.  Its calls come from threads of the world.
+  class Member {
+   public:
+    virtual ~Member() = default;
+    virtual std::exception_ptr look() = 0;  // twice a second; what went wrong
+    // Once, with what throw_if_failed() throws.  Waits for no other rank.
+    virtual void failed(const std::exception_ptr& why) noexcept = 0;
+  };
+  void add(Member& member);
+  void remove(Member& member);  // waits for its calls that are under way
+
   // While a rank waits for others in a call: after `timeout` all ranks fail, and the reason names those that were not
   // there.
   class Waiting {
@@ -64,6 +79,7 @@ class World {
   void look_at_others();
   void stop_all(const Failure& failure) noexcept;
   void look_at_the_clock();
+  void look_at_members();
   std::string where_others_are();
 
   const std::shared_ptr<Store> store_;    // keys of this world
@@ -90,6 +106,8 @@ class World {
   };
   std::map<uint64_t, Deadline> deadlines_;
   uint64_t next_deadline_ = 0;
+  std::mutex members_mutex_;  // held while members are called
+  std::vector<Member*> members_;
   std::string latest_call_;  // goes with the beats, for the others' messages
   std::thread thread_;
 };

@@ -43,9 +43,10 @@ void when_done(Work& work, nb::object callback) {
 }
 
 HandlePtr make(std::shared_ptr<parallel::Store> store, int rank, int size, const std::string& backend,
-               int64_t timeout_ms, const std::string& host) {
+               const std::string& device_backend, int64_t timeout_ms, const std::string& host) {
   parallel::GroupOptions options;
   options.backend = backend;
+  options.device_backend = device_backend;
   options.timeout = Milliseconds(timeout_ms);
   options.host = host;
   const NoGil no_gil;
@@ -60,8 +61,10 @@ HandlePtr make_launched(const std::string& backend, int64_t timeout_ms) {
   return std::make_shared<GroupHandle>(parallel::make_launched_process_group(options));
 }
 
-nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, int64_t timeout_ms, const std::string& name) {
+nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, const std::string& device_backend,
+                    int64_t timeout_ms, const std::string& name) {
   parallel::GroupOptions options;
+  options.device_backend = device_backend;
   options.timeout = Milliseconds(timeout_ms);
   std::shared_ptr<ProcessGroup> made;
   {
@@ -87,6 +90,17 @@ auto reducing_collective() {
     parallel::set_call_site(std::move(site));
     return ((*group).*method)(std::move(args)..., ReduceOp(static_cast<ReduceKind>(op), factor));
   };
+}
+
+// What f throws; empty if it does not.
+template <class F>
+std::string why_not(const F& f) {
+  try {
+    f();
+    return "";
+  } catch (const Error& e) {
+    return e.what();
+  }
 }
 
 }  // namespace
@@ -136,17 +150,12 @@ void add_process_groups(nb::module_& module) {
       .def("send", collective<&G::send, const Tensor&, int, int>())
       .def("receive", collective<&G::receive, const Tensor&, int, int>());
   module.def("_make_process_group", &make, nb::arg("store"), nb::arg("rank"), nb::arg("size"), nb::arg("backend"),
-             nb::arg("timeout_ms"), nb::arg("host"));
+             nb::arg("device_backend"), nb::arg("timeout_ms"), nb::arg("host"));
   module.def("_make_launched_process_group", &make_launched, nb::arg("backend"), nb::arg("timeout_ms"));
+  module.def("_why_no_communicator",
+             [](const std::string& backend) { return why_not([&] { find_communicator(backend); }); });
   module.def("_has_transport", &has_transport, nb::arg("backend"));
-  module.def("_why_no_transport", [](const std::string& backend) -> std::string {
-    try {
-      find_transport(backend);
-      return "";
-    } catch (const Error& e) {
-      return e.what();
-    }
-  });
+  module.def("_why_no_transport", [](const std::string& backend) { return why_not([&] { find_transport(backend); }); });
 }
 
 }  // namespace argand::python

@@ -14,6 +14,7 @@
 #include "argand/runtime/cuda/graph.h"
 #include "argand/runtime/cuda/kernel_pack.h"
 #include "argand/runtime/cuda/memory.h"
+#include "argand/runtime/cuda/nccl_library.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/runtime_backend.h"
 #include "argand/runtime/cuda/stream_tapes.h"
@@ -203,11 +204,13 @@ const char* register_cuda_backend() {
   watch_forks();
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());
+    register_nccl();
     return nullptr;
   }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
   register_backend(kCUDA, *new CudaBackend(count));
+  register_nccl();
   return nullptr;
 }
 

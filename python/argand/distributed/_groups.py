@@ -1,6 +1,7 @@
 """Groups of processes: how they are made and what they say of themselves."""
 import atexit
 import os
+import re
 import warnings
 from collections import Counter
 
@@ -19,7 +20,7 @@ __all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "g
 
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
 _WHY_NO_OPTIONS = "the backends have no options of their own"
-_WHY_NO_DEVICE = "tensors go through host memory, so no communicator is bound to a GPU"
+_WHY_NO_DEVICE = "a communicator is made at the first collective on a GPU, for that GPU"
 
 
 class Backend(str):
@@ -152,13 +153,18 @@ def _backend_of_cpu(backend):
     return found
 
 
+def _backend_of_gpu(backend):
+    """"nccl" if it is among the backends; "": tensors of GPUs go through host memory."""
+    return Backend.NCCL if Backend.NCCL in re.split("[:,]", backend.lower()) else ""
+
+
 def _check_backend(backend, world_size):
     name = _backend_of_cpu(backend)
+    name = name or Backend.GLOO  # nccl: what ranks say to each other beside it
     if world_size == 1:  # which sends nothing
-        return name or Backend.GLOO
-    if name is None or Backend.NCCL in backend:
-        raise NotImplementedError("init_process_group: collectives between GPUs of several processes (backend 'nccl') are not there yet; "
-                                  "backend='gloo' takes tensors of GPUs, too, through host memory")
+        return name
+    if why := _backend_of_gpu(backend) and _C._why_no_communicator(Backend.NCCL):
+        raise NotImplementedError(f"init_process_group: {why}; backend='gloo' takes tensors of GPUs, too, through host memory")
     if not _C._has_transport(name):
         raise ValueError(f"init_process_group: {_C._why_no_transport(name)}")
     return name
@@ -181,8 +187,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
                        device_id=None, _ranks=None, enable_reconfigure=False):
     """Joins the group of all processes, and waits for them.
 
-    backend: "gloo" (the default); "mpi", for processes that mpirun started, which knows rank and world_size; "cpu:gloo,cuda:nccl" and
-        "nccl" in a world of one process.
+    backend: "gloo" (the default); "mpi", for processes that mpirun started, which knows rank and world_size; "nccl", and
+        "cpu:gloo,cuda:nccl", which is the same: tensors of GPUs by NCCL, others by Gloo.
     init_method: "env://" (the default: MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE), "tcp://host:port", "file:///path".
     timeout: a timedelta: of joining, and of each collective; 30 minutes.
     """
@@ -207,7 +213,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     for_cpu = _check_backend(backend, world_size)
     prefix = f"default_pg/{_world.worlds}"
     _world.worlds += 1
-    group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, for_cpu, milliseconds(timeout), host)
+    group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, for_cpu, _backend_of_gpu(backend),
+                                  milliseconds(timeout), host)
     GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
     atexit.register(_leave)
 
@@ -286,7 +293,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         return GroupMember.NON_GROUP_MEMBER
     timeout = timeout or default._timeout
     name = _local_name(ranks) if use_local_synchronization else ""
-    made = default._group.subgroup(ranks, milliseconds(timeout), name)
+    made = default._group.subgroup(ranks, _backend_of_gpu(backend), milliseconds(timeout), name)
     return GroupMember.NON_GROUP_MEMBER if made is None else _register(made, backend, group_desc, timeout)
 
 
@@ -392,8 +399,8 @@ def is_gloo_available():
 
 
 def is_nccl_available():
-    """False: collectives between GPUs are not there yet.  A world of one process, which sends nothing, takes the name all the same."""
-    return False
+    """Whether NCCL can be loaded and there is a GPU.  A world of one process, which sends nothing, takes the name all the same."""
+    return not _C._why_no_communicator("nccl")
 
 
 def is_mpi_available():

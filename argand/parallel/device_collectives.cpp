@@ -1,0 +1,184 @@
+#include "argand/parallel/device_collectives.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "argand/core/grad_mode.h"
+#include "argand/exec/window.h"
+#include "argand/parallel/interrupt.h"
+#include "argand/parallel/store/prefix_store.h"
+
+namespace argand::parallel {
+
+bool DeviceWork::is_completed() { return Work::is_completed() || done_.query(); }
+
+void DeviceWork::wait() {
+  if (const std::exception_ptr error = exception()) std::rethrow_exception(error);
+  done_.wait(cuda::current_stream(device_.index()));
+}
+
+bool DeviceWork::wait_for(std::chrono::milliseconds timeout) {
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  while (!is_completed()) {
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+    check_interrupt();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+  wait();
+  return true;
+}
+
+void DeviceWork::when_done(std::function<void()> f) {
+  if (!exception()) done_.wait(cuda::current_stream(device_.index()));
+  f();
+}
+
+namespace {
+
+// The store, for the ids of communicators.
+class Ids final : public Rendezvous {
+ public:
+  explicit Ids(const std::shared_ptr<Store>& store, const Device& device)
+      : store_(str("device ", device.index()), store) {}
+  void set(const std::string& key, const std::string& value) override {
+    store_.set(key, Store::Value(value.begin(), value.end()));
+  }
+  std::string get(const std::string& key) override {
+    const Store::Value value = store_.get(key);
+    return {value.begin(), value.end()};
+  }
+
+ private:
+  PrefixStore store_;
+};
+
+}  // namespace
+
+DeviceCollectives::DeviceCollectives(World& world, std::shared_ptr<Store> store, int rank, int size,
+                                     const GroupOptions& options)
+    : world_(world),
+      store_(std::move(store)),
+      rank_(rank),
+      size_(size),
+      options_(options),
+      engine_(find_communicator(options.device_backend)) {
+  world_.add(*this);
+}
+
+DeviceCollectives::~DeviceCollectives() { world_.remove(*this); }
+
+bool DeviceCollectives::takes(const Tensors& read, const Tensors& written, std::optional<ReduceOp> op) const {
+  const Device device = (written.empty() ? read : written)[0].device();
+  const auto fits = [&](const Tensor& t) {
+    return t.is_cuda() && t.device() == device && (!op || engine_.takes(t.dtype(), op->kind));
+  };
+  return std::all_of(read.begin(), read.end(), fits) && std::all_of(written.begin(), written.end(), fits);
+}
+
+// Made by all ranks at once: at the first collective of a group on a device.
+DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = seats_.find(device.index());
+    if (found != seats_.end()) return found->second;
+  }
+  Ids ids(store_, device);
+  CommunicatorOptions options;
+  options.rank = rank_;
+  options.size = size_;
+  options.device = device.index();
+  options.look = [this] {
+    world_.throw_if_failed();
+    check_interrupt();
+  };
+  Seat seat;
+  seat.communicator = engine_.make(ids, options);
+  seat.stream = cuda::stream_from_pool(device.index(), -1);
+  const std::lock_guard lock(mutex_);
+  if (failure_) seat.communicator->abort(failure_);
+  return seats_.emplace(device.index(), std::move(seat)).first->second;
+}
+
+namespace {
+// In the current stream.
+std::vector<Tensor> flat(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> all;
+  for (const Tensor& t : tensors) {
+    all.push_back(t.detach().contiguous().view({-1}));
+    all.back().impl().data();
+  }
+  return all;
+}
+}  // namespace
+
+WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, const Tensors& written,
+                                 const std::function<Calls(const Tensors& in, const Tensors& out)>& make) {
+  const NoGradGuard no_grad;
+  const Device device = (written.empty() ? read : written)[0].device();
+  const DeviceScope on(device);
+  auto waiting = std::make_unique<World::Waiting>(world_, call, options_.timeout);
+  Seat& seat = seat_on(device);
+  for (const Tensors* list : {&read, &written})
+    for (const Tensor& t : *list) t.impl().data();  // what computes it goes to the caller's stream
+  seat.stream->wait_stream(cuda::current_stream(device.index()));
+  const auto work = std::make_shared<DeviceWork>(call, written, device);
+  {
+    const cuda::StreamGuard guard(*seat.stream);
+    const Tensors in = flat(read), out = flat(written);
+    seat.communicator->put(make(in, out));
+    for (size_t i = 0; i < out.size(); ++i)
+      if (!out[i].is_alias_of(written[i])) written[i].detach().copy_(out[i].view(written[i].sizes()));
+    work->done_.record(*seat.stream);
+  }
+  if (backend_of(kCUDA).is_capturing()) return work;  // replays finish without anybody looking
+  const std::lock_guard lock(mutex_);
+  forget_finished();
+  pending_.push_back({work, call, written, work->done_, std::move(waiting)});
+  return work;
+}
+
+void DeviceCollectives::finish() {
+  for (;;) {
+    if (const std::exception_ptr error = look()) world_.fail(error);
+    {
+      const std::lock_guard lock(mutex_);
+      if (failure_ || pending_.empty()) return;
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+}
+
+std::exception_ptr DeviceCollectives::look() {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return nullptr;
+    forget_finished();
+    for (const auto& [index, seat] : seats_)
+      if (const std::exception_ptr error = seat.communicator->error()) return error;
+    return nullptr;
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+void DeviceCollectives::forget_finished() {
+  while (!pending_.empty() && pending_.front().done.query()) pending_.pop_front();
+}
+
+void DeviceCollectives::failed(const std::exception_ptr& why) noexcept {
+  std::list<Pending> lost;
+  {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = why;
+    for (const auto& [index, seat] : seats_) seat.communicator->abort(why);
+    lost.swap(pending_);
+  }
+  for (const Pending& p : lost) {
+    const std::exception_ptr error = World::with_call(why, p.call);
+    for (const Tensor& t : p.written) t.storage()->lose(error);
+    if (const auto work = p.work.lock()) work->finish(error);
+  }
+}
+
+}  // namespace argand::parallel

@@ -1,0 +1,85 @@
+// Collectives of a group for tensors of a GPU, by a Communicator.
+//
+// Note [Collectives on a device]
+// A collective goes to a stream of its own, which first waits for what the caller's stream has, and after which the
+// caller's stream waits when the program waits for the Work.  So it runs beside what the program does meanwhile, and
+// the host waits for nothing.  Every look at the bytes of a tensor tells the allocator which stream uses them
+// (StorageImpl::side_streams), so a tensor may be freed at once.
+//   Whether all ranks make the same call is compared by the host, in the group's thread, while the device works.  When
+// the world fails, communicators are aborted: what they were doing ends, and the tensors it was to write are lost
+// (StorageImpl::lose), so that whoever looks at them gets the reason.
+#pragma once
+#include <list>
+#include <map>
+#include <optional>
+
+#include "argand/exec/cuda.h"
+#include "argand/parallel/process_group.h"
+#include "argand/parallel/world.h"
+#include "argand/runtime/communicator.h"
+
+namespace argand::parallel {
+
+// Finished when its device is.
+class DeviceWork final : public Work {
+ public:
+  DeviceWork(std::string call, std::vector<Tensor> result, const Device& device)
+      : Work(std::move(call), std::move(result)), device_(device) {}
+  bool is_completed() override;
+  // The current stream of the device waits, and the host does not, unless a timeout is given or the work has failed.
+  void wait() override;
+  bool wait_for(std::chrono::milliseconds timeout) override;
+  // At once: what f does comes after the collective on the current stream.
+  void when_done(std::function<void()> f) override;
+
+ private:
+  friend class DeviceCollectives;
+  const Device device_;
+  cuda::Event done_;
+};
+
+class DeviceCollectives final : public World::Member {
+ public:
+  DeviceCollectives(World& world, std::shared_ptr<Store> store, int rank, int size, const GroupOptions& options);
+  ~DeviceCollectives() override;
+
+  // Whether a collective of these tensors is made on their device: all are on one, and the engine joins them so.
+  using Tensors = std::vector<Tensor>;
+  bool takes(const Tensors& read, const Tensors& written, std::optional<ReduceOp> op) const;
+  // `make` gets contiguous versions of the tensors, flat.
+  using Calls = std::vector<CommunicatorCall>;
+  WorkPtr start(const std::string& call, const Tensors& read, const Tensors& written,
+                const std::function<Calls(const Tensors& in, const Tensors& out)>& make);
+  // Waits for what is under way.
+  void finish();
+
+  std::exception_ptr look() override;
+  void failed(const std::exception_ptr& why) noexcept override;
+
+ private:
+  struct Seat {
+    std::unique_ptr<Communicator> communicator;
+    std::optional<cuda::Stream> stream;
+  };
+  struct Pending {
+    std::weak_ptr<DeviceWork> work;
+    std::string call;
+    std::vector<Tensor> written;
+    cuda::Event done;
+    std::unique_ptr<World::Waiting> waiting;
+  };
+  Seat& seat_on(const Device& device);
+  void forget_finished();
+
+  World& world_;
+  const std::shared_ptr<Store> store_;
+  const int rank_, size_;
+  const GroupOptions options_;
+  const CommunicatorEngine& engine_;
+  std::mutex mutex_;  // of what follows
+  std::map<DeviceIndex, Seat> seats_;
+  std::list<Pending> pending_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace argand::parallel

@@ -1,0 +1,45 @@
+#include "argand/runtime/communicator.h"
+
+#include <map>
+#include <mutex>
+
+#include "argand/runtime/backend.h"
+
+namespace argand {
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, CommunicatorEngine> engines;  // stay where they are
+};
+Registry& registry() {
+  static Registry& r = *new Registry;
+  return r;
+}
+
+const CommunicatorEngine* registered(const std::string& backend) {
+  const std::lock_guard lock(registry().mutex);
+  const auto found = registry().engines.find(backend);
+  return found == registry().engines.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+void register_communicator(const std::string& backend, const CommunicatorEngine& engine) {
+  const std::lock_guard lock(registry().mutex);
+  registry().engines[backend] = engine;
+}
+
+const CommunicatorEngine& find_communicator(const std::string& backend) {
+  std::string why;
+  const CommunicatorEngine* engine = registered(backend);
+  if (!engine && find_backend(kCUDA, &why)) engine = registered(backend);
+  if (engine)
+    why = engine->why_not();
+  else if (why.empty())
+    why = "this build of Argand has no such backend";
+  ARGAND_CHECK(NotImplementedError, why.empty(), "backend '", backend, "' is not available: ", why);
+  return *engine;
+}
+
+}  // namespace argand

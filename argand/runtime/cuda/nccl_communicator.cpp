@@ -1,0 +1,275 @@
+// The engine of the backend "nccl".
+//
+// Note [NCCL communicators]
+// They are nonblocking: a call returns while NCCL still works on it, and is asked until it is done.  So a thread that
+// waits for other ranks can give up, and abort() may be called while another thread is in here.
+//   A collective is not part of the graphs that a launch tape makes (Note [Launch tape]).  Each rank decides for itself
+// when a window has become a graph, and NCCL may need all ranks to capture a collective if one does.  A capture that
+// the program began holds them, as PyTorch's do, since all ranks then run the same program.
+#include "argand/runtime/cuda/nccl_library.h"
+
+#if ARGAND_NCCL
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "argand/runtime/communicator.h"
+#include "argand/runtime/cuda/check.h"
+#include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/on_device.h"
+#include "argand/runtime/cuda/stream_tapes.h"
+#include "argand/runtime/cuda/streams.h"
+
+namespace argand::cuda {
+namespace {
+
+using Kind = CommunicatorCall::Kind;
+
+const NcclLibrary& api() { return *find_nccl(); }
+
+// Values of two numbers are joined number by number.
+struct Numbers {
+  ncclDataType_t type;
+  size_t each;  // of a value
+};
+bool find_numbers(ScalarType dtype, Numbers& found) {
+  switch (dtype) {
+    case kByte:
+      found = {ncclUint8, 1};
+      return true;
+    case kChar:
+      found = {ncclInt8, 1};
+      return true;
+    case kInt:
+      found = {ncclInt32, 1};
+      return true;
+    case kLong:
+      found = {ncclInt64, 1};
+      return true;
+    case kHalf:
+      found = {ncclFloat16, 1};
+      return true;
+    case kBFloat16:
+      found = {ncclBfloat16, 1};
+      return true;
+    case kFloat:
+      found = {ncclFloat32, 1};
+      return true;
+    case kDouble:
+      found = {ncclFloat64, 1};
+      return true;
+    case kComplexFloat:
+      found = {ncclFloat32, 2};
+      return true;
+    case kComplexDouble:
+      found = {ncclFloat64, 2};
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool takes(ScalarType dtype, ReduceKind reduce) {
+  Numbers numbers{};
+  if (!find_numbers(dtype, numbers)) return false;
+  switch (reduce) {
+    case ReduceKind::kSum:
+      return true;
+    case ReduceKind::kAvg:
+      return is_floating_point(dtype) || is_complex(dtype);
+    case ReduceKind::kProduct:
+    case ReduceKind::kMin:
+    case ReduceKind::kMax:
+      return numbers.each == 1;
+    default:
+      return false;
+  }
+}
+
+ncclRedOp_t operation(ReduceKind reduce) {
+  switch (reduce) {
+    case ReduceKind::kAvg:
+      return ncclAvg;
+    case ReduceKind::kProduct:
+      return ncclProd;
+    case ReduceKind::kMin:
+      return ncclMin;
+    case ReduceKind::kMax:
+      return ncclMax;
+    default:
+      return ncclSum;
+  }
+}
+
+class NcclCommunicator final : public Communicator {
+ public:
+  NcclCommunicator(Rendezvous& rendezvous, const CommunicatorOptions& options) : device_(options.device) {
+    const OnDevice on(device_);
+    ncclUniqueId id;
+    if (options.rank == 0) {
+      check(api().get_unique_id(&id), "ncclGetUniqueId");
+      rendezvous.set("nccl", std::string(id.internal, sizeof id.internal));
+    } else {
+      const std::string text = rendezvous.get("nccl");
+      ARGAND_CHECK(BackendError, text.size() == sizeof id.internal, "the store holds no id of NCCL, but ", text.size(),
+                   " bytes");
+      std::memcpy(id.internal, text.data(), sizeof id.internal);
+    }
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    const CallsThatMakeGlobals calls;
+    try {
+      settle(api().init_rank(&communicator_, options.size, id, options.rank, &config), "ncclCommInitRankConfig",
+             options.look);
+    } catch (...) {
+      abort(std::current_exception());
+      throw;
+    }
+  }
+
+  ~NcclCommunicator() override {
+    if (aborted_) return;
+    const OnDevice on(device_);
+    const std::lock_guard lock(mutex_);
+    try {
+      settle(api().finalize(communicator_), "ncclCommFinalize", [] {});
+      api().destroy(communicator_);
+    } catch (const Error&) {
+      api().abort(communicator_);
+    }
+  }
+
+  void put(const std::vector<CommunicatorCall>& calls) override {
+    const OnDevice on(device_);
+    const cudaStream_t stream = current_stream(device_);
+    issue_tape(device_, stream, FlushCause::kForeign);
+    const std::lock_guard lock(mutex_);
+    throw_if_aborted();
+    check(api().group_start(), "ncclGroupStart");
+    ncclResult_t result = ncclSuccess;
+    for (const CommunicatorCall& c : calls)
+      if (result == ncclSuccess || result == ncclInProgress) result = issue(c, stream);
+    const ncclResult_t end = api().group_end();
+    check(result, "a collective");
+    settle(end, "ncclGroupEnd", [] {});
+  }
+
+  std::exception_ptr error() noexcept override {
+    try {
+      const std::unique_lock lock(mutex_, std::try_to_lock);
+      if (!lock || aborted_) return nullptr;  // who holds it sees errors itself
+      ncclResult_t state = ncclSuccess;
+      check(api().get_async_error(communicator_, &state), "ncclCommGetAsyncError");
+      check(state, "a collective");
+      return nullptr;
+    } catch (...) {
+      return std::current_exception();
+    }
+  }
+
+  void abort(std::exception_ptr reason) noexcept override {
+    {
+      const std::lock_guard lock(reason_mutex_);
+      if (aborted_) return;
+      reason_ = std::move(reason);
+      aborted_ = true;  // ends settle() of other threads
+    }
+    const OnDevice on(device_);
+    const std::lock_guard lock(mutex_);
+    if (communicator_) api().abort(communicator_);
+  }
+
+ private:
+  void throw_if_aborted() {
+    if (!aborted_) return;
+    const std::lock_guard lock(reason_mutex_);
+    std::rethrow_exception(reason_);
+  }
+
+  void check(ncclResult_t result, const char* what) {
+    if (result == ncclSuccess || result == ncclInProgress) return;
+    const char* const more = communicator_ ? api().get_last_error(communicator_) : "";
+    ARGAND_THROW(BackendError, "NCCL: ", what, ": ", api().get_error_string(result), more && *more ? ": " : "",
+                 more ? more : "");
+  }
+
+  void settle(ncclResult_t result, const char* what, const std::function<void()>& look) {
+    for (int round = 0; check(result, what), result == ncclInProgress; ++round) {
+      throw_if_aborted();
+      if (round < 100) {
+        std::this_thread::yield();
+      } else {
+        if (look) look();
+        std::this_thread::sleep_for(std::chrono::microseconds(round < 1000 ? 20 : 1000));
+      }
+      check(api().get_async_error(communicator_, &result), "ncclCommGetAsyncError");
+    }
+  }
+
+  ncclResult_t issue(const CommunicatorCall& c, cudaStream_t stream) {
+    Numbers numbers{ncclUint8, static_cast<size_t>(element_size(c.dtype))};  // what is only moved
+    if (c.kind == Kind::kAllReduce || c.kind == Kind::kReduce || c.kind == Kind::kReduceScatter)
+      find_numbers(c.dtype, numbers);
+    const size_t n = c.count * numbers.each;
+    const ncclRedOp_t op = operation(c.reduce);
+    switch (c.kind) {
+      case Kind::kAllReduce:
+        return api().all_reduce(c.in, c.out, n, numbers.type, op, communicator_, stream);
+      case Kind::kReduce:
+        return api().reduce(c.in, c.out, n, numbers.type, op, c.peer, communicator_, stream);
+      case Kind::kBroadcast:
+        return api().broadcast(c.in, c.out, n, numbers.type, c.peer, communicator_, stream);
+      case Kind::kAllGather:
+        return api().all_gather(c.in, c.out, n, numbers.type, communicator_, stream);
+      case Kind::kReduceScatter:
+        return api().reduce_scatter(c.in, c.out, n, numbers.type, op, communicator_, stream);
+      case Kind::kSend:
+        return api().send(c.in, n, numbers.type, c.peer, communicator_, stream);
+      case Kind::kReceive:
+        return api().receive(c.out, n, numbers.type, c.peer, communicator_, stream);
+    }
+    return ncclInvalidArgument;
+  }
+
+  const int device_;
+  std::mutex mutex_;  // of the communicator
+  ncclComm_t communicator_ = nullptr;
+  std::mutex reason_mutex_;
+  std::exception_ptr reason_;
+  std::atomic<bool> aborted_{false};
+};
+
+}  // namespace
+
+void register_nccl() {
+  register_communicator(
+      "nccl", {[](Rendezvous& rendezvous, const CommunicatorOptions& options) -> std::unique_ptr<Communicator> {
+                 return std::make_unique<NcclCommunicator>(rendezvous, options);
+               },
+               &takes,
+               [] {
+                 std::string why;
+                 if (dry_run()) return std::string("a dry run has no GPUs to join");
+                 find_nccl(&why);
+                 return why;
+               }});
+}
+
+}  // namespace argand::cuda
+
+#else
+
+#include "argand/runtime/communicator.h"
+
+namespace argand::cuda {
+
+void register_nccl() {
+  register_communicator("nccl", {nullptr, nullptr, [] { return std::string("this build was made without NCCL"); }});
+}
+
+}  // namespace argand::cuda
+
+#endif
