@@ -1,6 +1,7 @@
 #include "argand/parallel/collectives.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "argand/base/error.h"
 #include "argand/ops/functions.h"
@@ -34,8 +35,8 @@ std::vector<Tensor> pieces_of(const Tensor& flat, int size) {
 Tensor like(const Tensor& t) { return empty(t.sizes(), t.options()); }
 
 // Everybody sends sent[j] to rank j; what rank j sent arrives in received[j].  Where both are for this rank nothing is
-// done.
-void exchange(Channel& channel, const std::vector<Tensor>& sent, const std::vector<Tensor>& received, int step) {
+// done.  Begins it.
+Transfers exchange(Channel& channel, const std::vector<Tensor>& sent, const std::vector<Tensor>& received, int step) {
   Transfers transfers;
   for (int k = 1; k < channel.size(); ++k) {  // each starts with its neighbour, so that no rank is sent all at once
     const int from = (channel.rank() + channel.size() - k) % channel.size();
@@ -46,16 +47,38 @@ void exchange(Channel& channel, const std::vector<Tensor>& sent, const std::vect
     const int to = (channel.rank() + k) % channel.size();
     if (sent[static_cast<size_t>(to)].numel() > 0) transfers.add(channel.send(sent[static_cast<size_t>(to)], to, step));
   }
-  transfers.wait();
+  return transfers;
 }
 
-// The sum of what the ranks sent to this one, pieces[rank] being its own part, in `out`.
-void exchange_and_join(Channel& channel, const std::vector<Tensor>& pieces, const Tensor& out, const ReduceOp& op) {
+// Large messages go in segments, so that what has arrived is joined while the rest is on its way.
+constexpr size_t kSegmentBytes = 512 << 10;
+
+Tensor segment_of(const Tensor& flat, int64_t s) {
+  const auto length = static_cast<int64_t>(kSegmentBytes) / element_size(flat.dtype());
+  return flat.slice(0, std::min(flat.numel(), s * length), std::min(flat.numel(), (s + 1) * length));
+}
+std::vector<Tensor> segments_of(const std::vector<Tensor>& pieces, int64_t s) {
+  std::vector<Tensor> segments;
+  for (const Tensor& t : pieces) segments.push_back(segment_of(t, s));
+  return segments;
+}
+
+// The sum of what the ranks sent to this one, pieces[rank] being its own part, in `out`.  Of each segment, then(s) is
+// called when it is there and what was sent of the pieces may change.
+void exchange_and_join(Channel& channel, const std::vector<Tensor>& pieces, const Tensor& out, const ReduceOp& op,
+                       const std::function<void(int64_t)>& then = {}) {
   const Tensor& mine = pieces[static_cast<size_t>(channel.rank())];
   std::vector<Tensor> parts;
   for (int r = 0; r < channel.size(); ++r) parts.push_back(r == channel.rank() ? mine : like(mine));
-  exchange(channel, pieces, parts, 0);
-  if (mine.numel() > 0) join_in_order(op, parts, out);
+  std::vector<Transfers> transfers;
+  for (int64_t s = 0; s == 0 || segment_of(pieces[0], s).numel() > 0; ++s)  // the first piece is the longest
+    transfers.push_back(exchange(channel, segments_of(pieces, s), segments_of(parts, s), 0));
+  for (size_t s = 0; s < transfers.size(); ++s) {
+    const auto number = static_cast<int64_t>(s);
+    transfers[s].wait();
+    if (const Tensor sum = segment_of(out, number); sum.numel() > 0) join_in_order(op, segments_of(parts, number), sum);
+    if (then) then(number);
+  }
 }
 
 void copy_bytes(const Tensor& to, const Tensor& from) {
@@ -72,8 +95,12 @@ void all_reduce(Channel& channel, const Tensor& flat, const ReduceOp& op) {
   }
   const std::vector<Tensor> pieces = pieces_of(flat, channel.size());
   const Tensor& mine = pieces[static_cast<size_t>(channel.rank())];
-  exchange_and_join(channel, pieces, mine, op);
-  exchange(channel, std::vector<Tensor>(pieces.size(), mine), pieces, 1);
+  std::vector<Transfers> sums;
+  exchange_and_join(channel, pieces, mine, op, [&](int64_t s) {
+    const std::vector<Tensor> sum(pieces.size(), segment_of(mine, s));
+    sums.push_back(exchange(channel, sum, segments_of(pieces, s), 1));
+  });
+  for (Transfers& t : sums) t.wait();
 }
 
 void reduce(Channel& channel, const Tensor& flat, int root, const ReduceOp& op) {
@@ -142,7 +169,7 @@ void broadcast(Channel& channel, const Tensor& flat, int root) {
 
 void all_gather(Channel& channel, const std::vector<Tensor>& outputs, const Tensor& input) {
   copy_bytes(outputs[static_cast<size_t>(channel.rank())], input);
-  exchange(channel, std::vector<Tensor>(outputs.size(), input), outputs, 0);
+  exchange(channel, std::vector<Tensor>(outputs.size(), input), outputs, 0).wait();
 }
 
 void gather(Channel& channel, const std::vector<Tensor>& outputs, const Tensor& input, int root) {
@@ -195,7 +222,7 @@ void all_to_all(Channel& channel, const std::vector<Tensor>& outputs, const std:
                  channel.rank(), ", which expects ", outputs[r].nbytes());
   }
   copy_bytes(outputs[static_cast<size_t>(channel.rank())], inputs[static_cast<size_t>(channel.rank())]);
-  exchange(channel, inputs, outputs, 1);
+  exchange(channel, inputs, outputs, 1).wait();
 }
 
 void barrier(Channel& channel) {

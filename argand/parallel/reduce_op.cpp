@@ -25,24 +25,31 @@ void check_dtype(const char* call, ReduceOp op, ScalarType dtype) {
 
 namespace {
 
-Tensor joined(ReduceKind kind, const Tensor& a, const Tensor& b) {
+void join_two(ReduceKind kind, Tensor out, const Tensor& a, const Tensor& b) {
   switch (kind) {
     case ReduceKind::kSum:
     case ReduceKind::kAvg:
     case ReduceKind::kPremulSum:
-      return add(a, b);
+      add_out(out, a, b);
+      return;
     case ReduceKind::kProduct:
-      return mul(a, b);
+      mul_out(out, a, b);
+      return;
     case ReduceKind::kMin:
-      return minimum(a, b);
+      minimum_out(out, a, b);
+      return;
     case ReduceKind::kMax:
-      return maximum(a, b);
+      maximum_out(out, a, b);
+      return;
     case ReduceKind::kBand:
-      return bitwise_and(a, b);
+      bitwise_and_out(out, a, b);
+      return;
     case ReduceKind::kBor:
-      return bitwise_or(a, b);
+      bitwise_or_out(out, a, b);
+      return;
     case ReduceKind::kBxor:
-      return bitwise_xor(a, b);
+      bitwise_xor_out(out, a, b);
+      return;
   }
   ARGAND_THROW(InternalError, "no such reduction");
 }
@@ -56,10 +63,13 @@ void join_in_order(const ReduceOp& op, const std::vector<Tensor>& parts, const T
     const Tensor t = parts[i].to(sums_in);
     return op.kind == ReduceKind::kPremulSum ? mul(t, op.factor) : t;
   };
-  Tensor joined_parts = part(0);
-  for (size_t i = 1; i < parts.size(); ++i) joined_parts = joined(op.kind, joined_parts, part(i));
-  if (op.kind == ReduceKind::kAvg) joined_parts = div(joined_parts, static_cast<int64_t>(parts.size()));
-  out.copy_(joined_parts);
+  // Sums grow in `out` itself, unless it is a part that is still to be added.
+  bool in_place = sums_in == dtype && parts.size() > 1;
+  for (size_t i = 2; i < parts.size(); ++i) in_place = in_place && !parts[i].is_alias_of(out);
+  Tensor sum = in_place ? out : part(0).clone();
+  for (size_t i = 1; i < parts.size(); ++i) join_two(op.kind, sum, i == 1 ? part(0) : sum, part(i));
+  if (op.kind == ReduceKind::kAvg) sum.div_(static_cast<int64_t>(parts.size()));
+  if (!in_place) Tensor(out).copy_(sum);
   out.impl().data();  // computed now
 }
 
