@@ -18,7 +18,7 @@ constexpr size_t kMaxNesting = 128;
 
 // The classes that have no function of C's.
 struct Classes {
-  nb::object ordered_dict, counter, default_dict, parameter, untyped_storage, module, builtins, strided;
+  nb::object ordered_dict, counter, default_dict, parameter, untyped_storage, module, builtins, strided, per_rank;
 
   Classes() {
     const nb::module_ collections = nb::module_::import_("collections");
@@ -30,6 +30,7 @@ struct Classes {
     module = nb::module_::import_("argand.nn").attr("Module");
     builtins = nb::module_::import_("builtins");
     strided = nb::module_::import_("argand").attr("strided");
+    per_rank = nb::module_::import_("argand.checkpoint").attr("PerRank");
   }
 };
 
@@ -252,7 +253,7 @@ class FromPython {
     if (is(o, reinterpret_cast<PyObject*>(size_type))) return Value::with_items(Kind::kSize, elements(o));
     if (is(o, reinterpret_cast<PyObject*>(&PySet_Type))) return Value::with_items(Kind::kSet, elements(o));
     if (is(o, reinterpret_cast<PyObject*>(&PyFrozenSet_Type))) return Value::with_items(Kind::kFrozenSet, elements(o));
-    if (PyDict_CheckExact(p)) return dict(o, Value::dict());
+    if (PyDict_CheckExact(p) || is(o, classes_.per_rank)) return dict(o, Value::dict());
     if (is(o, classes_.ordered_dict)) return with_attributes(o, dict(o, Value::with_items(Kind::kOrderedDict)));
     if (is(o, classes_.counter)) return dict(o, Value::with_items(Kind::kCounter));
     if (is(o, classes_.default_dict)) return dict(o, Value::with_text(Kind::kDefaultDict, factory_of(o)));

@@ -198,6 +198,22 @@ struct Folder {
   std::unique_ptr<io::CheckpointFolder> folder;
 };
 
+// What a thread of Python's writes behind: a file of torch.save whose tensors were copied before.
+void add_save_image(nb::module_& module) {
+  nb::class_<io::TorchImage>(module, "_SaveImage")
+      .def(
+          "__init__",
+          [](io::TorchImage* place, nb::handle object, bool copied) {
+            const io::Value value = translated([&] { return from_python(object); });
+            unlocked([&] { return new (place) io::TorchImage(value, copied), 0; });
+          },
+          nb::arg("object").none(), nb::arg("copied"))
+      .def("write", [](const io::TorchImage& image, nb::str path) {
+        const std::string to = path_of(path);
+        unlocked([&] { return image.write_to(to), 0; });
+      });
+}
+
 void add_checkpoint_folder(nb::module_& module) {
   using Pending = io::CheckpointFolder::Pending;
   nb::class_<Pending>(module, "_PendingSave")
@@ -238,6 +254,7 @@ void add_checkpoint_folder(nb::module_& module) {
 
 void add_checkpoints(nb::module_& module) {
   add_checkpoint_folder(module);
+  add_save_image(module);
   module.def("_load", load, nb::arg("source"), nb::arg("place").none(), nb::arg("mmap"), nb::arg("verify").none());
   nb::class_<Archive>(module, "_TorchArchive")
       .def(nb::init<nb::handle, nb::handle, bool, std::optional<bool>>(), nb::arg("source"), nb::arg("place").none(),

@@ -175,9 +175,10 @@ class DataLoader(Generic[T_co]):
         return self._iterator
 
     def state_dict(self):
-        """Where the pass that was begun last is: what load_state_dict() takes, here or in another process."""
+        """Where the pass that was begun last is: what load_state_dict() takes, here or in another process of the same rank."""
+        from ...checkpoint import PerRank
         at = self._resumed or self._position or {"batches": 0, "generators": _generator_states(self)}
-        return copy.deepcopy(at)
+        return PerRank(copy.deepcopy(at), **{"epoch": sampler.epoch for sampler in _with_epochs(self)})
 
     def load_state_dict(self, state_dict):
         """Lets the next pass go on where the one of state_dict() was: the same order, behind the last batch given out.
@@ -186,9 +187,12 @@ class DataLoader(Generic[T_co]):
         random numbers they draw are the same.  A sampler may draw from the default generator when it begins, and not later.
         """
         generators = _generators(self)
-        if not {"batches", "generators"} <= state_dict.keys() or state_dict["generators"].keys() != generators.keys():
+        if not {"batches", "generators"} <= state_dict.keys() or state_dict["generators"].keys() != generators.keys() or (
+                "epoch" in state_dict and not _with_epochs(self)):
             raise ValueError(f"load_state_dict: this is no state of this DataLoader: {state_dict!r:.200}")
         self._resumed, self._position = None, None
+        for sampler in _with_epochs(self) if "epoch" in state_dict else ():
+            sampler.set_epoch(state_dict["epoch"])
         if "default" in state_dict:
             self._resumed = copy.deepcopy(dict(state_dict))
         else:  # between two passes
@@ -215,6 +219,12 @@ def _generators(loader):
     """Generators that a pass draws from, by name, without those that are the default one."""
     found = {"loader": loader.generator, "sampler": getattr(getattr(loader, "sampler", None), "generator", None)}
     return {name: g for name, g in found.items() if isinstance(g, _C.Generator)}
+
+
+def _with_epochs(loader):
+    """The sampler whose order is that of an epoch, as a DistributedSampler's is, in a list; that of batches has one inside, maybe."""
+    samplers = loader.sampler, loader.batch_sampler, getattr(loader.batch_sampler, "sampler", None)
+    return [each for each in samplers if hasattr(each, "set_epoch") and isinstance(getattr(each, "epoch", None), int)][:1]
 
 
 def _generator_states(loader):
