@@ -140,7 +140,8 @@ _TABLE = {
     "distributed.algorithms.model_averaging.utils": [(_SEVERAL, "average_parameters average_parameters_or_parameter_groups "
                                                       "get_params_to_average")],
     "distributed.autograd": [(_SEVERAL, "backward context get_gradients")],
-    "distributed.checkpoint": [("argand.checkpoint.DistributedCheckpointFolder keeps checkpoints of several processes", "CheckpointException DefaultLoadPlanner "
+    "distributed.checkpoint": [("argand.checkpoint.DistributedCheckpointFolder keeps checkpoints of several processes",
+                                "CheckpointException DefaultLoadPlanner "
                                 "DefaultSavePlanner FileSystemReader FileSystemWriter LoadPlan LoadPlanner SavePlan SavePlanner "
                                 "StorageReader StorageWriter async_save load load_state_dict save save_state_dict")],
     "distributed.checkpoint.default_planner": [(_SEVERAL, "DefaultLoadPlanner DefaultSavePlanner")],

@@ -1,0 +1,215 @@
+"""Trainings of several ranks that are killed, started again by torchrun, and end with the bits of one that was let alone."""
+import json
+import os
+import random
+import re
+import signal
+
+import pytest
+from launching import free_port, kill, launch  # noqa: F401
+
+import argand
+
+pytestmark = pytest.mark.skipif(not argand.distributed.is_gloo_available(), reason="libgloo is not installed")
+
+TRAINING = """
+import hashlib, json, random, threading
+import numpy
+import argand as torch, argand.distributed as dist
+import argand.checkpoint._distributed as d
+from argand import nn
+from argand.checkpoint import DistributedCheckpointFolder, restore, training_state
+from argand.nn.parallel import DistributedDataParallel
+from argand.utils.data import DataLoader, Dataset, DistributedSampler
+
+EPOCHS, EVERY, saves = 3, 2, os.environ.get("SAVES", "save")
+kills = json.loads(os.environ.get("KILLS", "[]"))
+who, where, when = kills[restarts] if restarts < len(kills) else (-1, "", 0)
+
+
+def killed(here, now=None):
+    if (who, where) == (rank, here) and now in (None, when):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Writing(d.Writing):
+    def run(self):
+        step = self.generation.step
+        killed("before it writes", step)
+        if (who, where, when) == (rank, "between its parts", step):
+            self._images.insert(1, ("", type("", (), {"write": lambda self, path: killed("between its parts")})()))
+        super().run()
+        if (who, where, when) == (rank, "after all have written", step):
+            while len(os.listdir(self.path)) < 3: time.sleep(0.01)
+            killed("after all have written")
+
+
+class Folder(DistributedCheckpointFolder):
+    has_written = False
+
+    def _settle(self, writing):
+        self.has_written = True
+        super()._settle(writing)
+        self.has_written = False
+
+    def _remove(self, *arguments):
+        if self.has_written: killed("before it removes", step)
+        super()._remove(*arguments)
+        if self.has_written: killed("after it has removed", step)
+
+
+d.Writing = Writing
+
+
+class Noisy(Dataset):
+    def __len__(self): return 40
+    def __getitem__(self, i): return torch.full((6,), i / 9) + torch.rand(6) + random.random() + numpy.random.rand(), i % 3
+
+
+dist.init_process_group("gloo")
+size = dist.get_world_size()
+torch.manual_seed(rank); random.seed(rank); numpy.random.seed(rank)
+net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.4), nn.Linear(16, 3))
+model = DistributedDataParallel(net)
+optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+loader = DataLoader(Noisy(), batch_size=4, sampler=DistributedSampler(Noisy()))
+parts = dict(model=net, optimizer=optimizer, scheduler=torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5),
+             scaler=torch.amp.GradScaler("cpu", init_scale=4.0), loader=loader)
+folder = Folder(os.environ.get("RUN", "run"), keep=2)
+epoch = step = 0
+if folder.steps():
+    loaded = folder.load_latest(any_world_size=True)
+    saved = restore(loaded.state, **parts)
+    epoch, step = saved["epoch"], saved["step"]
+print("attempt", restarts, "rank", rank, "of", size, "begins at", step, flush=True)
+if where == "at a time" and who == rank:
+    threading.Timer(when, os.kill, (os.getpid(), signal.SIGKILL)).start()
+
+
+def bits(value):
+    if isinstance(value, torch.Tensor): return [str(value.dtype), list(value.shape), value.detach().numpy().tobytes().hex()]
+    if isinstance(value, dict): return [[k, bits(v)] for k, v in value.items()]
+    if isinstance(value, (list, tuple)): return [bits(v) for v in value]
+    return repr(value)
+
+
+def digest(value): return hashlib.sha256(json.dumps(bits(value)).encode()).hexdigest()[:16]
+
+
+def show(): print("parameters", digest(net.state_dict()), "at", step, "on", rank, "of", size, flush=True)
+
+
+show()
+for epoch in range(epoch, EPOCHS):
+    loader.sampler.set_epoch(epoch)
+    for x, y in loader:
+        optimizer.zero_grad()
+        loss = nn.functional.cross_entropy(model(x), y)
+        parts["scaler"].scale(loss).backward()
+        parts["scaler"].step(optimizer); parts["scaler"].update()
+        step += 1
+        show()
+        killed("after a step", step)
+        time.sleep(float(os.environ.get("SLEEP", 0)))
+        if step % EVERY == 0:
+            getattr(folder, saves)(step, training_state(epoch=epoch, step=step, **parts))
+    parts["scheduler"].step()
+folder.close()
+print("rank", rank, "ends at", step, digest(list(net.parameters())), digest(training_state(epoch=epoch, step=step, **parts)), flush=True)
+"""
+
+
+def ends(run):
+    assert run.end(120).code == 0, run.err
+    lines = sorted(set(re.findall(r"rank \d ends at .*", run.out)))  # a rank may have ended in an attempt before
+    assert len(lines) == 2, run.out
+    return lines
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """What a run that is let alone prints at its end, by the way in which it saves."""
+    return {}
+
+
+def of_one_let_alone(launch, expected, saves="save"):  # noqa: F811
+    if saves not in expected:
+        expected[saves] = ends(launch("--nproc-per-node", 2, "worker.py", program=TRAINING, SAVES=saves))
+    return expected[saves]
+
+
+def begins(run):
+    """At which steps the attempts began; all ranks say the same."""
+    said = re.findall(r"attempt (\d+) rank (\d) of \d+ begins at (\d+)", run.out)
+    steps = {}
+    for attempt, _, step in said:
+        assert steps.setdefault(attempt, step) == step, said
+    return [int(steps[attempt]) for attempt in sorted(steps)]
+
+
+CASES = {
+    "after steps": ([[1, "after a step", 1], [0, "after a step", 8], [1, "after a step", 15]], [0, 0, 6, 14]),
+    "while writing": ([[1, "before it writes", 2], [0, "between its parts", 4], [0, "before it writes", 6]], [0, 0, 2, 4]),
+    "when all have written": ([[1, "after all have written", 2], [0, "after all have written", 4], [0, "before it removes", 6]], [0, 2, 4, 6]),
+    "while removing": ([[1, "before it removes", 6], [0, "after it has removed", 8], [1, "after it has removed", 10]], [0, 6, 8, 10]),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_killed_and_started_again(launch, expected, name):  # noqa: F811
+    kills, starts = CASES[name]
+    run = launch("--nproc-per-node", 2, "--max-restarts", 3, "worker.py", program=TRAINING, KILLS=json.dumps(kills))
+    assert ends(run) == of_one_let_alone(launch, expected)
+    assert begins(run) == starts, run.err
+    assert run.err.count("SIGKILL") >= 3
+    folder = run._out.name.removesuffix("out") + "run"
+    assert sorted(os.listdir(folder)) == ["step-000000012-2-ranks", "step-000000014-2-ranks"]
+
+
+KILLS = int(os.environ.get("ARGAND_KILLS", "3"))
+
+
+@pytest.mark.parametrize("saves", ["save", "save_async"])
+def test_killed_at_random_times(launch, expected, saves):  # noqa: F811
+    """ARGAND_KILLS: how often."""
+    rng = random.Random(os.environ.get("ARGAND_SEED", 1))
+    done = middle = 0
+    while done < KILLS:
+        count = min(3, KILLS - done)
+        kills = [[rng.randrange(2), "at a time", rng.uniform(0, 0.12)] for _ in range(count)]
+        run = launch("--nproc-per-node", 2, "--max-restarts", 3, "worker.py", program=TRAINING, KILLS=json.dumps(kills), SAVES=saves)
+        assert ends(run) == of_one_let_alone(launch, expected, saves), (kills, run.out, run.err)
+        middle += sum(step > 0 for step in begins(run))
+        done += count
+    print(f"{done} kills, {middle} of them after a save")
+
+
+def parameters(run, step, size):
+    """Of each rank, when it was at a step."""
+    return {int(rank): digest for digest, rank in re.findall(rf"parameters (\w+) at {step} on (\d) of {size}", run.out)}
+
+
+def test_fewer_workers_go_on(launch, tmp_path):  # noqa: F811
+    """Of what three had alike: the loaders of two begin the epoch anew."""
+    three = launch("--nproc-per-node", 3, "worker.py", program=TRAINING, KILLS='[[2, "after a step", 5]]', RUN=str(tmp_path / "run"))
+    assert three.end().code == 1
+    two = launch("--nproc-per-node", 2, "worker.py", program=TRAINING, RUN=str(tmp_path / "run"))
+    assert two.end().code == 0, two.err
+    assert begins(two) == [4]
+    assert parameters(two, 4, 2) == dict.fromkeys(range(2), parameters(three, 4, 3)[0])
+    assert two.err.count("is of 3 ranks, and this group has 2: left out: random, parts.loader") == 1
+    assert f"ends at {4 + 3 * 5}" in two.out and len(set(parameters(two, 19, 2))) == 2
+
+
+def test_a_node_that_is_lost(launch, tmp_path):  # noqa: F811
+    """The nodes that are left go on from the last save, as a smaller world."""
+    options = "--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{free_port()}", "--rdzv-id", "job", "--rdzv-conf", \
+        "last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=3,join_timeout=20", "--max-restarts", 3
+    nodes = [launch(*options, "worker.py", program=TRAINING, RUN=str(tmp_path / "run"), SLEEP="0.2") for _ in range(2)]
+    nodes[0].until(lambda run: re.search(r"at 5 on \d of 2", run.out))
+    kill(nodes[1])
+    assert nodes[0].end(60).code == 0, nodes[0].err
+    *_, begun = re.findall(r"of (\d) begins at (\d+)", nodes[0].out)
+    assert begun[0] == "1" and int(begun[1]) >= 4
+    before = parameters(nodes[0], begun[1], 2) or parameters(nodes[1], begun[1], 2)
+    assert parameters(nodes[0], begun[1], 1) == {0: before[0]}
