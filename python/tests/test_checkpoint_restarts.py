@@ -3,10 +3,16 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
+import subprocess
+import sys
+import time
 
 import pytest
 from launching import free_port, kill, launch  # noqa: F401
+from ranks import PACKAGE
+from statements import text_of
 
 import argand
 
@@ -213,3 +219,48 @@ def test_a_node_that_is_lost(launch, tmp_path):  # noqa: F811
     assert begun[0] == "1" and int(begun[1]) >= 4
     before = parameters(nodes[0], begun[1], 2) or parameters(nodes[1], begun[1], 2)
     assert parameters(nodes[0], begun[1], 1) == {0: before[0]}
+
+
+# ---- the program of docs/distributed.md
+
+EXAMPLE = re.search(r"^```python\n(import os\nimport sys\n.*?)^```", text_of("docs/distributed.md"), re.S | re.M)[1]
+WAYS = {
+    "python": [sys.executable],
+    "argandrun": [sys.executable, "-m", "argand.distributed.run", "--nproc-per-node", "2"],
+    "mpirun": ["mpirun", "--oversubscribe", "-n", "2", sys.executable],
+}
+
+
+def run_example(folder, way, program=EXAMPLE):
+    folder.mkdir(exist_ok=True)
+    (folder / "train.py").write_text(program)
+    env = dict(os.environ, PYTHONPATH=str(PACKAGE), OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_NUM_THREADS="1")
+    return subprocess.Popen([*WAYS[way], "train.py"], cwd=folder, env=env, text=True, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE)
+
+
+def finish_example(folder, way):
+    process = run_example(folder, way)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    return (folder / "model.pt").read_bytes()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_program_of_the_page(tmp_path, way):
+    """Stopped by SIGTERM when a save is there, and run again."""
+    if way == "mpirun" and not (argand.distributed.is_mpi_available() and shutil.which("mpirun")):
+        pytest.skip("MPI is not installed")
+    expected = finish_example(tmp_path / "whole", way)
+    interrupted = tmp_path / "interrupted"
+    slow = EXAMPLE.replace("step += 1\n", "step += 1; __import__('time').sleep(0.15)\n")  # mpirun passes a signal on a second later
+    assert slow != EXAMPLE
+    process = run_example(interrupted, way, slow)
+    while not (interrupted / "run").exists() and process.poll() is None:
+        time.sleep(0.001)
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0 and not (interrupted / "model.pt").exists(), err
+    assert finish_example(interrupted, way) == expected
+    if way != "python":
+        assert expected != finish_example(tmp_path / "alone", "python")

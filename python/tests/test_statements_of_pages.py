@@ -42,7 +42,7 @@ SURROUNDINGS = "import torch\nconfig, model, dataset = {}, torch.nn.Linear(2, 1)
 def test_blocks_of_python_run(tmp_path, page, text):
     (tmp_path / "block.py").write_text(SURROUNDINGS + textwrap.indent(text, "    "))
     done = subprocess.run([sys.executable, "-m", "argand", tmp_path / "block.py"], capture_output=True, text=True, timeout=120,
-                          env=os.environ | WORKER)
+                          env=os.environ | WORKER, cwd=tmp_path)
     assert done.returncode == 0, f"{page}: {done.stderr}"
 
 
