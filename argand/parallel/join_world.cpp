@@ -16,6 +16,19 @@
 
 namespace argand::parallel {
 
+namespace {
+
+// The ranks that reach the server of the store can reach this address.  That of the host's own name need not be one
+// for other hosts: many systems give it an address of the loopback interface.
+std::string address_near(Store& store) {
+  Store* behind = &store;
+  while (const auto* const prefix = dynamic_cast<PrefixStore*>(behind)) behind = prefix->underlying_store().get();
+  auto* const tcp = dynamic_cast<TCPStore*>(behind);
+  return tcp ? tcp->local_address() : "";
+}
+
+}  // namespace
+
 std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, int rank, int size,
                                                  const GroupOptions& options) {
   ARGAND_CHECK(ValueError, size >= 1, "init_process_group: expected world_size to be at least 1, got ", size);
@@ -25,14 +38,14 @@ std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, i
     TransportOptions there;
     there.rank = rank;
     there.size = size;
-    there.host = options.host;
+    there.host = options.host.empty() ? address_near(*store) : options.host;
     there.interface = env("GLOO_SOCKET_IFNAME").value_or("");
     return find_transport(options.backend)(addresses, there);
   };
   if (size > 1) find_transport(options.backend);  // before anybody waits
-  return group_of_all(std::make_shared<World>(std::make_shared<PrefixStore>("argand", std::move(store)), rank, size,
-                                              options.backend, make),
-                      options);
+  return group_of_all(
+      std::make_shared<World>(std::make_shared<PrefixStore>("argand", store), rank, size, options.backend, make),
+      options);
 }
 
 namespace {

@@ -14,7 +14,9 @@ struct GroupOptions {
   std::string backend = "gloo";
   std::string device_backend;  // "nccl": collectives of tensors on GPUs; empty: these go through host memory
   std::chrono::milliseconds timeout{std::chrono::minutes(30)};  // of each collective
-  std::string host;  // the address of this host to listen at; empty: that of its name
+  // The address of this host to listen at.  Empty: that by which it reaches a TCPStore; with another store, that of its
+  // name.
+  std::string host;
 };
 
 // Calls return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and numbers of

@@ -43,12 +43,11 @@ void when_done(Work& work, nb::object callback) {
 }
 
 HandlePtr make(std::shared_ptr<parallel::Store> store, int rank, int size, const std::string& backend,
-               const std::string& device_backend, int64_t timeout_ms, const std::string& host) {
+               const std::string& device_backend, int64_t timeout_ms) {
   parallel::GroupOptions options;
   options.backend = backend;
   options.device_backend = device_backend;
   options.timeout = Milliseconds(timeout_ms);
-  options.host = host;
   const NoGil no_gil;
   return std::make_shared<GroupHandle>(parallel::make_process_group(std::move(store), rank, size, options));
 }
@@ -150,7 +149,7 @@ void add_process_groups(nb::module_& module) {
       .def("send", collective<&G::send, const Tensor&, int, int>())
       .def("receive", collective<&G::receive, const Tensor&, int, int>());
   module.def("_make_process_group", &make, nb::arg("store"), nb::arg("rank"), nb::arg("size"), nb::arg("backend"),
-             nb::arg("device_backend"), nb::arg("timeout_ms"), nb::arg("host"));
+             nb::arg("device_backend"), nb::arg("timeout_ms"));
   module.def("_make_launched_process_group", &make_launched, nb::arg("backend"), nb::arg("timeout_ms"));
   module.def("_why_no_communicator",
              [](const std::string& backend) { return why_not([&] { find_communicator(backend); }); });

@@ -215,6 +215,17 @@ uint16_t port_of(const Descriptor& socket) {
                                        : ntohs(reinterpret_cast<sockaddr_in*>(&address)->sin_port);
 }
 
+std::string local_address_of(const Descriptor& socket) {
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  ::getsockname(socket.fd(), reinterpret_cast<sockaddr*>(&address), &length);
+  char text[NI_MAXHOST] = {};
+  const int error =
+      ::getnameinfo(reinterpret_cast<const sockaddr*>(&address), length, text, sizeof text, nullptr, 0, NI_NUMERICHOST);
+  ARGAND_CHECK(NetworkError, error == 0, "TCPStore: the address of a connection: ", ::gai_strerror(error));
+  return text;
+}
+
 Descriptor try_connect(const std::string& host, uint16_t port, Deadline deadline, std::string& why) {
   const Addresses list = resolve(host, port, false, why);
   for (const addrinfo* address = list.get(); address; address = address->ai_next) {

@@ -44,6 +44,7 @@ using Deadline = std::chrono::steady_clock::time_point;
 std::vector<Descriptor> listen_at(const std::string& host, uint16_t port);
 Descriptor take_listener(int fd);  // a socket that is bound already
 uint16_t port_of(const Descriptor& socket);
+std::string local_address_of(const Descriptor& socket);  // as a number
 
 // A connection, or none with the reason in `why`.  One try of every address, within the deadline.  Does not block.
 Descriptor try_connect(const std::string& host, uint16_t port, Deadline deadline, std::string& why);

@@ -66,6 +66,12 @@ void TcpClient::connect(Store::Timeout timeout) {
   ensure_connected(timeout);
 }
 
+std::string TcpClient::local_address(Store::Timeout timeout) {
+  const Turn turn(*this);
+  ensure_connected(timeout);
+  return local_address_of(socket_);
+}
+
 Reply TcpClient::call(const Request& request, Deadline deadline, Store::Timeout timeout) {
   const Store::Value message = wire::encode(request);
   const Turn turn(*this);

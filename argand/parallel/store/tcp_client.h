@@ -16,6 +16,8 @@ class TcpClient {
 
   // Tries until the timeout, with growing pauses, if there is no connection.
   void connect(Store::Timeout timeout);
+  // The address of this host at its end of the connection.
+  std::string local_address(Store::Timeout timeout);
   // The reply, whatever its status, by the deadline.  `timeout` is that of a connection that must be made first.
   wire::Reply call(const wire::Request& request, Deadline deadline, Store::Timeout timeout);
 

@@ -79,6 +79,8 @@ void TCPStore::wait_for_workers(size_t num_workers) {
   }
 }
 
+std::string TCPStore::local_address() { return client().local_address(timeout()); }
+
 // Note [Sockets after fork]
 TcpClient& TCPStore::client() {
   if (generation_ != fork_generation()) {

@@ -58,6 +58,8 @@ class TCPStore final : public Store {
 
   const std::string& host() const { return host_; }
   uint16_t port() const { return port_; }
+  // Of this host, by which it reaches the server: others that reach the server can reach it.
+  std::string local_address();
   bool is_server() const { return server_ != nullptr; }  // or a clone of one
 
  private:

@@ -2,8 +2,12 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
+#include <ifaddrs.h>
+#include <sys/socket.h>
 
+#include <memory>
 #include <mutex>
+#include <set>
 #include <unordered_set>
 #include <vector>
 
@@ -161,7 +165,22 @@ class GlooTransport final : public Transport {
   const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
 };
 
+void check_interface(const std::string& name) {
+  ifaddrs* first = nullptr;
+  if (::getifaddrs(&first) != 0) return;
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> list(first, &::freeifaddrs);
+  std::set<std::string> names;
+  for (const ifaddrs* each = first; each; each = each->ifa_next)
+    if (each->ifa_addr && (each->ifa_addr->sa_family == AF_INET || each->ifa_addr->sa_family == AF_INET6))
+      names.insert(each->ifa_name);
+  std::string all;
+  for (const std::string& each : names) all += str(all.empty() ? "" : ", ", each);
+  ARGAND_CHECK(NetworkError, names.count(name), "gloo: GLOO_SOCKET_IFNAME: expected one interface of this host (", all,
+               "), got '", name, "'");
+}
+
 std::unique_ptr<Transport> make(Rendezvous& rendezvous, const TransportOptions& options) {
+  if (!options.interface.empty()) check_interface(options.interface);
   try {
     return std::make_unique<GlooTransport>(rendezvous, options);
   } catch (const std::exception& e) {

@@ -170,17 +170,6 @@ def _check_backend(backend, world_size):
     return name
 
 
-def _host(store_host):
-    """Where this process listens: on this host alone if the world is."""
-    return "127.0.0.1" if store_host in ("localhost", "127.0.0.1", "::1") else ""
-
-
-def _store_host(init_method):
-    from urllib.parse import urlparse
-    where = urlparse(init_method)
-    return os.environ.get("MASTER_ADDR") if where.scheme == "env" else where.hostname
-
-
 @harmless(pg_options=_WHY_NO_OPTIONS, group_name="a name that PyTorch does not use either", device_id=_WHY_NO_DEVICE,
           _ranks="all processes are in it")
 def init_process_group(backend=None, init_method=None, timeout=None, world_size=-1, rank=-1, store=None, group_name="", pg_options=None,
@@ -203,10 +192,8 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     timeout = timeout or (default_pg_nccl_timeout if backend == Backend.NCCL else default_pg_timeout)
     if backend == Backend.MPI:
         return _init_by_launcher(backend, timeout, store, rank, world_size)
-    host = ""
     if store is None:
         init_method = init_method or "env://"
-        host = _host(_store_host(init_method))
         store, rank, world_size = meet(init_method, rank, world_size, timeout, lambda size: _check_backend(backend, size))
     elif world_size < 1 or rank < 0:
         raise AssertionError("world_size must be positive and rank non-negative if using store")
@@ -214,7 +201,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     prefix = f"default_pg/{_world.worlds}"
     _world.worlds += 1
     group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, for_cpu, _backend_of_gpu(backend),
-                                  milliseconds(timeout), host)
+                                  milliseconds(timeout))
     GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
     atexit.register(_leave)
 
