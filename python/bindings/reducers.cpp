@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "argand/parallel/reducer.h"
+#include "argand/parallel/replica.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/process_groups.h"
@@ -45,6 +46,21 @@ parallel::CommHook from_python(nb::object hook) {
   };
 }
 
+void check_same_parameters(GroupHandle& group, std::string site, const std::vector<std::string>& names,
+                           const std::vector<Tensor>& tensors) {
+  OrderedDict<std::string, Tensor> parameters;
+  for (size_t i = 0; i < names.size(); ++i) parameters.insert(names[i], tensors.at(i));
+  const NoGil no_gil;
+  parallel::set_call_site(std::move(site));
+  parallel::check_same_parameters(*group.shared(), parameters);
+}
+
+void broadcast_buffers(GroupHandle& group, std::string site, const std::vector<Tensor>& buffers, int root) {
+  const NoGil no_gil;
+  parallel::set_call_site(std::move(site));
+  parallel::broadcast_buffers(*group.shared(), buffers, root);
+}
+
 }  // namespace
 
 void add_reducers(nb::module_& module) {
@@ -69,6 +85,8 @@ void add_reducers(nb::module_& module) {
       .def("buckets", &Reducer::buckets)
       .def("unused", &Reducer::unused, NoLock())
       .def("shadow", &Reducer::shadow, NoLock());
+  module.def("_check_same_parameters", &check_same_parameters);
+  module.def("_broadcast_buffers", &broadcast_buffers);
 }
 
 }  // namespace argand::python

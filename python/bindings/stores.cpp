@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "argand/parallel/interrupt.h"
+#include "argand/parallel/launch.h"
 #include "argand/parallel/store/file_store.h"
 #include "argand/parallel/store/hash_store.h"
 #include "argand/parallel/store/prefix_store.h"
@@ -211,6 +212,10 @@ void add_kinds_of_store(nb::module_& module) {
         return str("TCPStore(host=", self.host(), ", port=", self.port(),
                    ", server=", self.is_server() ? "True" : "False", ")");
       });
+  module.def("_store_of_launch", [](const std::string& host, uint16_t port, int rank, int size, nb::handle timeout) {
+    const Store::Timeout limit = to_timeout(timeout, "init_process_group");
+    return without_gil([&] { return store_of_launch(host, port, rank, size, limit); });
+  });
 }
 
 // Ctrl-C.  Python runs handlers of signals on its main thread only, which is that of the process.

@@ -2,7 +2,8 @@
 import os
 from urllib.parse import parse_qsl, urlparse
 
-from ._stores import FileStore, HashStore, PrefixStore, TCPStore
+from .._C._stores import _store_of_launch
+from ._stores import FileStore, HashStore
 
 __all__ = ["register_rendezvous_handler", "rendezvous"]
 
@@ -37,22 +38,13 @@ def _rank_and_size(url, rank, world_size):
     return _number(url, "rank", rank, "rank"), _number(url, "world_size", world_size, "world size")
 
 
-def _tcp_store(host, port, rank, world_size, timeout):
-    """The store of a world: rank 0 holds it, or what started the processes."""
-    if os.environ.get("TORCHELASTIC_USE_AGENT_STORE") == "True":
-        attempt = os.environ.get("TORCHELASTIC_RESTART_COUNT", "0")
-        store = TCPStore(host, port, world_size, False, timeout=timeout)
-        return PrefixStore(f"/worker/attempt_{attempt}", store)
-    return TCPStore(host, port, world_size, rank == 0, timeout=timeout, multi_tenant=True)
-
-
 def _env(url, rank, world_size, timeout, check):
     options = _options(url)
     rank = int(options.get("rank", rank if rank != -1 else _environment("RANK")))
     world_size = int(options.get("world_size", world_size if world_size != -1 else _environment("WORLD_SIZE")))
     host, port = _environment("MASTER_ADDR"), int(_environment("MASTER_PORT"))
     check(world_size)
-    return (_tcp_store(host, port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
+    return (_store_of_launch(host, port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
 def _tcp(url, rank, world_size, timeout, check):
@@ -61,7 +53,7 @@ def _tcp(url, rank, world_size, timeout, check):
         raise ValueError("Error initializing torch.distributed using tcp:// rendezvous: port number missing")
     rank, world_size = _rank_and_size(url, rank, world_size)
     check(world_size)
-    return (_tcp_store(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
+    return (_store_of_launch(where.hostname, where.port, rank, world_size, timeout) if world_size > 1 else HashStore()), rank, world_size
 
 
 def _file(url, rank, world_size, timeout, check):

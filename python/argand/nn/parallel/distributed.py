@@ -4,7 +4,6 @@ import warnings
 
 from ..._ignored import harmless
 from ... import _C
-from ...autograd.grad_mode import no_grad
 from ..modules.module import Module
 
 _MEGABYTE = 1 << 20
@@ -34,6 +33,7 @@ class DistributedDataParallel(Module):
                  static_graph=False, delay_all_reduce_named_params=None, param_to_hook_all_reduce=None, mixed_precision=None,
                  device_mesh=None, skip_all_reduce_unused_params=False, bucket_cap_mb_list=None, batched_grad_copy=False,
                  forward_sync_buffers=None, lazy_bucket_allocation=False):
+        from ...distributed._work import call_site
         from ...distributed.distributed_c10d import _checked_group
         super().__init__()
         for name, value in (("delay_all_reduce_named_params", delay_all_reduce_named_params), ("device_mesh", device_mesh),
@@ -66,7 +66,7 @@ class DistributedDataParallel(Module):
         self._parameters_of_reducer = [p for _, p in named]
         self._reducer, self._has_hook, self._join_config = None, False, None
         if self.process_group.size() > 1:
-            self._compare_with_rank_0(named)
+            _C._check_same_parameters(self.process_group._group, call_site(), [name for name, _ in named], self._parameters_of_reducer)
             if init_sync:
                 self._copy_from(0, [*self._states()])
             self._make_reducer()
@@ -77,20 +77,6 @@ class DistributedDataParallel(Module):
         # Made through __dict__: a module's attributes are copied and pickled, and this is neither.
         self.__dict__["_reducer"] = _C._Reducer(self._parameters_of_reducer, self.process_group._group, self.bucket_bytes_cap,
                                                 min(_FIRST_BUCKET, self.bucket_bytes_cap))
-
-    def _compare_with_rank_0(self, named):
-        from ...distributed._objects import all_gather_object
-        mine = [(name, tuple(p.shape), str(p.dtype)) for name, p in named]
-        all_of_them = [None] * self.process_group.size()
-        all_gather_object(all_of_them, mine, self.process_group)
-        for rank, theirs in enumerate(all_of_them):
-            if len(theirs) != len(all_of_them[0]):
-                raise RuntimeError(f"DDP expects same model across all ranks, but Rank 0 has {len(all_of_them[0])} params, while rank {rank} "
-                                   f"has inconsistent {len(theirs)} params.")
-            for a, b in zip(all_of_them[0], theirs):
-                if a[1:] != b[1:]:
-                    raise RuntimeError(f"DDP expects same model across all ranks: rank 0 has {a[0]} of {a[2]} {list(a[1])}, rank {rank} has "
-                                       f"{b[0]} of {b[2]} {list(b[1])} in its place")
 
     def _states(self):
         """Parameters and buffers that are the same everywhere."""
@@ -108,15 +94,8 @@ class DistributedDataParallel(Module):
 
     def _sync_buffers(self, rank=0):
         """Buffers become those of a rank.  They get new memory, so that what an earlier forward saved of them stays as it was."""
-        buffers = self._buffers_to_send()
-        for dtype in sorted({b.dtype for b in buffers}, key=str):
-            same = [b for b in buffers if b.dtype == dtype]
-            with no_grad():
-                flat = _C.cat([b.detach().reshape(-1) for b in same])
-                self.process_group.start("broadcast", [flat], rank).wait()
-                if self.process_group.rank() != rank:
-                    for buffer, part in zip(same, flat.split([b.numel() for b in same])):
-                        buffer.data = part.view(buffer.shape).clone()
+        from ...distributed._work import call_site
+        _C._broadcast_buffers(self.process_group._group, call_site(), self._buffers_to_send(), rank)
 
     # ---- each step
 

@@ -1,0 +1,85 @@
+#include "argand/parallel/default_group.h"
+
+#include <cstdlib>
+#include <mutex>
+
+#include "argand/parallel/store/hash_store.h"
+#include "argand/parallel/store/prefix_store.h"
+
+namespace argand::parallel {
+namespace {
+
+struct Default {
+  std::mutex mutex;
+  std::shared_ptr<ProcessGroup> group;
+  int joined = 0;  // worlds, so that the next one finds none of their keys in a store that outlives them
+};
+Default& the_default() {
+  static Default& d = *new Default;
+  return d;
+}
+
+bool is_this_host(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "::1"; }
+
+std::shared_ptr<ProcessGroup> join(const Launch& launch, GroupOptions options, int joined) {
+  if (options.backend.empty()) options.backend = launch.size > 1 && launch.store_host.empty() ? "mpi" : "gloo";
+  if (options.backend == "mpi") return make_launched_process_group(options);
+  std::shared_ptr<Store> store = std::make_shared<HashStore>();
+  if (launch.size > 1) {
+    ARGAND_CHECK(ValueError, !launch.store_host.empty(), "init_process_group: backend '", options.backend,
+                 "' needs MASTER_ADDR and MASTER_PORT, which ", launch.launcher, " does not set");
+    if (!has_transport(options.backend)) find_transport(options.backend);  // throws before anybody waits
+    if (is_this_host(launch.store_host)) options.host = "127.0.0.1";
+    store = store_of_launch(launch.store_host, launch.store_port, launch.rank, launch.size,
+                            std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout));
+  }
+  return make_process_group(std::make_shared<PrefixStore>(str("default_pg/", joined), store), launch.rank, launch.size,
+                            options);
+}
+
+}  // namespace
+
+std::shared_ptr<ProcessGroup> init_process_group(const std::string& backend, std::chrono::milliseconds timeout) {
+  const std::optional<Launch> launch = find_launch();
+  ARGAND_CHECK(ValueError, launch,
+               "init_process_group: no launcher started this process: expected the variables of torchrun (RANK, "
+               "WORLD_SIZE, MASTER_ADDR, MASTER_PORT), mpirun or srun");
+  return init_process_group(*launch, backend, timeout);
+}
+
+std::shared_ptr<ProcessGroup> init_process_group(const Launch& launch, const std::string& backend,
+                                                 std::chrono::milliseconds timeout) {
+  Default& d = the_default();
+  const std::lock_guard lock(d.mutex);
+  ARGAND_CHECK(Error, !d.group, "init_process_group: this process has joined already; destroy_process_group() leaves");
+  GroupOptions options;
+  options.backend = backend;
+  options.timeout = timeout;
+  d.group = join(launch, options, d.joined);
+  // After the backend's own handlers were registered, so that it is called before them.
+  if (d.joined++ == 0) std::atexit(&destroy_process_group);
+  return d.group;
+}
+
+bool is_initialized() {
+  const std::lock_guard lock(the_default().mutex);
+  return the_default().group != nullptr;
+}
+
+std::shared_ptr<ProcessGroup> default_process_group() {
+  const std::lock_guard lock(the_default().mutex);
+  ARGAND_CHECK(ValueError, the_default().group,
+               "Default process group has not been initialized, please make sure to call init_process_group.");
+  return the_default().group;
+}
+
+void destroy_process_group() {
+  std::shared_ptr<ProcessGroup> group;
+  {
+    const std::lock_guard lock(the_default().mutex);
+    group.swap(the_default().group);
+  }
+  if (group) group->shutdown();
+}
+
+}  // namespace argand::parallel

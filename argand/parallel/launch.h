@@ -1,0 +1,35 @@
+// What started this process, and how many others: a launcher says it in environment variables.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "argand/parallel/store/store.h"
+
+namespace argand::parallel {
+
+// A process's place among those that were started with it.
+struct Launch {
+  std::string launcher;    // "torchrun" (argandrun, too), "mpirun" or "srun"
+  int rank = 0, size = 1;  // of all processes
+  int local_rank = 0;      // of those of this host
+  std::string store_host;  // where the store of the ranks is; empty: MPI finds the ranks without a store
+  uint16_t store_port = 0;
+};
+
+// Reads, the first that is there:
+//   torchrun   RANK, WORLD_SIZE, LOCAL_RANK
+//   mpirun     OMPI_COMM_WORLD_RANK, OMPI_COMM_WORLD_SIZE, OMPI_COMM_WORLD_LOCAL_RANK (Open MPI)
+//   srun       SLURM_PROCID, SLURM_STEP_NUM_TASKS, SLURM_LOCALID, and the first host of SLURM_STEP_NODELIST for the
+//   store
+// MASTER_ADDR and MASTER_PORT say where the store is; torchrun sets them, and for the others they are optional.
+// Nothing if no launcher started this process.  ValueError for variables of which one is missing or no such number.
+std::optional<Launch> find_launch();
+
+// The store of the ranks of a launch: that of torchrun's agent if it says that there is one, else rank 0 holds it.
+std::shared_ptr<Store> store_of_launch(const std::string& host, uint16_t port, int rank, int size,
+                                       Store::Timeout timeout);
+
+}  // namespace argand::parallel

@@ -1,0 +1,21 @@
+// What keeps a model the same in all processes of a group: steps of DistributedDataParallel in C++ and Python.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "argand/base/ordered_dict.h"
+#include "argand/parallel/process_group.h"
+
+namespace argand::parallel {
+
+// All processes call it, with their parameters.  Error, in all of them, if numbers, shapes or dtypes differ.
+void check_same_parameters(ProcessGroup& group, const OrderedDict<std::string, Tensor>& parameters);
+
+// The values of the root become those of all.
+void broadcast_state(ProcessGroup& group, const std::vector<Tensor>& tensors, int root);
+
+// The same for buffers before a forward: they get new memory, so that what an earlier forward saved of them stays as it
+// was.  One message for all of a dtype and device.
+void broadcast_buffers(ProcessGroup& group, const std::vector<Tensor>& buffers, int root);
+
+}  // namespace argand::parallel
