@@ -38,8 +38,8 @@ std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, i
     TransportOptions there;
     there.rank = rank;
     there.size = size;
-    there.host = options.host.empty() ? address_near(*store) : options.host;
-    there.interface = env("GLOO_SOCKET_IFNAME").value_or("");
+    there.host = options.host.empty() && options.interface.empty() ? address_near(*store) : options.host;
+    there.interface = options.interface.empty() ? env("GLOO_SOCKET_IFNAME").value_or("") : options.interface;
     return find_transport(options.backend)(addresses, there);
   };
   if (size > 1) find_transport(options.backend);  // before anybody waits

@@ -17,6 +17,7 @@ struct GroupOptions {
   // The address of this host to listen at.  Empty: that by which it reaches a TCPStore; with another store, that of its
   // name.
   std::string host;
+  std::string interface;  // or a network interface of it; empty: that of GLOO_SOCKET_IFNAME, if it is set
 };
 
 // Calls return before their work is done.  Tensors must stay as they are until it is.  Their dtypes and numbers of

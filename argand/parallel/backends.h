@@ -1,0 +1,18 @@
+// Which backends process groups may have in this build and on this machine.
+#pragma once
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "argand/parallel/process_group.h"
+
+namespace argand::parallel {
+
+// Empty if groups of several processes may have the backend; else the reason why not, as a sentence.
+std::string why_no_backend(const std::string& backend);
+
+// The group of all processes that the backend's own launcher (mpirun) started: one for the whole program, made by the
+// first call and kept until the last who holds it lets go.
+std::shared_ptr<ProcessGroup> world_of_launcher(const std::string& backend, std::chrono::milliseconds timeout);
+
+}  // namespace argand::parallel

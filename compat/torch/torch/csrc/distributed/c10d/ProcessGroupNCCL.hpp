@@ -1,0 +1,44 @@
+// c10d::ProcessGroupNCCL: tensors of GPUs.  NotImplementedError, with the reason, for several processes: there is no
+// engine for them yet.
+#pragma once
+#include "torch/csrc/distributed/c10d/wrapped_group.h"
+
+namespace c10d {
+
+constexpr const char* NCCL_BACKEND_NAME = "nccl";
+constexpr auto kProcessGroupNCCLDefaultTimeout = std::chrono::milliseconds(10 * 60 * 1000);
+
+class ProcessGroupNCCL : public detail::WrappedGroup {
+ public:
+  struct Options : Backend::Options {
+    explicit Options(bool high_priority = false)
+        : Backend::Options(NCCL_BACKEND_NAME, kProcessGroupNCCLDefaultTimeout),
+          is_high_priority_stream(high_priority) {}
+    static c10::intrusive_ptr<Options> create(bool high_priority = false) {
+      return c10::make_intrusive<Options>(high_priority);
+    }
+    bool is_high_priority_stream;
+  };
+
+  ProcessGroupNCCL(const c10::intrusive_ptr<Store>& store, int rank, int size,
+                   c10::intrusive_ptr<Options> options = Options::create())
+      : WrappedGroup(make(store, rank, size, *options), NCCL_BACKEND_NAME, options->timeout),
+        options_(std::move(options)) {}
+  c10::intrusive_ptr<Options> getOptions() const { return options_; }
+
+ private:
+  static Ours make(const c10::intrusive_ptr<Store>& store, int rank, int size, const Options& o) {
+    argand::parallel::GroupOptions options;
+    options.timeout = o.timeout;
+    if (size > 1) {  // one process sends nothing
+      options.backend = NCCL_BACKEND_NAME;
+      const std::string why_not = argand::parallel::why_no_backend(NCCL_BACKEND_NAME);
+      if (!why_not.empty()) throw argand::NotImplementedError("ProcessGroupNCCL: " + why_not);
+    }
+    return detail::join(store, rank, size, options);
+  }
+
+  const c10::intrusive_ptr<Options> options_;
+};
+
+}  // namespace c10d
