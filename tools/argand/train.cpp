@@ -13,14 +13,16 @@
 #include "argand/exec/trace.h"
 #include "argand/io/file.h"
 #include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
 #include "argand/optim/grad_scaler.h"
+#include "argand/parallel/distributed_data_parallel.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "tools/argand/checkpoint.h"
-#include "tools/argand/device.h"
 #include "tools/argand/evaluate.h"
 #include "tools/argand/image_data.h"
 #include "tools/argand/optimizers.h"
 #include "tools/argand/progress.h"
+#include "tools/argand/ranks.h"
 #include "tools/argand/report.h"
 #include "tools/argand/signals.h"
 #include "tools/argand/text.h"
@@ -61,28 +63,31 @@ class Run {
  public:
   explicit Run(const TrainOptions& options)
       : o_(options),
-        device_(choose_device(options.device)),
+        ranks_(options.device),
+        device_(ranks_.device()),
         folder_(io::find_dataset(options.data)),
         mnist_(io::load_mnist(folder_, 256)),
         task_(task_of(mnist_)),
         train_(make_dataset(mnist_.train)),
         test_(make_dataset(mnist_.test)),
-        loader_(train_, data::DataLoaderOptions(options.batch_size)
-                            .shuffle(true)
-                            .workers(options.workers)
-                            .pin_memory(device_.is_cuda())),
+        loader_(train_,
+                data::DataLoaderOptions(share_of_batch(options.batch_size))
+                    .workers(options.workers)
+                    .pin_memory(device_.is_cuda()),
+                std::make_unique<ShareSampler>(options.batch_size, ranks_.rank(), ranks_.size())),
         scaler_(amp::GradScalerOptions().enabled(options.amp == "fp16")),
+        progress_(ranks_.leads() ? ProgressOutput::standard() : no_output()),
         metrics_(options.metrics_path()) {
-    make_folder(o_.out);
-    for (const std::string& path : {o_.checkpoint_path(), o_.model_path(), o_.metrics_path(), o_.report_path()})
-      check_writable(path);
-    if (!o_.trace.empty()) check_writable(o_.trace);
+    if (ranks_.leads()) check_outputs();
     manual_seed(o_.seed);
     model_ = make_classifier(o_.arch, task_);
     model_->to(device_);
     optimizer_ = make_optimizer(o_.optimizer, o_.lr, model_->parameters());
     facts_ = make_facts();
     if (o_.resume) resume();
+    if (ranks_.alone()) return;
+    ddp_.emplace(model_, parallel::DistributedDataParallelOptions().process_group(ranks_.group()));
+    progress_.print(str(ranks_.size(), " processes, each with its part of every batch"));
   }
 
   int main() {
@@ -92,13 +97,35 @@ class Run {
       finish_epoch();
     }
     end_trace();
-    write_outputs("");
+    if (ranks_.leads()) write_outputs("");
     progress_.print(str("report: ", o_.report_path()));
     progress_.print(str("model:  ", o_.model_path()));
+    ranks_.wait_for_all();
     return 0;
   }
 
  private:
+  static ProgressOutput no_output() {
+    ProgressOutput none = ProgressOutput::standard();
+    none.terminal = false;
+    none.write = [](std::string_view) {};
+    return none;
+  }
+
+  // Of this process, in one batch; at least one example, so that a loader can be made of it.
+  int64_t share_of_batch(int64_t batch_size) const {
+    ARGAND_CHECK(ValueError, batch_size >= ranks_.size(), "--batch-size: expected at least ", ranks_.size(),
+                 ", an image for each process, got ", batch_size);
+    return share_of(batch_size, ranks_.rank(), ranks_.size());
+  }
+
+  void check_outputs() const {
+    make_folder(o_.out);
+    for (const std::string& path : {o_.checkpoint_path(), o_.model_path(), o_.metrics_path(), o_.report_path()})
+      check_writable(path);
+    if (!o_.trace.empty()) check_writable(o_.trace);
+  }
+
   RunFacts make_facts() const {
     RunFacts f;
     f.insert("arch", o_.arch);
@@ -117,7 +144,7 @@ class Run {
 
   void resume() {
     state_ = load_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, scaler_, facts_);
-    metrics_.resume(state_.epoch - 1);
+    if (ranks_.leads()) metrics_.resume(state_.epoch - 1);
     progress_.print(str("resuming at epoch ", state_.epoch, ", batch ", state_.batch));
   }
 
@@ -125,6 +152,7 @@ class Run {
   bool train_epoch() {
     Generator generator = default_cpu_generator();
     if (state_.batch == 0 && state_.rng_at_epoch.empty()) state_.rng_at_epoch = generator.state();
+    ranks_.take_from_first(state_.rng_at_epoch);  // one order for all
     generator.set_state(state_.rng_at_epoch);
     const auto begun = Clock::now();
     const double before = state_.seconds;
@@ -133,9 +161,11 @@ class Run {
     data::Prefetcher batches(loader_.begin_at(state_.batch), loader_.end(), device_);
     if (!state_.rng_now.empty()) generator.set_state(state_.rng_now);
     model_->train();
-    for (data::Example<> batch; batches.next(batch);) {
-      if (StopOnSignal::requested() || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
-      trace_step([&] { train_step(batch); });
+    while (state_.batch * o_.batch_size < train_->size()) {
+      if (stop_signal() != 0 || (o_.max_steps > 0 && state_.step >= o_.max_steps)) return false;
+      data::Example<> batch;
+      const bool any = batches.next(batch);  // the last batch may be too small for all processes
+      trace_step([&] { train_step(any ? &batch : nullptr); });
       state_.rng_now = generator.state();
       state_.seconds = before + seconds_since(begun);
       if (seconds_since(saved_) > kSaveEvery) save();
@@ -147,19 +177,20 @@ class Run {
   // One step, as a part of the trace if it is among those to be shown.
   template <class F>
   void trace_step(F step) {
-    if (!o_.trace.empty() && steps_done_ == kTraceFrom) trace_.emplace(device_);
+    if (traces() && steps_done_ == kTraceFrom) trace_.emplace(device_);
     {
       const tracing::Span span("step", state_.batch - first_batch_);
       step();
     }
     if (++steps_done_ == kTraceTo) end_trace();
   }
+  bool traces() const { return !o_.trace.empty() && ranks_.leads(); }
   void end_trace() {
     if (trace_) {
       io::write_file(o_.trace, trace_->json());
       progress_.print(str("trace: ", o_.trace));
       trace_.reset();
-    } else if (!o_.trace.empty() && steps_done_ <= kTraceFrom) {
+    } else if (traces() && steps_done_ <= kTraceFrom) {
       progress_.print(str("no trace: the run ended before step ", kTraceFrom + 1));
     }
   }
@@ -170,25 +201,70 @@ class Run {
     return {name, state_.batch - first_batch_, "compute stream", stream};
   }
 
-  void train_step(const data::Example<>& batch) {
-    const Tensor& target = batch.target;
+  // Sums over the examples of a step.
+  struct StepSums {
+    double loss = 0;
+    int64_t correct = 0;
+  };
+
+  // `batch`: this process's part of it; null if it has none.
+  void train_step(const data::Example<>* batch) {
+    const int64_t images = std::min(o_.batch_size, train_->size() - state_.batch * o_.batch_size);
     optimizer_->zero_grad();
+    StepSums sums;
+    if (batch) {
+      sums = forward_and_backward(*batch, images);
+    } else {
+      (void)scaler_.scale(zeros(IntArrayRef(), TensorOptions(kFloat).device(device_)));
+      ddp_->shadow();
+    }
+    const amp::StepReport report = optimizer_step();
+    sums = of_all_ranks(sums);
+    note_step(sums, images);
+    if (!report.stepped)
+      progress_.print(str("step ", state_.step, ": ", report.describe(model_->named_parameters()),
+                          "; the scale is now ", scaler_.get_scale()));
+  }
+
+  StepSums forward_and_backward(const data::Example<>& batch, int64_t images) {
+    const int64_t mine = batch.target.size(0);
     Tensor logits, loss;
     {
       const tracing::Span span = compute_span("forward");
       const AutocastGuard autocast(device_.type(), o_.amp == "fp16" ? kHalf : kBFloat16, o_.amp != "off");
-      logits = model_->forward(batch.data);
-      loss = cross_entropy_loss(logits, target);
+      logits = ddp_ ? (*ddp_)(batch.data) : model_->forward(batch.data);
+      loss = cross_entropy_loss(logits, batch.target);
     }
     {
       const tracing::Span span = compute_span("backward");
-      scaler_.scale(loss).backward();
+      // The mean of the ranks' gradients is that of all images where ranks have different numbers of them, too.
+      const int64_t weight = mine * ranks_.size();
+      const Tensor weighted =
+          weight == images ? loss : loss * (static_cast<double>(weight) / static_cast<double>(images));
+      scaler_.scale(weighted).backward();
     }
-    const amp::StepReport report = optimizer_step();
-    const int64_t n = target.size(0);
-    const double value = loss.item<double>();
-    state_.loss_sum += value * static_cast<double>(n);
-    state_.correct += count_right(logits.detach(), target);
+    return {loss.item<double>() * static_cast<double>(mine), count_right(logits.detach(), batch.target)};
+  }
+
+  StepSums of_all_ranks(const StepSums& mine) {
+    if (ranks_.alone()) return mine;
+    StepSums sums;
+    for (const std::vector<double>& of_rank : ranks_.all_gather(
+             {mine.loss, static_cast<double>(mine.correct), static_cast<double>(StopOnSignal::signal())})) {
+      sums.loss += of_rank[0];
+      sums.correct += static_cast<int64_t>(of_rank[1]);
+      if (of_rank[2] != 0) signal_of_ranks_ = static_cast<int>(of_rank[2]);
+    }
+    return sums;
+  }
+
+  // A signal that came to any of the processes before the last step, so that all stop after the same one.
+  int stop_signal() const { return ranks_.alone() ? StopOnSignal::signal() : signal_of_ranks_; }
+
+  void note_step(const StepSums& sums, int64_t images) {
+    const double value = sums.loss / static_cast<double>(images);
+    state_.loss_sum += sums.loss;
+    state_.correct += sums.correct;
     ++state_.batch;
     ++state_.step;
     seen_ = std::min(train_->size(), state_.batch * o_.batch_size);
@@ -197,9 +273,6 @@ class Run {
          value});
     progress_.update(seen_, state_.loss_sum / static_cast<double>(seen_),
                      static_cast<double>(state_.correct) / static_cast<double>(seen_));
-    if (!report.stepped)
-      progress_.print(str("step ", state_.step, ": ", report.describe(model_->named_parameters()),
-                          "; the scale is now ", scaler_.get_scale()));
     if (!std::isfinite(value) && warned_epoch_ != state_.epoch) {
       warned_epoch_ = state_.epoch;
       progress_.print(str("warning: the loss of step ", state_.step, " is ", value));
@@ -214,6 +287,7 @@ class Run {
   }
 
   void finish_epoch() {
+    if (!ranks_.leads()) return;
     const auto begun = Clock::now();
     evaluation_ = evaluate(*model_, *test_, static_cast<int>(task_.classes), device_, 24);
     const auto n = static_cast<double>(train_->size());
@@ -236,6 +310,7 @@ class Run {
   }
 
   void save() {
+    if (!ranks_.leads()) return;
     save_checkpoint(o_.checkpoint_path(), *model_, *optimizer_, scaler_, state_, facts_);
     saved_ = Clock::now();
   }
@@ -243,9 +318,10 @@ class Run {
   int interrupted() {
     save();
     end_trace();
-    write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
+    if (ranks_.leads()) write_outputs(str("Interrupted in epoch ", state_.epoch, "; go on with --resume."));
     progress_.print(str("stopped after step ", state_.step, "; saved ", o_.checkpoint_path(), "; go on with --resume"));
-    return StopOnSignal::requested() ? 128 + StopOnSignal::signal() : 0;
+    ranks_.wait_for_all();
+    return stop_signal() != 0 ? 128 + stop_signal() : 0;
   }
 
   void write_outputs(const std::string& note) {
@@ -259,6 +335,7 @@ class Run {
     for (const auto& fact : facts_) r.settings.emplace_back(fact.key(), fact.value());
     r.settings.emplace_back("parameters", thousands(parameter_count()));
     r.settings.emplace_back("training images", thousands(train_->size()));
+    if (!ranks_.alone()) r.settings.emplace_back("processes", str(ranks_.size()));
     r.settings.emplace_back("argand", ARGAND_VERSION);
     r.epochs = metrics_.rows();
     r.steps = state_.curve;
@@ -287,6 +364,7 @@ class Run {
   }
 
   const TrainOptions o_;
+  const Ranks ranks_;
   const Device device_;
   const std::string folder_;
   const io::Mnist mnist_;
@@ -294,6 +372,7 @@ class Run {
   const std::shared_ptr<const data::AnyDataset> train_, test_;
   data::DataLoader loader_;
   std::shared_ptr<Classifier> model_;
+  std::optional<parallel::DistributedDataParallel<std::shared_ptr<Classifier>>> ddp_;  // with several processes
   std::unique_ptr<optim::Optimizer> optimizer_;
   amp::GradScaler scaler_;
   RunFacts facts_;
@@ -303,6 +382,7 @@ class Run {
   Evaluation evaluation_;
   int64_t seen_ = 0;
   std::optional<tracing::Recording> trace_;
+  int signal_of_ranks_ = 0;
   int64_t steps_done_ = 0;   // by this process
   int64_t first_batch_ = 0;  // of this process, in the epoch
   Clock::time_point saved_ = Clock::now();
