@@ -17,6 +17,7 @@
 #include "tools/argand/optimizers.h"
 #include "tools/argand/predict.h"
 #include "tools/argand/train.h"
+#include "tools/argand/workers.h"
 
 namespace {
 
@@ -56,6 +57,9 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
       ->check(CLI::IsMember(argand::cli::optimizers()))
       ->capture_default_str();
   c->add_option("--device", o.device, "auto, cpu, cuda or cuda:N")->capture_default_str();
+  c->add_option("--gpus", o.gpus,
+                "Train in several processes, one for each of so many GPUs of this machine, or all; --batch-size stays "
+                "that of all together");
   c->add_option("--amp", o.amp, "Mixed precision: off, bf16 or fp16 (with loss scaling)")
       ->check(CLI::IsMember({"off", "bf16", "fp16"}))
       ->capture_default_str();
@@ -70,7 +74,7 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
                 "Write a trace of steps 11 to 20 to this file (JSON, for https://ui.perfetto.dev): host, copy stream, "
                 "compute stream");
   c->add_flag("--resume", o.resume, "Go on from the checkpoint in --out");
-  c->callback([&] { status = argand::cli::train(o); });
+  c->callback([&] { status = o.gpus.empty() ? argand::cli::train(o) : argand::cli::train_on_gpus(o); });
 }
 
 struct EvalOptions {

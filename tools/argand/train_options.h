@@ -13,6 +13,7 @@ struct TrainOptions {
   double lr = 1e-3;
   std::string optimizer = "adam";
   std::string device = "auto";
+  std::string gpus;         // "all" or a number: start that many workers; empty: train in this process
   std::string amp = "off";  // autocast to bfloat16 ("bf16") or float16 with a GradScaler ("fp16")
   uint64_t seed = 0;
   std::string out = "out";
