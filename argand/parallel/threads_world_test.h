@@ -2,8 +2,8 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -49,7 +49,7 @@ class Received final : public Transfer {
         auto& box = mail_->letters[{r, to_, tag_}];
         if (box.empty()) continue;
         EXPECT_EQ(box.front().size(), bytes_) << "of the two ends of a message";
-        std::memcpy(data_, box.front().data(), std::min(bytes_, box.front().size()));
+        std::copy_n(box.front().begin(), std::min(bytes_, box.front().size()), static_cast<char*>(data_));
         box.pop_front();
         return r;
       }
