@@ -1,5 +1,6 @@
 #include "argand/parallel/backends.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -18,6 +19,24 @@ std::string why_no_backend(const std::string& backend) {
   } catch (const Error& e) {
     return e.what();
   }
+}
+
+BackendNames backends_of(const std::string& text) {
+  BackendNames names;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const size_t colon = part.find(':');
+    const std::string name = colon == std::string::npos ? part : part.substr(colon + 1);
+    const bool for_host = colon == std::string::npos || part.substr(0, colon) == "cpu";
+    if (name == "nccl") {
+      names.device = name;
+    } else if (for_host) {
+      names.host = name;
+    }
+    begin = end + 1;
+  }
+  return names;
 }
 
 std::shared_ptr<ProcessGroup> world_of_launcher(const std::string& backend, std::chrono::milliseconds timeout) {

@@ -8,8 +8,16 @@
 
 namespace argand::parallel {
 
-// Empty if groups of several processes may have the backend; else the reason why not, as a sentence.
+// Empty if groups of several processes may have the backend ("gloo", "mpi", "nccl"); else the reason why not, as a
+// sentence.
 std::string why_no_backend(const std::string& backend);
+
+// Those of PyTorch's "gloo", "nccl", "cpu:gloo,cuda:nccl", ...
+struct BackendNames {
+  std::string host;    // for tensors in host memory, and what ranks say to each other; empty: none is named
+  std::string device;  // "nccl": for those of GPUs; empty: they go through host memory
+};
+BackendNames backends_of(const std::string& text);
 
 // The group of all processes that the backend's own launcher (mpirun) started: one for the whole program, made by the
 // first call and kept until the last who holds it lets go.

@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <mutex>
 
+#include "argand/parallel/backends.h"
 #include "argand/parallel/store/hash_store.h"
 #include "argand/parallel/store/prefix_store.h"
 
@@ -21,14 +22,24 @@ Default& the_default() {
 
 bool is_this_host(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "::1"; }
 
-std::shared_ptr<ProcessGroup> join(const Launch& launch, GroupOptions options, int joined) {
+std::shared_ptr<ProcessGroup> join(const Launch& launch, const std::string& backend, std::chrono::milliseconds timeout,
+                                   int joined) {
+  const BackendNames names = backends_of(backend);
+  GroupOptions options;
+  options.timeout = timeout;
+  options.device_backend = names.device;
+  options.backend = names.host;
   if (options.backend.empty()) options.backend = launch.size > 1 && launch.store_host.empty() ? "mpi" : "gloo";
+  if (launch.size > 1)  // before anybody waits
+    for (const std::string& name : {options.backend, options.device_backend}) {
+      const std::string why_not = name.empty() ? "" : why_no_backend(name);
+      ARGAND_CHECK(NotImplementedError, why_not.empty(), "init_process_group: ", why_not);
+    }
   if (options.backend == "mpi") return make_launched_process_group(options);
   std::shared_ptr<Store> store = std::make_shared<HashStore>();
   if (launch.size > 1) {
     ARGAND_CHECK(ValueError, !launch.store_host.empty(), "init_process_group: backend '", options.backend,
                  "' needs MASTER_ADDR and MASTER_PORT, which ", launch.launcher, " does not set");
-    if (!has_transport(options.backend)) find_transport(options.backend);  // throws before anybody waits
     if (is_this_host(launch.store_host)) options.host = "127.0.0.1";
     store = store_of_launch(launch.store_host, launch.store_port, launch.rank, launch.size,
                             std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout));
@@ -52,10 +63,7 @@ std::shared_ptr<ProcessGroup> init_process_group(const Launch& launch, const std
   Default& d = the_default();
   const std::lock_guard lock(d.mutex);
   ARGAND_CHECK(Error, !d.group, "init_process_group: this process has joined already; destroy_process_group() leaves");
-  GroupOptions options;
-  options.backend = backend;
-  options.timeout = timeout;
-  d.group = join(launch, options, d.joined);
+  d.group = join(launch, backend, timeout, d.joined);
   // After the backend's own handlers were registered, so that it is called before them.
   if (d.joined++ == 0) std::atexit(&destroy_process_group);
   return d.group;

@@ -12,8 +12,9 @@
 
 namespace argand::parallel {
 
-// Joins those that the launcher started (launch.h), and waits for all.  The backend: "gloo" or "mpi"; "mpi" by default
-// where mpirun started them and MASTER_ADDR is not set, else "gloo".  ValueError if there is no launcher, Error if this
+// Joins those that the launcher started (launch.h), and waits for all.  The backend: "gloo", "mpi" or "nccl", or one
+// for each kind of device, "cpu:gloo,cuda:nccl".  Tensors in host memory go by "mpi" if none is named for them, mpirun
+// started the processes and MASTER_ADDR is not set; else by "gloo".  ValueError if there is no launcher, Error if this
 // process has joined already, NotImplementedError for a backend that is not here.
 std::shared_ptr<ProcessGroup> init_process_group(const std::string& backend = "",
                                                  std::chrono::milliseconds timeout = std::chrono::minutes(30));

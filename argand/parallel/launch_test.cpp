@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "argand/parallel/backends.h"
 #include "argand/parallel/default_group.h"
 #include "argand/parallel/store/tcp_store.h"
 
@@ -148,6 +149,33 @@ TEST(Launch, TheStoreOfAnAgentIsUsedBelowTheAttempt) {
   const auto store = store_of_launch("127.0.0.1", agent.port(), 0, 2, std::chrono::seconds(5));
   store->set("key", Store::Value{'v'});
   EXPECT_TRUE(agent.check({"/worker/attempt_2/key"}));
+}
+
+TEST(Launch, BackendsByNames) {
+  const auto names = [](const std::string& text) {
+    const BackendNames n = backends_of(text);
+    return n.host + "|" + n.device;
+  };
+  EXPECT_EQ(names(""), "|");
+  EXPECT_EQ(names("gloo"), "gloo|");
+  EXPECT_EQ(names("mpi"), "mpi|");
+  EXPECT_EQ(names("nccl"), "|nccl");
+  EXPECT_EQ(names("cpu:gloo,cuda:nccl"), "gloo|nccl");
+  EXPECT_EQ(names("cuda:nccl,cpu:mpi"), "mpi|nccl");
+  EXPECT_EQ(names("cpu:gloo,cuda:gloo"), "gloo|");
+}
+
+TEST(Launch, ABackendThatIsNotHere) {
+  const Variables variables({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1"}});
+  for (const std::string name : {"ucc", "nccl"}) {
+    if (why_no_backend(name).empty()) continue;
+    try {
+      init_process_group(name);
+      ADD_FAILURE() << "no error";
+    } catch (const NotImplementedError& e) {
+      EXPECT_EQ(e.what(), "init_process_group: " + why_no_backend(name));
+    }
+  }
 }
 
 TEST(Launch, OneProcessIsAGroup) {

@@ -283,6 +283,32 @@ TEST(ProcessGroup, NcclSaysWhyNot) {
   EXPECT_EQ(first(one[0]), 4);
 }
 
+TEST(ProcessGroup, NcclOnGpus) {
+  const std::string why_not = argand::parallel::why_no_backend("nccl");
+  if (!why_not.empty()) GTEST_SKIP() << why_not;
+  if (torch::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        const torch::Device gpu(torch::kCUDA, static_cast<c10::DeviceIndex>(rank));
+        c10d::ProcessGroupNCCL group(store->clone(), rank, 2);
+        Tensors one = {of(rank + 1).to(gpu)};
+        group.allreduce(one)->wait();
+        EXPECT_EQ(first(one[0]), 3);
+        TensorLists all = {{of(0).to(gpu), of(0).to(gpu)}};
+        Tensors mine = {of(rank).to(gpu)};
+        group.allgather(all, mine)->wait();
+        EXPECT_EQ(first(all[0][1]), 1);
+        group.barrier()->wait();
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << "rank " << rank << ": " << e.what();
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
 TEST(ProcessGroup, AGroupThatWasAborted) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   c10d::ProcessGroupGloo group(store, 0, 1);

@@ -107,6 +107,35 @@ class RanksThatEnd(RanksCliTest):
             self.assertIn("rank 1", errors)
 
 
+class RealGpus(RanksCliTest):
+    """On the GPUs of the machine, if there are two."""
+
+    def test_the_run_is_that_of_one_process(self):
+        whole, out = self.folder / "whole", self.folder / "out"
+        result = self.run_cli(*self.train_arguments(out, "--gpus", 2, arch="cnn"))
+        if "--gpus 2: " in result.stderr:
+            self.skipTest(result.stderr.strip())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("2 processes", result.stdout)
+        self.assertIn("gradients go from GPU to GPU (nccl)", result.stdout)
+        self.train(whole, "--device", "cuda", arch="cnn")
+        self.assert_same_run(out, whole)
+
+    def test_a_signal_stops_all_workers(self):
+        out = self.folder / "out"
+        process = subprocess.Popen(self.command(*self.train_arguments(out, "--gpus", 2, epochs=1000000)), text=True,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(process.kill)
+        while not (out / "checkpoint.safetensors").exists() and process.poll() is None:
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        said, errors = process.communicate(timeout=60)
+        if "--gpus 2: " in errors:
+            self.skipTest(errors.strip())
+        self.assertEqual(process.returncode, 128 + signal.SIGINT)
+        self.assertIn("go on with --resume", said)
+
+
 class Gpus(RanksCliTest):
     """On the pretended GPU: there is one."""
 

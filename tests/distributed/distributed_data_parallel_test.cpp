@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "argand/argand.h"
+#include "argand/parallel/backends.h"
 #include "argand/parallel/threads_world_test.h"
 #include "tests/distributed/ranks.h"
 
@@ -234,12 +235,44 @@ TEST(Rank, DISABLED_Trains) {
   init_process_group()->barrier()->wait();  // again; the end of the process leaves
 }
 
+// The same on a GPU for each process, in float32.
+TEST(Rank, DISABLED_TrainsOnGpus) {
+  const Device gpu(kCUDA, static_cast<DeviceIndex>(find_launch().value().rank));
+  cuda::set_device(gpu.index());
+  const auto group = init_process_group("nccl");
+  manual_seed(0);
+  nn::Sequential net(nn::Linear(6, 64), nn::Tanh(), nn::Linear(64, 3));
+  const auto alone = std::dynamic_pointer_cast<nn::SequentialImpl>(net->clone());
+  net->to(gpu);
+  DistributedDataParallel model(net, DistributedDataParallelOptions().bucket_cap_mb(1e-4));
+  optim::SGD optimizer(net->parameters(), optim::SGDOptions(0.1)), other(alone->parameters(), optim::SGDOptions(0.1));
+  const Tensor x = inputs().to(kFloat), y = targets().to(kFloat);
+  for (int step = 0; step < 20; ++step) {
+    optimizer.zero_grad();
+    mse_loss(model(part(x, group->size(), group->rank()).to(gpu)), part(y, group->size(), group->rank()).to(gpu))
+        .backward();
+    optimizer.step();
+    other.zero_grad();
+    mse_loss(alone->forward(x), y).backward();
+    other.step();
+  }
+  for (size_t i = 0; i < net->parameters().size(); ++i)
+    EXPECT_TRUE(allclose(net->parameters()[i].cpu(), alone->parameters()[i], 1e-4, 1e-5)) << i;
+}
+
 class Processes : public ::testing::TestWithParam<int> {};
 TEST_P(Processes, TrainAsOneProcess) {
   if (!has_transport("gloo")) GTEST_SKIP() << "libgloo is not installed";
   EXPECT_EQ(test::run_processes(GetParam(), "Rank.DISABLED_Trains"), 0);
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, Processes, ::testing::Values(2, 3));
+
+TEST(GpuProcesses, TrainAsOneProcess) {
+  if (const std::string why_not = why_no_backend("nccl"); !why_not.empty()) GTEST_SKIP() << why_not;
+  const int gpus = std::min(cuda::device_count(), 4);
+  if (gpus < 2) GTEST_SKIP() << "needs two GPUs";
+  EXPECT_EQ(test::run_processes(gpus == 3 ? 2 : gpus, "Rank.DISABLED_TrainsOnGpus"), 0);
+}
 
 TEST(MpiProcesses, TrainAsOneProcess) {
   if (!has_transport("mpi")) GTEST_SKIP() << "Open MPI is not installed";

@@ -2,8 +2,10 @@
 
 #include <cstring>
 
+#include "argand/exec/cuda.h"
 #include "argand/ops/create/literal.h"
 #include "argand/ops/functions.h"
+#include "argand/parallel/backends.h"
 #include "argand/runtime/backend.h"
 #include "tools/argand/device.h"
 
@@ -17,7 +19,9 @@ Device device_of_worker(const std::string& text, const parallel::Launch& launch)
   ARGAND_CHECK(DeviceError, launch.local_rank < gpus, "worker ", launch.local_rank,
                " of this machine has no GPU: there ", gpus == 1 ? "is 1" : str("are ", gpus),
                "; start one worker for each GPU, or give --device cpu or cuda:N");
-  return Device(kCUDA, static_cast<DeviceIndex>(launch.local_rank));
+  const auto gpu = static_cast<DeviceIndex>(launch.local_rank);
+  cuda::set_device(gpu);  // so that nothing of this process is on another worker's
+  return Device(kCUDA, gpu);
 }
 
 }  // namespace
@@ -39,7 +43,11 @@ Ranks::Ranks(const std::string& text) : device_(kCPU) {
     return;
   }
   device_ = device_of_worker(text, *launch);
-  group_ = parallel::init_process_group(*launch);
+  const std::string why_no_nccl = device_.is_cuda() ? parallel::why_no_backend("nccl") : "no GPU";
+  group_ = parallel::init_process_group(*launch, why_no_nccl.empty() ? "nccl" : "");
+  way_ = why_no_nccl.empty() ? "gradients go from GPU to GPU (nccl)"
+                             : str("gradients go through host memory (", group_->backend(), ")");
+  if (device_.is_cuda() && !why_no_nccl.empty()) way_ += ": " + why_no_nccl;
   rank_ = group_->rank();
   size_ = group_->size();
 }

@@ -41,6 +41,8 @@ class Ranks {
   bool alone() const { return size_ == 1; }
   const Device& device() const { return device_; }
   const std::shared_ptr<parallel::ProcessGroup>& group() const { return group_; }  // null if alone
+  // How gradients go from one process to the others, as a sentence.
+  const std::string& way_of_gradients() const { return way_; }
 
   // The numbers of all ranks, which all give as many.
   std::vector<std::vector<double>> all_gather(const std::vector<double>& mine) const;
@@ -52,6 +54,7 @@ class Ranks {
   int rank_ = 0, size_ = 1;
   std::shared_ptr<parallel::ProcessGroup> group_;
   Device device_;
+  std::string way_;
 };
 
 }  // namespace argand::cli

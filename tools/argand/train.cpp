@@ -88,7 +88,7 @@ class Run {
     if (ranks_.alone()) return;
     ddp_.emplace(model_, parallel::DistributedDataParallelOptions().process_group(ranks_.group()));
     progress_.print(str(ranks_.size(), " processes, each with its part of every batch"));
-    if (device_.is_cuda()) progress_.print(str("gradients go through host memory (", ranks_.group()->backend(), ")"));
+    if (device_.is_cuda()) progress_.print(ranks_.way_of_gradients());
   }
 
   int main() {

@@ -1,5 +1,5 @@
-// c10d::ProcessGroupNCCL: tensors of GPUs.  NotImplementedError, with the reason, for several processes: there is no
-// engine for them yet.
+// c10d::ProcessGroupNCCL: tensors of GPUs by NCCL.  The ranks also speak to each other by Gloo, to compare their calls
+// and to notice who is lost.  NotImplementedError, with the reason, where several processes cannot have it.
 #pragma once
 #include "torch/csrc/distributed/c10d/wrapped_group.h"
 
@@ -17,7 +17,7 @@ class ProcessGroupNCCL : public detail::WrappedGroup {
     static c10::intrusive_ptr<Options> create(bool high_priority = false) {
       return c10::make_intrusive<Options>(high_priority);
     }
-    bool is_high_priority_stream;
+    bool is_high_priority_stream;  // chooses nothing: collectives have a stream of their own in any case
   };
 
   ProcessGroupNCCL(const c10::intrusive_ptr<Store>& store, int rank, int size,
@@ -30,11 +30,10 @@ class ProcessGroupNCCL : public detail::WrappedGroup {
   static Ours make(const c10::intrusive_ptr<Store>& store, int rank, int size, const Options& o) {
     argand::parallel::GroupOptions options;
     options.timeout = o.timeout;
-    if (size > 1) {  // one process sends nothing
-      options.backend = NCCL_BACKEND_NAME;
-      const std::string why_not = argand::parallel::why_no_backend(NCCL_BACKEND_NAME);
-      if (!why_not.empty()) throw argand::NotImplementedError("ProcessGroupNCCL: " + why_not);
-    }
+    options.device_backend = NCCL_BACKEND_NAME;
+    const std::string why_not =
+        size > 1 ? argand::parallel::why_no_backend(NCCL_BACKEND_NAME) : "";  // one sends nothing
+    if (!why_not.empty()) throw argand::NotImplementedError("ProcessGroupNCCL: " + why_not);
     return detail::join(store, rank, size, options);
   }
 
