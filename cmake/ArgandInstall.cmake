@@ -22,6 +22,11 @@ endforeach()
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/compat/torch/ ${PROJECT_BINARY_DIR}/compat/torch/include/
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/argand/compat FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp" PATTERN "CMakeFiles" EXCLUDE)
 
+# Programs of LibTorch's first releases name this archive beside TORCH_LIBRARIES.  What it had is in libargand, so it has
+# no members.
+file(WRITE ${PROJECT_BINARY_DIR}/libc10d.a "!<arch>\n")
+install(FILES ${PROJECT_BINARY_DIR}/libc10d.a DESTINATION lib)
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/argand)
 install(EXPORT argand NAMESPACE argand:: FILE argand-targets.cmake DESTINATION ${package_dir})
 configure_package_config_file(cmake/argand-config.cmake.in argand-config.cmake INSTALL_DESTINATION ${package_dir})

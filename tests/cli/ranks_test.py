@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from harness import digest, main, make_set
+from harness import SANITIZED, digest, main, make_set
 from ranks_harness import CLUSTER, RanksCliTest, by_srun, values
 
 
@@ -44,6 +44,8 @@ class Ranks(RanksCliTest):
     def test_mpirun(self):
         if not shutil.which("mpirun"):
             self.skipTest("mpirun is not installed")
+        if SANITIZED:
+            self.skipTest("Open MPI has leaks and races of its own")
         whole, out = self.folder / "whole", self.folder / "out"
         self.train(whole)
         result = subprocess.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "3",
@@ -96,15 +98,16 @@ class RanksThatEnd(RanksCliTest):
             self.run_ranks(2, out, "--resume", "--max-steps", step + 1, epochs=1000000)
 
     def test_one_that_is_killed_is_named(self):
-        processes = self.started(3, self.folder / "out")
-        processes[1].kill()
-        begun = time.monotonic()
-        results = self.finish(processes)
-        self.assertLess(time.monotonic() - begun, 20)
-        for rank in (0, 2):
-            status, _, errors = results[rank]
-            self.assertEqual(status, 1)
-            self.assertIn("rank 1", errors)
+        for lost in (0, 1):  # rank 0 holds the store
+            processes = self.started(3, self.folder / f"out{lost}")
+            processes[lost].kill()
+            begun = time.monotonic()
+            results = self.finish(processes)
+            self.assertLess(time.monotonic() - begun, 20)
+            for rank in {0, 1, 2} - {lost}:
+                status, _, errors = results[rank]
+                self.assertEqual(status, 1)
+                self.assertIn(f"rank {lost}", errors)
 
 
 class RealGpus(RanksCliTest):

@@ -6,13 +6,14 @@ file(REMOVE_RECURSE ${work})
 function(run)
   execute_process(COMMAND ${ARGV} WORKING_DIRECTORY ${work} COMMAND_ERROR_IS_FATAL ANY)
 endfunction()
+# build_and_run(SOURCE PROGRAM [LAUNCHER...])
 function(build_and_run source program)
   cmake_path(GET source FILENAME name)
   set(built ${work}/build-${name})
   run(${CMAKE_COMMAND} -S ${source} -B ${built} -G Ninja -D CMAKE_CXX_COMPILER=${CXX}
     -D CMAKE_PREFIX_PATH=${work}/prefix -D CMAKE_BUILD_TYPE=Release)
   run(${CMAKE_COMMAND} --build ${built})
-  run(${built}/${program})
+  run(${ARGN} ${built}/${program})
 endfunction()
 
 # The texts between ```LANGUAGE and ``` in FILE, as a list whose entries have no semicolons of their own.
@@ -61,6 +62,17 @@ blocks_of(${pages}/docs/libtorch.md cmake lines)
 list(GET lines 0 lines)
 write_block(${work}/libtorch/CMakeLists.txt "${project}${lines}")
 build_and_run(${work}/libtorch app)
+
+# A program for LibTorch that mpirun starts, with the archive that its first releases had.
+file(COPY ${pages}/compat/torch/mpi_program/main.cpp DESTINATION ${work}/mpi_program)
+write_block(${work}/mpi_program/CMakeLists.txt
+  "${project}${lines}target_link_libraries(app \${CMAKE_PREFIX_PATH}/lib/libc10d.a)\n")
+find_program(MPIRUN mpirun)
+if(MPIRUN)
+  build_and_run(${work}/mpi_program app ${MPIRUN} --allow-run-as-root --oversubscribe -n 2)
+else()
+  message(STATUS "package: mpi_program is not built: mpirun is not installed")
+endif()
 
 # All other blocks are pieces of programs.
 file(GLOB names RELATIVE ${pages} ${pages}/*.md ${pages}/docs/*.md)
