@@ -20,8 +20,6 @@ Default& the_default() {
   return d;
 }
 
-bool is_this_host(const std::string& host) { return host == "localhost" || host == "127.0.0.1" || host == "::1"; }
-
 std::shared_ptr<ProcessGroup> join(const Launch& launch, const std::string& backend, std::chrono::milliseconds timeout,
                                    int joined) {
   const BackendNames names = backends_of(backend);
@@ -40,7 +38,6 @@ std::shared_ptr<ProcessGroup> join(const Launch& launch, const std::string& back
   if (launch.size > 1) {
     ARGAND_CHECK(ValueError, !launch.store_host.empty(), "init_process_group: backend '", options.backend,
                  "' needs MASTER_ADDR and MASTER_PORT, which ", launch.launcher, " does not set");
-    if (is_this_host(launch.store_host)) options.host = "127.0.0.1";
     store = store_of_launch(launch.store_host, launch.store_port, launch.rank, launch.size,
                             std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout));
   }
