@@ -110,6 +110,19 @@ class RanksThatEnd(RanksCliTest):
                 self.assertIn(f"rank {lost}", errors)
 
 
+    def test_started_again_after_one_was_killed(self):
+        whole, out = self.folder / "whole", self.folder / "out"
+        setting = {"epochs": 40}
+        self.run_ranks(2, whole, **setting)
+        processes = self.start(2, self.train_arguments(out, "--auto-resume", **setting))  # there is no checkpoint
+        while not (out / "checkpoint.safetensors").exists():
+            time.sleep(0.005)
+        processes[1].kill()
+        self.finish(processes)
+        self.run_ranks(2, out, "--auto-resume", **setting)
+        self.assertEqual(digest(out / "model.safetensors"), digest(whole / "model.safetensors"))
+
+
 class RealGpus(RanksCliTest):
     """On the GPUs of the machine, if there are two."""
 

@@ -74,6 +74,8 @@ void add_train(CLI::App& app, TrainOptions& o, int& status) {
                 "Write a trace of steps 11 to 20 to this file (JSON, for https://ui.perfetto.dev): host, copy stream, "
                 "compute stream");
   c->add_flag("--resume", o.resume, "Go on from the checkpoint in --out");
+  c->add_flag("--auto-resume", o.auto_resume,
+              "Go on from the checkpoint in --out if there is one: for launchers that start processes again");
   c->callback([&] { status = o.gpus.empty() ? argand::cli::train(o) : argand::cli::train_on_gpus(o); });
 }
 

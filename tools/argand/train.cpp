@@ -84,7 +84,7 @@ class Run {
     model_->to(device_);
     optimizer_ = make_optimizer(o_.optimizer, o_.lr, model_->parameters());
     facts_ = make_facts();
-    if (o_.resume) resume();
+    if (o_.resume || (o_.auto_resume && has_checkpoint())) resume();
     if (ranks_.alone()) return;
     ddp_.emplace(model_, parallel::DistributedDataParallelOptions().process_group(ranks_.group()));
     progress_.print(str(ranks_.size(), " processes, each with its part of every batch"));
@@ -141,6 +141,12 @@ class Run {
     f.insert("seed", str(o_.seed));
     f.insert("amp", o_.amp);
     return f;
+  }
+
+  // As rank 0 sees it, so that all do the same.
+  bool has_checkpoint() const {
+    const bool here = std::filesystem::exists(o_.checkpoint_path());
+    return ranks_.all_gather({here ? 1. : 0.})[0][0] != 0;
   }
 
   void resume() {

@@ -18,6 +18,7 @@ struct TrainOptions {
   uint64_t seed = 0;
   std::string out = "out";
   bool resume = false;
+  bool auto_resume = false;  // if there is a checkpoint
   int64_t workers = 1;
   int64_t max_steps = 0;  // stop after so many steps in all, as if interrupted; 0: no limit
 
