@@ -86,6 +86,17 @@ def test_without_anything_of_single_ranks_rank_0_writes_one_file(tmp_path):
     """)
 
 
+def test_paths_that_are_no_text(tmp_path):
+    several(tmp_path, 2, """
+    folder = folder_of(os.fsdecode(b"\\xff\\xfe"))
+    path = folder.save(1, state(1)); folder.save(2, state(2)); is_that_of(folder.load_latest(), 2)
+    on(1, os.truncate, folder._path + "/step-000000002-2-ranks/rank-1.pt", 10)
+    loaded, seen = warned(folder.load_latest); is_that_of(loaded, 1); assert loaded.path == path
+    on(0, shutil.rmtree, folder._path); on(0, pathlib.Path(folder._path).write_text, "")
+    assert "Not a directory" in raised(OSError, folder.steps)
+    """)
+
+
 def test_groups_have_folders_of_their_own(tmp_path):
     several(tmp_path, 3, """
     pair = dist.new_group([0, 2])
@@ -171,6 +182,10 @@ def test_disks_that_hold_different_saves(tmp_path):
     assert loaded.skipped[0][1] == "rank 1 does not find rank-1.pt" and len(seen) == 2 * (rank == 0)
     folder.save(4, state(4)); is_that_of(folder.load_latest(), 4)
     assert not [name for name in os.listdir(folder._path) if "1-3" in name or "3-3" in name]  # what no run can load
+    on(1, shutil.copy, root / "a/disk0/step-000000004-3-ranks/shared.pt", root / "a/disk1/step-000000004-3-ranks")
+    on(1, flip, root / "a/disk1/step-000000004-3-ranks/shared.pt")
+    (loaded, seen) = warned(folder.load_latest); is_that_of(loaded, 4)  # it gets that of rank 0
+    assert (len(seen) == 1 and "disk1/" in seen[0] and "its checksum is wrong" in seen[0]) if rank == 0 else not seen
     on(2, flip, root / "a/disk2/step-000000004-3-ranks/rank-2.pt")
     is_that_of(folder.load_latest(), 2)
     on(0, shutil.rmtree, root / "a/disk0")  # with the only copies of what is shared

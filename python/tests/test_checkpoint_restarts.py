@@ -58,9 +58,9 @@ class Folder(DistributedCheckpointFolder):
         super()._settle(writing)
         self.has_written = False
 
-    def _remove(self, *arguments):
+    def _clean(self, *arguments):
         if self.has_written: killed("before it removes", step)
-        super()._remove(*arguments)
+        super()._clean(*arguments)
         if self.has_written: killed("after it has removed", step)
 
 
@@ -207,18 +207,20 @@ def test_fewer_workers_go_on(launch, tmp_path):  # noqa: F811
     assert f"ends at {4 + 3 * 5}" in two.out and len(set(parameters(two, 19, 2))) == 2
 
 
-def test_a_node_that_is_lost(launch, tmp_path):  # noqa: F811
-    """The nodes that are left go on from the last save, as a smaller world."""
+def test_nodes_come_and_go(launch, tmp_path):  # noqa: F811
+    """A node joins, and is killed; each time the others go on from the last save, as another world."""
     options = "--nnodes", "1:2", "--rdzv-backend", "c10d", "--rdzv-endpoint", f"localhost:{free_port()}", "--rdzv-id", "job", "--rdzv-conf", \
-        "last_call_timeout=1,keep_alive_interval=1,keep_alive_max_attempt=3,join_timeout=20", "--max-restarts", 3
-    nodes = [launch(*options, "worker.py", program=TRAINING, RUN=str(tmp_path / "run"), SLEEP="0.2") for _ in range(2)]
-    nodes[0].until(lambda run: re.search(r"at 5 on \d of 2", run.out))
-    kill(nodes[1])
-    assert nodes[0].end(60).code == 0, nodes[0].err
-    *_, begun = re.findall(r"of (\d) begins at (\d+)", nodes[0].out)
-    assert begun[0] == "1" and int(begun[1]) >= 4
-    before = parameters(nodes[0], begun[1], 2) or parameters(nodes[1], begun[1], 2)
-    assert parameters(nodes[0], begun[1], 1) == {0: before[0]}
+        "last_call_timeout=0.1,keep_alive_interval=1,keep_alive_max_attempt=3,join_timeout=20", "--max-restarts", 3, "worker.py"
+    environment = {"program": TRAINING, "RUN": str(tmp_path / "run"), "SLEEP": "0.2"}
+    first = launch(*options, **environment).until(lambda run: re.search(r"at 3 on 0 of 1", run.out))
+    second = launch(*options, **environment)
+    first.until(lambda run: len(set(re.findall(r"at \d+ on 0 of 2", run.out))) > 3)
+    kill(second)
+    assert first.end(60).code == 0, first.err
+    alone, *_, both, again = re.findall(r"of (\d) begins at (\d+)", first.out)
+    assert (alone, both[0], again[0]) == (("1", "0"), "2", "1") and 2 <= int(both[1]) < int(again[1])
+    assert parameters(first, both[1], 2) | parameters(second, both[1], 2) == dict.fromkeys(range(2), parameters(first, both[1], 1)[0])
+    assert parameters(first, again[1], 1) == {0: parameters(first, again[1], 2)[0]}
 
 
 # ---- the program of docs/distributed.md

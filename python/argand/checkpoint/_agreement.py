@@ -47,13 +47,23 @@ class Ranks:
         return heard
 
 
+def is_first_of_machine():
+    """Whether the launcher says so, or says nothing of places on machines."""
+    return os.environ.get("LOCAL_RANK", os.environ.get("OMPI_COMM_WORLD_LOCAL_RANK", "0")) == "0"
+
+
+def plain(text):
+    """A text that can be sent, of one that may name a file by bytes that are no text."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def described(error):
     """An exception as plain data; None for None."""
     if error is None:
         return None
-    about = {"type": type(error).__name__, "text": str(error)}
+    about = {"type": type(error).__name__, "text": plain(str(error))}
     if isinstance(error, OSError) and error.errno is not None:
-        about.update(errno=error.errno, text=error.strerror or "", file=os.fsdecode(error.filename or ""))
+        about.update(errno=error.errno, text=plain(error.strerror or ""), file=plain(os.fsdecode(error.filename or "")))
         about.update({name: getattr(error, name) for name in ("bytes_needed", "bytes_free") if hasattr(error, name)})
     return about
 

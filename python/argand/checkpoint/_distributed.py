@@ -10,7 +10,7 @@ import weakref
 
 from .. import _C
 from ..serialization import _placed
-from ._agreement import Ranks, raise_first
+from ._agreement import Ranks, is_first_of_machine, raise_first
 from ._generations import SHARED, Generation, found_in, generation_of, make_folder, name_of_rank, remove
 from ._loading import Loading
 from ._per_rank import merge, spelled, split
@@ -88,7 +88,7 @@ class DistributedCheckpointFolder:
             if step < 0:
                 raise ValueError(f"expected a step >= 0, got {step}")
             shared, own = split(state)
-            found = found_in(self._path)
+            found = found_in(self._path, self._ranks.rank)
         except Exception as failure:  # noqa: BLE001: the other ranks must hear of it
             error = failure
         paths = [path for path, _ in own]
@@ -97,7 +97,7 @@ class DistributedCheckpointFolder:
         self._check_alike(call, heard)
         listing = Listing(heard)
         generation = self._next(step, self._ranks.size if paths else 0, listing)
-        self._remove([g for g in found if g[:2] < generation[:2] and (not listing.is_there(g) or g in self._damaged)])
+        self._clean([g for g in found if g[:2] < generation[:2] and (not listing.is_there(g) or g in self._damaged)])
         writing = Writing(self._path, generation, call, listing)
         about = {"format": "argand.checkpoint", "generation": generation.name, "save": heard[0]["save"],
                  "world_size": self._ranks.size, "per_rank": paths}
@@ -129,18 +129,23 @@ class DistributedCheckpointFolder:
         heard = self._ranks.agree(_WHO, f"the end of {writing.call}", {}, writing.error)
         writing.settled, self._writing, self._last[0] = True, None, None
         if any(each["error"] for each in heard):
-            self._remove([writing.generation], writing.names)
+            self._remove(writing.generation, writing.names)
             raise_first(_WHO, writing.call, heard, writing.error)
         whole = sorted({*(g for g in writing.listing.usable() if g not in self._damaged), writing.generation})
         if len(whole) > self._keep:
-            self._remove([g for g in found_in(self._path) if g < whole[-self._keep]])
+            self._clean([g for g in found_in(self._path, self._ranks.rank) if g < whole[-self._keep]])
 
-    def _remove(self, generations, names=None):
+    def _clean(self, generations):
+        """Removes saves.  One process of a machine removes what others have left, too; in a large world all would be in its way."""
+        names = None if is_first_of_machine() else [name_of_rank(self._ranks.rank)]
         for generation in generations:
-            try:
-                remove(os.path.join(self._path, generation.name), names)
-            except OSError as error:  # it costs disk space only, and is tried again by the next save
-                warnings.warn(f"{_WHO}: cannot remove '{error.filename}': {error.strerror}", stacklevel=4)
+            self._remove(generation, names)
+
+    def _remove(self, generation, names):
+        try:
+            remove(os.path.join(self._path, generation.name), names)
+        except OSError as error:  # it costs disk space only, and is tried again by the next save
+            warnings.warn(f"{_WHO}: cannot remove '{error.filename}': {error.strerror}", stacklevel=2)
 
     # ---- loading
 
@@ -205,14 +210,14 @@ class DistributedCheckpointFolder:
 
     @property
     def _ranks(self):
-        if self._known is None:
+        if self._known is None or self._known.size == 1:  # a process group may have been made since
             self._known = Ranks(self._group)
         return self._known
 
     def _look(self, call):
         found, error = {}, None
         try:
-            found = found_in(self._path)
+            found = found_in(self._path, self._ranks.rank)
         except OSError as failure:
             error = failure
         heard = self._agree(call, found, error)
@@ -220,9 +225,7 @@ class DistributedCheckpointFolder:
         return Listing(heard)
 
     def _agree(self, call, found, error, **said):
-        mine = name_of_rank(self._ranks.rank)
-        parts = {generation.name: [SHARED in names, mine in names] for generation, names in found.items()}
-        return self._ranks.agree(_WHO, call, {"found": parts, **said}, error)
+        return self._ranks.agree(_WHO, call, {"found": {g.name: parts for g, parts in found.items()}, **said}, error)
 
 
 class Listing:

@@ -40,21 +40,14 @@ def name_of_rank(rank):
     return f"rank-{rank}.pt"
 
 
-def found_in(path):
-    """{generation: names of files} of what is there."""
+def found_in(path, rank):
+    """{generation: whether its shared part is there, and that of the rank}."""
     try:
         names = os.listdir(path)
     except FileNotFoundError:
         return {}
     generations = filter(None, map(generation_of, names))
-    return {generation: set(_names(os.path.join(path, generation.name))) for generation in generations}
-
-
-def _names(path):
-    try:
-        return os.listdir(path)
-    except (FileNotFoundError, NotADirectoryError):  # it was removed meanwhile, or somebody gave a file such a name
-        return []
+    return {g: tuple(os.path.exists(os.path.join(path, g.name, part)) for part in (SHARED, name_of_rank(rank))) for g in generations}
 
 
 def make_folder(path):
@@ -71,15 +64,13 @@ def make_folder(path):
         os.close(handle)
 
 
-def remove(path, names=None):
-    """Removes these files of a generation's folder, or all, and the folder if it is empty; another rank may do the same meanwhile."""
-    for name in _names(path) if names is None else names:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(os.path.join(path, name))
+def remove(path, names):
+    """Removes files of a generation's folder (None: all), and the folder if it is empty.  Another rank may do the same meanwhile."""
     try:
-        os.rmdir(path)
-    except FileNotFoundError:
+        for name in os.listdir(path) if names is None else names:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(os.path.join(path, name))
+        with contextlib.suppress(OSError):  # another rank's part is there yet
+            os.rmdir(path)
+    except (FileNotFoundError, NotADirectoryError):  # it is gone, or a file that somebody gave such a name
         pass
-    except OSError:
-        if names is None and _names(path):
-            raise

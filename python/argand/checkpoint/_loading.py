@@ -2,10 +2,11 @@
 import errno
 import os
 import pickle
+import warnings
 
 from .. import _C
 from .._functions import frombuffer
-from ._agreement import raise_first
+from ._agreement import plain, raise_first
 from ._generations import SHARED, name_of_rank
 
 _PIECE = 64 << 20  # bytes that are sent at a time
@@ -30,11 +31,13 @@ class Loading:
             shared = self._read(generation, None, why)
         except Exception as failure:  # noqa: BLE001: no damage: an older save would be no better
             error = failure
-        heard = self._gather(error, own=own and own["save"], shared=shared and shared["save"], why=why,
-                             path=self._path(generation, self._ranks.rank))
+        heard = self._gather(error, own=own and own["save"], shared=shared and shared["save"], why=list(map(plain, why)),
+                             path=plain(self._path(generation, self._ranks.rank)))
         save, why = self._decide(generation, heard)
         if save is None:
             return None, None, why
+        if why and self._ranks.rank == 0:  # a copy that another rank has is whole
+            warnings.warn(f"{self._who}: {why}", stacklevel=3)
         holders = [rank for rank, each in enumerate(heard) if each["shared"] == save]
         if len(holders) < self._ranks.size:
             received = self._send(self._path(generation, None), holders)
@@ -79,22 +82,20 @@ class Loading:
             raise Damaged(f"expected {_spelled(*expected)}, got {_spelled(*got)}")
 
     def _decide(self, generation, heard):
-        """(the id of the save that all ranks have their parts of, ""), or (None, why there is none)."""
+        """(the id of the save that all ranks have their parts of, None if there is none, and what is wrong with parts)."""
         has_own = generation.ranks == self._ranks.size
-        candidates = dict.fromkeys(each["shared"] for each in heard if each["shared"])
-        for save in candidates:
-            if not has_own or all(each["own"] == save for each in heard):
-                return save, ""
         first = {}  # what several ranks say of one file is said once
         for rank, each in enumerate(heard):
             for text in each["why"]:
                 first.setdefault(text, rank)
         why = [f"rank {rank}: {text}" for text, rank in first.items()]
-        if candidates:
-            save = next(iter(candidates))
-            why += [f"rank {rank}: '{each['path']}': expected a part of save {save[:8]}, as {SHARED} is, got one of save "
-                    f"{each['own'][:8]}" for rank, each in enumerate(heard) if each["own"] not in (None, save)]
-        return None, ", ".join(why[:3]) + (", ..." if len(why) > 3 else "")
+        candidates = list(dict.fromkeys(each["shared"] for each in heard if each["shared"]))
+        save = next((save for save in candidates if not has_own or all(each["own"] == save for each in heard)), None)
+        if save is None and candidates:
+            expected = candidates[0]
+            why += [f"rank {rank}: '{each['path']}': expected a part of save {expected[:8]}, as {SHARED} is, got one of save {each['own'][:8]}"
+                    for rank, each in enumerate(heard) if each["own"] not in (None, expected)]
+        return save, ", ".join(why[:3]) + (", ..." if len(why) > 3 else "")
 
     def _send(self, path, holders):
         """Brings the file to ranks that do not have it; what it holds, there."""
