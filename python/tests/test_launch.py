@@ -264,6 +264,17 @@ signal.signal(signal.SIGTERM, end if rank == 0 else signal.SIG_IGN)
     assert wait_until_gone(pids_of(run.out), 0) == []  # at once: the launcher has waited for them
 
 
+def test_an_agent_that_was_stopped_goes_on(launch):  # noqa: F811
+    """Longer than a store may be silent: it is the agent that did not ask."""
+    run = launch("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "--rdzv-conf", "keep_alive_interval=1,keep_alive_max_attempt=2",
+                 "worker.py", program="print('up', flush=True)\ntime.sleep(6)\nprint('done', flush=True)")
+    run.until(lambda run: "up" in run.out)
+    kill(run, signal.SIGSTOP)
+    time.sleep(4)
+    kill(run, signal.SIGCONT)
+    assert run.end().code == 0 and "done" in run.out, run.err
+
+
 def test_ctrl_c(launch):  # noqa: F811
     run = launch("--nproc-per-node", 2, "worker.py", program="try:\n  " + STOPS + "\nexcept KeyboardInterrupt: print('bye')")
     run.until(lambda r: len(pids_of(r.out)) == 2)

@@ -109,6 +109,17 @@ def test_a_silent_node_is_lost():
     assert (list(job.last["nodes"]), job.last["restarts"]) == ([1], 0)
 
 
+def test_a_host_that_was_stopped_has_not_lost_the_others():
+    """It could not hear them; from then on they have the usual time."""
+    job = Job(min_nodes=1, max_nodes=2, lost_after=6).join(1, 2).after(0).after(60, [1])
+    assert len(job.orders) == 1
+    for _ in range(2):
+        job.after(2, [1])
+    assert len(job.orders) == 1
+    job.after(2, [1])
+    assert list(job.last["nodes"]) == [1]
+
+
 @pytest.mark.parametrize("restarts, is_static", [(0, False), (0, True), (3, True), (1, False)])
 def test_a_lost_node_that_is_needed(restarts, is_static):
     """With restarts left, another may take its place, where nodes have no numbers."""

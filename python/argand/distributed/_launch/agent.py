@@ -14,7 +14,7 @@ from .membership import Membership
 from .output import say
 
 
-_LOOK_AT_STORE = 2.0  # seconds between two looks whether it answers
+_LOOK_AT_STORE = 1.0  # seconds between two looks whether it answers
 _WAITS_SILENTLY = 5.0  # seconds for nodes to meet
 
 

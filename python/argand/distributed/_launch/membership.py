@@ -8,6 +8,7 @@ import time
 from .rounds import Rounds
 
 _SIGN_OF_LIFE = 1.0  # seconds between two
+_LONGEST_LOOK = 1.5  # seconds between two calls of is_stuck(); if there were more, this process did not run meanwhile
 
 
 class Membership:
@@ -29,6 +30,7 @@ class Membership:
         self.ready, self._wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)  # readable when there is an order
         self._read, self._heard, self._next_sign, self._left = 0, 0, 0.0, set()
         self._published, self._host, self._host_seen, self._talked = 0, None, (None, 0.0), None
+        self._heard_at, self._looked, self._silent = None, 0.0, 0.0
         self.say("join", {**about, "rules": [rules.min_nodes, rules.max_nodes, rules.max_restarts]})
         self._thread = threading.Thread(target=self._run, name="argand launch", daemon=True)
         self._thread.start()
@@ -50,8 +52,15 @@ class Membership:
             return None
 
     def is_stuck(self):
-        """Whether the store has not answered for so long that it must be lost."""
-        return self._talked is not None and time.monotonic() - self._talked > self._rules.lost_after + self._interval
+        """Whether the store has not answered for so long that it must be lost.  To be called every second.
+
+        A process that was stopped, as its machine may have been, finds that the last answer is old when it goes on.  So the time
+        between two calls counts for half of what is allowed at most.
+        """
+        now, talked, most = time.monotonic(), self._talked, self._rules.lost_after + self._interval
+        self._silent = 0.0 if talked != self._heard_at else self._silent + min(now - self._looked, _LONGEST_LOOK, most / 2)
+        self._heard_at, self._looked = talked, now
+        return talked is not None and self._silent > most
 
     def leave(self, why):
         """This node has to go; if it decides for all, all have to."""

@@ -9,6 +9,7 @@ and every node does them one after another: a new round ends the workers of the 
 """
 from dataclasses import dataclass
 
+_BETWEEN_TICKS = 2.0  # seconds at most, if this process runs
 _SAME_MOMENT = 0.3  # seconds: failures of that time belong together, and the earliest is the first, whichever was heard of first
 
 
@@ -35,6 +36,7 @@ class Rounds:
         self._round, self._restarts, self._members, self._done = -1, 0, [], set()
         self._failures, self._failed_at = [], None
         self._waiting_since, self._enough_since = now, None
+        self._ticked = now
         self.has_ended = False
 
     # ---- what happens
@@ -63,7 +65,8 @@ class Rounds:
         return list(self._nodes)
 
     def tick(self, now):
-        """Decides what is to be decided."""
+        """Decides what is to be decided.  To be called every second, or more often."""
+        self._forgive(now)
         for node in [n for n, (_, since) in self._seen.items() if n in self._nodes and now - since > self._rules.lost_after]:
             self._lose(node, f"the agent on {self._name(node)} gave no sign of life for {self._rules.lost_after:g} s", now)
         if self.has_ended:
@@ -75,6 +78,13 @@ class Rounds:
                 self._fail(now)
         elif self._done.issuperset(self._members):
             self._end("")
+
+    def _forgive(self, now):
+        """Time in which nobody called tick() does not count: this process was stopped, and nodes could not be heard."""
+        missed = now - self._ticked - min(_BETWEEN_TICKS, self._rules.lost_after / 2)
+        self._ticked = now
+        if missed > 0:
+            self._seen = {node: (count, since + missed) for node, (count, since) in self._seen.items()}
 
     # ---- nodes
 
