@@ -79,18 +79,18 @@ def test_nodes_that_do_not_come():
 
 def test_restarts_count_failures():
     job = Job(min_nodes=2, max_nodes=2, max_restarts=1).join(1, 2).after(0)
-    job.fail(1, 0, 7.5).after(0)
+    job.fail(1, 0, 7.5).after(0, [1, 2])
     assert len(job.orders) == 1  # others of the same moment may come
-    job.after(0.5)
+    job.after(0.5, [1, 2])
     assert (job.last["round"], job.last["restarts"]) == (1, 1)
     job.fail(1, 0, 7.5, round=0).say(2, "done", round=0).after(1)  # of workers that are ended
     assert len(job.orders) == 2
-    job.fail(2, 3, 8.5, round=1).after(0.1).fail(1, 1, 8.25, round=1).after(0.5)
+    job.fail(2, 3, 8.5, round=1).after(0.1, [1]).fail(1, 1, 8.25, round=1).after(0.5, [1])
     assert job.last == {"do": "end", "why": "rank 1 on h1 failed", "failure": {"time": 8.25, "rank": 1, "host": "h1"}}
 
 
 def test_a_finished_node_starts_again_with_the_others():
-    job = Job(min_nodes=2, max_nodes=2, max_restarts=1).join(1, 2).after(0).say(1, "done", round=0).fail(2, 2, 1).after(1)
+    job = Job(min_nodes=2, max_nodes=2, max_restarts=1).join(1, 2).after(0).say(1, "done", round=0).fail(2, 2, 1).after(0, [1]).after(1, [1])
     assert job.last["round"] == 1 and list(job.last["nodes"]) == [1, 2]
     job.say(2, "done", round=1).after(1)
     assert len(job.orders) == 2
@@ -107,6 +107,21 @@ def test_a_silent_node_is_lost():
     assert len(job.orders) == 1
     job.after(2, [1])
     assert (list(job.last["nodes"]), job.last["restarts"]) == ([1], 0)
+
+
+def test_workers_that_fail_because_a_node_is_lost():
+    """That does not count, though they say it before the node is missed."""
+    job = Job(min_nodes=1, max_nodes=2, lost_after=6).join(1, 2).after(0).after(1, [1, 2]).fail(1, 0, 7.5)
+    for _ in range(3):
+        job.after(2, [1])
+    assert len(job.orders) == 1
+    job.after(1, [1])
+    assert (job.last["do"], list(job.last["nodes"]), job.last["restarts"]) == ("run", [1], 0)
+    static = Job(min_nodes=2, max_nodes=2, is_static=True, lost_after=6, max_restarts=3).join(1, node_rank=0).join(2, node_rank=1).after(0)
+    static.fail(1, 0, 7.5)
+    for _ in range(4):
+        static.after(2, [1])
+    assert static.last["why"] == "the agent on h2 gave no sign of life for 6 s"
 
 
 def test_a_host_that_was_stopped_has_not_lost_the_others():

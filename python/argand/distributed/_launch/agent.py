@@ -175,6 +175,8 @@ class Agent:
         if self._failures or (failure and "rank" in failure):
             if failure and "rank" in failure:
                 self._failures.setdefault(failure["rank"], _of_another_node(failure))
+            elif order["why"]:  # the workers failed because a node was lost
+                say(order["why"])
             raise ChildFailedError(self._name(), self._failures)
         if order["why"]:
             raise LaunchError(order["why"])

@@ -159,7 +159,7 @@ class Membership:
                 self._left.add(node)
             else:
                 self._rounds.heard(node, what, data, now)
-        nodes = self._rounds.nodes() if looks else []
+        nodes = self._rounds.nodes() if looks or self._rounds.is_asking() else []
         nodes = [n for n in nodes if n != self.id]
         if nodes:
             for node, count in zip(nodes, self._store.multi_get([f"{self._prefix}alive/{n}" for n in nodes])):

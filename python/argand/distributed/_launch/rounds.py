@@ -35,6 +35,7 @@ class Rounds:
         self._nodes, self._seen = {}, {}  # {id: what it said of itself}, {id: (its count of signs of life, when it changed)}
         self._round, self._restarts, self._members, self._done = -1, 0, [], set()
         self._failures, self._failed_at = [], None
+        self._counts, self._living = {}, set()  # since a worker failed: the first count of each node, and who was heard of after it
         self._waiting_since, self._enough_since = now, None
         self._ticked = now
         self.has_ended = False
@@ -54,11 +55,18 @@ class Rounds:
         elif what == "failed":
             self._failures.append((data["failure"]["time"], data["failure"]))
             self._failed_at = self._failed_at if self._failed_at is not None else now
+            self._living.add(node)
 
     def alive(self, node, count, now):
         """A node's count of signs of life."""
         if node in self._nodes and self._seen.get(node, (None, 0))[0] != count:
             self._seen[node] = (count, now)
+        if self.is_asking() and self._counts.setdefault(node, count) != count:
+            self._living.add(node)
+
+    def is_asking(self):
+        """Whether a worker has failed, and it is not known of all nodes that they live: counts should be told as soon as they change."""
+        return self._failed_at is not None and not self._is_waiting()
 
     def nodes(self):
         """The ids of all nodes that joined and were not lost."""
@@ -74,7 +82,7 @@ class Rounds:
         if self._is_waiting():
             self._gather(now)
         elif self._failed_at is not None:
-            if now - self._failed_at >= _SAME_MOMENT or len(self._members) == 1:
+            if len(self._members) == 1 or now - self._failed_at >= _SAME_MOMENT and self._all_live():
                 self._fail(now)
         elif self._done.issuperset(self._members):
             self._end("")
@@ -147,6 +155,7 @@ class Rounds:
         self._members = sorted(self._nodes, key=by)[:self._rules.max_nodes]
         self._round += 1
         self._done, self._failures, self._failed_at, self._waiting_since = set(), [], None, None
+        self._counts, self._living = {}, set()
         of_role = {}
         for node in self._members:
             of_role[self._nodes[node]["role"]] = of_role.get(self._nodes[node]["role"], 0) + self._nodes[node]["workers"]
@@ -156,6 +165,11 @@ class Rounds:
             places[node] = [group_rank, first, first_of_role[role], of_role[role]]
             first, first_of_role[role] = first + workers, first_of_role[role] + workers
         self._publish({"do": "run", "round": self._round, "restarts": self._restarts, "nodes": places, "world": first})
+
+    def _all_live(self):
+        """Whether all nodes have lived longer than the worker that failed.  Workers notice that a node is lost sooner than we do, and
+        fail for it: then it was the node that failed."""
+        return self._living.issuperset(node for node in self._members if node in self._nodes)
 
     def _fail(self, now):
         _, failure = min(self._failures, key=lambda each: each[0])
