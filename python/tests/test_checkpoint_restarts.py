@@ -28,7 +28,7 @@ from argand.checkpoint import DistributedCheckpointFolder, restore, training_sta
 from argand.nn.parallel import DistributedDataParallel
 from argand.utils.data import DataLoader, Dataset, DistributedSampler
 
-EPOCHS, EVERY, saves = 3, 2, os.environ.get("SAVES", "save")
+EPOCHS, EVERY, saves, device = 3, 2, os.environ.get("SAVES", "save"), os.environ.get("DEVICE", "cpu")
 kills = json.loads(os.environ.get("KILLS", "[]"))
 who, where, when = kills[restarts] if restarts < len(kills) else (-1, "", 0)
 
@@ -75,12 +75,12 @@ class Noisy(Dataset):
 dist.init_process_group("gloo")
 size = dist.get_world_size()
 torch.manual_seed(rank); random.seed(rank); numpy.random.seed(rank)
-net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.4), nn.Linear(16, 3))
+net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.4), nn.Linear(16, 3)).to(device)
 model = DistributedDataParallel(net)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 loader = DataLoader(Noisy(), batch_size=4, sampler=DistributedSampler(Noisy()))
 parts = dict(model=net, optimizer=optimizer, scheduler=torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5),
-             scaler=torch.amp.GradScaler("cpu", init_scale=4.0), loader=loader)
+             scaler=torch.amp.GradScaler(device, init_scale=4.0), loader=loader)
 folder = Folder(os.environ.get("RUN", "run"), keep=2)
 epoch = step = 0
 if folder.steps():
@@ -93,7 +93,7 @@ if where == "at a time" and who == rank:
 
 
 def bits(value):
-    if isinstance(value, torch.Tensor): return [str(value.dtype), list(value.shape), value.detach().numpy().tobytes().hex()]
+    if isinstance(value, torch.Tensor): return [str(value.dtype), list(value.shape), value.detach().cpu().numpy().tobytes().hex()]
     if isinstance(value, dict): return [[k, bits(v)] for k, v in value.items()]
     if isinstance(value, (list, tuple)): return [bits(v) for v in value]
     return repr(value)
@@ -110,7 +110,7 @@ for epoch in range(epoch, EPOCHS):
     loader.sampler.set_epoch(epoch)
     for x, y in loader:
         optimizer.zero_grad()
-        loss = nn.functional.cross_entropy(model(x), y)
+        loss = nn.functional.cross_entropy(model(x.to(device)), y.to(device))
         parts["scaler"].scale(loss).backward()
         parts["scaler"].step(optimizer); parts["scaler"].update()
         step += 1
@@ -138,10 +138,10 @@ def expected():
     return {}
 
 
-def of_one_let_alone(launch, expected, saves="save"):  # noqa: F811
-    if saves not in expected:
-        expected[saves] = ends(launch("--nproc-per-node", 2, "worker.py", program=TRAINING, SAVES=saves))
-    return expected[saves]
+def of_one_let_alone(launch, expected, saves="save", device="cpu"):  # noqa: F811
+    if (saves, device) not in expected:
+        expected[saves, device] = ends(launch("--nproc-per-node", 2, "worker.py", program=TRAINING, SAVES=saves, DEVICE=device))
+    return expected[saves, device]
 
 
 def begins(run):
@@ -170,6 +170,16 @@ def test_killed_and_started_again(launch, expected, name):  # noqa: F811
     assert run.err.count("SIGKILL") >= 3
     folder = run._out.name.removesuffix("out") + "run"
     assert sorted(os.listdir(folder)) == ["step-000000012-2-ranks", "step-000000014-2-ranks"]
+
+
+@pytest.mark.skipif(not argand.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("saves", ["save", "save_async"])
+def test_on_a_gpu(launch, expected, saves):  # noqa: F811
+    """Two ranks on one GPU, whose generators are among what comes back (of dropout), as is the scaler's scale."""
+    kills = [[1, "after a step", 5], [0, "between its parts", 8], [0, "after a step", 13]]
+    run = launch("--nproc-per-node", 2, "--max-restarts", 3, "worker.py", program=TRAINING, KILLS=json.dumps(kills), SAVES=saves, DEVICE="cuda")
+    assert ends(run) == of_one_let_alone(launch, expected, saves, "cuda")
+    assert begins(run)[0] == 0 and len(begins(run)) == 4 and begins(run)[1] in (2, 4), run.err
 
 
 KILLS = int(os.environ.get("ARGAND_KILLS", "3"))

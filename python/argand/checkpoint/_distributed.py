@@ -136,8 +136,9 @@ class DistributedCheckpointFolder:
             self._clean([g for g in found_in(self._path, self._ranks.rank) if g < whole[-self._keep]])
 
     def _clean(self, generations):
-        """Removes saves.  One process of a machine removes what others have left, too; in a large world all would be in its way."""
-        names = None if is_first_of_machine() else [name_of_rank(self._ranks.rank)]
+        """Removes saves.  Rank 0, and one process of each machine, remove what others have left, too: if all did, a large world's
+        ranks would be in each other's way."""
+        names = None if self._ranks.rank == 0 or is_first_of_machine() else [name_of_rank(self._ranks.rank)]
         for generation in generations:
             self._remove(generation, names)
 

@@ -20,7 +20,7 @@ def _random_states():
 
 
 def _set_random_states(states):
-    set_rng_state(states["cpu"])
+    set_rng_state(states["cpu"].cpu())  # map_location may have put it on a GPU
     random.setstate(states["python"])
     for i, state in enumerate(states.get("cuda", ())):
         if cuda.is_available() and i < cuda.device_count():

@@ -197,7 +197,7 @@ class DataLoader(Generic[T_co]):
             self._resumed = copy.deepcopy(dict(state_dict))
         else:  # between two passes
             for name, generator in generators.items():
-                generator.set_state(state_dict["generators"][name])
+                generator.set_state(state_dict["generators"][name].cpu())
 
     def __len__(self):
         if self._is_stream:
@@ -245,9 +245,9 @@ class _BaseDataLoaderIter:
         resumed, loader._resumed = getattr(loader, "_resumed", None), None
         now = get_rng_state()
         if resumed is not None:
-            set_rng_state(resumed["default"])
+            set_rng_state(resumed["default"].cpu())  # map_location may have put it on a GPU
             for name, generator in _generators(loader).items():
-                generator.set_state(resumed["generators"][name])
+                generator.set_state(resumed["generators"][name].cpu())
         self._position = {"batches": 0, "default": get_rng_state(), "generators": _generator_states(loader)}
         loader._position = self._position
         self._indices = iter(loader._index_sampler)
