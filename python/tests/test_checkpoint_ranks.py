@@ -1,11 +1,18 @@
 """argand.checkpoint over ranks: which save is whole, and that all ranks agree on it."""
+import functools
+import os
+
 import pytest
 from ranks import finish, run, start
+from statements import says
 
 import argand
 from argand.checkpoint import DistributedCheckpointFolder, PerRank, restore, training_state
+from argand.checkpoint._generations import make_folder
 
 pytestmark = pytest.mark.skipif(not argand.distributed.is_gloo_available(), reason="libgloo is not installed")
+
+page = functools.partial(says, "docs/distributed.md")
 
 COMMON = """
     import errno, os, pathlib, resource, shutil, warnings
@@ -130,6 +137,7 @@ TORN = """
 """
 
 
+@page("Newer saves that are not whole are passed over, and rank 0 warns.")
 def test_what_is_torn_is_passed_over_by_all(tmp_path):
     several(tmp_path, 2, TORN + """
     import re
@@ -171,6 +179,7 @@ def test_when_nothing_is_whole_all_raise(tmp_path):
     """)
 
 
+@page("There, a rank must find its own part", "the shared part is sent to those that do not have it.")
 def test_disks_that_hold_different_saves(tmp_path):
     several(tmp_path, 3, TORN + """
     folder = folder_of("a", local=True)
@@ -195,6 +204,8 @@ def test_disks_that_hold_different_saves(tmp_path):
     """)
 
 
+@page("`load_latest()` raises a `ValueError`. `load_latest(any_world_size=True)` loads what was alike on all ranks and leaves the rest "
+      "out, with a warning")
 def test_another_number_of_ranks(tmp_path):
     several(tmp_path, 3, """
     from argand.checkpoint import training_state
@@ -225,6 +236,8 @@ def test_another_number_of_ranks(tmp_path):
     """, init="dist.init_process_group('gloo', store=dist.HashStore(), rank=0, world_size=1)")
 
 
+@page("**When a rank cannot write** (a full disk), all ranks raise an error that names the rank and the file, and what was there before "
+      "stays.")
 def test_a_rank_that_cannot_write(tmp_path):
     several(tmp_path, 3, """
     folder = folder_of("a"); folder.save(1, state(1))
@@ -261,6 +274,7 @@ def test_a_rank_that_cannot_write(tmp_path):
     """)
 
 
+@page("if their calls differ, all raise an error that shows both.")
 def test_ranks_that_differ(tmp_path):
     several(tmp_path, 2, """
     folder = folder_of("a"); folder.save(1, state(1))
@@ -278,6 +292,7 @@ def test_ranks_that_differ(tmp_path):
     """)
 
 
+@page("a rank that is killed in the middle leaves the one before.")
 def test_a_rank_that_dies_in_a_save(tmp_path):
     """Rank 1 is killed before it writes: the others hear of it, and the save before is the newest whole one."""
     processes = start(tmp_path, 2, COMMON + """
@@ -299,6 +314,19 @@ def test_a_rank_that_dies_in_a_save(tmp_path):
 # ---- in one process
 
 
+def test_folders_survive_a_power_loss(tmp_path, monkeypatch):
+    """Each folder that holds a new name is synced, before the save is done; also where the name was there already."""
+    synced = []
+    monkeypatch.setattr("os.fsync", lambda handle: synced.append(os.readlink(f"/proc/self/fd/{handle}")))
+    folder = DistributedCheckpointFolder(tmp_path / "a" / "b")
+    folder.save(1, {"x": 1})
+    assert synced == [str(tmp_path), str(tmp_path / "a"), str(tmp_path / "a/b")]
+    (tmp_path / "a/b/step-000000002").mkdir()  # by another rank
+    synced.clear()
+    make_folder(str(tmp_path / "a/b/step-000000002"))
+    assert synced == [str(tmp_path / "a/b")]
+
+
 def test_alone(tmp_path):
     """Without a process group."""
     folder = DistributedCheckpointFolder(tmp_path / "run")
@@ -313,6 +341,8 @@ def test_alone(tmp_path):
         DistributedCheckpointFolder(tmp_path, keep=0)
 
 
+@page("Each rank writes what it has for itself: the states of its generators (of Python, NumPy, the CPU and GPUs) and the position of its "
+      "`DataLoader`, with the epoch of its `DistributedSampler`.", "`training_state(per_rank=[\"optimizer\"], ...)`")
 def test_parts_that_ranks_have_for_themselves():
     loader = argand.utils.data.DataLoader([1, 2, 3], sampler=argand.utils.data.DistributedSampler([1, 2, 3], 1, 0))
     loader.sampler.set_epoch(4)
