@@ -63,9 +63,12 @@ def test_saves_and_loads(tmp_path):
         folder = folder_of(f"a{local}", local, keep=2)
         assert folder.steps() == []
         assert "no such folder" in raised(FileNotFoundError, folder.load_latest)
-        for step in (1, 2, 2):
+        for step, are_there in ((1, ["1"]), (2, ["1", "2"]), (2, ["2", "2.1"]), (2, ["2.1", "2.2"])):  # none is written over
             path = folder.save(step, state(step))
             is_that_of(folder.load_latest(), step)
+            dist.barrier()  # all have removed old ones
+            names = [f"step-{name[0]:0>9}-3-ranks{name[1:]}" for name in are_there]
+            assert sorted(os.listdir(folder._path)) == names and path.endswith(names[-1])
         pending = folder.save_async(3, state(3)); pending.wait(); pending.wait(); assert pending.done()
         second = folder.save_async(4, state(4)); is_that_of(folder.load_latest(), 4)
         folder.save_async(5, state(5)); folder.close(); folder.close()
@@ -293,11 +296,12 @@ def test_ranks_that_differ(tmp_path):
 
 
 @page("a rank that is killed in the middle leaves the one before.")
-def test_a_rank_that_dies_in_a_save(tmp_path):
-    """Rank 1 is killed before it writes: the others hear of it, and the save before is the newest whole one."""
-    processes = start(tmp_path, 2, COMMON + """
+@pytest.mark.parametrize("step", [1, 2])
+def test_a_rank_that_dies_in_a_save(tmp_path, step):
+    """Rank 1 is killed before it writes: the others hear of it, and the save before is the newest whole one; also of the same step."""
+    processes = start(tmp_path, 2, COMMON + f"""
     import argand.checkpoint._distributed as d, signal
-    folder = folder_of("a"); folder.save(1, state(1))
+    folder = folder_of("a", keep=1); folder.save({step}, state({step}))
     if rank == 1: d.make_folder = lambda path: os.kill(os.getpid(), signal.SIGKILL)
     try: folder.save(2, state(2))
     except dist.PeerLost as error: assert error.rank == 1; print("heard of it")
@@ -305,8 +309,8 @@ def test_a_rank_that_dies_in_a_save(tmp_path):
     """)
     (_, out, _), (status, _, _) = finish(processes)
     assert status == -9 and out == "heard of it\n"
-    several(tmp_path, 2, """
-    loaded, seen = warned(folder_of("a").load_latest); is_that_of(loaded, 1)
+    several(tmp_path, 2, f"""
+    loaded, seen = warned(folder_of("a").load_latest); is_that_of(loaded, {step})
     assert "rank 1 does not find rank-1.pt" in loaded.skipped[0][1]
     """)
 
