@@ -1,6 +1,8 @@
 """argand.checkpoint over ranks: which save is whole, and that all ranks agree on it."""
 import functools
 import os
+import subprocess
+import sys
 
 import pytest
 from ranks import finish, run, start
@@ -343,6 +345,16 @@ def test_alone(tmp_path):
     assert argand.equal(argand.rand(3), before)
     with pytest.raises(ValueError, match="expected keep > 0, got 0"):
         DistributedCheckpointFolder(tmp_path, keep=0)
+
+
+def test_what_is_written_behind_is_finished_at_the_end_of_the_program(tmp_path):
+    script = ("import argand, sys\nfolder = argand.checkpoint.DistributedCheckpointFolder(sys.argv[1])\n"
+              "folder.save_async(1, {'x': argand.ones(10**6)})\n")
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "a"], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "") and DistributedCheckpointFolder(tmp_path / "a").load_latest().state["x"].sum() == 10**6
+    script += "folder.close()\nfolder.save_async(2, {'x': object()})\n"
+    done = subprocess.run([sys.executable, "-c", script, tmp_path / "b"], capture_output=True, text=True)
+    assert done.returncode == 0 and "save_async(2) failed: save: a value of type object cannot be saved" in done.stderr
 
 
 @page("Each rank writes what it has for itself: the states of its generators (of Python, NumPy, the CPU and GPUs) and the position of its "
