@@ -12,7 +12,7 @@ import time
 import pytest
 from launching import free_port, kill, launch  # noqa: F401
 from ranks import PACKAGE
-from statements import text_of
+from statements import says, text_of
 
 import argand
 
@@ -76,7 +76,8 @@ dist.init_process_group("gloo")
 size = dist.get_world_size()
 torch.manual_seed(rank); random.seed(rank); numpy.random.seed(rank)
 net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Dropout(0.4), nn.Linear(16, 3)).to(device)
-model = DistributedDataParallel(net)
+own_buffers = "OWN_BUFFERS" in os.environ  # of batch norm: those of each rank's batches
+model = DistributedDataParallel(net, broadcast_buffers=not own_buffers)
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 loader = DataLoader(Noisy(), batch_size=4, sampler=DistributedSampler(Noisy()))
 parts = dict(model=net, optimizer=optimizer, scheduler=torch.optim.lr_scheduler.StepLR(optimizer, 1, 0.5),
@@ -118,17 +119,18 @@ for epoch in range(epoch, EPOCHS):
         killed("after a step", step)
         time.sleep(float(os.environ.get("SLEEP", 0)))
         if step % EVERY == 0:
-            getattr(folder, saves)(step, training_state(epoch=epoch, step=step, **parts))
+            getattr(folder, saves)(step, training_state(epoch=epoch, step=step, per_rank=["model"] if own_buffers else [], **parts))
     parts["scheduler"].step()
 folder.close()
 print("rank", rank, "ends at", step, digest(list(net.parameters())), digest(training_state(epoch=epoch, step=step, **parts)), flush=True)
 """
 
 
-def ends(run):
-    assert run.end(120).code == 0, run.err
-    lines = sorted(set(re.findall(r"rank \d ends at .*", run.out)))  # a rank may have ended in an attempt before
-    assert len(lines) == 2, run.out
+def ends(*runs):
+    assert all(run.end(120).code == 0 for run in runs), "\n".join(run.err for run in runs)
+    out = "".join(run.out for run in runs)
+    lines = sorted(set(re.findall(r"rank \d ends at .*", out)))  # a rank may have ended in an attempt before
+    assert len(lines) == 2, out
     return lines
 
 
@@ -170,6 +172,14 @@ def test_killed_and_started_again(launch, expected, name):  # noqa: F811
     assert run.err.count("SIGKILL") >= 3
     folder = run._out.name.removesuffix("out") + "run"
     assert sorted(os.listdir(folder)) == ["step-000000012-2-ranks", "step-000000014-2-ranks"]
+
+
+@says("docs/distributed.md", "with `broadcast_buffers=False`, `[\"model\"]`, for each rank has its own moments of batch norm then.")
+def test_buffers_of_single_ranks(launch):  # noqa: F811
+    alone, killed = (launch("--nproc-per-node", 2, "--max-restarts", 1, "worker.py", program=TRAINING, KILLS=kills, OWN_BUFFERS="1")
+                     for kills in ("[]", '[[1, "after a step", 5]]'))
+    assert ends(killed) == ends(alone)
+    assert begins(killed) == [0, 4] and len(set(parameters(alone, 15, 2).values())) == 2
 
 
 @pytest.mark.skipif(not argand.cuda.is_available(), reason="there is no GPU")
@@ -215,6 +225,18 @@ def test_fewer_workers_go_on(launch, tmp_path):  # noqa: F811
     assert parameters(two, 4, 2) == dict.fromkeys(range(2), parameters(three, 4, 3)[0])
     assert two.err.count("is of 3 ranks, and this group has 2: left out: random, parts.loader") == 1
     assert f"ends at {4 + 3 * 5}" in two.out and len(set(parameters(two, 19, 2))) == 2
+
+
+def test_disks_of_two_machines(launch, expected, tmp_path):  # noqa: F811
+    """Each has the parts of its rank; what is shared is on one of them."""
+    port, kills = free_port(), [[1, "after a step", 5], [0, "between its parts", 8]]
+    nodes = [launch("--nnodes", 2, "--node-rank", node, "--master-addr", "127.0.0.1", "--master-port", port, "--max-restarts", 2, "worker.py",
+                    program=TRAINING, KILLS=json.dumps(kills), RUN=str(tmp_path / f"disk{node}")) for node in range(2)]
+    assert ends(*nodes) == of_one_let_alone(launch, expected)
+    assert begins(nodes[0]) == begins(nodes[1]) == [0, 4, 6]
+    for node in range(2):
+        last = tmp_path / f"disk{node}" / "step-000000014-2-ranks"
+        assert sorted(os.listdir(last)) == [f"rank-{node}.pt"] + ["shared.pt"] * (node == 0)
 
 
 def test_nodes_come_and_go(launch, tmp_path):  # noqa: F811
