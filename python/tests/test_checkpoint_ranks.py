@@ -3,6 +3,7 @@ import functools
 import os
 import subprocess
 import sys
+import textwrap
 
 import pytest
 from ranks import finish, run, start
@@ -277,6 +278,40 @@ def test_a_rank_that_cannot_write(tmp_path):
     assert "rank 0: Not a directory" in raised(OSError, folder_of("file").save, 1, {})
     assert "rank 0: Not a directory" in raised(OSError, folder_of("file").steps)
     """)
+
+
+def test_a_full_disk(tmp_path):
+    """On all ranks, with what was needed and what was free."""
+    script = tmp_path / "script.py"
+    script.write_text(textwrap.dedent("""
+        import errno, os, sys
+        import argand as torch, argand.distributed as dist
+        from argand.checkpoint import DistributedCheckpointFolder, PerRank
+        dist.init_process_group("gloo")
+        rank, disk = dist.get_rank(), sys.argv[1]
+        folder = DistributedCheckpointFolder(os.path.join(disk, "run"))
+        state = lambda n: {"x": torch.zeros(1000), "own": PerRank(v=torch.zeros(n if rank == 1 else 10))}
+        folder.save(1, state(10))
+        for save in folder.save, lambda *a: folder.save_async(*a).wait():
+            try:
+                save(2, state(10**7))
+            except OSError as error:
+                assert error.errno == errno.ENOSPC and error.rank == 1 and error.filename.endswith("step-000000002-2-ranks/rank-1.pt"), error
+                assert error.bytes_needed >= 4 * 10**7 > error.bytes_free > 0, error
+            else:
+                sys.exit("no error")
+            dist.barrier()
+            assert os.listdir(os.path.join(disk, "run")) == ["step-000000001-2-ranks"]
+        folder.save(2, state(10))
+        assert folder.load_latest().step == 2
+    """))
+    mounted = ["unshare", "-m", "sh", "-c", f'mount -t tmpfs -o size=4m none {tmp_path / "disk"} && exec "$@"', "sh"]
+    (tmp_path / "disk").mkdir()
+    if subprocess.run([*mounted, "true"], capture_output=True).returncode:
+        pytest.skip("no tmpfs can be mounted here")
+    command = [sys.executable, "-m", "argand.distributed.run", "--nproc-per-node", "2", script, tmp_path / "disk"]
+    done = subprocess.run([*mounted, *command], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 @page("if their calls differ, all raise an error that shows both.")

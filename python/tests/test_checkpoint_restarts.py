@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from launching import free_port, kill, launch  # noqa: F401
+from launching import free_port, kill, launch, wait_until_gone  # noqa: F401
 from ranks import PACKAGE
 from statements import says, text_of
 
@@ -88,7 +88,7 @@ if folder.steps():
     loaded = folder.load_latest(any_world_size=True)
     saved = restore(loaded.state, **parts)
     epoch, step = saved["epoch"], saved["step"]
-print("attempt", restarts, "rank", rank, "of", size, "begins at", step, flush=True)
+print("attempt", restarts, "rank", rank, "of", size, "begins at", step, "pid", os.getpid(), flush=True)
 if where == "at a time" and who == rank:
     threading.Timer(when, os.kill, (os.getpid(), signal.SIGKILL)).start()
 
@@ -172,6 +172,17 @@ def test_killed_and_started_again(launch, expected, name):  # noqa: F811
     assert run.err.count("SIGKILL") >= 3
     folder = run._out.name.removesuffix("out") + "run"
     assert sorted(os.listdir(folder)) == ["step-000000012-2-ranks", "step-000000014-2-ranks"]
+
+
+def test_the_launcher_is_killed_and_started_again(launch, expected, tmp_path):  # noqa: F811
+    options = {"program": TRAINING, "RUN": str(tmp_path / "run")}
+    first = launch("--nproc-per-node", 2, "worker.py", SLEEP="0.1", **options).until(lambda run: re.search(r"at 5 on \d of 2", run.out))
+    kill(first)
+    assert first.end().code == -signal.SIGKILL
+    assert wait_until_gone([int(pid) for pid in re.findall(r"pid (\d+)", first.out)]) == []
+    second = launch("--nproc-per-node", 2, "worker.py", **options)
+    assert ends(second) == of_one_let_alone(launch, expected)
+    assert begins(second)[0] >= 4
 
 
 @says("docs/distributed.md", "with `broadcast_buffers=False`, `[\"model\"]`, for each rank has its own moments of batch norm then.")
