@@ -21,9 +21,7 @@ namespace {
 // The ranks that reach the server of the store can reach this address.  That of the host's own name need not be one
 // for other hosts: many systems give it an address of the loopback interface.
 std::string address_near(Store& store) {
-  Store* behind = &store;
-  while (const auto* const prefix = dynamic_cast<PrefixStore*>(behind)) behind = prefix->underlying_store().get();
-  auto* const tcp = dynamic_cast<TCPStore*>(behind);
+  TCPStore* const tcp = tcp_store_behind(store);
   return tcp ? tcp->local_address() : "";
 }
 
@@ -34,15 +32,17 @@ std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, i
   ARGAND_CHECK(ValueError, size >= 1, "init_process_group: expected world_size to be at least 1, got ", size);
   ARGAND_CHECK(ValueError, rank >= 0 && rank < size, "init_process_group: expected rank to be 0 to ", size - 1,
                ", got ", rank);
-  const World::Make make = [&](Rendezvous& addresses) {
+  World::Make make;
+  if (size > 1) {
     TransportOptions there;
     there.rank = rank;
     there.size = size;
     there.host = options.host.empty() && options.interface.empty() ? address_near(*store) : options.host;
     there.interface = options.interface.empty() ? env("GLOO_SOCKET_IFNAME").value_or("") : options.interface;
-    return find_transport(options.backend)(addresses, there);
-  };
-  if (size > 1) find_transport(options.backend);  // before anybody waits
+    make = [engine = find_transport(options.backend), there](Rendezvous& addresses) {
+      return engine(addresses, there);
+    };
+  }
   return group_of_all(
       std::make_shared<World>(std::make_shared<PrefixStore>("argand", store), rank, size, options.backend, make),
       options);
@@ -99,9 +99,9 @@ std::shared_ptr<ProcessGroup> make_launched_process_group(const GroupOptions& op
   std::unique_ptr<Transport> transport = find_transport(options.backend)(none, there);
   const int rank = transport->rank(), size = transport->size();
   const auto store = store_by_messages(*transport, std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout));
-  return group_of_all(
-      std::make_shared<World>(store, rank, size, options.backend, [&](Rendezvous&) { return std::move(transport); }),
-      options);
+  const auto made = std::make_shared<std::unique_ptr<Transport>>(std::move(transport));
+  const World::Make take = [made](Rendezvous&) { return std::move(*made); };
+  return group_of_all(std::make_shared<World>(store, rank, size, options.backend, take), options);
 }
 
 }  // namespace argand::parallel

@@ -4,17 +4,20 @@
 
 #include "argand/base/env.h"
 #include "argand/base/log.h"
+#include "argand/parallel/interrupt.h"
 #include "argand/parallel/store/prefix_store.h"
+#include "argand/parallel/store/tcp_store.h"
 #include "argand/parallel/tags.h"
 
 namespace argand::parallel {
 namespace {
 
-constexpr std::chrono::milliseconds kBeat{500};
+constexpr std::chrono::milliseconds kBeat{250};
 // How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and
 // hold the store that others have not yet asked.
 constexpr std::chrono::milliseconds kUntilAllKnow = kBeat + std::chrono::milliseconds(100);
-const std::string kFailure = "failure";
+const std::string kFailure = "failure", kEnd = "end", kAllKnowEnd = "all_know_end";
+const std::string kJoining = "init_process_group";
 
 std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 3, 0, 86400)); }
 
@@ -66,21 +69,9 @@ class Alone final : public Transport {
   [[noreturn]] static void nobody() { ARGAND_THROW(InternalError, "a message in a world of one process"); }
 };
 
-void join(Store& store, int rank, int size) {
-  store.set(str("beat/", rank), std::string("0"));
-  std::vector<std::string> all;
-  for (int r = 0; r < size; ++r) all.push_back(str("beat/", r));
-  try {
-    store.wait(all, store.timeout());
-  } catch (const StoreError&) {
-    std::string missing;
-    int count = 0;
-    for (int r = 0; r < size; ++r)
-      if (!store.check({str("beat/", r)}) && count++ < 10) missing += str(missing.empty() ? "" : ", ", r);
-    ARGAND_THROW(StoreError, "init_process_group: ", count, " of ", size, " ranks did not join within ",
-                 store.timeout().count() / 1000, " s: rank ", missing, count > 10 ? ", ..." : "");
-  }
-}
+std::string joined_key(int rank) { return str("joined/", rank); }
+std::string beat_key(int rank) { return str("beat/", rank); }
+std::string left_key(int rank) { return str("left/", rank); }
 
 }  // namespace
 
@@ -97,38 +88,177 @@ World::World(std::shared_ptr<Store> store, int rank, int size, const std::string
     return;
   }
   if (peer_timeout().count() > 0) watched_->set_timeout(peer_timeout());
-  join(*store_, rank, size);
-  Addresses addresses(store_);
-  transport_ = make(addresses);
-  thread_ = std::thread([this] { watch(); });
+  try {
+    join();
+    thread_ = std::thread([this] { watch(); });
+    wait_for_all();
+    std::unique_ptr<Transport> made = connect(make);
+    const std::lock_guard lock(mutex_);
+    if (failure_) raise(*failure_, kJoining);
+    transport_ = std::move(made);
+  } catch (const std::exception& e) {
+    failed_to_join(e);
+    stop_watching(/*leave=*/false);
+    throw;
+  } catch (...) {
+    stop_watching(/*leave=*/false);
+    throw;
+  }
 }
 
 World::~World() {
+  if (size_ > 1) stop_watching(/*leave=*/true);
+}
+
+void World::stop_watching(bool leave) {
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
+    leaves_ = leave;
   }
-  if (size_ == 1) return;
   stopping_.notify_all();
-  thread_.join();
-  if (failure_) return;  // the others know it, or the store cannot be reached
+  if (thread_.joinable()) thread_.join();
+}
+
+// ---- joining
+
+// What the watching threads read is there from here on.
+void World::join() {
+  for (const std::string& key : {kFailure, kEnd, beat_key(next_), left_key(next_)}) read(*store_, key);
+  store_->set(beat_key(rank_), std::string("0 "));
+  store_->set(joined_key(rank_), std::string("1"));
+}
+
+// In pieces, between which it looks for a failure.
+void World::wait_for_all() {
+  std::vector<std::string> all;
+  for (int r = 0; r < size_; ++r) all.push_back(joined_key(r));
+  const Store::Timeout timeout = store_->timeout(), piece = std::max(kBeat, Store::Timeout(2 * size_));
+  const auto begin = std::chrono::steady_clock::now();
+  while (true) {
+    const auto spent = std::chrono::duration_cast<Store::Timeout>(std::chrono::steady_clock::now() - begin);
+    const Store::Timeout left = timeout == Store::kNoTimeout ? piece : std::max(timeout - spent, Store::Timeout(1));
+    try {
+      return store_->wait(all, std::min(left, piece));
+    } catch (const StoreError&) {
+      throw_if_failed(kJoining);
+      if (left <= piece && timeout != Store::kNoTimeout) break;
+    } catch (const NetworkError& e) {
+      raise(store_lost(e.what()), kJoining);
+    }
+  }
+  std::string missing;
+  int count = 0;
+  for (int r = 0; r < size_; ++r)
+    if (!store_->check({joined_key(r)}) && count++ < 10) missing += str(missing.empty() ? "" : ", ", r);
+  ARGAND_THROW(StoreError, "init_process_group: ", count, " of ", size_, " ranks did not join within ",
+               timeout.count() / 1000, " s: rank ", missing, count > 10 ? ", ..." : "");
+}
+
+// An engine cannot be told to give up connecting to a rank that is lost, so it is left behind where that happens.
+std::unique_ptr<Transport> World::connect(const Make& make) {
+  struct Attempt {
+    std::mutex mutex;
+    std::condition_variable done;
+    bool is_done = false;
+    std::unique_ptr<Transport> transport;
+    std::exception_ptr error;
+  };
+  const auto attempt = std::make_shared<Attempt>();
+  std::thread([attempt, make, store = store_] {
+    std::unique_ptr<Transport> transport;
+    std::exception_ptr error;
+    try {
+      Addresses addresses(store);
+      transport = make(addresses);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    const std::lock_guard lock(attempt->mutex);
+    attempt->transport = std::move(transport);
+    attempt->error = error;
+    attempt->is_done = true;
+    attempt->done.notify_all();
+  }).detach();
+  std::unique_lock lock(attempt->mutex);
+  while (!attempt->done.wait_for(lock, kInterruptInterval, [&] { return attempt->is_done; })) {
+    check_interrupt();
+    throw_if_failed(kJoining);
+  }
+  if (!attempt->error) return std::move(attempt->transport);
   try {
-    watched_->set(str("left/", rank_), std::string("1"));
-  } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
+    std::rethrow_exception(attempt->error);
+  } catch (const NetworkError&) {
+    wait_for_failure();
+    throw;
   }
 }
 
+// Throws it, if a rank is lost: that is the reason why others cannot connect to it.
+void World::wait_for_failure() {
+  const auto end = std::chrono::steady_clock::now() + peer_timeout() + 2 * kBeat + kUntilAllKnow;
+  while (peer_timeout().count() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kInterruptInterval);
+    check_interrupt();
+    throw_if_failed(kJoining);
+  }
+}
+
+// Tells the others, who may wait for this rank.  One that did not come in time is missed by each of them itself.
+void World::failed_to_join(const std::exception& error) noexcept {
+  const auto* const lost = dynamic_cast<const PeerLost*>(&error);
+  if (lost) return;
+  if (dynamic_cast<const StoreError*>(&error)) {
+    try {
+      watched_->set(left_key(rank_), std::string("1"));
+    } catch (const std::exception&) {  // then they see that it is gone
+    }
+    return;
+  }
+  fail({-1, str("rank ", rank_, " could not join: ", error.what())});
+}
+
+// ---- leaving
+
+// Note [The end of the store]
+void World::leave() try {
+  const TCPStore* const store = tcp_store_behind(*watched_);
+  const bool holds_it = store && store->is_server();
+  if (holds_it) watched_->set(kEnd, std::string("1"));
+  watched_->set(left_key(rank_), std::string("1"));
+  expect_end_of_store();
+  const auto patience = std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1));
+  if (holds_it) watched_->wait({kAllKnowEnd}, patience);
+} catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
+}
+
+void World::expect_end_of_store() {
+  if (knows_end_of_store_) return;
+  knows_end_of_store_ = true;
+  {
+    const std::lock_guard lock(mutex_);
+    store_may_end_ = true;
+  }
+  if (watched_->add("know_end", 1) == size_) watched_->set(kAllKnowEnd, std::string("1"));
+}
+
+// ---- watching
+
+// It leaves here, too: no Ctrl-C ends a wait of this thread.
 void World::watch() {
   std::unique_lock lock(mutex_);
   while (!stopped_) {
     if (failure_) return;
     lock.unlock();
-    look_at_others();
+    if (has_store_) look_at_others();
     look_at_the_clock();
     look_at_members();
     lock.lock();
     stopping_.wait_for(lock, kBeat, [this] { return stopped_; });
   }
+  if (failure_ || !leaves_) return;  // the others know it, or the store cannot be reached
+  lock.unlock();
+  leave();
 }
 
 void World::look_at_others() {
@@ -138,27 +268,37 @@ void World::look_at_others() {
       const std::lock_guard lock(mutex_);
       latest = latest_call_;
     }
-    watched_->set(str("beat/", rank_), str(++beats_, " ", latest));
-    if (watched_->check({kFailure})) {
-      const Failure first = failure_of(read(*watched_, kFailure));
+    watched_->set(beat_key(rank_), str(++beats_, " ", latest));
+    const std::vector<Store::Value> seen = watched_->multi_get({kFailure, kEnd, left_key(next_), beat_key(next_)});
+    const auto text = [&](size_t i) { return std::string(seen[i].begin(), seen[i].end()); };
+    if (!seen[0].empty()) {
+      const Failure first = failure_of(text(0));
       std::this_thread::sleep_for(kUntilAllKnow);
       return stop_all(first);
     }
-    while (next_ != rank_ && watched_->check({str("left/", next_)})) {
-      next_ = (next_ + 1) % size_;
-      last_beat_.clear();
-    }
-    if (next_ == rank_) return;  // nobody else is left
-    const std::string beat = read(*watched_, str("beat/", next_));
+    if (!seen[1].empty()) expect_end_of_store();
     const auto now = std::chrono::steady_clock::now();
-    if (beat != last_beat_) {
-      last_beat_ = beat;
+    const bool has_left = !seen[2].empty(), has_joined = !seen[3].empty();
+    if (next_ == rank_) return;  // nobody else is left
+    if (has_left) {
+      next_ = (next_ + 1) % size_;
+      for (const std::string& key : {left_key(next_), beat_key(next_)}) read(*watched_, key);
+      last_beat_.clear();
+      last_change_ = now;
+    } else if (text(3) != last_beat_ || !has_joined) {
+      last_beat_ = text(3);
       last_change_ = now;
     } else if (peer_timeout().count() > 0 && now - last_change_ > peer_timeout()) {
       fail({next_, str("rank ", next_, " is lost: it has shown no sign of life for ", peer_timeout().count(), " s")});
     }
   } catch (const Error& e) {
-    stop_all(store_lost(e.what()));
+    bool may_end;
+    {
+      const std::lock_guard lock(mutex_);
+      may_end = store_may_end_;
+    }
+    if (!may_end) return stop_all(store_lost(e.what()));
+    has_store_ = false;
   }
 }
 
@@ -170,7 +310,7 @@ Failure World::fail(const Failure& failure) noexcept {
   }
   Failure first = failure;
   try {
-    if (failure.lost_rank >= 0 && watched_->check({str("left/", failure.lost_rank)}))
+    if (failure.lost_rank >= 0 && !read(*watched_, left_key(failure.lost_rank)).empty())
       first.reason = str("rank ", failure.lost_rank, " has left the group");
     const std::string text = text_of(first);
     const Store::Value value = watched_->compare_set(kFailure, {}, Store::Value(text.begin(), text.end()));
@@ -178,7 +318,8 @@ Failure World::fail(const Failure& failure) noexcept {
     std::this_thread::sleep_for(kUntilAllKnow);
   } catch (const std::exception& e) {
     // The rank whose connection is closed may have ended because the store was lost to it, too.
-    if (failure.lost_rank >= 0) first = store_lost(e.what());
+    const std::lock_guard lock(mutex_);
+    if (failure.lost_rank >= 0 && !store_may_end_) first = store_lost(e.what());
   }
   stop_all(first);
   const std::lock_guard lock(mutex_);
@@ -190,6 +331,7 @@ void World::stop_all(const Failure& failure) noexcept {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
     failure_ = std::make_unique<Failure>(failure);
+    if (!transport_) return;  // the ranks are not connected yet
   }
   try {
     raise(failure, "");
@@ -272,7 +414,7 @@ std::string World::where_others_are() {
       mine = latest_call_;
     }
     for (int r = 0; r < size_; ++r) {
-      const std::string beat = read(*watched_, str("beat/", r)),
+      const std::string beat = read(*watched_, beat_key(r)),
                         call = beat.substr(std::min(beat.find(' '), beat.size() - 1) + 1);
       if (r != rank_ && call != mine && elsewhere++ < kShown)
         text += str("; the last call of rank ", r, " is ", call.empty() ? "none" : call);
@@ -283,9 +425,9 @@ std::string World::where_others_are() {
   return text;
 }
 
-void World::throw_if_failed() const {
+void World::throw_if_failed(const std::string& in_call) const {
   const std::lock_guard lock(mutex_);
-  if (failure_) raise(*failure_, "");
+  if (failure_) raise(*failure_, in_call);
 }
 
 void World::raise(const Failure& failure, const std::string& in_call) {

@@ -21,13 +21,21 @@ struct Failure {
 // Note [Failures of a world]
 // A rank that cannot go on (its peer's connection closed, ranks call different things, it runs out of memory in the
 // midst of a collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key
-// twice a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and reads
-// that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that rank
-// is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost.
+// four times a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and
+// reads that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that
+// rank is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost.  It
+// takes two requests, so that a slow network is not taken for a lost rank.  The thread begins before the ranks are
+// connected: one that is lost while they join is named, too.
+//
+// Note [The end of the store]
+// The process that holds the store may end first, while others still receive what it sent, or go on without it.  It
+// says so, and waits until all others know.  They then take the end of the store for no failure; what is lost from
+// there on shows only in closed connections and in timeouts.
 class World {
  public:
   using Make = std::function<std::unique_ptr<Transport>(Rendezvous&)>;
-  // Waits for all ranks, for as long as the store does; then makes the transport, unless it is alone.
+  // Waits for all ranks, for as long as the store does; then makes the transport, unless it is alone: on a thread of
+  // its own, which may go on when this has failed.
   World(std::shared_ptr<Store> store, int rank, int size, const std::string& backend, const Make& make);
   ~World();  // tells the others that this rank has left
 
@@ -42,7 +50,7 @@ class World {
   Failure fail(const Failure& failure) noexcept;
   Failure fail(const std::exception_ptr& error) noexcept;
   // Throws PeerLost or BackendError if something went wrong.
-  void throw_if_failed() const;
+  void throw_if_failed(const std::string& in_call = "") const;
   [[noreturn]] static void raise(const Failure& failure, const std::string& in_call);
   // The same error, with the call that it ends before its message.
   static std::exception_ptr with_call(const std::exception_ptr& error, const std::string& call);
@@ -75,6 +83,14 @@ class World {
   uint64_t group_number(const std::string& name);
 
  private:
+  void join();
+  void wait_for_all();
+  std::unique_ptr<Transport> connect(const Make& make);
+  void failed_to_join(const std::exception& error) noexcept;
+  void wait_for_failure();
+  void stop_watching(bool leave);
+  void leave();
+  void expect_end_of_store();
   void watch();
   void look_at_others();
   void stop_all(const Failure& failure) noexcept;
@@ -94,10 +110,11 @@ class World {
   std::string last_beat_;
   std::chrono::steady_clock::time_point last_change_;
   uint64_t beats_ = 0;
+  bool knows_end_of_store_ = false, has_store_ = true;
 
   mutable std::mutex mutex_;
   std::condition_variable stopping_;
-  bool stopped_ = false;
+  bool stopped_ = false, leaves_ = false, store_may_end_ = false;
   std::unique_ptr<Failure> failure_;
   struct Deadline {
     std::chrono::steady_clock::time_point at;

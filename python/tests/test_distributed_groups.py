@@ -180,6 +180,49 @@ def test_a_lost_rank(tmp_path, lost, how):
             p.wait()
 
 
+@pytest.mark.parametrize("lost", [0, 1])
+def test_a_rank_that_is_lost_while_others_join(tmp_path, lost):
+    """Rank 2 comes late, when the other one has been lost already, and with it the store, if it was rank 0."""
+    processes = start(tmp_path, 3, "", init=f"""
+import threading
+begin = time.monotonic()
+if os.environ["RANK"] == "{lost}": threading.Timer(1, lambda: os.kill(os.getpid(), 9)).start()
+if os.environ["RANK"] == "2": time.sleep(2)
+try:
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=2 if os.environ["RANK"] == "2" and {lost} == 0 else 60))
+except dist.DistError as e:
+    print(f"{{time.monotonic() - begin:.2f}} {{type(e).__name__}} {{e}}")
+    sys.exit()
+""")
+    results = finish(processes)
+    for rank in {0, 1, 2} - {lost}:
+        seconds, kind, text = results[rank][1].split(" ", 2)
+        assert float(seconds) < 1 + 5
+        if rank == 2 and lost == 0:
+            assert kind == "DistNetworkError", text
+        else:
+            assert kind == "PeerLost" and text.startswith("init_process_group: ") and f"rank {lost}" in text, text
+
+
+def test_the_holder_of_the_store_may_end_first(tmp_path):
+    """Rank 0 does what it has to and ends; the others go on."""
+    results = finish(start(tmp_path, 3, """
+        pair = dist.new_group([1, 2])
+        dist.barrier()
+        begin = time.monotonic()
+        if rank == 0:
+            dist.destroy_process_group(); print(f"left after {time.monotonic() - begin:.2f} s"); os._exit(0)
+        while time.monotonic() - begin < 3:
+            t = torch.ones(1); dist.all_reduce(t, group=pair); assert float(t) == 2
+            time.sleep(0.05)
+            done = torch.tensor([time.monotonic() - begin > 2.9]).int(); dist.broadcast(done, 1, group=pair)
+            if int(done): break
+        print("done")
+    """))
+    assert [status for status, _, _ in results] == [0, 0, 0] and [out for _, out, _ in results[1:]] == ["done\n"] * 2, results
+    assert float(results[0][1].split()[2]) < 1.5, results[0]
+
+
 def test_a_timeout_names_who_is_missing(tmp_path):
     results = finish(start(tmp_path, 2, """
         dist.all_reduce(torch.ones(1))

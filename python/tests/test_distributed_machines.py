@@ -249,6 +249,54 @@ def test_a_store_that_cannot_be_reached(tmp_path):
             assert "argandrun: " in text and "Traceback" not in text and re.search(reason, text), text
 
 
+# ---- what only takes longer
+
+
+def test_a_network_that_comes_back(tmp_path):
+    """Before the rank is taken for lost: messages are sent again, and nobody notices."""
+    with Machines(2) as nodes:
+        runs = Runs(nodes, tmp_path, """
+            dist.init_process_group("gloo")
+            begin = last = time.monotonic(); longest = 0
+            while time.monotonic() - begin < 6 or longest < 0.8:
+                t = torch.tensor([time.monotonic() - begin]); dist.all_reduce(t, dist.ReduceOp.MIN); now = time.monotonic()
+                longest, last = max(longest, now - last), now
+                if dist.get_rank() == 0 and begin + 1 < now < begin + 1.2: print("go")
+                done = torch.tensor([float(now - begin > 6)]); dist.broadcast(done, 0)
+                if float(done): break
+            print(f"done; the longest step took {longest:.1f} s"); assert longest > 0.8
+        """)
+        while "go" not in runs.texts()[0]:
+            time.sleep(0.02)
+        nodes[1].unplug()
+        time.sleep(1)
+        nodes[1].plug_in()
+        runs.end()
+
+
+SLOW = """
+    dist.init_process_group("gloo")
+    begin = time.monotonic()
+    while True:
+        t = torch.ones(60_000); dist.all_reduce(t); assert float(t[0]) == 2
+        done = torch.tensor([float(time.monotonic() - begin > 10)]); dist.broadcast(done, 0)
+        if float(done): break
+    print("done")
+"""
+
+
+@pytest.mark.parametrize("queue", ["tbf rate 2mbit burst 16k latency 800ms", "tbf rate 500kbit burst 8k latency 200ms",
+                                   "netem delay 300ms 100ms", "netem delay 50ms loss 5%"])
+def test_a_slow_link_is_no_loss(tmp_path, queue):
+    with Machines(2) as nodes:
+        try:
+            for node in nodes:
+                node.do(f"tc qdisc add dev eth0 root {queue}")
+        except OSError as error:
+            pytest.skip(f"this kernel cannot: {error}")
+        Runs(nodes, tmp_path, SLOW).end(seconds=90)
+
+
 # ---- the machines themselves
 
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "argand/parallel/store/prefix_store.h"
 #include "argand/parallel/store/tcp_client.h"
 #include "argand/parallel/store/tcp_server.h"
 
@@ -189,5 +190,11 @@ Store::Value TCPStore::queue_pop(const std::string& key, bool block) {
 }
 
 int64_t TCPStore::queue_len(const std::string& key) { return ask({Op::kQueueLen, 0, 0, {on_server(key)}, {}}).number; }
+
+TCPStore* tcp_store_behind(Store& store) {
+  Store* behind = &store;
+  while (const auto* const prefix = dynamic_cast<PrefixStore*>(behind)) behind = prefix->underlying_store().get();
+  return dynamic_cast<TCPStore*>(behind);
+}
 
 }  // namespace argand::parallel

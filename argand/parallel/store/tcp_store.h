@@ -77,4 +77,7 @@ class TCPStore final : public Store {
   std::atomic<uint64_t> generation_;
 };
 
+// The TCPStore of which the store is a part; null if it is another.
+TCPStore* tcp_store_behind(Store& store);
+
 }  // namespace argand::parallel

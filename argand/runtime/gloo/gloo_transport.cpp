@@ -175,7 +175,7 @@ void check_interface(const std::string& name) {
       names.insert(each->ifa_name);
   std::string all;
   for (const std::string& each : names) all += str(all.empty() ? "" : ", ", each);
-  ARGAND_CHECK(NetworkError, names.count(name), "gloo: GLOO_SOCKET_IFNAME: expected one interface of this host (", all,
+  ARGAND_CHECK(ValueError, names.count(name), "gloo: GLOO_SOCKET_IFNAME: expected one interface of this host (", all,
                "), got '", name, "'");
 }
 
