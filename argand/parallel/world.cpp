@@ -13,6 +13,9 @@ namespace argand::parallel {
 namespace {
 
 constexpr std::chrono::milliseconds kBeat{250};
+// What the time between two looks at a rank counts for, at most: where it was longer, this process has been stopped
+// itself, perhaps with all the others.
+constexpr std::chrono::milliseconds kMostOfALook{1000};
 // How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and
 // hold the store that others have not yet asked.
 constexpr std::chrono::milliseconds kUntilAllKnow = kBeat + std::chrono::milliseconds(100);
@@ -82,7 +85,7 @@ World::World(std::shared_ptr<Store> store, int rank, int size, const std::string
       size_(size),
       backend_(backend),
       next_((rank + 1) % size),
-      last_change_(std::chrono::steady_clock::now()) {
+      last_look_(std::chrono::steady_clock::now()) {
   if (size == 1) {
     transport_ = std::make_unique<Alone>();
     return;
@@ -278,17 +281,19 @@ void World::look_at_others() {
     }
     if (!seen[1].empty()) expect_end_of_store();
     const auto now = std::chrono::steady_clock::now();
+    silent_ += std::min<std::chrono::steady_clock::duration>(now - last_look_, kMostOfALook);
+    last_look_ = now;
     const bool has_left = !seen[2].empty(), has_joined = !seen[3].empty();
     if (next_ == rank_) return;  // nobody else is left
     if (has_left) {
       next_ = (next_ + 1) % size_;
       for (const std::string& key : {left_key(next_), beat_key(next_)}) read(*watched_, key);
       last_beat_.clear();
-      last_change_ = now;
+      silent_ = {};
     } else if (text(3) != last_beat_ || !has_joined) {
       last_beat_ = text(3);
-      last_change_ = now;
-    } else if (peer_timeout().count() > 0 && now - last_change_ > peer_timeout()) {
+      silent_ = {};
+    } else if (peer_timeout().count() > 0 && silent_ > peer_timeout()) {
       fail({next_, str("rank ", next_, " is lost: it has shown no sign of life for ", peer_timeout().count(), " s")});
     }
   } catch (const Error& e) {

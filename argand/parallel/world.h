@@ -108,7 +108,8 @@ class World {
   // Of the watching thread.
   int next_;  // whose counter is read
   std::string last_beat_;
-  std::chrono::steady_clock::time_point last_change_;
+  std::chrono::steady_clock::time_point last_look_;
+  std::chrono::steady_clock::duration silent_{};  // since the counter changed
   uint64_t beats_ = 0;
   bool knows_end_of_store_ = false, has_store_ = true;
 

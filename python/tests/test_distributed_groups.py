@@ -204,6 +204,27 @@ except dist.DistError as e:
             assert kind == "PeerLost" and text.startswith("init_process_group: ") and f"rank {lost}" in text, text
 
 
+def test_a_job_that_is_stopped_and_goes_on(tmp_path):
+    """All its ranks, as by Ctrl-Z: none is lost."""
+    processes = start(tmp_path, 3, """
+        dist.barrier(); print("begun")
+        begin = time.monotonic()
+        while True:
+            t = torch.tensor([time.monotonic() - begin > 9]).int(); dist.all_reduce(t)
+            if int(t): break
+            time.sleep(0.001)
+        print("done")
+    """)
+    for p in processes:
+        assert p.stdout.readline() == "begun\n"
+    for number, pause in ((signal.SIGSTOP, 5), (signal.SIGCONT, 0.3), (signal.SIGSTOP, 5), (signal.SIGCONT, 0)):
+        for p in processes:
+            p.send_signal(number)
+            time.sleep(0.05)
+        time.sleep(pause)
+    assert [result[:2] for result in finish(processes)] == [(0, "done\n")] * 3
+
+
 def test_the_holder_of_the_store_may_end_first(tmp_path):
     """Rank 0 does what it has to and ends; the others go on."""
     results = finish(start(tmp_path, 3, """

@@ -117,8 +117,12 @@ bool wait_for(const Descriptor& socket, short events, Deadline deadline) {
     const auto left = std::chrono::ceil<milliseconds>(deadline - std::chrono::steady_clock::now());
     const milliseconds slice = std::clamp(left, milliseconds(0), kInterruptInterval);
     pollfd item{socket.fd(), events, 0};
+    const auto begin = std::chrono::steady_clock::now();
     const int ready = ::poll(&item, 1, static_cast<int>(slice.count()));
     if (ready > 0) return true;
+    // A process that was stopped in between, perhaps with the server, has not waited.
+    const auto spent = std::chrono::steady_clock::now() - begin;
+    if (spent > std::chrono::seconds(1) && deadline != Deadline::max()) deadline += spent;
     if (ready < 0 && errno != EINTR) ARGAND_THROW(NetworkError, "TCPStore: poll: ", std::strerror(errno));
     check_interrupt();
     if (left.count() <= 0) return false;
