@@ -85,6 +85,7 @@ std::shared_ptr<Store> store_of_launch(const std::string& host, uint16_t port, i
   }
   options.is_server = rank == 0;
   options.multi_tenant = true;
+  options.wait_workers = false;  // joining waits for all, and says which of them do not come
   return std::make_shared<TCPStore>(host, options);
 }
 

@@ -16,10 +16,11 @@ constexpr std::chrono::milliseconds kBeat{250};
 // What the time between two looks at a rank counts for, at most: where it was longer, this process has been stopped
 // itself, perhaps with all the others.
 constexpr std::chrono::milliseconds kMostOfALook{1000};
-// How long a rank that learns of a failure keeps it to itself.  It may end its process at once when it is told, and
-// hold the store that others have not yet asked.
-constexpr std::chrono::milliseconds kUntilAllKnow = kBeat + std::chrono::milliseconds(100);
-const std::string kFailure = "failure", kEnd = "end", kAllKnowEnd = "all_know_end";
+// How long a rank that learns of a failure keeps it to itself, at most, until all others know it.  It may end its
+// process at once when it is told, and hold the store that others have not yet asked.
+constexpr std::chrono::milliseconds kUntilAllKnow{1000};
+const std::string kFailure = "failure", kAllKnowFailure = "all_know_failure", kEnd = "end",
+                  kAllKnowEnd = "all_know_end";
 const std::string kJoining = "init_process_group";
 
 std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 3, 0, 86400)); }
@@ -147,6 +148,7 @@ void World::wait_for_all() {
       throw_if_failed(kJoining);
       if (left <= piece && timeout != Store::kNoTimeout) break;
     } catch (const NetworkError& e) {
+      wait_for_failure(kBeat + kUntilAllKnow);  // the rank that holds it may have said why it ends
       raise(store_lost(e.what()), kJoining);
     }
   }
@@ -154,8 +156,10 @@ void World::wait_for_all() {
   int count = 0;
   for (int r = 0; r < size_; ++r)
     if (!store_->check({joined_key(r)}) && count++ < 10) missing += str(missing.empty() ? "" : ", ", r);
-  ARGAND_THROW(StoreError, "init_process_group: ", count, " of ", size_, " ranks did not join within ",
-               timeout.count() / 1000, " s: rank ", missing, count > 10 ? ", ..." : "");
+  const std::string reason = str(count, " of ", size_, " ranks did not join within ", timeout.count() / 1000,
+                                 " s: rank ", missing, count > 10 ? ", ..." : "");
+  fail({-1, reason});  // others wait for the same ranks
+  throw StoreError(kJoining + ": " + reason);
 }
 
 // An engine cannot be told to give up connecting to a rank that is lost, so it is left behind where that happens.
@@ -192,32 +196,24 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
   try {
     std::rethrow_exception(attempt->error);
   } catch (const NetworkError&) {
-    wait_for_failure();
+    if (peer_timeout().count() > 0) wait_for_failure(peer_timeout() + 2 * kBeat + kUntilAllKnow);
     throw;
   }
 }
 
-// Throws it, if a rank is lost: that is the reason why others cannot connect to it.
-void World::wait_for_failure() {
-  const auto end = std::chrono::steady_clock::now() + peer_timeout() + 2 * kBeat + kUntilAllKnow;
-  while (peer_timeout().count() > 0 && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(kInterruptInterval);
+// Throws what the watching thread finds in this time: if a rank is lost, others cannot connect to it.
+void World::wait_for_failure(std::chrono::milliseconds longest) {
+  const auto end = std::chrono::steady_clock::now() + longest;
+  while (std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(kBeat / 10);
     check_interrupt();
     throw_if_failed(kJoining);
   }
 }
 
-// Tells the others, who may wait for this rank.  One that did not come in time is missed by each of them itself.
+// Tells the others, who may wait for this rank, unless they know.
 void World::failed_to_join(const std::exception& error) noexcept {
-  const auto* const lost = dynamic_cast<const PeerLost*>(&error);
-  if (lost) return;
-  if (dynamic_cast<const StoreError*>(&error)) {
-    try {
-      watched_->set(left_key(rank_), std::string("1"));
-    } catch (const std::exception&) {  // then they see that it is gone
-    }
-    return;
-  }
+  if (dynamic_cast<const PeerLost*>(&error)) return;
   fail({-1, str("rank ", rank_, " could not join: ", error.what())});
 }
 
@@ -227,11 +223,19 @@ void World::failed_to_join(const std::exception& error) noexcept {
 void World::leave() try {
   const TCPStore* const store = tcp_store_behind(*watched_);
   const bool holds_it = store && store->is_server();
-  if (holds_it) watched_->set(kEnd, std::string("1"));
   watched_->set(left_key(rank_), std::string("1"));
+  if (holds_it) watched_->set(kEnd, std::string("1"));
+  // Who still waits for this rank learns it now, and tells the others while there is a store.
+  std::unique_ptr<Transport> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    ended = std::move(transport_);
+  }
+  ended.reset();
   expect_end_of_store();
-  const auto patience = std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1));
-  if (holds_it) watched_->wait({kAllKnowEnd}, patience);
+  if (!holds_it) return;
+  watched_->wait({kAllKnowEnd}, std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1)));
+  if (!read(*watched_, kFailure).empty()) watched_->wait({kAllKnowFailure}, kUntilAllKnow);
 } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
 }
 
@@ -276,7 +280,7 @@ void World::look_at_others() {
     const auto text = [&](size_t i) { return std::string(seen[i].begin(), seen[i].end()); };
     if (!seen[0].empty()) {
       const Failure first = failure_of(text(0));
-      std::this_thread::sleep_for(kUntilAllKnow);
+      wait_until_all_know(first);
       return stop_all(first);
     }
     if (!seen[1].empty()) expect_end_of_store();
@@ -320,7 +324,7 @@ Failure World::fail(const Failure& failure) noexcept {
     const std::string text = text_of(first);
     const Store::Value value = watched_->compare_set(kFailure, {}, Store::Value(text.begin(), text.end()));
     first = failure_of({value.begin(), value.end()});
-    std::this_thread::sleep_for(kUntilAllKnow);
+    wait_until_all_know(first);
   } catch (const std::exception& e) {
     // The rank whose connection is closed may have ended because the store was lost to it, too.
     const std::lock_guard lock(mutex_);
@@ -331,18 +335,31 @@ Failure World::fail(const Failure& failure) noexcept {
   return *failure_;
 }
 
+// Each rank but the lost one says so once.
+void World::wait_until_all_know(const Failure& failure) noexcept {
+  if (knows_failure_.exchange(true)) return;
+  try {
+    const int64_t all = failure.lost_rank >= 0 ? size_ - 1 : size_;
+    if (watched_->add("know_failure", 1) >= all) watched_->set(kAllKnowFailure, std::string("1"));
+    watched_->wait({kAllKnowFailure}, kUntilAllKnow);
+  } catch (const std::exception&) {  // some have left, or the store is gone
+  }
+}
+
 void World::stop_all(const Failure& failure) noexcept {
   {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
     failure_ = std::make_unique<Failure>(failure);
-    if (!transport_) return;  // the ranks are not connected yet
   }
   try {
     raise(failure, "");
   } catch (...) {
     const std::exception_ptr why = std::current_exception();
-    transport_->abort(why);
+    {
+      const std::lock_guard lock(mutex_);
+      if (transport_) transport_->abort(why);  // if the ranks are connected
+    }
     const std::lock_guard lock(members_mutex_);
     for (Member* m : members_) m->failed(why);
   }

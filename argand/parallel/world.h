@@ -1,5 +1,6 @@
 // The processes that joined: their messages, which of them are alive, and the first thing that went wrong.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -87,13 +88,14 @@ class World {
   void wait_for_all();
   std::unique_ptr<Transport> connect(const Make& make);
   void failed_to_join(const std::exception& error) noexcept;
-  void wait_for_failure();
+  void wait_for_failure(std::chrono::milliseconds longest);
   void stop_watching(bool leave);
   void leave();
   void expect_end_of_store();
   void watch();
   void look_at_others();
   void stop_all(const Failure& failure) noexcept;
+  void wait_until_all_know(const Failure& failure) noexcept;
   void look_at_the_clock();
   void look_at_members();
   std::string where_others_are();
@@ -112,6 +114,8 @@ class World {
   std::chrono::steady_clock::duration silent_{};  // since the counter changed
   uint64_t beats_ = 0;
   bool knows_end_of_store_ = false, has_store_ = true;
+
+  std::atomic<bool> knows_failure_{false};
 
   mutable std::mutex mutex_;
   std::condition_variable stopping_;

@@ -206,8 +206,17 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     atexit.register(_leave)
 
 
+def _is_started_for_another_backend():
+    """Whether a launcher other than MPI's started this process as one of several: to MPI it would be alone."""
+    by_mpi = any(name in os.environ for name in ("OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_SIZE", "MPI_LOCALNRANKS"))
+    return not by_mpi and "RANK" in os.environ and os.environ.get("WORLD_SIZE", "1") != "1"
+
+
 def _init_by_launcher(backend, timeout, store, rank, world_size):
     """What mpirun started: it knows ranks and size, and its messages tell where rank 0's store is."""
+    if _is_started_for_another_backend():
+        raise ValueError("init_process_group: backend 'mpi' needs processes that mpirun started; this one is rank "
+                         f"{os.environ['RANK']} of {os.environ['WORLD_SIZE']} of another launcher: use 'gloo'")
     if store is not None:
         raise ValueError("init_process_group: expected no store for backend 'mpi', which makes one")
     if not _C._has_transport(backend):
@@ -391,8 +400,8 @@ def is_nccl_available():
 
 
 def is_mpi_available():
-    """Whether libargand_mpi is there and can be loaded."""
-    return _C._has_transport("mpi")
+    """Whether libargand_mpi can be loaded, and no launcher but MPI's started this process as one of several."""
+    return not _is_started_for_another_backend() and _C._has_transport("mpi")
 
 
 def is_ucc_available():
