@@ -1,10 +1,12 @@
 """Makes `import torch` mean Argand in this process."""
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
 import multiprocessing
 import multiprocessing.spawn
 import os
+import subprocess
 import sys
 
 from ._named_modules import NamedModules
@@ -129,6 +131,38 @@ def _install_in_children():
         return command
     multiprocessing.spawn.get_command_line = get_command_line
     multiprocessing.set_forkserver_preload(["argand._installed_as_torch"])
+    _install_in_subprocesses()
+
+
+def _as_torch(arguments):
+    """A command that starts a script or a module by this interpreter: by `python -m argand`.  Any other stays as it is."""
+    if not isinstance(arguments, (list, tuple)) or not arguments or arguments[0] != sys.executable:
+        return arguments
+    at = 1
+    while at < len(arguments) and isinstance(arguments[at], str) and arguments[at] in ("-u", "-B", "-O", "-OO", "-q", "-v", "-s", "-b", "-bb"):
+        at += 1
+    rest = arguments[at:]
+    if not rest or not isinstance(rest[0], (str, os.PathLike)):
+        return arguments
+    begins = os.fspath(rest[0])
+    if not isinstance(begins, str) or (begins.startswith("-") and begins != "-m"):
+        return arguments
+    if begins == "-m" and (len(rest) < 2 or rest[1].partition(".")[0] == "argand"):
+        return arguments
+    return [*arguments[:at], "-m", "argand", *rest]
+
+
+def _install_in_subprocesses():
+    """Launchers of packages start a program again by sys.executable, for another rank: the same program, with the same torch."""
+    init = subprocess.Popen.__init__
+
+    @functools.wraps(init)
+    def __init__(self, args, *more, **options):
+        env = options.get("env")
+        if env is None or env.get("PYTHONPATH") == os.environ.get("PYTHONPATH"):  # it finds this package as this process did
+            args = _as_torch(args)
+        init(self, args, *more, **options)
+    subprocess.Popen.__init__ = __init__
 
 
 def install():

@@ -146,6 +146,9 @@ _TABLE = {
                                 "StorageReader StorageWriter async_save load load_state_dict save save_state_dict")],
     "distributed.checkpoint.default_planner": [(_SEVERAL, "DefaultLoadPlanner DefaultSavePlanner")],
     "distributed.checkpoint.filesystem": [(_SEVERAL, "FileSystemReader FileSystemWriter")],
+    "distributed.checkpoint._consolidate_hf_safetensors": [(_SEVERAL, "consolidate_safetensors_files "
+                                                                      "consolidate_safetensors_files_on_every_rank")],
+    "distributed.checkpoint.hf_storage": [(_SEVERAL, "HuggingFaceStorageReader HuggingFaceStorageWriter")],
     "distributed.checkpoint.format_utils": [(_SEVERAL, "dcp_to_torch_save torch_save_to_dcp")],
     "distributed.checkpoint.metadata": [(_SEVERAL, "Metadata")],
     "distributed.checkpoint.optimizer": [(_SEVERAL, "load_sharded_optimizer_state_dict")],
@@ -170,8 +173,7 @@ _TABLE = {
                                           "pipe_split pipeline")],
     "distributed.tensor._utils": [(_SEVERAL, "compute_local_shape_and_global_offset")],
     "distributed.tensor.experimental": [(_SEVERAL, "context_parallel implicit_replication local_map register_sharding")],
-    "distributed.utils": [(_SEVERAL, "_p_assert _replace_by_prefix _sync_module_states _sync_params_and_buffers _to_kwargs "
-                                     "_verify_param_shape_across_processes")],
+    "distributed.utils": [(_SEVERAL, "_p_assert _to_kwargs")],
     "export._trace": [(_EXPORT, "_export")],
     "export.decomp_utils": [(_EXPORT, "CustomDecompTable")],
     "fx.experimental.symbolic_shapes": [(_SYMBOLS, "DimDynamic GuardOnDataDependentSymNode ShapeEnv StatelessSymbolicContext "

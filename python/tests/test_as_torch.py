@@ -120,3 +120,36 @@ if __name__ == "__main__":
         process.join()
 """
     assert as_torch(tmp_path, program).splitlines() == ["['torch', 'torch', 'torch']"] * 2
+
+
+def test_programs_that_a_program_starts(tmp_path):
+    """By sys.executable, as launchers of packages do for other ranks: import torch means the same in them."""
+    (tmp_path / "child.py").write_text("import sys, torch; print(torch.__file__.split('/')[-2], *sys.argv[1:])")
+    out = as_torch(tmp_path, f"""
+import os, subprocess, sys, torch
+os.chdir({str(tmp_path)!r})
+def run(*words, **options):
+    print(subprocess.run([*words], stdout=subprocess.PIPE, text=True, **options).stdout, end="")
+run(sys.executable, "child.py", "1")
+run(sys.executable, "-u", "-B", "child.py", "-m", "2")
+run(sys.executable, "-m", "child", "3")
+run(sys.executable, "-m", "argand", "child.py", "4")
+run("sh", "-c", "echo $0", "5")
+run(sys.executable, "-c", "import sys; print(sys.argv)", "6")
+run(sys.executable, "child.py", "7", env=dict(os.environ, MORE="1"))
+""")
+    assert out.splitlines() == ["argand 1", "argand -m 2", "argand 3", "argand 4", "5", "['-c', '6']", "argand 7"]
+
+
+def test_names_that_packages_import(tmp_path):
+    """transformers and Lightning import these, and call them only with GPUs or tensors in parts."""
+    as_torch(tmp_path, """
+from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, HuggingFaceStorageWriter
+from torch.distributed.checkpoint._consolidate_hf_safetensors import consolidate_safetensors_files
+from torch.distributed.tensor.placement_types import Shard, _StridedShard
+from torch.distributed.utils import _sync_module_states, _to_kwargs
+assert repr(_StridedShard(1, split_factor=2)) == "_StridedShard(dim=1, sf=2)" and not isinstance(_StridedShard(1, split_factor=2), Shard)
+try: HuggingFaceStorageReader("x")
+except NotImplementedError as e: assert "hf_storage" in str(e)
+else: assert False
+""")

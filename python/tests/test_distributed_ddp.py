@@ -246,3 +246,24 @@ def test_batch_norm_over_processes(tmp_path):
     near(mine.grad / 3, part(whole.grad))
     wrapped.eval(); alone.eval(); near(wrapped(x), alone(x))
     """)
+
+
+def test_what_packages_take_from_utils(tmp_path):
+    run(tmp_path, 2, """
+        from argand.distributed import utils
+        group = dist.group.WORLD
+        torch.manual_seed(rank)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
+        model[1].running_mean.fill_(rank + 1.0); own = model[0].bias.detach().clone()
+        utils._sync_module_states(model, group, 250 << 20, src=1, params_and_buffers_to_ignore={"0.bias"}, broadcast_buffers=True)
+        torch.manual_seed(1)
+        assert model[0].weight.equal(torch.nn.Linear(3, 2).weight) and model[0].bias.equal(own) and model[1].running_mean.tolist() == [2, 2]
+        model[1].running_mean.fill_(rank + 1.0)
+        utils._sync_module_states(model, group, 250 << 20, 0, (), broadcast_buffers=False)
+        assert model[1].running_mean.tolist() == [rank + 1.0] * 2
+        utils._verify_param_shape_across_processes(group, list(model.parameters()))
+        try: utils._verify_param_shape_across_processes(group, [torch.ones(2 + rank)])
+        except RuntimeError as e: assert "DDP expects same model across all ranks" in str(e)
+        else: assert False
+        state = {"module.a": 1, "module.b": 2, "c": 3}; utils._replace_by_prefix(state, "module.", ""); assert state == {"a": 1, "b": 2, "c": 3}
+    """)

@@ -38,6 +38,16 @@ class Shard(Placement):
         return f"Shard(dim={self.dim})"
 
 
+class _StridedShard(Placement):
+    """A slice along dim of a tensor that was cut into split_factor parts before, along the same one; no Shard."""
+
+    def __init__(self, dim, *, split_factor):
+        self.dim, self.split_factor = dim, split_factor
+
+    def __repr__(self):
+        return f"_StridedShard(dim={self.dim}, sf={self.split_factor})"
+
+
 class Replicate(Placement):
     """All of it."""
 
