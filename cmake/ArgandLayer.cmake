@@ -53,7 +53,7 @@ endfunction()
 # Layers whose tests are run once more under each sanitizer by `./dev test --sanitize` (all of them with `all`).
 # Address: where memory is owned, shared and parsed.  Thread: where threads meet.
 set(ARGAND_FAST_address base core runtime runtime_cpu autograd io vision parallel tests_window tests_autograd)
-set(ARGAND_FAST_thread base runtime runtime_cpu data tests_window tests_autograd tests_devices tests_loads)
+set(ARGAND_FAST_thread base runtime runtime_cpu data parallel tests_window tests_autograd tests_devices tests_loads)
 if(ARGAND_BUILD_TESTS)
   add_custom_target(argand_fast_tests)
 endif()
@@ -99,5 +99,5 @@ function(argand_test_environment test)
     "ARGAND_CUDA_COMPILE_MEANWHILE=0"
     "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=0"
     "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
-    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1")
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1:suppressions=${PROJECT_SOURCE_DIR}/cmake/tsan_suppressions.txt")
 endfunction()

@@ -72,6 +72,7 @@ TEST(Launch, Torchrun) {
 }
 
 TEST(Launch, Mpirun) {
+  if (const std::string why = why_no_backend("gloo"); !why.empty()) GTEST_SKIP() << why;
   const std::map<std::string, std::string> mpi = {
       {"OMPI_COMM_WORLD_RANK", "1"}, {"OMPI_COMM_WORLD_SIZE", "2"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "1"}};
   {
@@ -166,6 +167,7 @@ TEST(Launch, BackendsByNames) {
 }
 
 TEST(Launch, ABackendThatIsNotHere) {
+  if (const std::string why = why_no_backend("gloo"); !why.empty()) GTEST_SKIP() << why;
   const Variables variables({{"RANK", "0"}, {"WORLD_SIZE", "2"}, {"MASTER_ADDR", "localhost"}, {"MASTER_PORT", "1"}});
   for (const std::string name : {"ucc", "nccl"}) {
     if (why_no_backend(name).empty()) continue;
