@@ -1,4 +1,5 @@
 """torchrun on several nodes: agents of this machine, and many of them in threads."""
+import json
 import os
 import re
 import select
@@ -170,6 +171,21 @@ def test_sixteen_nodes():
         assert [order["restarts"] for order in node.seen[:2]] == [0, 1] and node.seen[2]["why"] == ""
         assert node.seen == nodes[0].seen and node.seen[0]["world"] == 2 * COUNT
         assert sorted(place[1] for place in node.seen[0]["nodes"].values()) == list(range(0, 2 * COUNT, 2))
+
+
+def test_the_host_waits_for_a_node_that_was_there_first():
+    """Its first words may be the last order; who is there must be able to read it."""
+    about = {"host": "h", "node_rank": 0, "role": "r", "workers": 2}
+    store = dist.TCPStore("localhost", 0, None, True, timeout=timedelta(seconds=20), wait_for_workers=False)
+    store.add("job/alive/7", 1)
+    store.add("job/said", 1)
+    store.set("job/said/1", json.dumps([7, "join", {**about, "rules": [2, 2, 9]}]))
+    node = Membership(lambda: (store, True), "job", Rules(2, 2, 1, close_timeout=1), about, 0.05)
+    select.select([node.ready], [], [], 20)
+    start = time.monotonic()
+    assert node.order()["do"] == "end"
+    node.close()
+    assert time.monotonic() - start > 0.9
 
 
 def test_a_node_that_cannot_start_workers(launch):  # noqa: F811

@@ -99,8 +99,10 @@ class Membership:
     def _begin(self):
         self._read = self._store.add(self._prefix + "orders", 0)
         self.id = self._store.add(self._prefix + "nodes", 1)
+        self._store.add(f"{self._prefix}alive/{self.id}", 1)  # before anybody hears of it, and waits for the key
         if self._is_host:
             self._rounds = Rounds(self._rules, self._publish, time.monotonic())
+        self._talked = time.monotonic()  # before the first order, which may come in the first talk
 
     def _is_over(self, deadline):
         if deadline is None or not self._outbox.empty():
