@@ -282,7 +282,8 @@ class Group final : public ProcessGroup, private GroupArguments {
 
   void shutdown() override {
     if (name_ == kOfAll && is_busy())
-      world_->transport().abort(std::make_exception_ptr(BackendError("the process group was destroyed")));
+      world_->transport().abort(std::make_exception_ptr(
+          PeerLost(str("the process group was destroyed by rank ", world_->rank()), world_->rank())));
     stop();
   }
 

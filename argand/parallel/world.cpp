@@ -127,10 +127,12 @@ void World::stop_watching(bool leave) {
 // ---- joining
 
 // What the watching threads read is there from here on.
-void World::join() {
+void World::join() try {
   for (const std::string& key : {kFailure, kEnd, beat_key(next_), left_key(next_)}) read(*store_, key);
   store_->set(beat_key(rank_), std::string("0 "));
   store_->set(joined_key(rank_), std::string("1"));
+} catch (const NetworkError& e) {
+  store_is_gone(e, kJoining);
 }
 
 // In pieces, between which it looks for a failure.
@@ -148,8 +150,7 @@ void World::wait_for_all() {
       throw_if_failed(kJoining);
       if (left <= piece && timeout != Store::kNoTimeout) break;
     } catch (const NetworkError& e) {
-      wait_for_failure(kBeat + kUntilAllKnow);  // the rank that holds it may have said why it ends
-      raise(store_lost(e.what()), kJoining);
+      store_is_gone(e, kJoining);
     }
   }
   std::string missing;
@@ -199,6 +200,12 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
     if (peer_timeout().count() > 0) wait_for_failure(peer_timeout() + 2 * kBeat + kUntilAllKnow);
     throw;
   }
+}
+
+// The rank that holds it may have said why it ends.
+void World::store_is_gone(const std::exception& error, const std::string& in_call) {
+  wait_for_failure(kBeat + kUntilAllKnow);
+  raise(store_lost(error.what()), in_call);
 }
 
 // Throws what the watching thread finds in this time: if a rank is lost, others cannot connect to it.
@@ -468,7 +475,7 @@ std::exception_ptr World::with_call(const std::exception_ptr& error, const std::
   }
 }
 
-uint64_t World::group_number(const std::string& name) {
+uint64_t World::group_number(const std::string& name) try {
   const std::string key = "group/" + name;
   if (!store_->check({key})) {
     const std::string mine = str(store_->add("groups", 1));  // numbers that nobody takes are lost
@@ -477,6 +484,8 @@ uint64_t World::group_number(const std::string& name) {
   const auto number = static_cast<uint64_t>(std::stoll(store_->get_text(key)));
   ARGAND_CHECK(NotImplementedError, number < kMostGroups, "new_group: a world can make ", kMostGroups - 1, " groups");
   return number;
+} catch (const NetworkError& e) {
+  store_is_gone(e, "new_group");
 }
 
 }  // namespace argand::parallel

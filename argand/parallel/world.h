@@ -88,6 +88,7 @@ class World {
   void wait_for_all();
   std::unique_ptr<Transport> connect(const Make& make);
   void failed_to_join(const std::exception& error) noexcept;
+  [[noreturn]] void store_is_gone(const std::exception& error, const std::string& in_call);
   void wait_for_failure(std::chrono::milliseconds longest);
   void stop_watching(bool leave);
   void leave();

@@ -244,6 +244,18 @@ def test_a_job_that_is_stopped_and_goes_on(tmp_path):
     assert [result[:2] for result in finish(processes)] == [(0, "done\n")] * 3
 
 
+def test_a_rank_that_leaves_while_others_wait(tmp_path):
+    """In the midst of a collective of its own, which an exception ended."""
+    results = finish(start(tmp_path, 3, """
+        dist.barrier()
+        if rank == 1:
+            work = dist.all_reduce(torch.ones(2), async_op=True); time.sleep(0.3); sys.exit()
+        try: dist.all_reduce(torch.ones(2)) if rank == 0 else time.sleep(1) or dist.all_reduce(torch.ones(2))
+        except dist.PeerLost as e: print(e.rank)
+    """))
+    assert [out for _, out, _ in results] == ["1\n", "", "1\n"], results
+
+
 def test_the_holder_of_the_store_may_end_first(tmp_path):
     """Rank 0 does what it has to and ends; the others go on."""
     results = finish(start(tmp_path, 3, """
