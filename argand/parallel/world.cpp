@@ -347,7 +347,8 @@ void World::wait_until_all_know(const Failure& failure) noexcept {
   if (knows_failure_.exchange(true)) return;
   try {
     const int64_t all = failure.lost_rank >= 0 ? size_ - 1 : size_;
-    if (watched_->add("know_failure", 1) >= all) watched_->set(kAllKnowFailure, std::string("1"));
+    const bool is_counted = failure.lost_rank != rank_;  // it may be leaving
+    if (is_counted && watched_->add("know_failure", 1) >= all) watched_->set(kAllKnowFailure, std::string("1"));
     watched_->wait({kAllKnowFailure}, kUntilAllKnow);
   } catch (const std::exception&) {  // some have left, or the store is gone
   }
