@@ -6,7 +6,7 @@
 #include "argand/core/grad_mode.h"
 #include "argand/exec/window.h"
 #include "argand/parallel/interrupt.h"
-#include "argand/parallel/store/prefix_store.h"
+#include "argand/parallel/store/store_rendezvous.h"
 
 namespace argand::parallel {
 
@@ -32,27 +32,6 @@ void DeviceWork::when_done(std::function<void()> f) {
   if (!exception()) done_.wait(cuda::current_stream(device_.index()));
   f();
 }
-
-namespace {
-
-// The store, for the ids of communicators.
-class Ids final : public Rendezvous {
- public:
-  explicit Ids(const std::shared_ptr<Store>& store, const Device& device)
-      : store_(str("device ", device.index()), store) {}
-  void set(const std::string& key, const std::string& value) override {
-    store_.set(key, Store::Value(value.begin(), value.end()));
-  }
-  std::string get(const std::string& key) override {
-    const Store::Value value = store_.get(key);
-    return {value.begin(), value.end()};
-  }
-
- private:
-  PrefixStore store_;
-};
-
-}  // namespace
 
 DeviceCollectives::DeviceCollectives(World& world, std::shared_ptr<Store> store, int rank, int size,
                                      const GroupOptions& options)
@@ -82,7 +61,7 @@ DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
     const auto found = seats_.find(device.index());
     if (found != seats_.end()) return found->second;
   }
-  Ids ids(store_, device);
+  StoreRendezvous ids(str("device ", device.index()), store_);
   CommunicatorOptions options;
   options.rank = rank_;
   options.size = size_;

@@ -281,6 +281,7 @@ class Group final : public ProcessGroup, private GroupArguments {
   }
 
   void shutdown() override {
+    if (device_) finish_on_device();
     if (name_ == kOfAll && is_busy())
       world_->transport().abort(std::make_exception_ptr(
           PeerLost(str("the process group was destroyed by rank ", world_->rank()), world_->rank())));
@@ -292,7 +293,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     Call call;
     std::shared_ptr<Work> work;
     std::vector<Hosted> written;
-    std::function<void(Channel&)> run;
+    std::function<void(Channel&)> run;  // empty: the call is compared, and its device does the rest
   };
 
   Hosted hosted(const Tensor& t) const { return parallel::hosted(t, size() == 1); }
@@ -357,7 +358,7 @@ class Group final : public ProcessGroup, private GroupArguments {
   // The thread only compares the ranks' calls, while the device works.
   WorkPtr start_on_device(Call call, const Tensors& read, const Tensors& written, const OnDevice& make) {
     const std::lock_guard order(device_order_);
-    submit(call, {}, {}, [](Channel&) {});
+    submit(call, {}, {}, {});
     call.number = calls_;
     return device_->start(to_string(call), read, written, make);
   }
@@ -372,12 +373,14 @@ class Group final : public ProcessGroup, private GroupArguments {
         task = std::move(tasks_.front());
         tasks_.pop_front();
         running_ = true;
+        comparing_ = !task.run;
       }
       const std::exception_ptr error = done(task);
       {
         const std::lock_guard lock(mutex_);
-        running_ = false;
+        running_ = comparing_ = false;
       }
+      waiting_.notify_all();
       task.work->finish(error);
     }
     for (const Task& task : tasks_)
@@ -396,7 +399,7 @@ class Group final : public ProcessGroup, private GroupArguments {
       // Two ranks compare with each other, so neither sends before both agree: receives may be posted before that.
       if (size() == 2) channel.before_sending([&] { check->finish(); });
       if (size() > 2) check->finish();
-      task.run(channel);
+      if (task.run) task.run(channel);
       channel.settle();
     } catch (...) {
       return told(std::current_exception(), task.work->call());
@@ -439,6 +442,14 @@ class Group final : public ProcessGroup, private GroupArguments {
 
   int rank_in_group(int world_rank) const { return rank_in(world_ranks_, world_rank); }
 
+  // Other ranks wait for this one's calls to compare them with theirs; a failure of the world ends that.
+  void finish_on_device() {
+    device_->finish();
+    std::unique_lock lock(mutex_);
+    waiting_.wait(lock,
+                  [this] { return stopped_ || !(running_ ? comparing_ : !tasks_.empty() && !tasks_.front().run); });
+  }
+
   bool is_busy() {
     const std::lock_guard lock(mutex_);
     return running_ || !tasks_.empty() || messages_.any();
@@ -449,7 +460,6 @@ class Group final : public ProcessGroup, private GroupArguments {
       const std::lock_guard lock(mutex_);
       stopped_ = true;
     }
-    if (device_) device_->finish();
     waiting_.notify_all();
     if (thread_.joinable()) thread_.join();
     messages_.wait_for_all();
@@ -468,7 +478,7 @@ class Group final : public ProcessGroup, private GroupArguments {
   std::mutex mutex_;
   std::mutex device_order_;  // of calls on devices: that of their numbers
   std::condition_variable waiting_;
-  bool stopped_ = false, running_ = false;
+  bool stopped_ = false, running_ = false, comparing_ = false;
   std::deque<Task> tasks_;
   uint64_t calls_ = 0, subgroups_ = 0;
   std::thread thread_;

@@ -5,7 +5,7 @@
 #include "argand/base/env.h"
 #include "argand/base/log.h"
 #include "argand/parallel/interrupt.h"
-#include "argand/parallel/store/prefix_store.h"
+#include "argand/parallel/store/store_rendezvous.h"
 #include "argand/parallel/store/tcp_store.h"
 #include "argand/parallel/tags.h"
 
@@ -43,22 +43,6 @@ std::string read(Store& store, const std::string& key) {
   const Store::Value value = store.compare_set(key, {}, {});
   return {value.begin(), value.end()};
 }
-
-// The store, for the transport's addresses.
-class Addresses final : public Rendezvous {
- public:
-  explicit Addresses(const std::shared_ptr<Store>& store) : store_("addresses", store) {}
-  void set(const std::string& key, const std::string& value) override {
-    store_.set(key, Store::Value(value.begin(), value.end()));
-  }
-  std::string get(const std::string& key) override {
-    const Store::Value value = store_.get(key);
-    return {value.begin(), value.end()};
-  }
-
- private:
-  PrefixStore store_;
-};
 
 // Of a world of one process, which has nobody to send to.
 class Alone final : public Transport {
@@ -177,7 +161,7 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
     std::unique_ptr<Transport> transport;
     std::exception_ptr error;
     try {
-      Addresses addresses(store);
+      StoreRendezvous addresses("addresses", store);
       transport = make(addresses);
     } catch (...) {
       error = std::current_exception();

@@ -1,0 +1,24 @@
+// A store for what is below it: engines exchange addresses and ids through it.
+#pragma once
+#include "argand/parallel/store/prefix_store.h"
+#include "argand/runtime/transport.h"
+
+namespace argand::parallel {
+
+class StoreRendezvous final : public Rendezvous {
+ public:
+  // Its keys have the prefix.
+  StoreRendezvous(const std::string& prefix, const std::shared_ptr<Store>& store) : store_(prefix, store) {}
+  void set(const std::string& key, const std::string& value) override {
+    store_.set(key, Store::Value(value.begin(), value.end()));
+  }
+  std::string get(const std::string& key) override {
+    const Store::Value value = store_.get(key);
+    return {value.begin(), value.end()};
+  }
+
+ private:
+  PrefixStore store_;
+};
+
+}  // namespace argand::parallel
