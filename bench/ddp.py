@@ -1,0 +1,60 @@
+"""Training on one and on several GPUs, or with one and several processes of the CPU.
+
+    PYTHONPATH=build/release/python python bench/ddp.py [--ranks 2] [--torch PYTHON_WITH_PYTORCH] [--rows gpu/gpt2,...]
+
+Prints examples (of GPT-2: tokens) per second of the whole world, the best of five runs, for Argand and, beside it, for
+PyTorch: of one GPU, of nn.DataParallel over all, and of DistributedDataParallel, each also as a share of as many times
+the one.  On the CPU the one process has as many threads as there are ranks, and the same batch.
+"""
+import argparse
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+WORKER = str(Path(__file__).with_name("ddp_worker.py"))
+STEPS = {"gpu/gpt2": 20, "gpu/resnet50": 20, "gpu/cnn": 100, "cpu/cnn": 20}
+
+
+def per_second(command, row, mode, ranks, threads):
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    env = dict(os.environ, MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), WORLD_SIZE=str(ranks), OMP_NUM_THREADS=str(threads))
+    workers = [subprocess.Popen([*command, WORKER, row, mode, str(STEPS[row])], env=dict(env, RANK=str(rank), LOCAL_RANK=str(rank)),
+                                stdout=subprocess.PIPE, text=True) for rank in range(ranks)]
+    outputs = [worker.stdout.read() for worker in workers]
+    if any(worker.wait() for worker in workers):
+        return None
+    return float(outputs[0].split()[-1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--ranks", type=int, default=2)
+    parser.add_argument("--torch", help="a Python that has PyTorch")
+    parser.add_argument("--rows", default="cpu/cnn", help="of " + ", ".join(STEPS))
+    arguments = parser.parse_args()
+    ranks = arguments.ranks
+    libraries = [("Argand", [sys.executable, "-m", "argand"])]
+    if arguments.torch:
+        libraries.append(("PyTorch", [arguments.torch]))
+    print(f"{'row':14}{'library':10}{'mode':16}{'per second':>14}{'share':>8}")
+    for row in arguments.rows.split(","):
+        on_gpu = row.startswith("gpu")
+        modes = [("one", 1, 4 if on_gpu else ranks), ("ddp", ranks, 4 if on_gpu else 1)]
+        if on_gpu:
+            modes.insert(1, ("dp", 1, 4))
+        for name, command in libraries:
+            one = None
+            for mode, processes, threads in modes:
+                found = per_second(command, row, mode, processes, threads)
+                if mode == "one":
+                    one = found
+                share = f"{found / one / (ranks if on_gpu else 1):.3f}" if found and one else "-"
+                print(f"{row:14}{name:10}{mode:16}{found and f'{found:.0f}' or 'failed':>14}{share:>8}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
