@@ -1,5 +1,6 @@
 """What other packages take from torch.distributed.utils."""
 from .. import _C
+from .._ignored import harmless
 from .._named_modules import names_of
 from ._collectives import _broadcast_coalesced
 from ._work import call_site
@@ -18,6 +19,7 @@ def _sync_module_states(module, process_group, broadcast_bucket_size, src, param
     _sync_params_and_buffers(process_group, states, broadcast_bucket_size, src)
 
 
+@harmless(logger="it would only log what was compared")
 def _verify_param_shape_across_processes(process_group, tensors, logger=None):
     """RuntimeError unless all ranks have tensors of the same shapes and dtypes, in the same order."""
     _C._check_same_parameters(process_group._group, call_site(), [f"parameter {i}" for i in range(len(tensors))], tensors)
