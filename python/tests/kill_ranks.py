@@ -272,6 +272,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0, help="of the first run; the others follow")
     parser.add_argument("--within", type=float, default=5, help="seconds until every other rank must have raised")
     args = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # what a run has started ends with it
     failed, slowest, counts = [], (0.0, 0), {}
     for seed in range(args.seed, args.seed + args.runs):
         result = run(seed, args.within)
