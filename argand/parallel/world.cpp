@@ -267,26 +267,27 @@ void World::look_at_others() {
       latest = latest_call_;
     }
     watched_->set(beat_key(rank_), str(++beats_, " ", latest));
-    const std::vector<Store::Value> seen = watched_->multi_get({kFailure, kEnd, left_key(next_), beat_key(next_)});
-    const auto text = [&](size_t i) { return std::string(seen[i].begin(), seen[i].end()); };
-    if (!seen[0].empty()) {
-      const Failure first = failure_of(text(0));
+    const std::string failure = read(*watched_, kFailure), beat = read(*watched_, beat_key(next_));
+    if (!failure.empty()) {
+      const Failure first = failure_of(failure);
       wait_until_all_know(first);
       return stop_all(first);
     }
-    if (!seen[1].empty()) expect_end_of_store();
+    // Half a second is soon enough for these.
+    const bool looks_for_end = beats_ % 2 == 0;
+    if (looks_for_end && !read(*watched_, kEnd).empty()) expect_end_of_store();
+    const bool has_left = !looks_for_end && !read(*watched_, left_key(next_)).empty();
     const auto now = std::chrono::steady_clock::now();
     silent_ += std::min<std::chrono::steady_clock::duration>(now - last_look_, kMostOfALook);
     last_look_ = now;
-    const bool has_left = !seen[2].empty(), has_joined = !seen[3].empty();
     if (next_ == rank_) return;  // nobody else is left
     if (has_left) {
       next_ = (next_ + 1) % size_;
       for (const std::string& key : {left_key(next_), beat_key(next_)}) read(*watched_, key);
       last_beat_.clear();
       silent_ = {};
-    } else if (text(3) != last_beat_ || !has_joined) {
-      last_beat_ = text(3);
+    } else if (beat != last_beat_ || beat.empty()) {  // or it has not joined
+      last_beat_ = beat;
       silent_ = {};
     } else if (peer_timeout().count() > 0 && silent_ > peer_timeout()) {
       fail({next_, str("rank ", next_, " is lost: it has shown no sign of life for ", peer_timeout().count(), " s")});

@@ -24,9 +24,9 @@ struct Failure {
 // midst of a collective) writes the reason into the store, unless there is one.  A thread of each rank reads that key
 // four times a second, and gives what it finds to all who wait on this rank.  The same thread writes a counter and
 // reads that of the next rank that has not left: if it stands still for ARGAND_PEER_TIMEOUT seconds (3; 0: never), that
-// rank is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost.  It
-// takes two requests, so that a slow network is not taken for a lost rank.  The thread begins before the ranks are
-// connected: one that is lost while they join is named, too.
+// rank is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost. The
+// time between two looks counts for a second at most, so that a slow network is not taken for a lost rank.  The thread
+// begins before the ranks are connected: one that is lost while they join is named, too.
 //
 // Note [The end of the store]
 // The process that holds the store may end first, while others still receive what it sent, or go on without it.  It
