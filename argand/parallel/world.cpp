@@ -216,16 +216,20 @@ void World::leave() try {
   const bool holds_it = store && store->is_server();
   watched_->set(left_key(rank_), std::string("1"));
   if (holds_it) watched_->set(kEnd, std::string("1"));
-  // Who still waits for this rank learns it now, and tells the others while there is a store.
+  const bool is_last = watched_->add("leaving", 1) == size_;
+  expect_end_of_store();
+  // Only then are connections closed: what others still receive may be on its way.
+  if (holds_it && !is_last)
+    watched_->wait({kAllKnowEnd}, std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1)));
   std::unique_ptr<Transport> ended;
   {
     const std::lock_guard lock(mutex_);
     ended = std::move(transport_);
   }
   ended.reset();
-  expect_end_of_store();
-  if (!holds_it) return;
-  watched_->wait({kAllKnowEnd}, std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1)));
+  if (!holds_it || is_last || watched_->add("leaving", 0) == size_) return;
+  // Who still waits for this rank learns it now, and tells the others while there is a store.
+  std::this_thread::sleep_for(kBeat / 2);
   if (!read(*watched_, kFailure).empty()) watched_->wait({kAllKnowFailure}, kUntilAllKnow);
 } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask
 }

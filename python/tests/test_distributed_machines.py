@@ -258,7 +258,7 @@ def test_a_network_that_comes_back(tmp_path):
         runs = Runs(nodes, tmp_path, """
             dist.init_process_group("gloo")
             begin = last = time.monotonic(); longest = 0
-            while time.monotonic() - begin < 6 or longest < 0.8:
+            while True:
                 t = torch.tensor([time.monotonic() - begin]); dist.all_reduce(t, dist.ReduceOp.MIN); now = time.monotonic()
                 longest, last = max(longest, now - last), now
                 if dist.get_rank() == 0 and begin + 1 < now < begin + 1.2: print("go")
