@@ -27,7 +27,7 @@ std::string address_near(Store& store) {
 
 }  // namespace
 
-std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, int rank, int size,
+std::shared_ptr<ProcessGroup> make_process_group(const std::shared_ptr<Store>& store, int rank, int size,
                                                  const GroupOptions& options) {
   ARGAND_CHECK(ValueError, size >= 1, "init_process_group: expected world_size to be at least 1, got ", size);
   ARGAND_CHECK(ValueError, rank >= 0 && rank < size, "init_process_group: expected rank to be 0 to ", size - 1,

@@ -64,7 +64,7 @@ class ProcessGroup {
 
 // Joins a world of `size` processes that share the store.  Waits for all of them.  ValueError for ranks and sizes that
 // cannot be; NotImplementedError for a backend that is not here.
-std::shared_ptr<ProcessGroup> make_process_group(std::shared_ptr<Store> store, int rank, int size,
+std::shared_ptr<ProcessGroup> make_process_group(const std::shared_ptr<Store>& store, int rank, int size,
                                                  const GroupOptions& options = {});
 
 // The same for processes that the backend's own launcher started (mpirun), which knows ranks and size.

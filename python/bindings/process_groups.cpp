@@ -42,14 +42,14 @@ void when_done(Work& work, nb::object callback) {
   });
 }
 
-HandlePtr make(std::shared_ptr<parallel::Store> store, int rank, int size, const std::string& backend,
+HandlePtr make(const std::shared_ptr<parallel::Store>& store, int rank, int size, const std::string& backend,
                const std::string& device_backend, int64_t timeout_ms) {
   parallel::GroupOptions options;
   options.backend = backend;
   options.device_backend = device_backend;
   options.timeout = Milliseconds(timeout_ms);
   const NoGil no_gil;
-  return std::make_shared<GroupHandle>(parallel::make_process_group(std::move(store), rank, size, options));
+  return std::make_shared<GroupHandle>(parallel::make_process_group(store, rank, size, options));
 }
 
 HandlePtr make_launched(const std::string& backend, int64_t timeout_ms) {
