@@ -1,6 +1,7 @@
 """A few of the runs of kill_ranks.py: all ways to be lost, in all parts of a program."""
 import kill_ranks
 import pytest
+from launching import SOON
 
 import argand
 
@@ -17,5 +18,5 @@ def test_the_seeds_cover_all():
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_one_rank_is_lost(seed):
-    result = kill_ranks.run(seed, within=6)  # five where the machine does nothing else
+    result = kill_ranks.run(seed, within=SOON)
     assert result.problems == [], f"{result.case}\n{result.texts}"

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from launching import COMMAND, is_gone, kill, launch, wait_until_gone  # noqa: F401
+from launching import COMMAND, SOON, is_gone, kill, launch, wait_until_gone  # noqa: F401
 
 import argand.distributed as dist
 from argand.distributed.launcher.api import LaunchConfig, elastic_launch
@@ -280,7 +280,7 @@ def test_ctrl_c(launch):  # noqa: F811
     run.until(lambda r: len(pids_of(r.out)) == 2)
     start = time.monotonic()
     kill(run, signal.SIGINT)
-    assert run.end().code == 130 and time.monotonic() - start < 5 and run.out.count("bye") == 2 and "Traceback" not in run.err
+    assert run.end().code == 130 and time.monotonic() - start < SOON and run.out.count("bye") == 2 and "Traceback" not in run.err
     assert wait_until_gone(pids_of(run.out), 0) == []
 
 
@@ -292,7 +292,7 @@ def test_ctrl_c_again_kills(launch):  # noqa: F811
     assert not is_gone(pids_of(run.out)[0])
     start = time.monotonic()
     kill(run, signal.SIGINT)
-    assert run.end().code == 130 and time.monotonic() - start < 5
+    assert run.end().code == 130 and time.monotonic() - start < SOON
     assert wait_until_gone(pids_of(run.out), 0) == []
 
 
