@@ -12,7 +12,7 @@ namespace argand::parallel {
 // sentence.
 std::string why_no_backend(const std::string& backend);
 
-// Those of PyTorch's "gloo", "nccl", "cpu:gloo,cuda:nccl", ...
+// The backends that a text such as "gloo", "nccl" or "cpu:gloo,cuda:nccl" names, as PyTorch writes it.
 struct BackendNames {
   std::string host;    // for tensors in host memory, and what ranks say to each other; empty: none is named
   std::string device;  // "nccl": for those of GPUs; empty: they go through host memory

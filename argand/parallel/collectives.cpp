@@ -35,7 +35,7 @@ std::vector<Tensor> pieces_of(const Tensor& flat, int size) {
 Tensor like(const Tensor& t) { return empty(t.sizes(), t.options()); }
 
 // Everybody sends sent[j] to rank j; what rank j sent arrives in received[j].  Where both are for this rank nothing is
-// done.  Begins it.
+// done.  Returns what is to be waited for.
 Transfers exchange(Channel& channel, const std::vector<Tensor>& sent, const std::vector<Tensor>& received, int step) {
   Transfers transfers;
   for (int k = 1; k < channel.size(); ++k) {  // each starts with its neighbour, so that no rank is sent all at once
@@ -57,6 +57,12 @@ Tensor segment_of(const Tensor& flat, int64_t s) {
   const auto length = static_cast<int64_t>(kSegmentBytes) / element_size(flat.dtype());
   return flat.slice(0, std::min(flat.numel(), s * length), std::min(flat.numel(), (s + 1) * length));
 }
+// How many segments the longest piece has.
+int64_t count_segments(const std::vector<Tensor>& pieces) {
+  size_t bytes = 0;
+  for (const Tensor& t : pieces) bytes = std::max<size_t>(bytes, t.nbytes());
+  return static_cast<int64_t>((bytes + kSegmentBytes - 1) / kSegmentBytes);
+}
 std::vector<Tensor> segments_of(const std::vector<Tensor>& pieces, int64_t s) {
   std::vector<Tensor> segments;
   for (const Tensor& t : pieces) segments.push_back(segment_of(t, s));
@@ -70,14 +76,14 @@ void exchange_and_join(Channel& channel, const std::vector<Tensor>& pieces, cons
   const Tensor& mine = pieces[static_cast<size_t>(channel.rank())];
   std::vector<Tensor> parts;
   for (int r = 0; r < channel.size(); ++r) parts.push_back(r == channel.rank() ? mine : like(mine));
+  const int64_t count = count_segments(pieces);
   std::vector<Transfers> transfers;
-  for (int64_t s = 0; s == 0 || segment_of(pieces[0], s).numel() > 0; ++s)  // the first piece is the longest
+  for (int64_t s = 0; s < count; ++s)
     transfers.push_back(exchange(channel, segments_of(pieces, s), segments_of(parts, s), 0));
-  for (size_t s = 0; s < transfers.size(); ++s) {
-    const auto number = static_cast<int64_t>(s);
-    transfers[s].wait();
-    if (const Tensor sum = segment_of(out, number); sum.numel() > 0) join_in_order(op, segments_of(parts, number), sum);
-    if (then) then(number);
+  for (int64_t s = 0; s < count; ++s) {
+    transfers[static_cast<size_t>(s)].wait();
+    if (const Tensor sum = segment_of(out, s); sum.numel() > 0) join_in_order(op, segments_of(parts, s), sum);
+    if (then) then(s);
   }
 }
 

@@ -112,7 +112,7 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
   if (backend_of(kCUDA).is_capturing()) return work;  // replays finish without anybody looking
   const std::lock_guard lock(mutex_);
   forget_finished();
-  pending_.push_back({work, call, written, work->done_, std::move(waiting)});
+  pending_.push_back({work, std::move(waiting)});
   return work;
 }
 
@@ -141,7 +141,7 @@ std::exception_ptr DeviceCollectives::look() {
 }
 
 void DeviceCollectives::forget_finished() {
-  while (!pending_.empty() && pending_.front().done.query()) pending_.pop_front();
+  while (!pending_.empty() && pending_.front().work->done_.query()) pending_.pop_front();
 }
 
 void DeviceCollectives::failed(const std::exception_ptr& why) noexcept {
@@ -154,9 +154,9 @@ void DeviceCollectives::failed(const std::exception_ptr& why) noexcept {
     lost.swap(pending_);
   }
   for (const Pending& p : lost) {
-    const std::exception_ptr error = World::with_call(why, p.call);
-    for (const Tensor& t : p.written) t.storage()->lose(error);
-    if (const auto work = p.work.lock()) work->finish(error);
+    const std::exception_ptr error = World::with_call(why, p.work->call());
+    for (const Tensor& t : p.work->result()) t.storage()->lose(error);
+    p.work->finish(error);
   }
 }
 

@@ -62,11 +62,8 @@ class DeviceCollectives final : public World::Member {
     std::optional<cuda::Stream> stream;
   };
   struct Pending {
-    std::weak_ptr<DeviceWork> work;
-    std::string call;
-    std::vector<Tensor> written;
-    cuda::Event done;
-    std::unique_ptr<World::Waiting> waiting;
+    std::shared_ptr<DeviceWork> work;
+    std::unique_ptr<World::Waiting> waiting;  // its timeout
   };
   Seat& seat_on(const Device& device);
   void forget_finished();

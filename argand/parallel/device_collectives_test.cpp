@@ -120,7 +120,7 @@ TEST_P(DeviceCollectivesTest, WhatTheEngineCannotGoesThroughHostMemory) {
     const Tensor host = values(g, 4, kLong);
     g.all_reduce({host}, ReduceKind::kBor)->wait();
     EXPECT_TRUE(equal(t.cpu(), host));
-    // Of two devices, too.
+    // A call whose tensors are on two devices also goes through host memory.
     Tensors slots(static_cast<size_t>(g.size()), zeros({4}));
     for (Tensor& s : slots) s = zeros({4});
     g.all_gather(slots, on_device(values(g, 4, kFloat)))->wait();

@@ -1,4 +1,4 @@
-// What a program can do wrong when it calls a collective.
+// Checks of the arguments of collectives.  Each throws an error that says what was expected, and what was given.
 #pragma once
 #include <optional>
 #include <vector>

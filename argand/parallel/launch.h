@@ -1,4 +1,4 @@
-// What started this process, and how many others: a launcher says it in environment variables.
+// Reads from environment variables which launcher started this process, and with how many others.
 #pragma once
 #include <chrono>
 #include <cstdint>

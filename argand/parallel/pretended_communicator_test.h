@@ -13,7 +13,7 @@ namespace argand::parallel::testing {
 
 using Kind = CommunicatorCall::Kind;
 
-// What the ranks of one communicator have in common.
+// The state that the ranks of one communicator share.
 struct Meeting {
   explicit Meeting(int size) : calls(static_cast<size_t>(size)) {}
   std::mutex mutex;

@@ -358,9 +358,12 @@ class Group final : public ProcessGroup, private GroupArguments {
   // The thread only compares the ranks' calls, while the device works.
   WorkPtr start_on_device(Call call, const Tensors& read, const Tensors& written, const OnDevice& make) {
     const std::lock_guard order(device_order_);
-    submit(call, {}, {}, {});
-    call.number = calls_;
-    return device_->start(to_string(call), read, written, make);
+    const std::string text = submit(std::move(call), {}, {}, {})->call();
+    try {
+      return device_->start(text, read, written, make);
+    } catch (...) {  // the other ranks wait for this one
+      std::rethrow_exception(told(std::current_exception(), text));
+    }
   }
 
   void run() {

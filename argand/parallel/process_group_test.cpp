@@ -123,6 +123,17 @@ TEST_P(Collectives, OfAll) {
     const Tensor again = zeros({n()});
     group.reduce_scatter(again, of_rank(me, {size, n()}).unbind())->wait();
     EXPECT_TRUE(same(again, sum[me]));
+    // The parts of the ranks may differ in size; the first is the shortest, the last is sent in several segments.
+    const auto length = [](int r) { return int64_t{100'000} * r + 1; };
+    std::vector<Tensor> uneven;
+    Tensor mine = zeros({length(me)});
+    for (int r = 0; r < size; ++r) {
+      uneven.push_back(of_rank(10 * me + r, {length(r)}));
+      mine += of_rank(10 * r + me, {length(me)});
+    }
+    const Tensor scattered = zeros({length(me)});
+    group.reduce_scatter(scattered, uneven)->wait();
+    EXPECT_TRUE(same(scattered, mine));
   });
 }
 

@@ -1,4 +1,5 @@
-// What keeps a model the same in all processes of a group: steps of DistributedDataParallel in C++ and Python.
+// Steps that DistributedDataParallel of C++ and of Python share: they keep a model the same in all processes of a
+// group.
 #pragma once
 #include <string>
 #include <vector>

@@ -13,8 +13,8 @@ namespace argand::parallel {
 namespace {
 
 constexpr std::chrono::milliseconds kBeat{250};
-// What the time between two looks at a rank counts for, at most: where it was longer, this process has been stopped
-// itself, perhaps with all the others.
+// The longest time that counts as silence between two looks at a rank.  A longer pause means that this process was
+// stopped itself, perhaps together with all the others.
 constexpr std::chrono::milliseconds kMostOfALook{1000};
 // How long a rank that learns of a failure keeps it to itself, at most, until all others know it.  It may end its
 // process at once when it is told, and hold the store that others have not yet asked.
@@ -110,7 +110,7 @@ void World::stop_watching(bool leave) {
 
 // ---- joining
 
-// What the watching threads read is there from here on.
+// Creates the keys that the watching threads read, so that a missing key is never mistaken for a lost rank.
 void World::join() try {
   for (const std::string& key : {kFailure, kEnd, beat_key(next_), left_key(next_)}) read(*store_, key);
   store_->set(beat_key(rank_), std::string("0 "));
@@ -228,7 +228,7 @@ void World::leave() try {
   }
   ended.reset();
   if (!holds_it || is_last || watched_->add("leaving", 0) == size_) return;
-  // Who still waits for this rank learns it now, and tells the others while there is a store.
+  // Ranks that still wait for this one learn now that it leaves, and tell the others while the store is there.
   std::this_thread::sleep_for(kBeat / 2);
   if (!read(*watched_, kFailure).empty()) watched_->wait({kAllKnowFailure}, kUntilAllKnow);
 } catch (const Error&) {  // the store's process has ended before: nobody is left who would ask

@@ -56,12 +56,12 @@ class World {
   // The same error, with the call that it ends before its message.
   static std::exception_ptr with_call(const std::exception_ptr& error, const std::string& call);
 
-  // What ends with the world.  Its calls come from threads of the world.
+  // A part of a group that must be told when the world fails.  The world calls it from its own threads.
   class Member {
    public:
     virtual ~Member() = default;
-    virtual std::exception_ptr look() = 0;  // twice a second; what went wrong
-    // Once, with what throw_if_failed() throws.  Waits for no other rank.
+    virtual std::exception_ptr look() = 0;  // a few times a second; returns an error, or null
+    // Called once, with what throw_if_failed() throws.  It must not wait for other ranks.
     virtual void failed(const std::exception_ptr& why) noexcept = 0;
   };
   void add(Member& member);

@@ -34,7 +34,7 @@ class Communicator {
   // Puts the calls together on the calling thread's current stream of the device.  All ranks must make matching calls
   // in one order.  Throws BackendError, and after an abort its reason.
   virtual void put(const std::vector<CommunicatorCall>& calls) = 0;
-  // What has gone wrong with work since it was put there; null: nothing is known of.
+  // The error of work that was put there and failed later; null if none is known.
   virtual std::exception_ptr error() noexcept = 0;
   // Work that is under way ends, and leaves in its memory whatever is there.  Never waits for other ranks.  The first
   // call counts.

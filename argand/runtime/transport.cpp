@@ -55,13 +55,4 @@ MakeTransport find_transport(const std::string& backend) {
   return make;
 }
 
-bool has_transport(const std::string& backend) noexcept {
-  try {
-    find_transport(backend);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 }  // namespace argand

@@ -76,6 +76,5 @@ using MakeTransport = std::unique_ptr<Transport> (*)(Rendezvous&, const Transpor
 void register_transport(const std::string& backend, MakeTransport make);
 // Opens the library if it has to.  NotImplementedError, with what the system's loader says, if it cannot.
 MakeTransport find_transport(const std::string& backend);
-bool has_transport(const std::string& backend) noexcept;
 
 }  // namespace argand

@@ -230,7 +230,7 @@ TEST(ProcessGroup, AWaitThatEnds) {
   });
 }
 
-// Of a program's own: it copies.
+// A backend that the program itself implements.  It only copies.
 class Alone : public c10d::Backend {
  public:
   Alone() : Backend(0, 1) {}

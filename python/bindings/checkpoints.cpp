@@ -198,7 +198,7 @@ struct Folder {
   std::unique_ptr<io::CheckpointFolder> folder;
 };
 
-// What a thread of Python's writes behind: a file of torch.save whose tensors were copied before.
+// A file as torch.save writes it, whose tensors were copied before, so that a thread of Python can write it later.
 void add_save_image(nb::module_& module) {
   nb::class_<io::TorchImage>(module, "_SaveImage")
       .def(

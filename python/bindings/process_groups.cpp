@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "argand/parallel/backends.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -91,17 +92,6 @@ auto reducing_collective() {
   };
 }
 
-// What f throws; empty if it does not.
-template <class F>
-std::string why_not(const F& f) {
-  try {
-    f();
-    return "";
-  } catch (const Error& e) {
-    return e.what();
-  }
-}
-
 }  // namespace
 
 void add_process_groups(nb::module_& module) {
@@ -151,10 +141,11 @@ void add_process_groups(nb::module_& module) {
   module.def("_make_process_group", &make, nb::arg("store"), nb::arg("rank"), nb::arg("size"), nb::arg("backend"),
              nb::arg("device_backend"), nb::arg("timeout_ms"));
   module.def("_make_launched_process_group", &make_launched, nb::arg("backend"), nb::arg("timeout_ms"));
-  module.def("_why_no_communicator",
-             [](const std::string& backend) { return why_not([&] { find_communicator(backend); }); });
-  module.def("_has_transport", &has_transport, nb::arg("backend"));
-  module.def("_why_no_transport", [](const std::string& backend) { return why_not([&] { find_transport(backend); }); });
+  module.def("_why_no_backend", &parallel::why_no_backend, nb::arg("backend"));
+  module.def("_backends_of", [](const std::string& text) {
+    const parallel::BackendNames names = parallel::backends_of(text);
+    return nb::make_tuple(names.host, names.device);
+  });
 }
 
 }  // namespace argand::python

@@ -268,7 +268,7 @@ constexpr bool kSanitized = false;
 
 class Processes : public ::testing::TestWithParam<int> {};
 TEST_P(Processes, TrainAsOneProcess) {
-  if (!has_transport("gloo")) GTEST_SKIP() << why_no_backend("gloo");
+  if (const std::string why = why_no_backend("gloo"); !why.empty()) GTEST_SKIP() << why;
   if (kSanitized) GTEST_SKIP() << "libgloo is compiled without sanitizers, which see races in it";
   EXPECT_EQ(test::run_processes(GetParam(), "Rank.DISABLED_Trains"), 0);
 }
@@ -282,7 +282,7 @@ TEST(GpuProcesses, TrainAsOneProcess) {
 }
 
 TEST(MpiProcesses, TrainAsOneProcess) {
-  if (!has_transport("mpi")) GTEST_SKIP() << why_no_backend("mpi");
+  if (const std::string why = why_no_backend("mpi"); !why.empty()) GTEST_SKIP() << why;
   if (kSanitized) GTEST_SKIP() << "Open MPI has leaks and races of its own";
   EXPECT_EQ(test::run_by_mpirun(2, "Rank.DISABLED_Trains"), 0);
 }

@@ -6,7 +6,7 @@ namespace argand::test {
 
 // The variables of torchrun say what each is; how many failed.
 int run_processes(int size, const std::string& test);
-// By mpirun; its exit status.
+// The same, started by mpirun; returns the exit status of mpirun.
 int run_by_mpirun(int size, const std::string& test);
 
 }  // namespace argand::test

@@ -12,7 +12,7 @@
 namespace argand::cli {
 namespace {
 
-// Of several workers of a machine each takes a GPU of its own, unless --device names one.
+// Each worker of a machine takes a GPU of its own, unless --device names one.
 Device device_of_worker(const std::string& text, const parallel::Launch& launch) {
   if (text != "cuda" && !(text == "auto" && why_no_gpu().empty())) return choose_device(text);
   const int gpus = backend_of(kCUDA).device_count();

@@ -113,7 +113,7 @@ class Run {
     return none;
   }
 
-  // Of this process, in one batch; at least one example, so that a loader can be made of it.
+  // How many examples of a batch this process does.  It must have at least one, so that a loader can be made.
   int64_t share_of_batch(int64_t batch_size) const {
     ARGAND_CHECK(ValueError, batch_size >= ranks_.size(), "--batch-size: expected at least ", ranks_.size(),
                  ", an image for each process, got ", batch_size);

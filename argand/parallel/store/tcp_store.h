@@ -58,7 +58,7 @@ class TCPStore final : public Store {
 
   const std::string& host() const { return host_; }
   uint16_t port() const { return port_; }
-  // Of this host, by which it reaches the server: others that reach the server can reach it.
+  // The address of this host on the network by which it reaches the server.  Hosts that reach the server can use it.
   std::string local_address();
   bool is_server() const { return server_ != nullptr; }  // or a clone of one
 

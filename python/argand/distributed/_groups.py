@@ -1,7 +1,6 @@
 """Groups of processes: how they are made and what they say of themselves."""
 import atexit
 import os
-import re
 import warnings
 from collections import Counter
 
@@ -139,35 +138,29 @@ def member(who, group):
 # ---- making and ending
 
 
-def _backend_of_cpu(backend):
-    """The backend for tensors in host memory of "gloo", "cpu:gloo,cuda:nccl", ...; ValueError for what is not there."""
-    found = None
+def _backends_of(backend):
+    """(of tensors in host memory, of those of GPUs or "") of "gloo", "cpu:gloo,cuda:nccl", ...; ValueError for a name that is none.
+
+    Without one for the host it is "gloo", by which ranks also compare their calls.
+    """
     for part in backend.lower().split(","):
-        device, _, name = part.rpartition(":")
+        name = part.rpartition(":")[2]
         if name not in Backend.backend_list:
             raise ValueError(f"init_process_group: expected backend to be one of {Backend.backend_list[1:]}, got {name!r}")
-        if name == Backend.UNDEFINED:
-            name = Backend.GLOO
-        if device in ("", "cpu") and name != Backend.NCCL:
-            found = name
-    return found
-
-
-def _backend_of_gpu(backend):
-    """"nccl" if it is among the backends; "": tensors of GPUs go through host memory."""
-    return Backend.NCCL if Backend.NCCL in re.split("[:,]", backend.lower()) else ""
+    host, device = _C._backends_of(backend.lower())
+    return (Backend.GLOO if host in ("", Backend.UNDEFINED) else host), device
 
 
 def _check_backend(backend, world_size):
-    name = _backend_of_cpu(backend)
-    name = name or Backend.GLOO  # nccl: what ranks say to each other beside it
-    if world_size == 1:  # which sends nothing
-        return name
-    if why := _backend_of_gpu(backend) and _C._why_no_communicator(Backend.NCCL):
+    """The same of backends that are here; a world of one process sends nothing, and needs none."""
+    host, device = _backends_of(backend)
+    if world_size == 1:
+        return host, device
+    if why := device and _C._why_no_backend(device):
         raise NotImplementedError(f"init_process_group: {why}; backend='gloo' takes tensors of GPUs, too, through host memory")
-    if not _C._has_transport(name):
-        raise ValueError(f"init_process_group: {_C._why_no_transport(name)}")
-    return name
+    if why := _C._why_no_backend(host):
+        raise ValueError(f"init_process_group: {why}")
+    return host, device
 
 
 @harmless(pg_options=_WHY_NO_OPTIONS, group_name="a name that PyTorch does not use either", device_id=_WHY_NO_DEVICE,
@@ -188,7 +181,7 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
     if enable_reconfigure:
         raise NotImplementedError("init_process_group: enable_reconfigure is not there: a world keeps its size")
     backend = Backend.UNDEFINED if backend is None else str(backend)
-    _backend_of_cpu(backend)  # its spelling
+    _backends_of(backend)  # their spelling
     timeout = timeout or (default_pg_nccl_timeout if backend == Backend.NCCL else default_pg_timeout)
     if backend == Backend.MPI:
         return _init_by_launcher(backend, timeout, store, rank, world_size)
@@ -197,12 +190,11 @@ def init_process_group(backend=None, init_method=None, timeout=None, world_size=
         store, rank, world_size = meet(init_method, rank, world_size, timeout, lambda size: _check_backend(backend, size))
     elif world_size < 1 or rank < 0:
         raise AssertionError("world_size must be positive and rank non-negative if using store")
-    for_cpu = _check_backend(backend, world_size)
+    host, device = _check_backend(backend, world_size)
     prefix = f"default_pg/{_world.worlds}"
     _world.worlds += 1
-    group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, for_cpu, _backend_of_gpu(backend),
-                                  milliseconds(timeout))
-    GroupMember.WORLD = _register(group, for_cpu if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
+    group = _C._make_process_group(PrefixStore(prefix, store), rank, world_size, host, device, milliseconds(timeout))
+    GroupMember.WORLD = _register(group, host if backend == Backend.UNDEFINED else backend, "default_pg", timeout)
     atexit.register(_leave)
 
 
@@ -219,8 +211,8 @@ def _init_by_launcher(backend, timeout, store, rank, world_size):
                          f"{os.environ['RANK']} of {os.environ['WORLD_SIZE']} of another launcher: use 'gloo'")
     if store is not None:
         raise ValueError("init_process_group: expected no store for backend 'mpi', which makes one")
-    if not _C._has_transport(backend):
-        raise ValueError(f"init_process_group: {_C._why_no_transport(backend)}")
+    if why := _C._why_no_backend(backend):
+        raise ValueError(f"init_process_group: {why}")
     group = _C._make_launched_process_group(backend, milliseconds(timeout))
     GroupMember.WORLD = _register(group, backend, "default_pg", timeout)
     atexit.register(_leave)
@@ -281,7 +273,8 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
     if any(not 0 <= rank < world for rank in ranks):
         raise ValueError("The new group's rank should be within the world_size set by init_process_group")
     backend = str(backend) if backend else default._backend
-    if _check_backend(backend, world) != _check_backend(default._backend, world):
+    host, device = _check_backend(backend, world)
+    if host != _backends_of(default._backend)[0]:
         raise NotImplementedError(f"new_group: expected backend to be the world's, {default._backend!r}, got {backend!r}")
     if sort_ranks:
         ranks = sorted(ranks)
@@ -289,7 +282,7 @@ def new_group(ranks=None, timeout=None, backend=None, pg_options=None, use_local
         return GroupMember.NON_GROUP_MEMBER
     timeout = timeout or default._timeout
     name = _local_name(ranks) if use_local_synchronization else ""
-    made = default._group.subgroup(ranks, _backend_of_gpu(backend), milliseconds(timeout), name)
+    made = default._group.subgroup(ranks, device, milliseconds(timeout), name)
     return GroupMember.NON_GROUP_MEMBER if made is None else _register(made, backend, group_desc, timeout)
 
 
@@ -391,17 +384,17 @@ def get_pg_count():
 
 def is_gloo_available():
     """Whether libargand_gloo is there and can be loaded."""
-    return _C._has_transport("gloo")
+    return not _C._why_no_backend("gloo")
 
 
 def is_nccl_available():
     """Whether NCCL can be loaded and there is a GPU.  A world of one process, which sends nothing, takes the name all the same."""
-    return not _C._why_no_communicator("nccl")
+    return not _C._why_no_backend("nccl")
 
 
 def is_mpi_available():
     """Whether libargand_mpi can be loaded, and no launcher but MPI's started this process as one of several."""
-    return not _is_started_for_another_backend() and _C._has_transport("mpi")
+    return not _is_started_for_another_backend() and not _C._why_no_backend("mpi")
 
 
 def is_ucc_available():

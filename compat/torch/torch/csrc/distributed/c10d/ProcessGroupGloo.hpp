@@ -8,7 +8,7 @@ constexpr const char* GLOO_BACKEND_NAME = "gloo";
 
 class ProcessGroupGloo : public detail::WrappedGroup {
  public:
-  // Where a process listens.
+  // The address or the network interface at which a process listens.
   struct Device {
     std::string host, interface;
   };

@@ -1,4 +1,4 @@
-// What the calls of process groups take: c10d's option structs and ReduceOp.
+// c10d's ReduceOp and the option structs that calls of process groups take.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -48,7 +48,7 @@ ReduceOp makePreMulSum(const T& factor) {
   return op;
 }
 
-// Of a call: the group's own.  A group refuses any other.
+// The timeout of a call that has none of its own: that of the group, which refuses any other.
 constexpr auto kUnsetTimeout = std::chrono::milliseconds(-1);
 
 // asyncOp is a hint: calls return before their work is done in any case.
