@@ -7,8 +7,8 @@
 #include <optional>
 #include <thread>
 
-#include "argand/autograd/caller_state.h"
-#include "argand/exec/window.h"
+#include "argand/exec/cuda.h"
+#include "argand/exec/thread_state.h"
 
 namespace argand::autograd {
 namespace {
@@ -96,7 +96,7 @@ struct Task {
 
 class ThreadedPass {
  public:
-  ThreadedPass(Pass& pass, Grads& captured) : pass_(pass), captured_(captured), caller_(pass) {
+  ThreadedPass(Pass& pass, Grads& captured) : pass_(pass), captured_(captured) {
     Pass::Order order(pass);
     while (Pass::State* state = order.next()) {
       add_task(*state);
@@ -157,7 +157,7 @@ class ThreadedPass {
 
   void work_in_thread_of(DeviceIndex gpu) {
     try {
-      const CallerState::Scope as_caller(caller_);
+      const exec::ThreadState::Scope as_caller(caller_);
       const cuda::DeviceGuard here(gpu);
       work_through(queues_.at(gpu));
       exec::joint();
@@ -232,7 +232,7 @@ class ThreadedPass {
 
   Pass& pass_;
   Grads& captured_;
-  const CallerState caller_;
+  const exec::ThreadState caller_;
   std::unordered_map<Node*, Task> tasks_;
   size_t next_rank_ = 0;
 

@@ -5,13 +5,12 @@
 #include <utility>
 
 #include "argand/autograd/accumulate.h"
-#include "argand/autograd/caller_state.h"
 #include "argand/autograd/device_threads.h"
 #include "argand/autograd/pass.h"
 #include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
 #include "argand/exec/invoke.h"
-#include "argand/exec/window.h"
+#include "argand/exec/thread_state.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -62,14 +61,14 @@ void run_nodes(Pass& pass, Grads& captured) {
 }
 
 void run_in_new_thread(Pass& pass, Grads& captured) {
-  const CallerState caller(pass);
+  const exec::ThreadState caller;
   Backend* gpu = loaded_backend(kCUDA);
   const Device device = gpu ? Device(kCUDA, gpu->current_device()) : Device(kCPU);
   std::exception_ptr error;
   std::thread([&] {
     try {
       const DeviceScope here(device);
-      const CallerState::Scope as_caller(caller);
+      const exec::ThreadState::Scope as_caller(caller);
       run_nodes(pass, captured);
       exec::joint();
     } catch (...) {

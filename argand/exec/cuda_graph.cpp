@@ -10,6 +10,7 @@ namespace argand::cuda {
 namespace {
 
 constexpr MempoolId_t kNoPool{0, 0};
+constinit std::atomic<uint64_t> replays{0};
 
 // What the capture of earlier work would see, or wait for, is over.
 Stream capture_stream(const std::optional<Stream>& given) {
@@ -28,6 +29,8 @@ bool is_current_stream_capturing() {
   Backend* backend = find_backend(kCUDA);
   return backend && backend->is_capturing();
 }
+
+uint64_t replays_started() { return replays.load(std::memory_order_relaxed); }
 
 void CUDAGraph::capture_begin(MempoolId_t pool) {
   ARGAND_CHECK(Error, !graph_, "CUDAGraph.capture_begin: the graph holds a capture already; reset() it first");
@@ -56,6 +59,7 @@ void CUDAGraph::replay() {
   ARGAND_CHECK(Error, graph_, "CUDAGraph.replay: nothing was captured, or the capture failed");
   ARGAND_CHECK(Error, !capturing_, "CUDAGraph.replay: the capture has not ended yet");
   exec::flush();
+  replays.fetch_add(1, std::memory_order_relaxed);
   graph_->replay();
 }
 

@@ -36,6 +36,9 @@ MempoolId_t graph_pool_handle();
 
 bool is_current_stream_capturing();
 
+// How many replays the process has started: what a replay writes has no new version (Note [Version counter]).
+uint64_t replays_started();
+
 class CUDAGraph {
  public:
   CUDAGraph() = default;

@@ -56,12 +56,15 @@ bool DeviceCollectives::takes(const Tensors& read, const Tensors& written, std::
 
 // Made by all ranks at once: at the first collective of a group on a device.
 DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
+  size_t number = 0;
   {
     const std::lock_guard lock(mutex_);
     const auto found = seats_.find(device.index());
     if (found != seats_.end()) return found->second;
+    number = seats_.size();
   }
-  StoreRendezvous ids(str("device ", device.index()), store_);
+  // Ranks meet by how many they have made before: the index of the device is each rank's own.
+  StoreRendezvous ids(str("communicator ", number), store_);
   CommunicatorOptions options;
   options.rank = rank_;
   options.size = size_;

@@ -33,4 +33,5 @@ NB_MODULE(_C, module) {
   add_stores(module);
   add_process_groups(module);
   add_reducers(module);
+  add_device_replicas(module);
 }

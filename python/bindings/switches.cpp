@@ -4,6 +4,7 @@
 #include "argand/core/cudnn_enabled.h"
 #include "argand/core/float32_precision.h"
 #include "argand/exec/autocast.h"
+#include "argand/exec/thread_state.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
@@ -15,6 +16,19 @@ ScalarType read_dtype(nb::handle value) {
   const auto type = as_dtype(value.ptr());
   if (!type) throw nb::type_error("expected a dtype");
   return *type;
+}
+
+// f() with the modes of the thread that made the state.
+nb::object run_with(const exec::ThreadState& state, const nb::callable& f) {
+  std::optional<exec::ThreadState::Scope> scope;
+  {
+    const NoGil no_gil;  // what waits in a window is issued
+    scope.emplace(state);
+  }
+  nb::object result = f();
+  const NoGil no_gil;
+  scope.reset();
+  return result;
 }
 
 }  // namespace
@@ -30,6 +44,7 @@ void add_switches(nb::module_& module) {
   module.def("_set_allow_tf32_cudnn", [](bool on) { set_allow_tf32_cudnn(on); });
   module.def("_cudnn_enabled", [] { return cudnn_enabled(); });
   module.def("_set_cudnn_enabled", [](bool on) { set_cudnn_enabled(on); });
+  nb::class_<exec::ThreadState>(module, "_ThreadState").def(nb::init<>()).def("run", &run_with, nb::arg("function"));
   // autocast
   module.def("_is_autocast_enabled",
              [](const char* device) { return autocast::is_autocast_enabled(Device(device).type()); });

@@ -11,7 +11,7 @@
 #include "argand/exec/cuda_memory.h"
 #include "argand/exec/window.h"
 #include "argand/nn/modules/linear.h"
-#include "argand/nn/parallel/data_parallel.h"
+#include "argand/parallel/data_parallel.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 #include "tests/cuda/device_fixture.h"
@@ -307,7 +307,7 @@ TEST_F(TwoGpus, DataParallelAgreesWithOne) {
   const AutoGradMode grad(true);
   const Tensor x = randn({7, 6}, TensorOptions(kFirst)).set_requires_grad(true);
   for (int step = 0; step < 3; ++step) {
-    const Tensor expected = one->forward(x).tanh(), got = nn::parallel::data_parallel(both, x).tanh();
+    const Tensor expected = one->forward(x).tanh(), got = parallel::data_parallel(both, x).tanh();
     EXPECT_EQ(got.device(), kFirst);
     EXPECT_TRUE(got.allclose(expected, 1e-5, 1e-6));
     const auto of = [&](const Tensor& y, const nn::Linear& m) {

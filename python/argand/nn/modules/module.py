@@ -666,6 +666,12 @@ class Module:
         from ..._compile import compile_module
         compile_module(self, *args, **kwargs)
 
+    def _replicate_for_data_parallel(self):
+        """A module with this one's attributes, whose parameters, buffers and modules are then replaced: see DataParallel."""
+        replica = self.__new__(type(self))
+        replica.__dict__.update(self.__dict__, _is_replica=True)
+        return replica
+
     # ---- text
 
     def _get_name(self):

@@ -4,7 +4,7 @@ import itertools
 from ... import _C
 from ..modules.module import Module
 from .parallel_apply import parallel_apply
-from .replicate import replicate
+from .replicate import kept_replicas
 from .scatter_gather import device_index, gather, scatter_kwargs
 
 
@@ -51,8 +51,9 @@ class DataParallel(Module):
         return self.gather(self.parallel_apply(replicas, inputs, kwargs), self.output_device)
 
     def replicate(self, module, device_ids):
-        """See argand.nn.parallel.replicate."""
-        return replicate(module, device_ids, not _C.is_grad_enabled())
+        """As argand.nn.parallel.replicate, with copies that are kept for the next forward."""
+        devices = [device_index(d) for d in self.device_ids]
+        return kept_replicas(module, devices).make(module, len(device_ids))
 
     def scatter(self, inputs, kwargs, device_ids):
         """See argand.nn.parallel.scatter_kwargs."""

@@ -6,15 +6,14 @@ from .scatter_gather import device_index
 
 
 def _run_each(functions):
-    """Runs the functions in threads with the caller's grad mode; the results, or the first error."""
-    grad_enabled = _C.is_grad_enabled()
+    """Runs the functions in threads with the caller's modes (gradients, autocast, ...); the results, or the first error."""
+    state = _C._ThreadState()
     results = [None] * len(functions)
     errors = [None] * len(functions)
 
     def run(i):
-        _C._set_grad_enabled(grad_enabled)
         try:
-            results[i] = functions[i]()
+            results[i] = state.run(functions[i])
         except Exception as error:
             errors[i] = error
     threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]

@@ -1,6 +1,6 @@
 // Scatter and Gather: a tensor cut into pieces on several devices, and pieces put together on one.  Both are recorded.
 #pragma once
-#include "argand/nn/parallel/data_parallel.h"
+#include "argand/parallel/data_parallel.h"
 #include "torch/autograd.h"
 
 namespace argand::autograd {
@@ -13,7 +13,7 @@ class Scatter {
       : devices_(std::move(devices)), chunk_sizes_(std::move(chunk_sizes)), dim_(dim) {}
   variable_list apply(const variable_list& inputs) const {
     ARGAND_CHECK(ValueError, inputs.size() == 1, "Scatter: expected one input, got ", inputs.size());
-    if (!chunk_sizes_) return nn::parallel::detail::scatter(inputs[0], devices_, dim_);
+    if (!chunk_sizes_) return parallel::detail::scatter(inputs[0], devices_, dim_);
     ARGAND_CHECK(ValueError, chunk_sizes_->size() == devices_.size(), "Scatter: expected a chunk size for each of ",
                  devices_.size(), " devices, got ", chunk_sizes_->size());
     variable_list pieces = inputs[0].split_with_sizes(*chunk_sizes_, dim_);
@@ -34,7 +34,7 @@ class Gather {
   variable_list apply(variable_list inputs) const {
     for (Tensor& t : inputs)
       if (t.dim() == 0) t = t.unsqueeze(0);
-    return {nn::parallel::detail::gather(inputs, destination_, dim_)};
+    return {parallel::detail::gather(inputs, destination_, dim_)};
   }
 
  private:

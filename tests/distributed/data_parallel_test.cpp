@@ -1,4 +1,4 @@
-#include "argand/nn/parallel/data_parallel.h"
+#include "argand/parallel/data_parallel.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,14 @@
 // A batch cut into pieces, one for each of several devices with a replica of a module there.
 #pragma once
 #include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
 
-#include "argand/nn/module.h"
-#include "argand/nn/pimpl.h"
+#include "argand/core/tensor.h"
+#include "argand/parallel/replica_gradients.h"
 
-namespace argand::nn::parallel {
+namespace argand::parallel {
 
 // Clones of the module, one on each device.
 template <class M>
@@ -14,20 +17,20 @@ std::vector<std::shared_ptr<M>> replicate(const std::shared_ptr<M>& module, cons
   for (const Device& device : devices) replicas.push_back(std::dynamic_pointer_cast<M>(module->clone(device)));
   return replicas;
 }
-template <class M>
-std::vector<ModuleHolder<M>> replicate(const ModuleHolder<M>& module, const std::vector<Device>& devices) {
-  std::vector<ModuleHolder<M>> replicas;
+template <class Holder>  // a handle, such as nn::Linear
+requires requires(const Holder& h) { h.ptr(); }
+std::vector<Holder> replicate(const Holder& module, const std::vector<Device>& devices) {
+  std::vector<Holder> replicas;
   for (const auto& replica : replicate(module.ptr(), devices)) replicas.emplace_back(replica);
   return replicas;
 }
 
 namespace detail {
-// f(0), ..., f(n - 1), each in a thread of its own with the caller's grad mode; throws what the first of them threw.
+// f(0), ..., f(n - 1), each in a thread of its own with the caller's modes (exec::ThreadState); throws what the first
+// of them threw.
 void run_each(size_t n, const std::function<void(size_t)>& f);
 // Makes `device` the current one while `f` runs.
 void run_on(const Device& device, const std::function<void()>& f);
-// Gradients of the replica's parameters go to the original's.
-void link_parameters(const Module& original, const Module& replica);
 std::vector<Tensor> scatter(const Tensor& input, const std::vector<Device>& devices, int64_t dim);
 Tensor gather(const std::vector<Tensor>& outputs, const Device& device, int64_t dim);
 std::vector<Device> all_gpus();
@@ -65,8 +68,10 @@ Tensor data_parallel(ModuleType module, Tensor input, std::optional<std::vector<
   const std::vector<Tensor> inputs = detail::scatter(input, *devices, dim);
   devices->resize(inputs.size());  // a small batch does without the last ones
   auto replicas = replicate(module, *devices);
-  for (const auto& replica : replicas) detail::link_parameters(*module, *replica);
+  std::vector<std::vector<Tensor>> copies;
+  for (const auto& replica : replicas) copies.push_back(replica->parameters());
+  link_gradients(module->parameters(), copies);
   return detail::gather(parallel_apply(replicas, inputs, *devices), *output_device, dim);
 }
 
-}  // namespace argand::nn::parallel
+}  // namespace argand::parallel

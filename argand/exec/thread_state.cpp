@@ -1,0 +1,37 @@
+#include "argand/exec/thread_state.h"
+
+namespace argand::exec {
+
+ThreadState::ThreadState()
+    : grad_(GradMode::is_enabled()),
+      inference_(InferenceMode::is_enabled()),
+      window_(window_mode()),
+      device_(default_device()),
+      autocast_cache_(autocast::is_autocast_cache_enabled()) {
+  Backend* gpu = loaded_backend(kCUDA);
+  if (!gpu || !StorageImpl::side_streams.load(std::memory_order_relaxed)) return;
+  for (int d = 0; d < gpu->device_count(); ++d) streams_.push_back(gpu->current_stream(static_cast<DeviceIndex>(d)));
+}
+
+ThreadState::Scope::Scope(const ThreadState& state)
+    : window_before_(window_mode()),
+      device_before_(default_device()),
+      inference_(state.inference_),
+      grad_(state.grad_),
+      cpu_(kCPU, state.cpu_.dtype, state.cpu_.enabled, state.autocast_cache_),
+      cuda_(kCUDA, state.cuda_.dtype, state.cuda_.enabled, state.autocast_cache_) {
+  set_window_mode(state.window_);
+  set_default_device(state.device_);
+  for (const StreamRef& s : state.streams_) {
+    streams_before_.push_back(backend_of(kCUDA).current_stream(s.device));
+    backend_of(kCUDA).set_current_stream(s);
+  }
+}
+
+ThreadState::Scope::~Scope() {
+  for (const StreamRef& s : streams_before_) backend_of(kCUDA).set_current_stream(s);
+  set_default_device(device_before_);
+  set_window_mode(window_before_);
+}
+
+}  // namespace argand::exec

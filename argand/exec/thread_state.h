@@ -1,0 +1,49 @@
+// What ops see of the thread that calls them, for threads that work for it: whether gradients are recorded, autocast,
+// the default device, the current streams of all GPUs, whether work may wait.
+#pragma once
+#include <vector>
+
+#include "argand/core/grad_mode.h"
+#include "argand/exec/autocast.h"
+#include "argand/exec/window.h"
+
+namespace argand::exec {
+
+class ThreadState {
+ public:
+  ThreadState();  // the calling thread's
+
+  // Makes it the calling thread's for a scope.
+  class Scope {
+   public:
+    explicit Scope(const ThreadState& state);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    const WindowMode window_before_;
+    const Device device_before_;
+    const InferenceMode inference_;
+    const AutoGradMode grad_;
+    const AutocastGuard cpu_, cuda_;
+    std::vector<StreamRef> streams_before_;
+  };
+
+ private:
+  struct Autocast {
+    bool enabled;
+    ScalarType dtype;
+    explicit Autocast(DeviceType type)
+        : enabled(autocast::is_autocast_enabled(type)), dtype(autocast::get_autocast_dtype(type)) {}
+  };
+
+  bool grad_, inference_;
+  WindowMode window_;
+  Device device_;
+  Autocast cpu_{kCPU}, cuda_{kCUDA};
+  bool autocast_cache_;
+  std::vector<StreamRef> streams_;  // empty if no thread uses any but the default ones
+};
+
+}  // namespace argand::exec

@@ -1,0 +1,206 @@
+#include "argand/parallel/replica_gradients.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "argand/exec/cuda.h"
+#include "argand/exec/graph.h"
+#include "argand/exec/invoke.h"
+#include "argand/ops/functions.h"
+#include "argand/ops/operators.h"
+
+namespace argand::parallel {
+namespace {
+
+constexpr int64_t kAlone = 1 << 20;  // bytes
+constexpr size_t kMostTogether = 32;
+
+// Per device the stream on which sums are made and sent; none for the CPU.
+using SideStreams = std::vector<std::optional<cuda::Stream>>;
+
+// One per device for the whole process, as memory that was freed on a stream serves that stream again.
+std::optional<cuda::Stream> side_stream(const Device& device) {
+  if (!device.is_cuda()) return std::nullopt;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& streams = *new std::map<DeviceIndex, cuda::Stream>;
+  const std::lock_guard lock(mutex);
+  const auto found = streams.find(device.index());
+  if (found != streams.end()) return found->second;
+  return streams.emplace(device.index(), cuda::stream_from_pool(device.index(), -1)).first->second;
+}
+
+// Bytes in the order of memory where that is possible: a sum then keeps the layout of the parameter.
+Tensor moved(const Tensor& t, const Device& device) {
+  if (GradMode::is_enabled() || t.is_sparse() || !t.is_non_overlapping_and_dense() || t.is_contiguous())
+    return t.to(device);
+  const Dims flat{t.numel()}, step{1};
+  const Tensor there = exec::alias(t, flat, step, t.storage_offset()).to(device);
+  return exec::alias(there, t.impl().sizes, t.impl().strides, 0);
+}
+
+// What the nodes of a bucket have in common.
+struct Bucket {
+  std::vector<Tensor> shapes;  // without bytes: one per parameter
+  std::shared_ptr<const SideStreams> streams;
+  int64_t elements = 0;
+};
+
+// Node of device k.  Inputs: n gradients of its copies; then, but for the last device, what came from the next one: the
+// sum of the whole bucket as one flat tensor, or n sums.  So are its results, for the device before; those of the first
+// device are n sums.
+class SumBackward final : public autograd::Node {
+ public:
+  SumBackward(std::shared_ptr<const Bucket> bucket, size_t k, std::vector<Device> devices)
+      : bucket_(std::move(bucket)), k_(k), devices_(std::move(devices)) {
+    sequence_nr_ = UINT64_MAX;  // as soon as possible
+  }
+  std::string name() const override { return "BroadcastBackward"; }
+
+  Grads apply(Grads grads) override {
+    const size_t n = bucket_->shapes.size();
+    grads.resize(2 * n + 1);
+    // A guard of device k last: it is the current one.
+    std::optional<cuda::StreamGuard> before, here;
+    const std::optional<cuda::Stream>& side = (*bucket_->streams)[k_];
+    if (side) side->wait_stream(cuda::current_stream(side->device_index()));
+    if (k_ > 0 && (*bucket_->streams)[k_ - 1]) before.emplace(*(*bucket_->streams)[k_ - 1]);
+    if (side) here.emplace(*side);
+    return k_ > 0 && is_whole(grads) ? send_flat(grads) : each(grads);
+  }
+
+ private:
+  bool is_last() const { return k_ + 1 == devices_.size(); }
+  // Whether all gradients are there, and so can be sent as one tensor.
+  bool is_whole(const Grads& grads) const {
+    const size_t n = bucket_->shapes.size();
+    if (n == 1 || (!is_last() && !grads[n].defined())) return false;
+    for (size_t i = 0; i < n; ++i)
+      if (!grads[i].defined() || grads[i].is_sparse()) return false;
+    return true;
+  }
+  Grads send_flat(const Grads& grads) const {
+    const size_t n = bucket_->shapes.size();
+    std::vector<Tensor> parts;
+    for (size_t i = 0; i < n; ++i) parts.push_back(grads[i].reshape({-1}));
+    Tensor sum = cat(parts);
+    if (!is_last()) sum = sum + grads[n];
+    Grads out(n + 1);
+    out[0] = sum.to(devices_[k_ - 1]);
+    return out;
+  }
+  Grads each(Grads& grads) const {
+    const size_t n = bucket_->shapes.size();
+    const size_t first = k_ > 0 ? 1 : 0;
+    Grads out(first + n);
+    int64_t at = 0;
+    for (size_t i = 0; i < n; ++i) {
+      Tensor own = std::move(grads[i]), other = std::move(grads[n + 1 + i]);
+      const int64_t count = bucket_->shapes[i].numel();
+      if (grads[n].defined()) other = grads[n].narrow(0, at, count).view(bucket_->shapes[i].sizes());
+      at += count;
+      const bool both = own.defined() && other.defined();
+      Tensor sum = both ? own + other : own.defined() ? std::move(own) : std::move(other);
+      own = other = Tensor();
+      if (sum.defined() && k_ > 0) sum = moved(sum, devices_[k_ - 1]);
+      out[first + i] = std::move(sum);
+    }
+    return out;
+  }
+
+  const std::shared_ptr<const Bucket> bucket_;
+  const size_t k_;
+  const std::vector<Device> devices_;
+};
+
+// Hands sums to parameters.
+class ArriveBackward final : public autograd::Node {
+ public:
+  explicit ArriveBackward(const std::optional<cuda::Stream>& side) : side_(side) {
+    sequence_nr_ = 0;  // after all else
+  }
+  std::string name() const override { return "ReplicateBackward"; }
+  Grads apply(Grads grads) override {
+    if (side_) cuda::current_stream(side_->device_index()).wait_stream(*side_);
+    return grads;
+  }
+
+ private:
+  const std::optional<cuda::Stream> side_;
+};
+
+void link_bucket(const std::vector<size_t>& members, const std::vector<Tensor>& parameters,
+                 const std::vector<std::vector<Tensor>>& copies, const std::shared_ptr<const SideStreams>& streams) {
+  const auto bucket = std::make_shared<Bucket>();
+  bucket->streams = streams;
+  std::vector<Device> devices;
+  for (const auto& list : copies) devices.push_back(list[members[0]].device());
+  const auto arrive = intrusive_ptr<autograd::Node>(new ArriveBackward((*streams)[0]));
+  for (const size_t i : members) {
+    const Tensor& p = parameters[i];
+    bucket->shapes.push_back(exec::new_tensor({p.impl().sizes, p.dtype()}, kMeta));
+    bucket->elements += p.numel();
+    arrive->next_edges().push_back(gradient_edge(p));
+    arrive->add_input(copies[0][i]);
+  }
+  intrusive_ptr<autograd::Node> before = arrive;
+  for (size_t k = 0; k < devices.size(); ++k) {
+    const auto node = intrusive_ptr<autograd::Node>(new SumBackward(bucket, k, devices));
+    const auto first = static_cast<uint32_t>(k > 0 ? members.size() : 0);  // where sums arrive at the node before
+    for (uint32_t nr = first; nr < before->num_inputs(); ++nr) node->next_edges().push_back({before, nr});
+    for (const size_t i : members) {
+      AutogradMeta& meta = autograd_meta(copies[k][i]);
+      meta.requires_grad = false;  // no leaf any more
+      meta.grad_fn = node;
+      meta.output_nr = node->add_input(copies[k][i]);
+    }
+    if (k + 1 < devices.size()) {
+      node->add_input(exec::new_tensor({Dims{bucket->elements}, copies[k][members[0]].dtype()}, devices[k]));
+      for (const size_t i : members) node->add_input(copies[k][i]);
+    }
+    before = node;
+  }
+}
+
+}  // namespace
+
+std::vector<std::vector<size_t>> together(const std::vector<Tensor>& tensors) {
+  std::vector<std::vector<size_t>> buckets;
+  std::vector<size_t> open;  // buckets of small tensors that take more
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    if (!t.defined()) continue;
+    if (static_cast<int64_t>(t.nbytes()) >= kAlone) {
+      buckets.push_back({i});
+      continue;
+    }
+    const auto takes = [&](size_t b) {
+      const Tensor& first = tensors[buckets[b][0]];
+      return first.dtype() == t.dtype() && first.device() == t.device() && buckets[b].size() < kMostTogether;
+    };
+    const auto found = std::find_if(open.begin(), open.end(), takes);
+    if (found != open.end()) {
+      buckets[*found].push_back(i);
+    } else {
+      open.push_back(buckets.size());
+      buckets.push_back({i});
+    }
+  }
+  return buckets;
+}
+
+void link_gradients(const std::vector<Tensor>& parameters, const std::vector<std::vector<Tensor>>& copies) {
+  if (!GradMode::is_enabled() || copies.empty()) return;
+  std::vector<Tensor> wanted(parameters.size());
+  for (size_t i = 0; i < parameters.size(); ++i)
+    if (parameters[i].defined() && parameters[i].requires_grad()) wanted[i] = parameters[i];
+  const auto streams = std::make_shared<SideStreams>();
+  const std::vector<std::vector<size_t>> buckets = together(wanted);
+  if (buckets.empty()) return;
+  for (const auto& list : copies) streams->push_back(side_stream(list[buckets[0][0]].device()));
+  for (const auto& members : buckets) link_bucket(members, wanted, copies, streams);
+}
+
+}  // namespace argand::parallel

@@ -1,0 +1,35 @@
+// What DataParallel is made of: copies of a model's tensors on other devices of the process.
+#include "argand/parallel/device_replicas.h"
+
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include "bindings/constants.h"
+#include "bindings/modules.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+
+namespace {
+
+std::unique_ptr<parallel::DeviceReplicas> make(const std::vector<nb::object>& devices) {
+  std::vector<Device> them;
+  for (const nb::object& d : devices) {
+    const std::optional<Device> device = as_device(d.ptr());
+    if (!device) throw nb::type_error("expected devices");
+    them.push_back(*device);
+  }
+  return std::make_unique<parallel::DeviceReplicas>(std::move(them));
+}
+
+}  // namespace
+
+void add_device_replicas(nb::module_& module) {
+  using parallel::DeviceReplicas;
+  nb::class_<DeviceReplicas>(module, "_DeviceReplicas")
+      .def(nb::new_(&make), nb::arg("devices"))
+      .def("parameters", &DeviceReplicas::parameters, nb::arg("parameters"), nb::arg("n"), nb::call_guard<NoGil>())
+      .def("buffers", &DeviceReplicas::buffers, nb::arg("buffers"), nb::arg("n"), nb::call_guard<NoGil>());
+}
+
+}  // namespace argand::python
