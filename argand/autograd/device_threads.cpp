@@ -106,7 +106,7 @@ class ThreadedPass {
     left_ = tasks_.size();
     queues_[kCpuQueue];  // the threads look queues up, and none is added after this
     for (auto& [node, task] : tasks_)
-      if (task.to_come == 0) queue_of(task).push(&task);
+      if (task.to_come == 0) queue_of(task).tasks.push(&task);
   }
 
   void run() {
@@ -124,7 +124,16 @@ class ThreadedPass {
   struct LaterFirst {
     bool operator()(const Task* a, const Task* b) const { return a->rank > b->rank; }
   };
-  using Queue = std::priority_queue<Task*, std::vector<Task*>, LaterFirst>;
+  // Of one thread, which alone is woken when something comes: waking costs more than most nodes.
+  struct Queue {
+    std::priority_queue<Task*, std::vector<Task*>, LaterFirst> tasks;
+    std::condition_variable changed;
+    bool waits = false;
+    void push(Task* task) {
+      tasks.push(task);
+      if (waits) changed.notify_one();
+    }
+  };
   static constexpr DeviceIndex kCpuQueue = -1;
 
   Task& task_of(Node* node) {
@@ -172,10 +181,12 @@ class ThreadedPass {
   void work_through(Queue& queue) {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [&] { return left_ == 0 || error_ || !queue.empty(); });
+      queue.waits = true;
+      queue.changed.wait(lock, [&] { return left_ == 0 || error_ || !queue.tasks.empty(); });
+      queue.waits = false;
       if (left_ == 0 || error_) return;
-      Task& task = *queue.top();
-      queue.pop();
+      Task& task = *queue.tasks.top();
+      queue.tasks.pop();
       lock.unlock();
       try {
         step(task);
@@ -183,7 +194,7 @@ class ThreadedPass {
         fail(std::current_exception(), task.rank);
       }
       lock.lock();
-      if (--left_ == 0) changed_.notify_all();
+      if (--left_ == 0) wake_all();
     }
   }
   // Of several errors the one that running one by one would have met first.
@@ -193,7 +204,11 @@ class ThreadedPass {
       error_ = std::move(error);
       error_rank_ = rank;
     }
-    changed_.notify_all();
+    wake_all();
+  }
+  // REQUIRES mutex_.
+  void wake_all() {
+    for (auto& [index, queue] : queues_) queue.changed.notify_all();
   }
 
   void step(Task& task) {
@@ -223,9 +238,7 @@ class ThreadedPass {
         lock.lock();
       }
       ++input.added;
-      if (--next.to_come > 0) continue;
-      queue_of(next).push(&next);
-      changed_.notify_all();
+      if (--next.to_come == 0) queue_of(next).push(&next);
     }
     input.adding = false;
   }
@@ -237,7 +250,7 @@ class ThreadedPass {
   size_t next_rank_ = 0;
 
   std::mutex mutex_;
-  std::condition_variable changed_, done_;
+  std::condition_variable done_;
   std::map<DeviceIndex, Queue> queues_;
   size_t left_ = 0;     // nodes that have not run
   size_t working_ = 0;  // engine threads

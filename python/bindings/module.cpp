@@ -34,4 +34,5 @@ NB_MODULE(_C, module) {
   add_process_groups(module);
   add_reducers(module);
   add_device_replicas(module);
+  add_turns(module);
 }

@@ -1,5 +1,6 @@
 """DataParallel's parts, with the CPU in the place of several GPUs."""
 import threading
+import time
 
 import pytest
 
@@ -187,3 +188,28 @@ def test_modules_make_their_replicas():
     replica = replicate(net, DEVICES)[1]
     assert replica[0].made and replica._is_replica and list(replica[0]._former_parameters) == ["weight", "bias"]
     assert not hasattr(net[0], "made")
+
+
+def test_turns():
+    """Forwards begin one after the other, but none waits for one that waits."""
+    turns, order = torch._C._Turns(3), []
+    second_began = threading.Event()
+
+    def work(i):
+        turns.begin(i)
+        order.append(i)
+        if i == 0:
+            end = time.process_time() + 0.1
+            while time.process_time() < end:  # works: the second waits
+                pass
+            order.append("worked")
+            second_began.wait(10)  # does nothing: the second begins
+        if i == 1:
+            second_began.set()
+        turns.end(i)
+    threads = [threading.Thread(target=work, args=(i,)) for i in (2, 1, 0)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert order == [0, "worked", 1, 2]

@@ -669,7 +669,9 @@ class Module:
     def _replicate_for_data_parallel(self):
         """A module with this one's attributes, whose parameters, buffers and modules are then replaced: see DataParallel."""
         replica = self.__new__(type(self))
-        replica.__dict__.update(self.__dict__, _is_replica=True)
+        attributes = replica.__dict__
+        attributes.update(self.__dict__)
+        attributes["_is_replica"] = True
         return replica
 
     # ---- text

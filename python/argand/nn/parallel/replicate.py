@@ -5,21 +5,36 @@ from ... import _C
 from .scatter_gather import device_index
 
 
-def _copied(module, copies, replicas):
-    """The replica: what the module makes of itself, with the tensors of `copies`, by the id of the module's, and replicas
-    of its modules."""
-    if id(module) in replicas:
-        return replicas[id(module)]
-    replica = replicas[id(module)] = module._replicate_for_data_parallel()
-    # The copies are results, no leaves, so they are plain attributes: replica.parameters() is empty.
-    parameters = {name: copies[id(p)] for name, p in module._parameters.items() if p is not None}
-    replica.__dict__.update(
-        parameters,
-        _former_parameters=parameters,
-        _parameters={name: None for name, p in module._parameters.items() if p is None},
-        _buffers={name: b if b is None else copies[id(b)] for name, b in module._buffers.items()},
-        _modules={name: None if m is None else _copied(m, copies, replicas) for name, m in module._modules.items()})
-    return replica
+def _all_modules(module, found):
+    """Every module once, by its id, into `found`."""
+    if id(module) not in found:
+        found[id(module)] = module
+        for child in module._modules.values():
+            if child is not None:
+                _all_modules(child, found)
+    return found
+
+
+def _replicas_of(modules, copies):
+    """For each module what it makes of itself, with the tensors of `copies`, by the id of the module's, and the replicas
+    of its modules; by the id of the module."""
+    replicas = {key: module._replicate_for_data_parallel() for key, module in modules.items()}
+    for key, module in modules.items():
+        attributes = replicas[key].__dict__
+        # The copies are results, no leaves, so they are plain attributes: replica.parameters() is empty.
+        of_module, tensors = module._parameters, {}
+        attributes["_parameters"] = none = {}
+        for name, p in of_module.items():
+            if p is None:
+                none[name] = None
+            else:
+                tensors[name] = attributes[name] = copies[id(p)]
+        attributes["_former_parameters"] = tensors
+        of_module = module._buffers
+        attributes["_buffers"] = {n: b if b is None else copies[id(b)] for n, b in of_module.items()} if of_module else {}
+        of_module = module._modules
+        attributes["_modules"] = {n: None if m is None else replicas[id(m)] for n, m in of_module.items()} if of_module else {}
+    return replicas
 
 
 class Replicas:
@@ -31,19 +46,24 @@ class Replicas:
 
     def make(self, module, n, detach=False):
         """Replicas on the first n devices."""
-        parameters, buffers = list(module.parameters()), list(module.buffers())
+        modules = _all_modules(module, {})
+        parameters, buffers = {}, {}
+        for m in modules.values():
+            for p in m._parameters.values():
+                if p is not None:
+                    parameters[id(p)] = p
+            for b in m._buffers.values():
+                if b is not None:
+                    buffers[id(b)] = b
         grad = _C.is_grad_enabled()
         _C._set_grad_enabled(grad and not detach)
         try:
-            of_parameters = self._tensors.parameters(parameters, n)
+            lists = self._tensors.parameters(list(parameters.values()), n)
         finally:
             _C._set_grad_enabled(grad)
-        replicas = []
-        for copies, buffers_there in zip(of_parameters, self._tensors.buffers(buffers, n)):
-            by_id = {id(p): copy for p, copy in zip(parameters, copies)}
-            by_id.update((id(b), copy) for b, copy in zip(buffers, buffers_there))
-            replicas.append(_copied(module, by_id, {}))
-        return replicas
+        ids = list(parameters) + list(buffers)
+        lists = [a + b for a, b in zip(lists, self._tensors.buffers(list(buffers.values()), n))]
+        return [_replicas_of(modules, dict(zip(ids, copies)))[id(module)] for copies in lists]
 
 
 _kept = weakref.WeakKeyDictionary()  # by module and devices: with the module they go
