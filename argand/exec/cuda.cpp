@@ -5,6 +5,7 @@
 #include "argand/base/error.h"
 #include "argand/exec/late_record.h"
 #include "argand/exec/window.h"
+#include "argand/runtime/shared_memory.h"
 
 namespace argand::exec {
 
@@ -24,6 +25,10 @@ DeviceIndex checked(DeviceIndex index) {
   ARGAND_CHECK(DeviceError, index < b.device_count(), "there is no device cuda:", static_cast<int>(index),
                ": this machine has ", b.device_count(), " (cuda:0 to cuda:", b.device_count() - 1, ")");
   return index;
+}
+
+std::shared_ptr<void> owned(EventHandle event) {
+  return {event, [](void* e) { backend().destroy_event(e); }};
 }
 
 }  // namespace
@@ -101,21 +106,32 @@ Event Stream::record_event() const {
 // ---- events
 
 void Event::record() { record(current_stream()); }
-EventHandle Event::handle(const Stream& stream) {
+Event::Event(bool enable_timing, bool interprocess) : timing_(enable_timing), interprocess_(interprocess) {
+  ARGAND_CHECK(ValueError, !timing_ || !interprocess_, "Event: an interprocess event cannot have enable_timing");
+}
+EventHandle Event::handle(DeviceIndex device) {
   if (!event_)
-    event_ = std::shared_ptr<void>(backend().make_event(stream.device_index(), timing_),
-                                   [](void* e) { backend().destroy_event(e); });
+    event_ = owned(interprocess_ ? memory_sharing().make_event(device) : backend().make_event(device, timing_));
   return event_.get();
+}
+std::string Event::ipc_handle() {
+  ARGAND_CHECK(ValueError, interprocess_, "Event.ipc_handle: the event must be made with interprocess=True");
+  return memory_sharing().event_handle(handle(checked(-1)));
+}
+Event Event::from_ipc_handle(DeviceIndex device, const std::string& handle) {
+  Event event(false, true);
+  event.event_ = owned(memory_sharing().open_event(checked(device), handle));
+  return event;
 }
 void Event::record(const Stream& stream) {
   exec::flush();
-  backend().record(handle(stream), stream.ref());
+  backend().record(handle(stream.device_index()), stream.ref());
 }
 void Event::record_late(const Stream& stream) {
   exec::flush();
   const exec::LateRecord late = exec::late_record.load();
   if (!late) return record(stream);
-  late(handle(stream), stream.ref());
+  late(handle(stream.device_index()), stream.ref());
 }
 void Event::wait(const Stream& stream) const {
   exec::flush();

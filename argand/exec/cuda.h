@@ -91,7 +91,10 @@ class StreamGuard {
 // A point in a stream; recorded again, it means the later point.
 class Event {
  public:
-  explicit Event(bool enable_timing = false) : timing_(enable_timing) {}
+  // interprocess: other processes can open it by its ipc_handle(); such an event has no timing.
+  explicit Event(bool enable_timing = false, bool interprocess = false);
+  static Event from_ipc_handle(DeviceIndex device, const std::string& handle);
+  std::string ipc_handle();  // of an event of the current device, if it was not recorded yet
   void record();
   void record(const Stream& stream);
   // The same, but issued together with what the stream is given next, and issuing nothing that is held back.  The
@@ -105,9 +108,9 @@ class Event {
 
  private:
   friend class Stream;
-  EventHandle handle(const Stream& stream);
+  EventHandle handle(DeviceIndex device);
   std::shared_ptr<void> event_;
-  bool timing_;
+  bool timing_, interprocess_;
 };
 
 }  // namespace argand::cuda

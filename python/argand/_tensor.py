@@ -244,26 +244,20 @@ def _from_bytes(data, dtype, sizes):
     return flat.reshape(sizes)
 
 
-def refuse_to_send(obj):
-    """RuntimeError if multiprocessing pickles `obj`, of a GPU, to send it to a process, where it would be a copy; called by what
-    pickles it.  That pickler is C code, so the caller of the methods of `obj` is the function that made it."""
+def is_sent(obj):
+    """Whether multiprocessing pickles `obj` to send it to a process, which then shares its memory; called by what pickles it.  That
+    pickler is C code, so the caller of the methods of `obj` is the function that made it."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_locals.get("self") is obj:
         frame = frame.f_back
-    if frame is not None and frame.f_globals.get("__name__") == "multiprocessing.reduction":
-        raise RuntimeError(no_sending(obj))
-
-
-def no_sending(obj):
-    """Why it cannot be sent, and what to do."""
-    return (f"a {type(obj).__name__} on {obj.device} cannot be sent to another process: processes do not share memory of a GPU, and "
-            "it would be a copy there; send what .cpu() gives, and move that to the GPU in the other process")
+    return frame is not None and frame.f_globals.get("__name__") == "multiprocessing.reduction"
 
 
 @method
 def __reduce_ex__(self, protocol):
-    if self.is_cuda:
-        refuse_to_send(self)
+    if self.is_cuda and is_sent(self):
+        from .multiprocessing import gpu_memory
+        return gpu_memory.reduce(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
     if self.grad_fn is not None and not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
@@ -502,7 +496,7 @@ Tensor.__torch_function__ = classmethod(__torch_function__)
 @method
 def share_memory_(self):
     """Moves the elements to memory that other processes see, too, when the tensor is sent to them or they are forked; views made
-    before stay where they were.  A GPU's stay where they are, and cannot be sent."""
+    before stay where they were.  A GPU's stay where they are: that memory is shared as it is."""
     if not self.is_cuda:
         from .multiprocessing import reductions
         reductions.share(self)
@@ -538,7 +532,7 @@ def map_(self, tensor, callable):
 
 @method
 def is_shared(self):
-    """Whether other processes see what is written: after share_memory_().  Never on a GPU, whose memory processes do not share."""
+    """Whether other processes see what is written: after share_memory_(), and on a GPU always, but where the driver cannot share memory."""
     from .multiprocessing import reductions
     return reductions.is_shared(self)
 

@@ -241,8 +241,9 @@ class UntypedStorage(_Storage):
 
     def __reduce__(self):
         if self.is_cuda:
-            from ._tensor import refuse_to_send
-            refuse_to_send(self)
+            from ._tensor import is_sent
+            if is_sent(self):
+                return UntypedStorage, (self._elements,)
         return _rebuild, (_C._to_bytes(self._elements.cpu()), str(self.device))
 
 

@@ -107,7 +107,16 @@ void add_streams(nb::module_& m) {
       nb::arg("device").none());
   m.def("_set_stream", [](const Stream& s) { cuda::set_stream(s); });
   nb::class_<Event>(m, "_Event")
-      .def(nb::init<bool>())
+      .def(nb::init<bool, bool>())
+      .def("_ipc_handle",
+           [](Event& e) {
+             const std::string handle = e.ipc_handle();
+             return nb::bytes(handle.data(), handle.size());
+           })
+      .def_static("_from_ipc_handle",
+                  [](nb::object device, nb::bytes handle) {
+                    return Event::from_ipc_handle(index_of(std::move(device)), {handle.c_str(), handle.size()});
+                  })
       .def("_record_current", [](Event& e) { e.record(); })
       .def("_wait", [](const Event& e, const Stream& s) { e.wait(s); })
       .def("query", &Event::query)

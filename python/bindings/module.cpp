@@ -19,6 +19,7 @@ NB_MODULE(_C, module) {
   add_overrides(module);
   add_literals(module);
   add_storages(module);
+  add_shared_memory(module);
   add_checkpoints(module);
   add_dlpack(module);
   add_operators(module);

@@ -17,6 +17,7 @@
 #include "argand/runtime/cuda/nccl_library.h"
 #include "argand/runtime/cuda/peer.h"
 #include "argand/runtime/cuda/runtime_backend.h"
+#include "argand/runtime/cuda/sharing.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 #include "argand/runtime/process_end.h"
@@ -205,12 +206,14 @@ const char* register_cuda_backend() {
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());
     register_nccl();
+    register_sharing();
     return nullptr;
   }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
   register_backend(kCUDA, *new CudaBackend(count));
   register_nccl();
+  register_sharing();
   return nullptr;
 }
 

@@ -206,6 +206,16 @@ void CachingAllocator::empty_cache() {
   trim_pools();
 }
 
+bool CachingAllocator::share(const void* data, size_t nbytes, SharedMemory& out) {
+  const std::lock_guard lock(mutex_);
+  return device_.share(data, nbytes, out);
+}
+
+bool CachingAllocator::capture_under_way() const {
+  const std::lock_guard lock(mutex_);
+  return capturing();
+}
+
 void CachingAllocator::trim_pools() {
   device_.synchronize();  // work that is not yet done may use blocks freed since it was issued
   const auto graphs = [this](PoolId id) { return id == kSharedPool ? 0 : graphs_.at(id); };

@@ -69,6 +69,10 @@ class CachingAllocator {
 
   // Gives every wholly free page back to the device.  Waits for the device.
   void empty_cache();
+  // Of bytes of a block that a caller holds; false if other processes cannot map them.  See DeviceMemory.
+  bool share(const void* data, size_t nbytes, SharedMemory& out);
+  // Whether a graph is captured, so that nobody may wait for the device.
+  bool capture_under_way() const;
   // At most this part of the device's memory is reserved, from 0 to 1; ValueError otherwise.
   void set_memory_fraction(double fraction);
   // Called without the allocator's lock, so it may allocate and deallocate; what it throws, allocate() throws.

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "argand/runtime/shared_memory.h"
+
 namespace argand::cuda {
 
 using StreamHandle = void*;  // a cudaStream_t
@@ -41,6 +43,13 @@ class DeviceMemory : public StreamEvents {
   // lost.
   virtual void fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept = 0;
   virtual bool read(void* host, const void* at, size_t nbytes) noexcept = 0;
+  // Other processes.  share() gives descriptors of the map()s that hold these bytes, for the caller to close; false:
+  // nothing is shared.  map_shared() puts such memory behind addresses of its own, which unmap_shared() gives back;
+  // null if that fails.
+  virtual bool can_share() noexcept { return false; }
+  virtual bool share(const void* /*at*/, size_t /*nbytes*/, SharedMemory& /*out*/) noexcept { return false; }
+  virtual void* map_shared(const SharedMemory& /*memory*/) noexcept { return nullptr; }
+  virtual void unmap_shared(void* /*base*/, const SharedMemory& /*memory*/) noexcept {}
 };
 
 }  // namespace argand::cuda

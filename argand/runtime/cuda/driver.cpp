@@ -29,6 +29,8 @@ const Driver& driver() {
     find(all->mem_unmap, "cuMemUnmap");
     find(all->mem_set_access, "cuMemSetAccess");
     find(all->mem_get_allocation_granularity, "cuMemGetAllocationGranularity");
+    find(all->mem_export_to_shareable_handle, "cuMemExportToShareableHandle");
+    find(all->mem_import_from_shareable_handle, "cuMemImportFromShareableHandle");
     find(all->kernel_get_param_info, "cuKernelGetParamInfo", 12040);
     return all;
   }();

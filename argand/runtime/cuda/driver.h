@@ -13,6 +13,8 @@ struct Driver {
   decltype(&cuMemUnmap) mem_unmap;
   decltype(&cuMemSetAccess) mem_set_access;
   decltype(&cuMemGetAllocationGranularity) mem_get_allocation_granularity;
+  decltype(&cuMemExportToShareableHandle) mem_export_to_shareable_handle;
+  decltype(&cuMemImportFromShareableHandle) mem_import_from_shareable_handle;
   decltype(&cuKernelGetParamInfo) kernel_get_param_info;
 };
 // DeviceError if the driver lacks one.

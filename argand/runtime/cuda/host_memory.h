@@ -1,6 +1,8 @@
 // Host pages in the place of a device's memory and of page-locked memory: for the dry run, so that the allocators, and
 // all that is built on them, run as they do on a device.  Work is done when it is issued.
 #pragma once
+#include <map>
+
 #include "argand/runtime/cuda/pinned_allocator.h"
 
 namespace argand::cuda {
@@ -17,6 +19,10 @@ class HostMemory final : public DeviceMemory {
   void synchronize() noexcept override {}
   void fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept override;
   bool read(void* host, const void* at, size_t nbytes) noexcept override;
+  bool can_share() noexcept override;
+  bool share(const void* at, size_t nbytes, SharedMemory& out) noexcept override;
+  void* map_shared(const SharedMemory& memory) noexcept override;
+  void unmap_shared(void* base, const SharedMemory& memory) noexcept override;
 
   void* record_event(StreamHandle) noexcept override { return this; }
   bool event_done(void*) noexcept override { return true; }
@@ -24,7 +30,15 @@ class HostMemory final : public DeviceMemory {
   void drop_event(void*) noexcept override {}
 
  private:
+  struct Range {
+    size_t nbytes;
+    int file;  // memory without a name; -1: not to be shared
+  };
+  // The range that holds an address of it.
+  std::map<const std::byte*, Range>::iterator range_of(const void* at) noexcept;
+
   size_t mapped_ = 0;
+  std::map<const std::byte*, Range> ranges_;
 };
 
 class PlainPages final : public PinnedSource {

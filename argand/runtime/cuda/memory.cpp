@@ -1,5 +1,7 @@
 #include "argand/runtime/cuda/memory.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -110,6 +112,7 @@ class DeviceAllocator final : public Allocator {
   }
   CachingAllocator& blocks() { return blocks_; }
   MemoryMonitor& monitor() { return monitor_; }
+  DeviceMemory& memory() { return *memory_; }
 
  private:
   int device_;
@@ -187,6 +190,29 @@ HostAllocator& host_allocator() {
   return a;
 }
 
+// What this process has of others, by the address of its first byte.
+class MappedMemory {
+ public:
+  void add(void* data, void* base, const SharedMemory& memory) {
+    const std::lock_guard lock(mutex_);
+    mapped_[data] = {base, memory};
+  }
+  std::pair<void*, SharedMemory> remove(void* data) {
+    const std::lock_guard lock(mutex_);
+    const auto found = mapped_.extract(data);
+    return found ? std::move(found.mapped()) : std::pair<void*, SharedMemory>();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<void*, std::pair<void*, SharedMemory>> mapped_;
+};
+
+MappedMemory& mapped_memory() {
+  static MappedMemory& memory = *new MappedMemory;
+  return memory;
+}
+
 }  // namespace
 
 CachingAllocator& caching_allocator(int device) { return allocator_of(device).blocks(); }
@@ -194,6 +220,47 @@ Allocator& device_allocator(int device) { return allocator_of(device); }
 MemoryMonitor& memory_monitor(int device) { return allocator_of(device).monitor(); }
 Allocator& pinned_allocator() { return host_allocator(); }
 PinnedAllocator& pinned_blocks() { return host_allocator().blocks(); }
+
+bool can_share_memory(int device) { return caching() && allocator_of(device).memory().can_share(); }
+
+SharedMemory share_memory(int device, const void* data, size_t nbytes) {
+  const DeviceCalls calls;  // before the locks of the blocks
+  ARGAND_CHECK(DeviceError, caching(), "memory of cuda:", device,
+               " is not shared with other processes under ARGAND_CUDA_CACHING=0");
+  SharedMemory out;
+  if (allocator_of(device).blocks().share(data, nbytes, out)) return out;
+  for (const SharedPiece& piece : out.pieces) close(piece.descriptor);
+  ARGAND_CHECK(DeviceError, can_share_memory(device), "memory of cuda:", device,
+               " cannot be shared with other processes: the driver gives out none that can (as in some containers and "
+               "virtual machines), or ARGAND_CUDA_SHARING=0 forbids it");
+  throw DeviceError(str("memory at ", reinterpret_cast<uintptr_t>(data), " of cuda:", device,
+                        " cannot be shared with other processes: it is another library's, or there are no descriptors "
+                        "left (ulimit -n)"));
+}
+
+void* map_shared_memory(int device, const SharedMemory& memory) {
+  const DeviceCalls calls;
+  void* base = allocator_of(device).memory().map_shared(memory);
+  ARGAND_CHECK(DeviceError, base, "cuda:", device,
+               ": memory that another process shared could not be mapped: ", memory.pieces.size(), " pieces, ",
+               memory.mapped_bytes(), " bytes");
+  void* data = static_cast<std::byte*>(base) + memory.offset;
+  mapped_memory().add(data, base, memory);
+  return data;
+}
+
+bool unmap_shared_memory(int device, void* data) noexcept {
+  const DeviceCalls calls(std::nothrow);
+  for (auto& a : allocators) {
+    DeviceAllocator* allocator = a.load();
+    if (allocator && allocator->blocks().capture_under_way()) return false;
+  }
+  for (auto& a : allocators)  // any of them may have work on it
+    if (DeviceAllocator* allocator = a.load()) allocator->memory().synchronize();
+  const auto [base, memory] = mapped_memory().remove(data);
+  if (base) allocator_of(device).memory().unmap_shared(base, memory);
+  return true;
+}
 
 void set_pressure_callback(void (*callback)()) { pressure_callback.store(callback); }
 

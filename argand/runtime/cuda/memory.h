@@ -18,6 +18,12 @@ PinnedAllocator& pinned_blocks();
 // Of all devices used so far, and of host memory.
 void empty_caches();
 
+// Memory that several processes use, see MemorySharing.
+bool can_share_memory(int device);
+SharedMemory share_memory(int device, const void* data, size_t nbytes);
+void* map_shared_memory(int device, const SharedMemory& memory);
+bool unmap_shared_memory(int device, void* data) noexcept;
+
 // Called by the thread whose allocation finds no memory; gives memory back if it can.  See Note [Memory pressure].
 void set_pressure_callback(void (*callback)());
 

@@ -2,7 +2,8 @@
 #pragma once
 #include <cuda.h>
 
-#include <unordered_map>
+#include <atomic>
+#include <map>
 
 #include "argand/runtime/cuda/cuda_events.h"
 
@@ -22,17 +23,32 @@ class VirtualMemory final : public WithCudaEvents<DeviceMemory> {
   void synchronize() noexcept override;
   void fill(void* at, uint8_t value, size_t nbytes, StreamHandle stream) noexcept override;
   bool read(void* host, const void* at, size_t nbytes) noexcept override;
+  bool can_share() noexcept override { return exportable_.load(); }
+  bool share(const void* at, size_t nbytes, SharedMemory& out) noexcept override;
+  void* map_shared(const SharedMemory& memory) noexcept override;
+  void unmap_shared(void* base, const SharedMemory& memory) noexcept override;
 
   void* record_event(StreamHandle stream) noexcept override;
 
  private:
+  struct Piece {
+    CUmemGenericAllocationHandle handle;
+    size_t nbytes;
+    bool exportable;
+  };
+
+  // Memory for one map(), exportable where the driver has such memory.
+  bool create(size_t nbytes, Piece& piece) noexcept;
+  // Puts it behind an address; the handle stays the caller's.
+  bool map_handle(CUdeviceptr at, size_t nbytes, CUmemGenericAllocationHandle handle) noexcept;
   // Maps for this device and those that can reach it, so that copies between devices need nothing more.
   bool set_access(CUdeviceptr at, size_t nbytes) noexcept;
 
   int device_;
   size_t granularity_ = 0;
   CUmemAllocationProp properties_{};
-  std::unordered_map<void*, CUmemGenericAllocationHandle> mapped_;
+  std::atomic<bool> exportable_;  // whether the next piece is one that other processes can map
+  std::map<const std::byte*, Piece> mapped_;
 };
 
 }  // namespace argand::cuda

@@ -80,7 +80,10 @@ def get_gencode_flags():
 
 
 def ipc_collect():
-    """Accepted: no memory is shared between processes."""
+    """Gives back memory that other processes sent and nobody here holds any more, and what other processes no longer hold."""
+    import sys
+    if (gpu_memory := sys.modules.get("argand.multiprocessing.gpu_memory")) is not None:
+        gpu_memory.collect()
 
 
 class device:

@@ -97,21 +97,32 @@ class ExternalStream(Stream):
 
 
 class Event:
-    """A point in a stream.  enable_timing: elapsed_time() may be asked for."""
+    """A point in a stream.  enable_timing: elapsed_time() may be asked for.  interprocess: other processes may wait for it."""
 
     @harmless(blocking="the host waits either way, as fast as it can")
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False):
-        if interprocess:
-            raise NotImplementedError("Event(): interprocess=True is not supported")
         if external:
             raise NotImplementedError("Event(): external=True is not supported: events of a captured graph are parts of it")
-        self._timing = enable_timing
+        if enable_timing and interprocess:
+            raise ValueError("Event(): an event with interprocess=True cannot have enable_timing=True")
+        self._timing, self._interprocess = enable_timing, interprocess
         self._event = None
 
     def _made(self):
         if self._event is None:
-            self._event = _C.cuda._Event(self._timing)
+            self._event = _C.cuda._Event(self._timing, self._interprocess)
         return self._event
+
+    def ipc_handle(self):
+        """Bytes by which from_ipc_handle() opens the event in another process."""
+        return self._made()._ipc_handle()
+
+    @classmethod
+    def from_ipc_handle(cls, device, handle):
+        """The event of another process, which it made with interprocess=True."""
+        event = cls(interprocess=True)
+        event._event = _C.cuda._Event._from_ipc_handle(device, handle)
+        return event
 
     def record(self, stream=None):
         """Marks the point that a stream, the current one by default, is at."""

@@ -1,5 +1,5 @@
 """multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied, but for those of
-share_memory_(); those of a GPU are refused."""
+share_memory_() and those of a GPU, whose memory the processes share."""
 import multiprocessing
 from multiprocessing import *  # noqa: F401,F403
 

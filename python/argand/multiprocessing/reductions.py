@@ -12,7 +12,7 @@ import hmac  # noqa: F401
 from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
-from .._tensor import _restore, no_sending
+from .._tensor import _restore
 from ..nn.parameter import Parameter
 from ..storage import over
 
@@ -39,6 +39,9 @@ def _address(tensor):
 
 def is_shared(tensor):
     """Whether other processes to which the tensor is sent see what is written to it."""
+    if tensor.is_cuda:
+        from . import gpu_memory
+        return gpu_memory.is_shared(tensor)
     return tensor.is_cpu and bool(tensor.numel()) and _address(tensor) in _descriptors
 
 
@@ -61,7 +64,8 @@ def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_gra
 
 def _reduce(tensor):
     if tensor.is_cuda:
-        raise RuntimeError(no_sending(tensor))
+        from . import gpu_memory
+        return gpu_memory.reduce(tensor)
     if not is_shared(tensor) or not tensor.is_leaf:
         return tensor.__reduce_ex__(reduction.pickle.HIGHEST_PROTOCOL)
     descriptor = reduction.DupFd(_descriptors[_address(tensor)])
