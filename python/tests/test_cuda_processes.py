@@ -410,9 +410,10 @@ print(torch.ones(2).is_shared(), torch.ones(2).share_memory_().is_shared())
 def test_events(tmp_path):
     pair(tmp_path, """
 def child(work, answers):
-    handle, x = work.get()
+    handle, x, same = work.get()
     event = torch.cuda.Event.from_ipc_handle(torch.device('cuda:0'), handle)
     event.wait()
+    same.wait()
     y = x.clone()
     torch.cuda.synchronize()
     assert event.query()
@@ -420,9 +421,12 @@ def child(work, answers):
 def parent(process, work, answers):
     event = torch.cuda.Event(interprocess=True)
     x = torch.ones(1000).cuda()
-    work.put((event.ipc_handle(), x))
     event.record()
+    work.put((event.ipc_handle(), x, event))
     assert answers.get() == 'done'
+    try: ForkingPickler.dumps(torch.cuda.Event())
+    except RuntimeError: pass
+    else: raise SystemExit('sent')
     try: torch.cuda.Event(enable_timing=True, interprocess=True)
     except ValueError: pass
     else: raise SystemExit('made')

@@ -203,17 +203,17 @@ void record_late(EventHandle event, const StreamRef& stream) {
 
 const char* register_cuda_backend() {
   watch_forks();
+  watch_exposure();
+  register_sharing();  // who finds the backend finds this, too
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());
     register_nccl();
-    register_sharing();
     return nullptr;
   }
   int count = 0;
   if (const char* reason = reason_for(cudaGetDeviceCount(&count))) return reason;
   register_backend(kCUDA, *new CudaBackend(count));
   register_nccl();
-  register_sharing();
   return nullptr;
 }
 

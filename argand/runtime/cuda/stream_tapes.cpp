@@ -232,6 +232,8 @@ void put_call(IssueCall call, const void* data, size_t nbytes, bool long_work, c
   current_tape().add_call(current_op(), call, data, nbytes, long_work, slot);
 }
 
+void watch_exposure() { Tapes::all(); }
+
 void issue_tape(int device, cudaStream_t stream, FlushCause cause) {
   if (StreamTape* t = Tapes::all().find(device, stream)) t->flush(cause);
 }

@@ -21,6 +21,9 @@ void put_call(IssueCall call, const Data& data, bool long_work, const EpilogueSl
   put_call(call, &data, sizeof data, long_work, slot);
 }
 
+// Before the first storage: tapes want to know of all memory that others may use, whenever its address left.
+void watch_exposure();
+
 // Issues what is on the tape of a stream; of all streams of a device.
 void issue_tape(int device, cudaStream_t stream, FlushCause cause);
 void issue_tapes(int device, FlushCause cause);

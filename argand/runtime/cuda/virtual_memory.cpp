@@ -127,9 +127,10 @@ bool VirtualMemory::share(const void* at, size_t nbytes, SharedMemory& out) noex
     if (piece == mapped_.end() || piece->first != next || !piece->second.exportable) return false;
     if (next + piece->second.nbytes <= from) return false;  // an address that is not mapped here
     int descriptor = -1;
-    if (driver().mem_export_to_shareable_handle(&descriptor, piece->second.handle,
-                                                CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0) != CUDA_SUCCESS)
-      return false;
+    const CUresult result = driver().mem_export_to_shareable_handle(&descriptor, piece->second.handle,
+                                                                    CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0);
+    if (result == CUDA_ERROR_NOT_SUPPORTED || result == CUDA_ERROR_NOT_PERMITTED) exportable_ = false;
+    if (result != CUDA_SUCCESS) return false;
     out.pieces.push_back({descriptor, 0, piece->second.nbytes});
   }
   return true;

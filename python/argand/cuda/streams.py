@@ -106,7 +106,7 @@ class Event:
         if enable_timing and interprocess:
             raise ValueError("Event(): an event with interprocess=True cannot have enable_timing=True")
         self._timing, self._interprocess = enable_timing, interprocess
-        self._event = None
+        self._event = self._device = None
 
     def _made(self):
         if self._event is None:
@@ -115,18 +115,28 @@ class Event:
 
     def ipc_handle(self):
         """Bytes by which from_ipc_handle() opens the event in another process."""
+        if self._device is None:
+            self._device = _C.cuda.current_device()
         return self._made()._ipc_handle()
+
+    def __reduce__(self):
+        if not self._interprocess:
+            raise RuntimeError("an Event can be sent to another process if it was made with interprocess=True")
+        handle = self.ipc_handle()
+        return type(self).from_ipc_handle, (self._device, handle)
 
     @classmethod
     def from_ipc_handle(cls, device, handle):
         """The event of another process, which it made with interprocess=True."""
         event = cls(interprocess=True)
-        event._event = _C.cuda._Event._from_ipc_handle(device, handle)
+        event._event, event._device = _C.cuda._Event._from_ipc_handle(device, handle), index_of(device)
         return event
 
     def record(self, stream=None):
         """Marks the point that a stream, the current one by default, is at."""
         stream = current_stream() if stream is None else stream
+        if self._device is None:
+            self._device = stream.device.index
         _raw(stream)._record(self._made())
 
     def wait(self, stream=None):

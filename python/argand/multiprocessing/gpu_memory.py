@@ -12,6 +12,7 @@ import selectors
 import socket
 import struct
 import threading
+import time
 from collections import Counter
 
 from .. import _C
@@ -95,7 +96,7 @@ class _Agent:
 
     def __init__(self):
         self.address, self.secret = b"\0argand-gpu-" + os.urandom(16).hex().encode(), os.urandom(16)
-        self.lock = threading.Lock()  # of what was sent; held for moments
+        self.lock = threading.RLock()  # of what was sent; held for moments
         self.sent, self.of_storage, self.tickets = {}, {}, {}  # by token, storage and ticket
         self.receiving = threading.RLock()  # of what was received; held while another process is asked
         self.received, self.addresses, self.peers = {}, {}, {}
@@ -182,7 +183,11 @@ class _Agent:
                     passes.clear()
                 for key, _ in ready:
                     if key.fileobj is self.server:
-                        connection, _ = self.server.accept()
+                        try:
+                            connection, _ = self.server.accept()
+                        except OSError:  # it has gone again, or there are no descriptors for now
+                            time.sleep(0.01)
+                            continue
                         if _is_ours(connection):
                             connection.settimeout(_PATIENCE)
                             self.connections.add(connection)
@@ -233,7 +238,7 @@ class _Agent:
             device, offset, pieces = _native.share(sent.memory)
             answer = {"device": device, "offset": offset, "nbytes": _C._storage_nbytes(sent.memory),
                       "pieces": [piece[1:] for piece in pieces]}
-        except RuntimeError as error:
+        except Exception as error:  # the receiver's to tell
             answer = {"error": str(error)}
             if sent is not None:
                 with self.lock:
@@ -343,7 +348,9 @@ class _Agent:
 
     def collect(self):
         self.unmap()
-        _Peer(self.address, self.secret).ask(_PASS, bytes(16))
+        peer = _Peer(self.address, self.secret)
+        peer.ask(_PASS, bytes(16))
+        peer.socket.close()
 
 
 _agent, _starting = None, threading.Lock()
