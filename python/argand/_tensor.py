@@ -245,12 +245,15 @@ def _from_bytes(data, dtype, sizes):
 
 
 def is_sent(obj):
-    """Whether multiprocessing pickles `obj` to send it to a process, which then shares its memory; called by what pickles it.  That
-    pickler is C code, so the caller of the methods of `obj` is the function that made it."""
+    """Whether multiprocessing, or a DataLoader's worker, pickles `obj` to send it to a process, which then shares its memory; called
+    by what pickles it.  That pickler is C code, so the caller of the methods of `obj` is the function that made it."""
     frame = sys._getframe(1)
     while frame is not None and frame.f_locals.get("self") is obj:
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") == "multiprocessing.reduction"
+    return frame is not None and frame.f_globals.get("__name__") in _SENDERS
+
+
+_SENDERS = "multiprocessing.reduction", f"{__package__}.utils.data.channel"
 
 
 @method

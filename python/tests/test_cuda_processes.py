@@ -119,6 +119,7 @@ def child(work, answers):
     assert isinstance(storage, torch.UntypedStorage) and storage.tolist()[:4] == [1, 2, 3, 4]
     assert named.note == 'kept' and grad.tolist() == [6, 7]
     grad.copy_(torch.tensor([8., 9]))
+    torch.cuda.synchronize()
     answers.put('done')
 def parent(process, work, answers):
     leaf = torch.tensor([1., 2]).cuda().requires_grad_()
@@ -140,6 +141,7 @@ def child(work, answers):
     x = work.get()
     assert x[0].item() == 1 and x[-1].item() == 2 and x[len(x) // 2].item() == 3
     x[-2:].copy_(torch.tensor([4, 5], dtype=torch.uint8))
+    torch.cuda.synchronize()
     answers.put('done')
 def parent(process, work, answers):
     before = torch.zeros(3 << 20, dtype=torch.uint8, device='cuda')
@@ -302,6 +304,26 @@ if __name__ == '__main__':
     assert out.stdout.split() == ["fine"], out.stdout + out.stderr
 
 
+def test_workers_of_a_loader(tmp_path):
+    """Their batches stay on the GPU, and in the memory where the worker made them."""
+    out = run(tmp_path, HEAD + """
+class Rows(torch.utils.data.Dataset):
+    def __len__(self): return 6
+    def __getitem__(self, i):
+        row = torch.tensor([float(i), i + 1, os.getpid()]).cuda()
+        return {'row': row, 'again': row[:2], 'own': torch.nn.Parameter(row), 'on the CPU': torch.ones(1000)}
+if __name__ == '__main__':
+    loader = torch.utils.data.DataLoader(Rows(), batch_size=None, num_workers=2, multiprocessing_context='spawn')
+    for i, batch in enumerate(loader):
+        row = batch['row']
+        assert row.is_cuda and row.tolist()[:2] == [i, i + 1] and row[2:].cpu().item() != os.getpid()
+        assert type(batch['own']) is torch.nn.Parameter and address(row) == address(batch['again']) == address(batch['own'])
+        assert batch['on the CPU'].is_cpu and batch['on the CPU'].sum() == 1000
+    print('fine')
+""")
+    assert out.stdout.split() == ["fine"], out.stdout + out.stderr
+
+
 def test_processes_and_pipes(tmp_path):
     out = run(tmp_path, HEAD + """
 def f(t, pipe, queue):
@@ -439,14 +461,6 @@ def parent(process, work, answers):
 # ---- what only kernels show
 
 
-def on_gpus(tmp_path, program, gpus=1):
-    pair(tmp_path, program, f"""
-import torch
-if torch.cuda.get_device_name() == 'dry run': raise SystemExit('only the pretended GPU here')
-if torch.cuda.device_count() < {gpus}: raise SystemExit('fewer than {gpus} GPUs here')
-""" + HEAD)
-
-
 @pytest.fixture
 def real(request):
     """Skips, and says why, where kernels do not run."""
@@ -461,7 +475,7 @@ def real(request):
 @pytest.mark.parametrize("real", [1], indirect=True)
 def test_kernels_of_both_processes(real, tmp_path):
     """What waits in a window, and what is held back to be replayed, is there when the other process looks; gradients add up."""
-    on_gpus(tmp_path, """
+    pair(tmp_path, """
 def child(work, answers):
     x, model = work.get()
     for i in range(100):
@@ -492,7 +506,7 @@ def parent(process, work, answers):
 
 @pytest.mark.parametrize("real", [1], indirect=True)
 def test_pending_work_is_done_before_a_tensor_is_sent(real, tmp_path):
-    on_gpus(tmp_path, """
+    pair(tmp_path, """
 def child(work, answers):
     for i in range(20):
         x = work.get()
@@ -516,10 +530,12 @@ def parent(process, work, answers):
 
 @pytest.mark.parametrize("real", [1], indirect=True)
 def test_an_event_orders_work(real, tmp_path):
-    on_gpus(tmp_path, """
+    pair(tmp_path, """
 def child(work, answers):
     handle, x = work.get()
     event = torch.cuda.Event.from_ipc_handle(0, handle)
+    answers.put('have')
+    assert work.get() == 'go'
     event.wait()
     y = x.clone()
     assert y.eq(32).all(), y.flatten()[:3]
@@ -528,18 +544,18 @@ def parent(process, work, answers):
     event = torch.cuda.Event(interprocess=True)
     x = torch.ones(4096, 4096, device='cuda')
     eye = torch.eye(4096, device='cuda')
-    message = ForkingPickler.dumps(x)
+    work.put((event.ipc_handle(), x))
+    assert answers.get() == 'have'
     for _ in range(5): x.copy_(x @ eye * 2)
     event.record()
-    work.put((event.ipc_handle(), x))
-    del message
+    work.put('go')
     assert answers.get() == 'done'
 """)
 
 
 @pytest.mark.parametrize("real", [2], indirect=True)
 def test_the_second_gpu(real, tmp_path):
-    on_gpus(tmp_path, """
+    pair(tmp_path, """
 def child(work, answers):
     x, y = work.get()
     assert x.device.index == 0 and y.device.index == 1 and torch.cuda.current_device() == 0
@@ -555,4 +571,4 @@ def parent(process, work, answers):
     z = answers.get()
     assert z.device.index == 1 and address(z) == address(y) and y.eq(3).all() and x.eq(4).all()
     work.put(None)
-""", gpus=2)
+""")

@@ -30,11 +30,11 @@ VirtualMemory::VirtualMemory(int device) : device_(device), exportable_(sharing_
   ARGAND_CUDA(cudaFree(nullptr));  // makes the context
   properties_.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   properties_.location = location_of(device);
-  if (exportable_) properties_.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   const CUresult result =
       driver().mem_get_allocation_granularity(&granularity_, &properties_, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
   ARGAND_CHECK(DeviceError, result == CUDA_SUCCESS, "cuda:", device, " does not support virtual memory (error ",
                static_cast<int>(result), ")");
+  if (exportable_) properties_.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
 }
 
 size_t VirtualMemory::total_bytes() noexcept {

@@ -53,12 +53,12 @@ class _Pickler(pickle.Pickler):
     """Puts the elements of plain tensors beside the pickle."""
 
     def reducer_override(self, obj):
-        if type(obj) is not _C.Tensor or not obj.is_leaf:
-            return NotImplemented
+        if type(obj) is not _C.Tensor or not obj.is_leaf or obj.is_cuda:
+            return NotImplemented  # tensors of a GPU know that they are sent, and how
         name, shape = repr(obj.dtype).removeprefix("torch."), tuple(obj.shape)
         if obj.numel() == 0:
             return _empty, (name, shape, obj.requires_grad)
-        tensor = obj.detach().cpu().contiguous()
+        tensor = obj.detach().contiguous()
         memory = (ctypes.c_char * tensor.nbytes).from_address(tensor.data_ptr())
         memory._tensor = tensor  # for as long as the pickler has the buffer
         return _tensor_over, (pickle.PickleBuffer(memory), name, shape, obj.requires_grad)
