@@ -250,10 +250,9 @@ def is_sent(obj):
     frame = sys._getframe(1)
     while frame is not None and frame.f_locals.get("self") is obj:
         frame = frame.f_back
-    return frame is not None and frame.f_globals.get("__name__") in _SENDERS
-
-
-_SENDERS = "multiprocessing.reduction", f"{__package__}.utils.data.channel"
+    if frame is None:
+        return False
+    return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals
 
 
 @method

@@ -22,6 +22,7 @@ _HEADER = struct.Struct("<QQ")
 _LONGEST_INLINE = 1024
 _LARGEST_IN_TEXT = 512  # elements of small tensors are a part of the text
 _ALIGNMENT = 64
+_shares_memory_of_gpus = True  # tensors look for this name, see _tensor.is_sent()
 # What NumPy's array interface has no name for travels as integers.
 _AS_INTEGERS = {_C.bfloat16: _C.int16}
 
