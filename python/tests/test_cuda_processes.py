@@ -204,6 +204,38 @@ def parent(process, work, answers):
 """)
 
 
+def test_a_message_that_was_not_read_keeps_its_memory(tmp_path):
+    """Also if its storage came and went by another message meanwhile."""
+    pair(tmp_path, """
+def child(work, answers):
+    x = work.get()
+    del x
+    torch.cuda.ipc_collect()
+    answers.put('dropped')
+    assert work.get() == 'go on'
+    assert work.get().tolist() == [3.0] * 1000
+    torch.cuda.ipc_collect()
+    answers.put('dropped')
+    work.get()
+def parent(process, work, answers):
+    torch.zeros(1).cuda()
+    before = memory()
+    x = torch.tensor([3.0] * 1000).cuda()
+    message = ForkingPickler.dumps(x)
+    work.put(x)
+    assert answers.get() == 'dropped'
+    del x
+    work.put('go on')
+    assert memory() > before
+    others = [torch.tensor([5.0] * 1000).cuda() for _ in range(50)]
+    work.put(ForkingPickler.loads(message))
+    assert answers.get() == 'dropped'
+    del others
+    eventually(lambda: memory() == before)
+    work.put(None)
+""")
+
+
 def test_a_receiver_that_is_killed_holds_nothing(tmp_path):
     pair(tmp_path, """
 def child(work, answers):
