@@ -17,9 +17,9 @@ import argand
 from argand import _C
 from argand.distributed import TCPStore
 
-COLLECTIVES = {"barrier": lambda group, _small, _large: group.barrier("")._wait(-1),
-               "all_reduce 4 KB": lambda group, small, _large: group.all_reduce("", 0, 1.0, [small])._wait(-1),
-               "all_reduce 1 MB": lambda group, _small, large: group.all_reduce("", 0, 1.0, [large])._wait(-1)}
+COLLECTIVES = {"barrier": lambda group, _small, _large: group.barrier("", -1)._wait(-1),
+               "all_reduce 4 KB": lambda group, small, _large: group.all_reduce("", -1, 0, 1.0, [small])._wait(-1),
+               "all_reduce 1 MB": lambda group, _small, large: group.all_reduce("", -1, 0, 1.0, [large])._wait(-1)}
 
 
 def resident():

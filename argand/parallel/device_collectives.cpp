@@ -5,6 +5,7 @@
 
 #include "argand/core/grad_mode.h"
 #include "argand/exec/window.h"
+#include "argand/parallel/call_timeout.h"
 #include "argand/parallel/interrupt.h"
 #include "argand/parallel/store/store_rendezvous.h"
 
@@ -98,7 +99,7 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
   const NoGradGuard no_grad;
   const Device device = (written.empty() ? read : written)[0].device();
   const DeviceScope on(device);
-  auto waiting = std::make_unique<World::Waiting>(world_, call, options_.timeout);
+  auto waiting = std::make_unique<World::Waiting>(world_, call, CallTimeout::or_else(options_.timeout));
   Seat& seat = seat_on(device);
   for (const Tensors* list : {&read, &written})
     for (const Tensor& t : *list) t.impl().data();  // what computes it goes to the caller's stream

@@ -13,6 +13,7 @@
 #include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/parallel/call_check.h"
+#include "argand/parallel/call_timeout.h"
 #include "argand/parallel/collectives.h"
 #include "argand/parallel/device_calls.h"
 #include "argand/parallel/device_collectives.h"
@@ -238,7 +239,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     const Hosted view = hosted(tensor);
     const std::string call = str("send(", describe(tensor), ", to rank ", to, ")", site());
     check_open(call);
-    const auto work = std::make_shared<Work>(call, std::vector<Tensor>());
+    const auto work = std::make_shared<Work>(call, std::vector<Tensor>(), options_.timeout);
     messages_.send(
         view.host, world_ranks_[static_cast<size_t>(to)], tag,
         [this, work, call](std::exception_ptr error, int) { work->finish(error ? told(error, call) : nullptr); });
@@ -253,7 +254,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     const std::string call =
         str("recv(", describe(tensor), ", from ", from < 0 ? "any rank" : str("rank ", from), ")", site());
     check_open(call);
-    const auto work = std::make_shared<Work>(call, std::vector<Tensor>{tensor});
+    const auto work = std::make_shared<Work>(call, std::vector<Tensor>{tensor}, options_.timeout);
     tensor.storage()->bump_version("recv");
     messages_.receive(view.host, from < 0 ? from : world_ranks_[static_cast<size_t>(from)], tag,
                       [this, work, call, view](std::exception_ptr error, int sender) {
@@ -293,6 +294,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     Call call;
     std::shared_ptr<Work> work;
     std::vector<Hosted> written;
+    std::chrono::milliseconds timeout;
     std::function<void(Channel&)> run;  // empty: the call is compared, and its device does the rest
   };
 
@@ -345,7 +347,7 @@ class Group final : public ProcessGroup, private GroupArguments {
     const std::lock_guard lock(mutex_);
     call.number = ++calls_;
     auto work = std::make_shared<Work>(to_string(call), result);
-    Task task{std::move(call), work, std::move(written), std::move(run)};
+    Task task{std::move(call), work, std::move(written), CallTimeout::or_else(options_.timeout), std::move(run)};
     if (size() == 1) {
       work->finish(done(task));
     } else {
@@ -394,7 +396,7 @@ class Group final : public ProcessGroup, private GroupArguments {
   std::exception_ptr done(Task& task) {
     const NoGradGuard no_grad;
     try {
-      const World::Waiting waiting(*world_, task.work->call(), options_.timeout);
+      const World::Waiting waiting(*world_, task.work->call(), task.timeout);
       Channel channel(world_->transport(), world_ranks_, rank_, collective_tag(number_, hash_of(task.call)));
       Channel comparing(world_->transport(), world_ranks_, rank_, collective_tag(number_, task.call.number));
       std::optional<CallCheck> check;
@@ -488,6 +490,11 @@ class Group final : public ProcessGroup, private GroupArguments {
 };
 
 }  // namespace
+
+std::optional<std::chrono::milliseconds>& CallTimeout::current() {
+  thread_local std::optional<std::chrono::milliseconds> timeout;
+  return timeout;
+}
 
 void set_call_site(std::string file_and_line) { call_site = std::move(file_and_line); }
 

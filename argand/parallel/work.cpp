@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/parallel/interrupt.h"
+#include "argand/runtime/transport.h"
 
 namespace argand::parallel {
 
@@ -33,6 +34,11 @@ bool Work::wait_for(std::chrono::milliseconds timeout) {
 }
 
 void Work::wait() {
+  if (longest_wait_.count() > 0) {
+    ARGAND_CHECK(BackendError, wait_for(longest_wait_), call_, ": not finished after ",
+                 static_cast<double>(longest_wait_.count()) / 1e3, " s, the timeout of the group");
+    return;
+  }
   while (!wait_for(std::chrono::hours(1))) {
   }
 }

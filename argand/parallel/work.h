@@ -15,7 +15,9 @@ namespace argand::parallel {
 // Safe from any thread.
 class Work {
  public:
-  Work(std::string call, std::vector<Tensor> result) : call_(std::move(call)), result_(std::move(result)) {}
+  // After `longest_wait` wait() throws; 0: something else ends it.
+  Work(std::string call, std::vector<Tensor> result, std::chrono::milliseconds longest_wait = {})
+      : call_(std::move(call)), result_(std::move(result)), longest_wait_(longest_wait) {}
 
   virtual ~Work() = default;
   virtual bool is_completed();
@@ -37,6 +39,7 @@ class Work {
  private:
   const std::string call_;
   const std::vector<Tensor> result_;
+  const std::chrono::milliseconds longest_wait_;
   std::mutex mutex_;
   std::condition_variable finished_;
   bool done_ = false;

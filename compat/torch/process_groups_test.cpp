@@ -25,7 +25,7 @@ using TensorLists = std::vector<Tensors>;
 
 // f(group) of each rank.
 template <class F>
-void with_gloo(int size, F f) {
+void with_gloo(int size, F f, bool ends_well = true) {
   const auto store = c10::make_intrusive<c10d::HashStore>();
   std::vector<std::thread> threads;
   for (int rank = 0; rank < size; ++rank)
@@ -35,7 +35,7 @@ void with_gloo(int size, F f) {
         options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
         const auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store->clone(), rank, size, options);
         f(*group);
-        group->barrier()->wait();
+        if (ends_well) group->barrier()->wait();
       } catch (const std::exception& e) {
         ADD_FAILURE() << "rank " << rank << ": " << e.what();
       }
@@ -197,10 +197,6 @@ TEST(ProcessGroup, WhatItRefuses) {
     EXPECT_EQ(message_of([&] { group.allreduce(two); }), "allreduce: expected one tensor, got 2");
     Tensors one = {of(1)};
     c10d::AllreduceOptions options;
-    options.timeout = std::chrono::milliseconds(5);
-    EXPECT_EQ(message_of([&] { group.allreduce(one, options); }),
-              "allreduce: expected the timeout to be that of the group, 30000 ms, got 5 ms: calls have none of their "
-              "own");
     c10d::BroadcastOptions root;
     root.rootTensor = 1;
     EXPECT_EQ(message_of([&] { group.broadcast(one, root); }),
@@ -228,6 +224,54 @@ TEST(ProcessGroup, AWaitThatEnds) {
     }
     EXPECT_EQ(first(one[0]), 2);
   });
+}
+
+TEST(ProcessGroup, TheTimeoutOfOneCall) {
+  NEEDS_GLOO();
+  with_gloo(
+      2,
+      [](c10d::ProcessGroup& group) {
+        Tensors one = {of(1)};
+        c10d::AllreduceOptions options;
+        options.timeout = std::chrono::seconds(20);
+        group.allreduce(one, options)->wait();
+        options.timeout = std::chrono::milliseconds(300);
+        if (group.getRank() == 1) std::this_thread::sleep_for(std::chrono::seconds(2));
+        const auto begin = std::chrono::steady_clock::now();
+        const std::string message = message_of([&] { group.allreduce(one, options)->wait(); });
+        EXPECT_NE(message.find("rank 0 has waited for other ranks for 0.3 s in all_reduce"), std::string::npos)
+            << message;
+        EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+      },
+      /*ends_well=*/false);
+}
+
+// A message is waited for as long as the group says.
+TEST(ProcessGroup, AMessageThatDoesNotCome) {
+  NEEDS_GLOO();
+  const auto store = c10::make_intrusive<c10d::HashStore>();
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < 2; ++rank)
+    threads.emplace_back([&, rank] {
+      const auto options = c10d::ProcessGroupGloo::Options::create(std::chrono::milliseconds(500));
+      c10d::ProcessGroupGloo group(store->clone(), rank, 2, options);
+      Tensors one = {of(rank)};
+      if (rank == 0) {
+        const auto work = group.recv(one, 1, 0);
+        const std::string message = message_of([&] { work->wait(); });
+        EXPECT_NE(message.find("from rank 1): not finished after 0.5 s"), std::string::npos) << message;
+        Tensors answer = {of(7)};
+        group.send(answer, 1, 1)->wait();
+        EXPECT_TRUE(work->wait());
+        EXPECT_EQ(first(one[0]), 1);
+      } else {
+        group.recv(one, 0, 1)->wait(std::chrono::seconds(20));
+        EXPECT_EQ(first(one[0]), 7);
+        one[0].fill_(1);
+        group.send(one, 0, 0)->wait();
+      }
+    });
+  for (std::thread& t : threads) t.join();
 }
 
 // A backend that the program itself implements.  It only copies.

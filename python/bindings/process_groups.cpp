@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "argand/parallel/backends.h"
+#include "argand/parallel/call_timeout.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -74,20 +75,31 @@ nb::object subgroup(GroupHandle& group, const std::vector<int>& ranks, const std
   return made ? nb::cast(std::make_shared<GroupHandle>(std::move(made))) : nb::none();
 }
 
-// A method of ProcessGroup: the line of the program it is called from goes first.
+// The line of the program that calls, and the timeout of the call; negative: that of the group.
+class Caller {
+ public:
+  Caller(std::string site, int64_t timeout_ms)
+      : timeout_(timeout_ms < 0 ? std::nullopt : std::optional(Milliseconds(timeout_ms))) {
+    parallel::set_call_site(std::move(site));
+  }
+
+ private:
+  const NoGil no_gil_;
+  const parallel::CallTimeout timeout_;
+};
+
+// A method of ProcessGroup: what Caller takes goes first.
 template <auto method, class... Args>
 auto collective() {
-  return [](GroupHandle& group, std::string site, Args... args) {
-    const NoGil no_gil;
-    parallel::set_call_site(std::move(site));
+  return [](GroupHandle& group, std::string site, int64_t timeout_ms, Args... args) {
+    const Caller caller(std::move(site), timeout_ms);
     return ((*group).*method)(std::move(args)...);
   };
 }
 template <auto method, class... Args>
 auto reducing_collective() {
-  return [](GroupHandle& group, std::string site, int op, double factor, Args... args) {
-    const NoGil no_gil;
-    parallel::set_call_site(std::move(site));
+  return [](GroupHandle& group, std::string site, int64_t timeout_ms, int op, double factor, Args... args) {
+    const Caller caller(std::move(site), timeout_ms);
     return ((*group).*method)(std::move(args)..., ReduceOp(static_cast<ReduceKind>(op), factor));
   };
 }
@@ -119,9 +131,8 @@ void add_process_groups(nb::module_& module) {
            })
       .def("all_reduce", reducing_collective<&G::all_reduce, Tensors>())
       .def("reduce",
-           [](GroupHandle& g, std::string site, int op, double factor, Tensors tensors, int root) {
-             const NoGil no_gil;
-             parallel::set_call_site(std::move(site));
+           [](GroupHandle& g, std::string site, int64_t timeout_ms, int op, double factor, Tensors tensors, int root) {
+             const Caller caller(std::move(site), timeout_ms);
              return g->reduce(std::move(tensors), root, ReduceOp(static_cast<ReduceKind>(op), factor));
            })
       .def("broadcast", collective<&G::broadcast, Tensors, int>())

@@ -289,6 +289,36 @@ def test_a_timeout_names_who_is_missing(tmp_path):
     assert "the last call of rank 1 is all_reduce(" in results[0][1]
 
 
+def test_the_timeout_of_one_call(tmp_path):
+    """In a group that would wait for half an hour."""
+    results = finish(start(tmp_path, 2, """
+        seconds = lambda n: datetime.timedelta(seconds=n)
+        dist.barrier(timeout=seconds(20))
+        t = torch.zeros(1); w = dist.irecv(t, 1 - rank)
+        try: w.wait(seconds(0.3))
+        except dist.DistBackendError as e: print(e)
+        dist.barrier(); dist.send(torch.ones(1), 1 - rank); w.wait(seconds(20)); assert float(t) == 1
+        if rank == 1: time.sleep(4)
+        try: dist.barrier(timeout=seconds(1))
+        except dist.DistBackendError as e: print(e)
+    """))
+    for status, out, err in results:
+        assert status == 0 and "Operation timed out! recv(float32 [1]" in out and "rank 0 has waited for other ranks for 1 s in barrier()" in out, out + err
+
+
+def test_a_message_that_does_not_come(tmp_path):
+    """It is waited for as long as the group says, and may come later."""
+    results = finish(start(tmp_path, 2, """
+        if rank == 1: time.sleep(3); dist.send(torch.ones(1), 0)
+        else:
+            t = torch.zeros(1); w = dist.irecv(t, 1)
+            try: w.wait()
+            except dist.DistBackendError as e: print(e)
+            time.sleep(2); assert w.wait() and float(t) == 1
+    """, init="dist.init_process_group('gloo', timeout=datetime.timedelta(seconds=1.5))"))
+    assert [status for status, _, _ in results] == [0, 0] and "not finished after 1.5 s, the timeout of the group" in results[0][1], results
+
+
 def test_monitored_barrier(tmp_path):
     out = run(tmp_path, 3, """
         try:

@@ -236,15 +236,11 @@ def all_to_all_single(output, input, output_split_sizes=None, input_split_sizes=
 
 @harmless(device_ids="a barrier is the host's")
 def barrier(group=None, async_op=False, device_ids=None, timeout=None):
-    """Waits for all processes.  timeout: a timedelta, the group's if not given; DistBackendError if it is over."""
+    """Waits for all processes.  timeout: a timedelta, the group's if not given; then all get a DistBackendError that names the missing."""
     group = member("barrier", group)
     if group is None:
         return None
-    work = group.start("barrier")
-    if async_op:
-        return work
-    work.wait(timeout)
-    return None
+    return finish(group.start("barrier", timeout=timeout), async_op)
 
 
 def monitored_barrier(group=None, timeout=None, wait_all_ranks=False):

@@ -59,9 +59,9 @@ class ProcessGroup:
     def _store(self):
         return self._group.store
 
-    def start(self, collective, *args):
-        """Starts a collective of the C++ group; its Work."""
-        return Work(getattr(self._group, collective)(call_site(), *args))
+    def start(self, collective, *args, timeout=None):
+        """Starts a collective of the C++ group; its Work.  timeout: a timedelta, or seconds; the group's if not given."""
+        return Work(getattr(self._group, collective)(call_site(), milliseconds(timeout), *args))
 
     def __repr__(self):
         return f"<argand.distributed.ProcessGroup {self.group_name!r}: rank {self.rank()} of {self.size()}, {self._backend}>"

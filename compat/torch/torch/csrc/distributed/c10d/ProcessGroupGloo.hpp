@@ -33,7 +33,7 @@ class ProcessGroupGloo : public detail::WrappedGroup {
   // Waits for all ranks.
   ProcessGroupGloo(const c10::intrusive_ptr<Store>& store, int rank, int size,
                    c10::intrusive_ptr<Options> options = Options::create())
-      : WrappedGroup(detail::join(store, rank, size, to_ours(*options)), GLOO_BACKEND_NAME, options->timeout),
+      : WrappedGroup(detail::join(store, rank, size, to_ours(*options)), GLOO_BACKEND_NAME),
         options_(std::move(options)) {}
   c10::intrusive_ptr<Options> getOptions() const { return options_; }
 

@@ -27,8 +27,7 @@ class ProcessGroupMPI : public detail::WrappedGroup {
   }
 
  private:
-  ProcessGroupMPI(const Ours& group, Ours world)
-      : WrappedGroup(group, MPI_BACKEND_NAME, kBackendDefaultTimeout), world_(std::move(world)) {}
+  ProcessGroupMPI(const Ours& group, Ours world) : WrappedGroup(group, MPI_BACKEND_NAME), world_(std::move(world)) {}
   const Ours world_;  // leaves with the last group
 };
 

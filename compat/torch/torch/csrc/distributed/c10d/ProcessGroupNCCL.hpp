@@ -22,8 +22,7 @@ class ProcessGroupNCCL : public detail::WrappedGroup {
 
   ProcessGroupNCCL(const c10::intrusive_ptr<Store>& store, int rank, int size,
                    c10::intrusive_ptr<Options> options = Options::create())
-      : WrappedGroup(make(store, rank, size, *options), NCCL_BACKEND_NAME, options->timeout),
-        options_(std::move(options)) {}
+      : WrappedGroup(make(store, rank, size, *options), NCCL_BACKEND_NAME), options_(std::move(options)) {}
   c10::intrusive_ptr<Options> getOptions() const { return options_; }
 
  private:

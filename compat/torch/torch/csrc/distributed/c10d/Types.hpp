@@ -48,7 +48,7 @@ ReduceOp makePreMulSum(const T& factor) {
   return op;
 }
 
-// The timeout of a call that has none of its own: that of the group, which refuses any other.
+// The timeout of a call that has none of its own: that of the group.
 constexpr auto kUnsetTimeout = std::chrono::milliseconds(-1);
 
 // asyncOp is a hint: calls return before their work is done in any case.

@@ -1,6 +1,7 @@
 // The groups of this library with LibTorch's names.
 #pragma once
 #include "argand/parallel/backends.h"
+#include "argand/parallel/call_timeout.h"
 #include "argand/parallel/process_group.h"
 #include "torch/csrc/distributed/c10d/ProcessGroup.hpp"
 #include "torch/csrc/distributed/c10d/wrapped_store.h"
@@ -10,43 +11,40 @@ namespace c10d::detail {
 class WrappedGroup : public ProcessGroup {
  public:
   using Ours = std::shared_ptr<argand::parallel::ProcessGroup>;
-  WrappedGroup(Ours ours, std::string backend, std::chrono::milliseconds timeout)
-      : ProcessGroup(ours->rank(), ours->size()),
-        ours_(std::move(ours)),
-        backend_(std::move(backend)),
-        timeout_(timeout) {
+  WrappedGroup(Ours ours, std::string backend)
+      : ProcessGroup(ours->rank(), ours->size()), ours_(std::move(ours)), backend_(std::move(backend)) {
     setGroupName(ours_->name());
   }
   const Ours& ours() const { return ours_; }
   const std::string getBackendName() const override { return backend_; }
 
   WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& options = {}) override {
-    check("broadcast", options, &tensors);
+    const auto timeout = check("broadcast", options, &tensors);
     check_root_tensor("broadcast", options);
     return made(OpType::BROADCAST, ours_->broadcast(tensors, root_of(options)));
   }
   WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& options = {}) override {
-    check("allreduce", options, &tensors);
+    const auto timeout = check("allreduce", options, &tensors);
     check_dense("allreduce", options);
     return made(OpType::ALLREDUCE, ours_->all_reduce(tensors, to_ours(options.reduceOp)));
   }
   WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& options = {}) override {
-    check("allreduce_coalesced", options);
+    const auto timeout = check("allreduce_coalesced", options);
     check_dense("allreduce_coalesced", options);
     return made(OpType::ALLREDUCE_COALESCED, ours_->all_reduce(tensors, to_ours(options.reduceOp)));
   }
   WorkPtr reduce(Tensors& tensors, const ReduceOptions& options = {}) override {
-    check("reduce", options, &tensors);
+    const auto timeout = check("reduce", options, &tensors);
     check_root_tensor("reduce", options);
     return made(OpType::REDUCE, ours_->reduce(tensors, root_of(options), to_ours(options.reduceOp)));
   }
   WorkPtr allgather(TensorLists& outputs, Tensors& inputs, const AllgatherOptions& options = {}) override {
-    check("allgather", options, &inputs, &outputs);
+    const auto timeout = check("allgather", options, &inputs, &outputs);
     return made(OpType::ALLGATHER, ours_->all_gather(outputs[0], inputs[0]));
   }
   // outputs[r][i] becomes inputs[i] of rank r.
   WorkPtr allgather_coalesced(TensorLists& outputs, Tensors& inputs, const AllgatherOptions& options = {}) override {
-    check("allgather_coalesced", options);
+    const auto timeout = check("allgather_coalesced", options);
     for (const Tensors& of_rank : outputs)
       TORCH_CHECK(of_rank.size() == inputs.size(), "allgather_coalesced: expected ", inputs.size(),
                   " outputs for each rank, got ", of_rank.size());
@@ -59,33 +57,33 @@ class WrappedGroup : public ProcessGroup {
     return c10::make_intrusive<WorkOfGroup>(rank_, OpType::ALLGATHER_COALESCED, std::move(parts));
   }
   WorkPtr gather(TensorLists& outputs, Tensors& inputs, const GatherOptions& options = {}) override {
-    check("gather", options, &inputs, root_of(options) == rank_ ? &outputs : nullptr);
+    const auto timeout = check("gather", options, &inputs, root_of(options) == rank_ ? &outputs : nullptr);
     return made(OpType::GATHER, ours_->gather(list_of(outputs), inputs[0], root_of(options)));
   }
   WorkPtr scatter(Tensors& outputs, TensorLists& inputs, const ScatterOptions& options = {}) override {
-    check("scatter", options, &outputs, root_of(options) == rank_ ? &inputs : nullptr);
+    const auto timeout = check("scatter", options, &outputs, root_of(options) == rank_ ? &inputs : nullptr);
     return made(OpType::SCATTER, ours_->scatter(outputs[0], list_of(inputs), root_of(options)));
   }
   WorkPtr reduce_scatter(Tensors& outputs, TensorLists& inputs, const ReduceScatterOptions& options = {}) override {
-    check("reduce_scatter", options, &outputs, &inputs);
+    const auto timeout = check("reduce_scatter", options, &outputs, &inputs);
     return made(OpType::REDUCE_SCATTER, ours_->reduce_scatter(outputs[0], inputs[0], to_ours(options.reduceOp)));
   }
   WorkPtr alltoall(Tensors& outputs, Tensors& inputs, const AllToAllOptions& options = {}) override {
-    check("alltoall", options);
+    const auto timeout = check("alltoall", options);
     return made(OpType::ALLTOALL, ours_->all_to_all(outputs, inputs));
   }
   WorkPtr all_gather_single(at::Tensor& output, at::Tensor& input, const AllgatherOptions& options = {}) override {
-    check("all_gather_single", options);
+    const auto timeout = check("all_gather_single", options);
     return made(OpType::_ALLGATHER_BASE, ours_->all_gather_into(output, input));
   }
   WorkPtr reduce_scatter_single(at::Tensor& output, at::Tensor& input,
                                 const ReduceScatterOptions& options = {}) override {
-    check("reduce_scatter_single", options);
+    const auto timeout = check("reduce_scatter_single", options);
     return made(OpType::_REDUCE_SCATTER_BASE, ours_->reduce_scatter_from(output, input, to_ours(options.reduceOp)));
   }
   WorkPtr all_to_all_single(at::Tensor& output, at::Tensor& input, Splits& outputSplitSizes, Splits& inputSplitSizes,
                             const AllToAllOptions& options = {}) override {
-    check("all_to_all_single", options);
+    const auto timeout = check("all_to_all_single", options);
     return made(OpType::ALLTOALL_BASE, ours_->all_to_all_single(output, input, outputSplitSizes, inputSplitSizes));
   }
   WorkPtr send(Tensors& tensors, int dstRank, int tag) override {
@@ -102,12 +100,12 @@ class WrappedGroup : public ProcessGroup {
     return made(OpType::RECVANYSOURCE, ours_->receive(tensors[0], -1, tag));
   }
   WorkPtr barrier(const BarrierOptions& options = {}) override {
-    check("barrier", options);
+    const auto timeout = check("barrier", options);
     return made(OpType::BARRIER, ours_->barrier());
   }
   // After the timeout the error names all ranks that were not there.
   void monitoredBarrier(const BarrierOptions& options, bool /*waitAllRanks*/ = false) override {
-    check("monitoredBarrier", options);
+    const auto timeout = check("monitoredBarrier", options);
     ours_->barrier()->wait();
   }
   // Ends the group here; other ranks that wait for this one get an error.
@@ -115,22 +113,22 @@ class WrappedGroup : public ProcessGroup {
   void shutdown() override { ours_->shutdown(); }
 
  private:
+  static constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
+
   WorkPtr made(OpType type, argand::parallel::WorkPtr work) const {
     return c10::make_intrusive<WorkOfGroup>(rank_, type, WorkOfGroup::Ours{std::move(work)});
   }
   static void check_one(const char* call, size_t tensors) {
     TORCH_CHECK(tensors == 1, call, ": expected one tensor, got ", tensors);
   }
-  // The tensors of a process, which is one; lists of tensors, too.
+  // The tensors of a process, which is one; lists of tensors, too.  The timeout of the call, while it is made.
   template <class Options>
-  void check(const char* call, const Options& options, const Tensors* tensors = nullptr,
-             const TensorLists* lists = nullptr) const {
-    if (options.timeout != kUnsetTimeout && options.timeout != timeout_)
-      throw argand::NotImplementedError(argand::str(call, ": expected the timeout to be that of the group, ",
-                                                    timeout_.count(), " ms, got ", options.timeout.count(),
-                                                    " ms: calls have none of their own"));
+  static argand::parallel::CallTimeout check(const char* call, const Options& options, const Tensors* tensors = nullptr,
+                                             const TensorLists* lists = nullptr) {
     if (tensors) check_one(call, tensors->size());
     TORCH_CHECK(!lists || lists->size() == 1, call, ": expected one list of tensors, got ", lists ? lists->size() : 0);
+    if (options.timeout == kUnsetTimeout) return argand::parallel::CallTimeout(std::nullopt);
+    return argand::parallel::CallTimeout(options.timeout > kNoTimeout ? options.timeout : kForever);
   }
   template <class Options>
   static void check_root_tensor(const char* call, const Options& options) {
@@ -148,7 +146,6 @@ class WrappedGroup : public ProcessGroup {
 
   const Ours ours_;
   const std::string backend_;
-  const std::chrono::milliseconds timeout_;
 };
 
 inline WrappedGroup::Ours join(const c10::intrusive_ptr<Store>& store, int rank, int size,
