@@ -138,6 +138,31 @@ class Group final : public ProcessGroup, private GroupArguments {
         });
   }
 
+  WorkPtr all_reduce_to_each(Tensors tensors, ReduceOp op) override {
+    check_tensors("all_reduce", tensors, op);
+    for (const Tensor& t : tensors) check_same("all_reduce", "each tensor", t, tensors[0]);
+    return start(str("all_reduce(", name_of(op.kind), ", all of ", describe(tensors), ")"), {}, tensors, op,
+                 [op](Channel& c, const Tensors&, const Tensors& out) {
+                   join_in_order(op, out, out[0]);
+                   parallel::all_reduce(c, out[0], op.kind == ReduceKind::kPremulSum ? ReduceOp() : op);
+                   copy_to_others(out, 0);
+                 },
+                 {});
+  }
+
+  WorkPtr broadcast_to_each(Tensors tensors, int root, int root_tensor) override {
+    check_rank("broadcast", "root", root);
+    check_tensors("broadcast", tensors);
+    for (const Tensor& t : tensors) check_same("broadcast", "each tensor", t, tensors[0]);
+    return start(str("broadcast(from rank ", root, ", tensor ", root_tensor, " of ", describe(tensors), ")"), {},
+                 tensors, {},
+                 [root, root_tensor](Channel& c, const Tensors&, const Tensors& out) {
+                   parallel::broadcast(c, out[static_cast<size_t>(root_tensor)], root);
+                   copy_to_others(out, static_cast<size_t>(root_tensor));
+                 },
+                 {});
+  }
+
   WorkPtr all_gather(Tensors outputs, const Tensor& input) override {
     check_lists("all_gather", "outputs", outputs, input);
     check_same("all_gather", "the output of its own rank", outputs[static_cast<size_t>(rank_)], input);
@@ -337,6 +362,14 @@ class Group final : public ProcessGroup, private GroupArguments {
     note_writes(written);
     return submit(std::move(call), written, out,
                   [on_host, in, out](Channel& c) { on_host(c, hosts_of(in), hosts_of(out)); });
+  }
+
+  static void copy_to_others(const Tensors& tensors, size_t from) {
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      if (i == from) continue;
+      Tensor(tensors[i]).copy_(tensors[from]);
+      raw<void>(tensors[i]);  // copied now
+    }
   }
 
   static void note_writes(const Tensors& written) {

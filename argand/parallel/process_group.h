@@ -38,6 +38,10 @@ class ProcessGroup {
   virtual WorkPtr all_reduce(std::vector<Tensor> tensors, ReduceOp op = {}) = 0;
   virtual WorkPtr reduce(std::vector<Tensor> tensors, int root, ReduceOp op = {}) = 0;  // other ranks' stay as they are
   virtual WorkPtr broadcast(std::vector<Tensor> tensors, int root) = 0;
+  // Several tensors of each rank, alike in shape and dtype: each becomes the one result of all tensors of all ranks, or
+  // tensors[root_tensor] of the root.
+  virtual WorkPtr all_reduce_to_each(std::vector<Tensor> tensors, ReduceOp op = {}) = 0;
+  virtual WorkPtr broadcast_to_each(std::vector<Tensor> tensors, int root, int root_tensor) = 0;
   // outputs[r] becomes rank r's input; shapes may differ between ranks if each rank gives the same list.
   virtual WorkPtr all_gather(std::vector<Tensor> outputs, const Tensor& input) = 0;
   virtual WorkPtr all_gather_into(const Tensor& output, const Tensor& input) = 0;           // one behind the other

@@ -194,13 +194,15 @@ TEST(ProcessGroup, WhatItRefuses) {
   NEEDS_GLOO();
   with_gloo(2, [](c10d::ProcessGroup& group) {
     Tensors two = {of(1), of(2)};
-    EXPECT_EQ(message_of([&] { group.allreduce(two); }), "allreduce: expected one tensor, got 2");
+    EXPECT_EQ(message_of([&] { group.reduce(two); }), "reduce: expected one tensor, got 2");
+    Tensors unlike = {of(1), torch::ones({3})};
+    EXPECT_EQ(message_of([&] { group.allreduce(unlike); }),
+              "allreduce: expected tensors of one size and dtype, got float32 [2] and, at index 1, float32 [3]");
     Tensors one = {of(1)};
     c10d::AllreduceOptions options;
     c10d::BroadcastOptions root;
     root.rootTensor = 1;
-    EXPECT_EQ(message_of([&] { group.broadcast(one, root); }),
-              "broadcast: expected rootTensor to be 0, for there is one tensor, got 1");
+    EXPECT_EQ(message_of([&] { group.broadcast(one, root); }), "broadcast: expected rootTensor to be 0 to 0, got 1");
     TensorLists none;
     EXPECT_EQ(message_of([&] { group.allgather(none, one); }), "allgather: expected one list of tensors, got 0");
     EXPECT_THROW((void)c10d::ReduceOp(c10d::ReduceOp::PREMUL_SUM), c10::Error);
@@ -272,6 +274,133 @@ TEST(ProcessGroup, AMessageThatDoesNotCome) {
       }
     });
   for (std::thread& t : threads) t.join();
+}
+
+// As LibTorch's Gloo: each becomes the result of all.
+TEST(ProcessGroup, SeveralTensorsOfAProcess) {
+  NEEDS_GLOO();
+  with_gloo(2, [](c10d::ProcessGroup& group) {
+    const int rank = group.getRank();
+    const auto reduced = [&](const c10d::ReduceOp& op) {
+      Tensors two = {of(1 + rank), of(10 + rank)};
+      c10d::AllreduceOptions options;
+      options.reduceOp = op;
+      const auto work = group.allreduce(two, options);
+      work->wait();
+      EXPECT_EQ(work->result().size(), 2u);
+      EXPECT_TRUE(torch::equal(two[0], two[1]));
+      return first(two[1]);
+    };
+    EXPECT_EQ(reduced(c10d::ReduceOp::SUM), 24);
+    EXPECT_EQ(reduced(c10d::ReduceOp::MAX), 11);
+    EXPECT_EQ(reduced(c10d::ReduceOp::AVG), 6);
+    EXPECT_EQ(reduced(c10d::makePreMulSum(0.5)), 12);
+    Tensors two = {of(1 + rank), torch::full({2, 2}, 10. + rank).select(1, 0)};  // one has a stride
+    c10d::BroadcastOptions options;
+    options.rootRank = 1;
+    options.rootTensor = 1;
+    group.broadcast(two, options)->wait();
+    EXPECT_EQ(first(two[0]), 11);
+    EXPECT_EQ(first(two[1]), 11);
+  });
+}
+
+TEST(ProcessGroup, Futures) {
+  NEEDS_GLOO();
+  with_gloo(2, [](c10d::ProcessGroup& group) {
+    Tensors one = {of(group.getRank() + 1)};
+    if (group.getRank() == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const c10::intrusive_ptr<c10::ivalue::Future> future = group.allreduce(one)->getFuture();
+    const auto half = future->then(
+        [](c10::ivalue::Future& sum) {
+          return c10::IValue(std::vector<at::Tensor>{sum.value().toTensorVector()[0] / 2});
+        },
+        future->elementType());
+    const auto number = half->thenAsync(
+        [](c10::ivalue::Future& f) {
+          auto made = c10::make_intrusive<c10::ivalue::Future>(c10::TensorType::get());
+          made->markCompleted(f.value().toTensorVector()[0].sum());
+          return made;
+        },
+        c10::TensorType::get());
+    const auto failed =
+        number->then([](c10::ivalue::Future&) -> c10::IValue { throw std::runtime_error("no"); }, c10::NoneType::get());
+    std::atomic<bool> called{false};
+    future->addCallback([&](c10::ivalue::Future& f) { called = f.hasValue(); });
+    failed->wait();
+    EXPECT_TRUE(called);
+    EXPECT_TRUE(future->completed() && future->hasValue() && !future->hasError());
+    EXPECT_EQ(first(future->value().toTensorVector()[0]), 3);
+    EXPECT_EQ(first(half->value().toTensorVector()[0]), 1.5);
+    EXPECT_EQ(number->constValue().toTensor().item<double>(), 3);
+    EXPECT_EQ(future->elementType()->str(), "List[Tensor]");
+    EXPECT_TRUE(failed->hasError());
+    EXPECT_EQ(failed->tryRetrieveErrorMessage(), "no");
+    EXPECT_THROW(failed->waitAndThrow(), std::runtime_error);
+    EXPECT_THROW(failed->value(), std::runtime_error);
+    EXPECT_NE(message_of([&] { number->markCompleted(); }).find("Future can only be marked completed once"),
+              std::string::npos);
+  });
+  c10::ivalue::Future none(c10::NoneType::get());
+  EXPECT_FALSE(none.completed());
+  EXPECT_NE(message_of([&] { (void)none.value(); }).find("it is not complete"), std::string::npos);
+  none.setErrorIfNeeded(std::make_exception_ptr(c10::ivalue::Future::FutureError("first")));
+  none.setErrorIfNeeded(std::make_exception_ptr(c10::ivalue::Future::FutureError("second")));
+  EXPECT_EQ(none.tryRetrieveErrorMessage(), "first");
+}
+
+TEST(ProcessGroup, AFutureOfACallThatFails) {
+  NEEDS_GLOO();
+  with_gloo(
+      2,
+      [](c10d::ProcessGroup& group) {
+        Tensors one = {torch::ones({2 + group.getRank()})};
+        const auto future = group.allreduce(one)->getFuture();
+        future->wait();
+        EXPECT_NE(future->tryRetrieveErrorMessage().find("different things"), std::string::npos)
+            << future->tryRetrieveErrorMessage();
+      },
+      /*ends_well=*/false);
+}
+
+TEST(ProcessGroup, Splits) {
+  NEEDS_GLOO();
+  with_gloo(4, [](c10d::ProcessGroup& group) {
+    const int rank = group.getRank();
+    const std::vector<int> mine = rank < 3 ? std::vector<int>{2, 0, 1} : std::vector<int>{3};
+    for (int again = 0; again < 2; ++again) {
+      const auto part = group.splitGroup(mine, std::chrono::seconds(20), std::nullopt, std::nullopt, "a part");
+      EXPECT_EQ(part->getSize(), rank < 3 ? 3 : 1);
+      EXPECT_EQ(part->getRank(), rank < 3 ? (rank + 1) % 3 : 0);
+      EXPECT_EQ(part->getGroupDesc(), "a part");
+      EXPECT_EQ(part->getBackendName(), "gloo");
+      Tensors one = {of(rank)};
+      part->allreduce(one)->wait();
+      EXPECT_EQ(first(one[0]), 3);
+      if (rank < 3) {
+        const auto pair = part->splitGroup(part->getRank() == 1 ? std::vector<int>{1} : std::vector<int>{0, 2});
+        pair->allreduce(one)->wait();
+        EXPECT_EQ(first(one[0]), part->getRank() == 1 ? 3 : 6);
+      }
+    }
+    EXPECT_EQ(message_of([&] { group.splitGroup({}); }), "splitGroup: expected at least one rank");
+    EXPECT_EQ(message_of([&] {
+                group.splitGroup({rank, rank});
+              }),
+              argand::str("splitGroup: rank ", rank, " is given twice"));
+    EXPECT_EQ(message_of([&] { group.splitGroup({rank, 4}); }), "splitGroup: expected ranks to be 0 to 3, got 4");
+    EXPECT_EQ(message_of([&] { group.splitGroup({(rank + 1) % 4}); }),
+              argand::str("splitGroup: expected this rank, ", rank, ", to be among the ranks"));
+    // A group of several backends is split backend by backend.
+    c10d::ProcessGroup of_backends(nullptr, rank, 4);
+    of_backends.setBackend(c10::DeviceType::CPU, c10d::ProcessGroup::GLOO,
+                           group.splitGroup({0, 1, 2, 3}, std::nullopt, std::nullopt, "all"));
+    const auto pair = of_backends.splitGroup({rank / 2 * 2, rank / 2 * 2 + 1});
+    Tensors one = {of(rank)};
+    pair->allreduce(one)->wait();
+    EXPECT_EQ(first(one[0]), rank < 2 ? 1 : 5);
+    EXPECT_EQ(pair->getBackendType(), c10d::ProcessGroup::GLOO);
+  });
 }
 
 // A backend that the program itself implements.  It only copies.

@@ -107,6 +107,27 @@ def test_groups(tmp_path):
     """)
 
 
+def test_split_group(tmp_path):
+    run(tmp_path, 4, """
+        part = dist.split_group(split_ranks=[[2, 0, 1], [3]]); assert dist.get_rank(part) == [1, 2, 0, 0][rank], dist.get_rank(part)
+        assert dist.get_process_group_ranks(part) == ([2, 0, 1] if rank < 3 else [3]) and part.group_desc == "default_pg:split:0"
+        t = torch.tensor([rank]); dist.all_reduce(t, group=part); assert int(t) == 3
+        if rank < 3:  # ranks are those of the parent
+            pair = dist.split_group(part, [[0, 1]], timeout=datetime.timedelta(seconds=20), group_desc="pair")
+            assert (pair == dist.GroupMember.NON_GROUP_MEMBER) == (rank == 1)
+            if rank != 1:
+                t = torch.tensor([rank]); dist.all_reduce(t, group=pair); assert int(t) == 2 and pair.group_desc == "pair"
+        again = dist.split_group(split_ranks=[[0, 1, 2, 3]], backend="gloo"); t = torch.tensor([rank]); dist.all_reduce(t, group=again); assert int(t) == 6
+        assert again.group_desc == "default_pg:split:1"
+        for wrong, error in (([], "split_ranks cannot be None or empty"), ([[0, 0]], "the split group cannot have duplicate ranks"),
+                             ([[0, 4]], "expected ranks of the parent group, 0 to 3, got [0, 4]"), ([[0], [0, 1]], "in one list only")):
+            try: dist.split_group(split_ranks=wrong); assert False, wrong
+            except ValueError as e: assert error in str(e), e
+        try: dist.split_group(split_ranks=[[0, 1]], backend="mpi"); assert False
+        except ValueError as e: assert "expected backend to be one of the parent group's, 'gloo', got 'mpi'" in str(e), e
+    """)
+
+
 def test_worlds_and_groups_that_are_made_again(tmp_path):
     """In a store that outlives them, as that of a launcher does: nothing of the first is taken for the second's."""
     run(tmp_path, 2, """

@@ -170,7 +170,6 @@ REFUSED = {
     "argand.distributed.rpc": ["init_rpc", "RRef"],
     "argand.distributed.device_mesh": ["DeviceMesh", "init_device_mesh"],
     "argand.distributed.tensor.parallel": ["ColwiseParallel", "parallelize_module"],
-    "argand.distributed.distributed_c10d": ["split_group"],
     "argand.jit": ["CompilationUnit", "load", "export_opnames"],
     "argand._dynamo": ["explain", "export"],
     "argand.ao.quantization": ["quantize_dynamic", "FakeQuantize"],

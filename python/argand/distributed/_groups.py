@@ -15,7 +15,7 @@ from .constants import default_pg_nccl_timeout, default_pg_timeout
 __all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
            "is_backend_available", "is_gloo_available", "is_mpi_available", "is_nccl_available", "is_ucc_available",
-           "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration"]
+           "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"]
 
 _NO_GROUP = "Default process group has not been initialized, please make sure to call init_process_group."
 _WHY_NO_OPTIONS = "the backends have no options of their own"
@@ -42,6 +42,7 @@ class ProcessGroup:
         self._group, self._backend, self._timeout = group, Backend(backend), timeout
         self.group_name, self.group_desc = group.name, description or "undefined"
         self.bound_device_id = None
+        self._splits = 0  # that were made of it
 
     def rank(self):
         """Of this process."""
@@ -327,6 +328,37 @@ def new_subgroups_by_enumeration(ranks_per_subgroup_list, timeout=None, backend=
         if get_rank() in ranks:
             mine = made
     return mine, subgroups
+
+
+@harmless(pg_options=_WHY_NO_OPTIONS)
+def split_group(parent_pg=None, split_ranks=None, timeout=None, pg_options=None, group_desc=None, backend=None):
+    """The group of those ranks of parent_pg among which this one is; GroupMember.NON_GROUP_MEMBER if it is in none.
+
+    All ranks of parent_pg must call it, with the same split_ranks: lists of its ranks, each in the order of the new group.
+    """
+    if not split_ranks:
+        raise ValueError("split_ranks cannot be None or empty")
+    parent = _checked(parent_pg)
+    if parent is None:
+        raise ValueError(f"Global rank {get_rank()} is not part of the parent group {parent_pg}")
+    lists = [[int(rank) for rank in ranks] for ranks in split_ranks]
+    for ranks in lists:
+        if any(not 0 <= rank < parent.size() for rank in ranks):
+            raise ValueError(f"split_group: expected ranks of the parent group, 0 to {parent.size() - 1}, got {ranks}")
+        if len(set(ranks)) != len(ranks):
+            raise ValueError("the split group cannot have duplicate ranks")
+    if sum(map(len, lists)) != len(set().union(*lists)):
+        raise ValueError(f"split_group: expected a rank to be in one list only, got {lists}")
+    backend = parent._backend if backend is None else str(backend).lower()
+    host, device = _backends_of(backend)
+    if host != _backends_of(parent._backend)[0] or device not in ("", _backends_of(parent._backend)[1]):
+        raise ValueError(f"split_group: expected backend to be one of the parent group's, {parent._backend!r}, got {backend!r}")
+    desc = group_desc or f"{parent.group_desc}:split:{parent._splits}"
+    parent._splits += 1
+    timeout = timeout or parent._timeout
+    made = [parent._group.subgroup(ranks, device, milliseconds(timeout), "") for ranks in lists if ranks]
+    mine = next((group for group in made if group is not None), None)
+    return GroupMember.NON_GROUP_MEMBER if mine is None else _register(mine, backend, desc, timeout)
 
 
 # ---- questions

@@ -17,7 +17,7 @@ def _never_made(name, base=object):
     return refused_class("torch.distributed." + name, _WHY, base)
 
 
-for _name in ("init_device_mesh", "breakpoint", "split_group"):
+for _name in ("init_device_mesh", "breakpoint"):
     globals()[_name] = _needs_a_group(_name)
     __all__.append(_name)
 Reducer = _never_made("Reducer")

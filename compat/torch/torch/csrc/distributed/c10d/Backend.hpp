@@ -88,6 +88,13 @@ class Backend : public c10::intrusive_ptr_target {
     return all_to_all_single(output, input, outputSplitSizes, inputSplitSizes, options);
   }
 
+  // A backend of these ranks of this one, in their order.  They call it, and this rank must be among them.
+  virtual c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<Store>& /*store*/,
+                                            const std::vector<int>& /*ranks*/,
+                                            const c10::intrusive_ptr<Options>& /*options*/) {
+    lacks("split");
+  }
+
   // Work that is not done fails, and every later call.
   virtual void abort() { lacks("abort"); }
   virtual void shutdown() { lacks("shutdown"); }

@@ -1,5 +1,6 @@
 // c10d::ProcessGroup: some processes, in an order, and the backends that serve the tensors of each kind of device.
 #pragma once
+#include <algorithm>
 #include <map>
 
 #include "torch/csrc/distributed/c10d/Backend.hpp"
@@ -98,6 +99,34 @@ class ProcessGroup : public Backend {
     return getBackend(output.device().type())
         ->all_to_all_single(output, input, outputSplitSizes, inputSplitSizes, options);
   }
+  // A group of these ranks of this one, in their order.  They call it, and this rank must be among them.  The timeout
+  // is that of the options if none is given; `devices` keeps the backends of these.
+  virtual c10::intrusive_ptr<ProcessGroup> splitGroup(
+      const std::vector<int>& ranks, const std::optional<std::chrono::milliseconds>& timeout = std::nullopt,
+      const std::optional<c10::intrusive_ptr<Backend::Options>>& options = std::nullopt,
+      const std::optional<std::string>& name = std::nullopt,
+      const std::optional<std::string>& description = std::nullopt,
+      const std::optional<std::vector<c10::Device>>& devices = std::nullopt) {
+    const int rank = rank_in_split(ranks);
+    const std::string full = name ? *name : name_of_split(ranks);
+    const auto made = c10::make_intrusive<ProcessGroup>(store_, rank, static_cast<int>(ranks.size()));
+    std::map<BackendType, c10::intrusive_ptr<Backend>> split;
+    for (const auto& [device, backend] : by_device_) {
+      const bool wanted = !devices || std::any_of(devices->begin(), devices->end(),
+                                                  [&, type = device](const auto& d) { return d.type() == type; });
+      if (!wanted) continue;
+      BackendType type = UNDEFINED;
+      for (const auto& [t, b] : by_type_)
+        if (b.get() == backend.get()) type = t;
+      auto& part = split[type];
+      if (!part)
+        part = backend->split(store_, ranks, options_of_split(backend->getBackendName(), full, timeout, options));
+      made->setBackend(device, type, part);
+    }
+    made->setGroupName(full);
+    made->setGroupDesc(description.value_or(full));
+    return made;
+  }
   void abort() override {
     for (const auto& [type, backend] : by_type_) backend->abort();
   }
@@ -105,7 +134,37 @@ class ProcessGroup : public Backend {
     for (const auto& [type, backend] : by_type_) backend->shutdown();
   }
 
+ protected:
+  // The place of this rank among those of a split; what they must be.
+  int rank_in_split(const std::vector<int>& ranks) const {
+    TORCH_CHECK(!ranks.empty(), "splitGroup: expected at least one rank");
+    for (const int r : ranks) {
+      TORCH_CHECK(r >= 0 && r < getSize(), "splitGroup: expected ranks to be 0 to ", getSize() - 1, ", got ", r);
+      TORCH_CHECK(std::count(ranks.begin(), ranks.end(), r) == 1, "splitGroup: rank ", r, " is given twice");
+    }
+    const auto mine = std::find(ranks.begin(), ranks.end(), getRank());
+    TORCH_CHECK(mine != ranks.end(), "splitGroup: expected this rank, ", getRank(), ", to be among the ranks");
+    return static_cast<int>(mine - ranks.begin());
+  }
+  // One that these ranks have not used in this group.
+  std::string name_of_split(const std::vector<int>& ranks) {
+    std::string name = getGroupName() + ":split:";
+    for (const int r : ranks) name += argand::str(r, "_");
+    return name + argand::str(++splits_[name]);
+  }
+  static c10::intrusive_ptr<Backend::Options> options_of_split(
+      const std::string& backend, const std::string& name, const std::optional<std::chrono::milliseconds>& timeout,
+      const std::optional<c10::intrusive_ptr<Backend::Options>>& options) {
+    const auto own = c10::make_intrusive<Backend::Options>(backend);
+    if (options && *options) own->timeout = (*options)->timeout;
+    if (timeout) own->timeout = *timeout;
+    own->group_name = name;
+    return own;
+  }
+
  private:
+  std::map<std::string, int> splits_;
+
   c10::intrusive_ptr<Backend> of(const char* call, const Tensors& tensors) const {
     TORCH_CHECK(!tensors.empty(), call, ": expected at least one tensor");
     return getBackend(tensors[0].device().type());

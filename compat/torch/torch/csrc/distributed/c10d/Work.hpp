@@ -1,5 +1,6 @@
 // c10d::Work: a collective or a message that may not be finished.  Programs that implement backends derive from it.
 #pragma once
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "ATen/ATen.h"
+#include "ATen/core/future.h"
 #include "argand/parallel/work.h"
 #include "c10/util/Exception.h"
 
@@ -68,6 +70,8 @@ class Work : public c10::intrusive_ptr_target {
     return true;
   }
   virtual void abort() { lacks("abort"); }
+  // Of the tensors that it writes.
+  virtual c10::intrusive_ptr<c10::ivalue::Future> getFuture() { lacks("getFuture"); }
   OpType retrieveOpType() const { return opType_; }
 
  protected:
@@ -138,6 +142,22 @@ class WorkOfGroup final : public Work {
       TORCH_CHECK(part->wait_for(std::max(left, kNoTimeout)), "Operation timed out! ", part->call());
     }
     return true;
+  }
+
+  c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
+    const auto future = c10::make_intrusive<c10::ivalue::Future>(c10::ListType::ofTensors());
+    const auto left = std::make_shared<std::atomic<size_t>>(parts_.size());
+    for (const auto& part : parts_)
+      part->when_done([future, left, parts = parts_] {
+        if (--*left > 0) return;
+        std::vector<at::Tensor> all;
+        for (const auto& each : parts) {
+          if (const std::exception_ptr error = each->exception()) return future->setError(error);
+          all.insert(all.end(), each->result().begin(), each->result().end());
+        }
+        future->markCompleted(all);
+      });
+    return future;
   }
 
  private:

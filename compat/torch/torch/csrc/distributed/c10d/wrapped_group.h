@@ -11,22 +11,32 @@ namespace c10d::detail {
 class WrappedGroup : public ProcessGroup {
  public:
   using Ours = std::shared_ptr<argand::parallel::ProcessGroup>;
-  WrappedGroup(Ours ours, std::string backend)
-      : ProcessGroup(ours->rank(), ours->size()), ours_(std::move(ours)), backend_(std::move(backend)) {
+  WrappedGroup(Ours ours, std::string backend, Ours parent = nullptr)
+      : ProcessGroup(ours->rank(), ours->size()),
+        ours_(std::move(ours)),
+        backend_(std::move(backend)),
+        parent_(std::move(parent)) {
     setGroupName(ours_->name());
   }
   const Ours& ours() const { return ours_; }
   const std::string getBackendName() const override { return backend_; }
 
   WorkPtr broadcast(Tensors& tensors, const BroadcastOptions& options = {}) override {
-    const auto timeout = check("broadcast", options, &tensors);
-    check_root_tensor("broadcast", options);
-    return made(OpType::BROADCAST, ours_->broadcast(tensors, root_of(options)));
+    const auto timeout = check("broadcast", options);
+    check_alike("broadcast", tensors);
+    TORCH_CHECK(options.rootTensor >= 0 && options.rootTensor < static_cast<int64_t>(tensors.size()),
+                "broadcast: expected rootTensor to be 0 to ", tensors.size() - 1, ", got ", options.rootTensor);
+    return made(OpType::BROADCAST,
+                tensors.size() == 1
+                    ? ours_->broadcast(tensors, root_of(options))
+                    : ours_->broadcast_to_each(tensors, root_of(options), static_cast<int>(options.rootTensor)));
   }
   WorkPtr allreduce(Tensors& tensors, const AllreduceOptions& options = {}) override {
-    const auto timeout = check("allreduce", options, &tensors);
+    const auto timeout = check("allreduce", options);
     check_dense("allreduce", options);
-    return made(OpType::ALLREDUCE, ours_->all_reduce(tensors, to_ours(options.reduceOp)));
+    check_alike("allreduce", tensors);
+    return made(OpType::ALLREDUCE, tensors.size() == 1 ? ours_->all_reduce(tensors, to_ours(options.reduceOp))
+                                                       : ours_->all_reduce_to_each(tensors, to_ours(options.reduceOp)));
   }
   WorkPtr allreduce_coalesced(Tensors& tensors, const AllreduceCoalescedOptions& options = {}) override {
     const auto timeout = check("allreduce_coalesced", options);
@@ -103,6 +113,28 @@ class WrappedGroup : public ProcessGroup {
     const auto timeout = check("barrier", options);
     return made(OpType::BARRIER, ours_->barrier());
   }
+  // A part of this group's world, and with its connections: the store is not used.
+  c10::intrusive_ptr<Backend> split(const c10::intrusive_ptr<Store>& /*store*/, const std::vector<int>& ranks,
+                                    const c10::intrusive_ptr<Options>& options) override {
+    rank_in_split(ranks);
+    argand::parallel::GroupOptions ours;
+    ours.device_backend = argand::parallel::backends_of(backend_).device;
+    ours.timeout = options->timeout;
+    const std::string name = options->group_name.empty() ? name_of_split(ranks) : options->group_name;
+    return c10::make_intrusive<WrappedGroup>(ours_->subgroup(ranks, ours, name), backend_, ours_);
+  }
+  c10::intrusive_ptr<ProcessGroup> splitGroup(
+      const std::vector<int>& ranks, const std::optional<std::chrono::milliseconds>& timeout = std::nullopt,
+      const std::optional<c10::intrusive_ptr<Backend::Options>>& options = std::nullopt,
+      const std::optional<std::string>& name = std::nullopt,
+      const std::optional<std::string>& description = std::nullopt,
+      const std::optional<std::vector<c10::Device>>& /*devices*/ = std::nullopt) override {
+    rank_in_split(ranks);
+    const std::string full = name ? *name : name_of_split(ranks);
+    const auto made = split(getStore(), ranks, options_of_split(backend_, full, timeout, options));
+    made->setGroupDesc(description.value_or(full));
+    return c10::intrusive_ptr<ProcessGroup>(static_cast<ProcessGroup*>(made.get()));
+  }
   // After the timeout the error names all ranks that were not there.
   void monitoredBarrier(const BarrierOptions& options, bool /*waitAllRanks*/ = false) override {
     const auto timeout = check("monitoredBarrier", options);
@@ -130,6 +162,15 @@ class WrappedGroup : public ProcessGroup {
     if (options.timeout == kUnsetTimeout) return argand::parallel::CallTimeout(std::nullopt);
     return argand::parallel::CallTimeout(options.timeout > kNoTimeout ? options.timeout : kForever);
   }
+  static void check_alike(const char* call, const Tensors& tensors) {
+    const auto text = [](const at::Tensor& t) {
+      return argand::str(argand::ScalarType(t.scalar_type()), " ", t.sizes());
+    };
+    TORCH_CHECK(!tensors.empty(), call, ": expected at least one tensor");
+    for (size_t i = 1; i < tensors.size(); ++i)
+      TORCH_CHECK(text(tensors[i]) == text(tensors[0]), call, ": expected tensors of one size and dtype, got ",
+                  text(tensors[0]), " and, at index ", i, ", ", text(tensors[i]));
+  }
   template <class Options>
   static void check_root_tensor(const char* call, const Options& options) {
     TORCH_CHECK(options.rootTensor == 0, call, ": expected rootTensor to be 0, for there is one tensor, got ",
@@ -146,6 +187,7 @@ class WrappedGroup : public ProcessGroup {
 
   const Ours ours_;
   const std::string backend_;
+  const Ours parent_;  // leaves after the groups that were split from it
 };
 
 inline WrappedGroup::Ours join(const c10::intrusive_ptr<Store>& store, int rank, int size,
