@@ -8,17 +8,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "argand/parallel/addresses_test.h"
 #include "argand/parallel/backends.h"
 #include "argand/runtime/transport.h"
 
@@ -34,27 +32,7 @@ constexpr bool kSanitized = false;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-// The addresses of the ranks; a test may change one on its way.
-class Addresses final : public Rendezvous {
- public:
-  std::function<std::string(const std::string& key, std::string value)> change;
-
-  void set(const std::string& key, const std::string& value) override {
-    const std::lock_guard lock(mutex_);
-    values_[key] = change ? change(key, value) : value;
-    set_.notify_all();
-  }
-  std::string get(const std::string& key) override {
-    std::unique_lock lock(mutex_);
-    set_.wait(lock, [&] { return values_.count(key) > 0; });
-    return values_[key];
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable set_;
-  std::map<std::string, std::string> values_;
-};
+using testing::Addresses;
 
 void in_threads(int count, const std::function<void(int)>& f) {
   std::vector<std::thread> threads;

@@ -1,17 +1,11 @@
 // How processes come to be a world: through a store, or by what their launcher knows.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
-#include <cstring>
-#include <numeric>
 
 #include "argand/base/env.h"
-#include "argand/parallel/channel.h"
 #include "argand/parallel/process_group.h"
 #include "argand/parallel/store/prefix_store.h"
 #include "argand/parallel/store/tcp_store.h"
-#include "argand/parallel/tags.h"
+#include "argand/parallel/store_by_messages.h"
 #include "argand/parallel/world.h"
 
 namespace argand::parallel {
@@ -61,36 +55,6 @@ class NoStore final : public Rendezvous {
   [[noreturn]] static void none() { ARGAND_THROW(InternalError, "a transport that needs no store asks for one"); }
 };
 
-// Rank 0 holds the store and tells the others where.
-std::shared_ptr<Store> store_by_messages(Transport& transport, Store::Timeout timeout) {
-  char address[256] = {};
-  std::vector<int> all(static_cast<size_t>(transport.size()));
-  std::iota(all.begin(), all.end(), 0);
-  Channel channel(transport, all, transport.rank(), collective_tag(0, 0));
-  TCPStoreOptions options;
-  options.timeout = timeout;
-  options.wait_workers = false;
-  std::shared_ptr<Store> store;
-  if (transport.rank() == 0) {
-    gethostname(address, sizeof address - 8);
-    options.is_server = true;
-    options.port = 0;
-    const auto made = std::make_shared<TCPStore>(address, options);
-    std::snprintf(address + std::strlen(address), 8, ":%d", static_cast<int>(made->port()));
-    store = made;
-    Transfers transfers;
-    for (int r = 1; r < transport.size(); ++r) transfers.add(channel.send(address, sizeof address, r, 0));
-    transfers.wait();
-  } else {
-    channel.receive(address, sizeof address, 0, 0)->wait();
-    const std::string text = address;
-    const size_t colon = text.rfind(':');
-    options.port = static_cast<uint16_t>(std::stoi(text.substr(colon + 1)));
-    store = std::make_shared<TCPStore>(text.substr(0, colon), options);
-  }
-  return store;
-}
-
 }  // namespace
 
 std::shared_ptr<ProcessGroup> make_launched_process_group(const GroupOptions& options) {
@@ -99,7 +63,8 @@ std::shared_ptr<ProcessGroup> make_launched_process_group(const GroupOptions& op
   there.rank = there.size = -1;
   std::unique_ptr<Transport> transport = find_transport(options.backend)(none, there);
   const int rank = transport->rank(), size = transport->size();
-  const auto store = store_by_messages(*transport, std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout));
+  const auto store =
+      store_by_messages(*transport, std::min<Store::Timeout>(options.timeout, Store::kDefaultTimeout), options.host);
   const auto made = std::make_shared<std::unique_ptr<Transport>>(std::move(transport));
   const World::Make take = [made](Rendezvous&) { return std::move(*made); };
   return group_of_all(std::make_shared<World>(store, rank, size, options.backend, take), options);
