@@ -331,6 +331,31 @@ TEST(ProcessGroup, SizesThatDoNotFitAreAnErrorOnAllRanks) {
   });
 }
 
+// Note [Ranks that have left]
+TEST(ProcessGroup, ARankThatLeavesWithoutClosingItsConnectionsIsNamed) {
+  GroupOptions options;
+  options.backend = "threads that do not close";
+  const auto start = std::chrono::steady_clock::now();
+  without_barrier(
+      3,
+      [](ProcessGroup& group) {
+        const Tensor t = zeros({100});
+        if (group.rank() == 1) {
+          group.send(t, 0)->wait();
+          return group.shutdown();
+        }
+        if (group.rank() == 0) {
+          std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+          group.receive(t, 1)->wait();  // what it sent before is no failure
+        }
+        const std::string text =
+            failure_of(group, [&] { return group.rank() == 0 ? group.receive(t, 1) : group.all_reduce({t}); });
+        EXPECT_NE(text.find("rank 1 has left the group"), std::string::npos) << text;
+      },
+      options);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+}
+
 TEST(ProcessGroup, ARankThatLeavesIsNamed) {
   without_barrier(3, [](ProcessGroup& group) {
     if (group.rank() == 1) throw Error("this rank has had enough");

@@ -20,7 +20,7 @@ void with_store(const std::vector<std::string>& machines, const std::string& hos
         TransportOptions options;
         options.rank = r;
         options.size = static_cast<int>(machines.size());
-        const auto transport = testing::make_threads_transport(addresses, options);
+        const auto transport = testing::make_threads_transport<>(addresses, options);
         const auto store = stores[static_cast<size_t>(r)] =
             store_by_messages(*transport, std::chrono::seconds(20), host, machines[static_cast<size_t>(r)]);
         f(dynamic_cast<TCPStore&>(*store), r);
@@ -73,7 +73,7 @@ TEST(StoreByMessages, AllLearnThatItCannotListen) {
       TransportOptions options;
       options.rank = r;
       options.size = 2;
-      const auto transport = testing::make_threads_transport(addresses, options);
+      const auto transport = testing::make_threads_transport<>(addresses, options);
       EXPECT_THROW(store_by_messages(*transport, std::chrono::seconds(20), "198.51.100.77", "one"), NetworkError);
     });
   for (std::thread& t : threads) t.join();

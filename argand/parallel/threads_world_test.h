@@ -69,8 +69,11 @@ class Received final : public Transfer {
 
 class ThreadsTransport final : public Transport {
  public:
-  ThreadsTransport(std::shared_ptr<Mail> mail, int rank) : mail_(std::move(mail)), rank_(rank) {}
+  // `closes`: who waits for this rank learns of its end.
+  ThreadsTransport(std::shared_ptr<Mail> mail, int rank, bool closes = true)
+      : mail_(std::move(mail)), rank_(rank), closes_(closes) {}
   ~ThreadsTransport() override {
+    if (!closes_) return;
     const std::lock_guard lock(mail_->mutex);
     mail_->closed[static_cast<size_t>(rank_)] = true;
     mail_->arrived.notify_all();
@@ -96,9 +99,11 @@ class ThreadsTransport final : public Transport {
  private:
   const std::shared_ptr<Mail> mail_;
   const int rank_;
+  const bool closes_;
 };
 
-inline std::unique_ptr<Transport> make_threads_transport(Rendezvous& rendezvous, const TransportOptions& options) {
+template <bool closes = true>
+std::unique_ptr<Transport> make_threads_transport(Rendezvous& rendezvous, const TransportOptions& options) {
   static std::mutex mutex;
   static std::map<std::string, std::shared_ptr<Mail>> worlds;
   static int made = 0;
@@ -113,14 +118,15 @@ inline std::unique_ptr<Transport> make_threads_transport(Rendezvous& rendezvous,
   }
   const std::string name = rendezvous.get("mail");
   const std::lock_guard lock(mutex);
-  return std::make_unique<ThreadsTransport>(worlds.at(name), options.rank);
+  return std::make_unique<ThreadsTransport>(worlds.at(name), options.rank, closes);
 }
 
 // f(group) in a thread for each of `size` ranks; throws what the first of them threw.
 inline void run_ranks(int size, const std::function<void(ProcessGroup&)>& f, GroupOptions options = {},
                       const std::shared_ptr<Store>& store = std::make_shared<HashStore>()) {
-  register_transport("threads", &make_threads_transport);
-  options.backend = "threads";
+  register_transport("threads", &make_threads_transport<>);
+  register_transport("threads that do not close", &make_threads_transport<false>);
+  if (options.backend.rfind("threads", 0) != 0) options.backend = "threads";
   std::vector<std::thread> threads;
   std::vector<std::exception_ptr> errors(static_cast<size_t>(size));
   for (int r = 0; r < size; ++r)

@@ -19,8 +19,10 @@ constexpr std::chrono::milliseconds kMostOfALook{1000};
 // How long a rank that learns of a failure keeps it to itself, at most, until all others know it.  It may end its
 // process at once when it is told, and hold the store that others have not yet asked.
 constexpr std::chrono::milliseconds kUntilAllKnow{1000};
+// What a rank sent before it left arrives within this time.
+constexpr std::chrono::milliseconds kLastMessages{2000};
 const std::string kFailure = "failure", kAllKnowFailure = "all_know_failure", kEnd = "end",
-                  kAllKnowEnd = "all_know_end";
+                  kAllKnowEnd = "all_know_end", kLeaving = "leaving";
 const std::string kJoining = "init_process_group";
 
 std::chrono::seconds peer_timeout() { return std::chrono::seconds(env_int("ARGAND_PEER_TIMEOUT", 3, 0, 86400)); }
@@ -72,7 +74,7 @@ World::World(std::shared_ptr<Store> store, int rank, int size, const std::string
       next_((rank + 1) % size),
       last_look_(std::chrono::steady_clock::now()) {
   if (size == 1) {
-    transport_ = std::make_unique<Alone>();
+    transport_ = std::make_unique<CountedTransport>(std::make_unique<Alone>());
     return;
   }
   if (peer_timeout().count() > 0) watched_->set_timeout(peer_timeout());
@@ -83,7 +85,7 @@ World::World(std::shared_ptr<Store> store, int rank, int size, const std::string
     std::unique_ptr<Transport> made = connect(make);
     const std::lock_guard lock(mutex_);
     if (failure_) raise(*failure_, kJoining);
-    transport_ = std::move(made);
+    transport_ = std::make_unique<CountedTransport>(std::move(made));
   } catch (const std::exception& e) {
     failed_to_join(e);
     stop_watching(/*leave=*/false);
@@ -216,18 +218,18 @@ void World::leave() try {
   const bool holds_it = store && store->is_server();
   watched_->set(left_key(rank_), std::string("1"));
   if (holds_it) watched_->set(kEnd, std::string("1"));
-  const bool is_last = watched_->add("leaving", 1) == size_;
+  const bool is_last = watched_->add(kLeaving, 1) == size_;
   expect_end_of_store();
   // Only then are connections closed: what others still receive may be on its way.
   if (holds_it && !is_last)
     watched_->wait({kAllKnowEnd}, std::max<Store::Timeout>(peer_timeout(), std::chrono::seconds(1)));
-  std::unique_ptr<Transport> ended;
+  std::unique_ptr<CountedTransport> ended;
   {
     const std::lock_guard lock(mutex_);
     ended = std::move(transport_);
   }
   ended.reset();
-  if (!holds_it || is_last || watched_->add("leaving", 0) == size_) return;
+  if (!holds_it || is_last || watched_->add(kLeaving, 0) == size_) return;
   // Ranks that still wait for this one learn now that it leaves, and tell the others while the store is there.
   std::this_thread::sleep_for(kBeat / 2);
   if (!read(*watched_, kFailure).empty()) watched_->wait({kAllKnowFailure}, kUntilAllKnow);
@@ -277,10 +279,10 @@ void World::look_at_others() {
       wait_until_all_know(first);
       return stop_all(first);
     }
-    // Half a second is soon enough for these.
-    const bool looks_for_end = beats_ % 2 == 0;
-    if (looks_for_end && !read(*watched_, kEnd).empty()) expect_end_of_store();
-    const bool has_left = !looks_for_end && !read(*watched_, left_key(next_)).empty();
+    // Half a second or one is soon enough for these.
+    if (beats_ % 2 == 0 && !read(*watched_, kEnd).empty()) expect_end_of_store();
+    if (beats_ % 4 == 1) look_at_those_that_left();
+    const bool has_left = beats_ % 4 == 3 && !read(*watched_, left_key(next_)).empty();
     const auto now = std::chrono::steady_clock::now();
     silent_ += std::min<std::chrono::steady_clock::duration>(now - last_look_, kMostOfALook);
     last_look_ = now;
@@ -304,6 +306,27 @@ void World::look_at_others() {
     }
     if (!may_end) return stop_all(store_lost(e.what()));
     has_store_ = false;
+  }
+}
+
+// Note [Ranks that have left]
+void World::look_at_those_that_left() {
+  std::vector<int> waited_for;
+  {
+    const std::lock_guard lock(mutex_);
+    if (transport_) waited_for = transport_->waits_for();
+  }
+  if (waited_for.empty() || watched_->add(kLeaving, 0) == 0) return left_.clear();
+  const auto now = std::chrono::steady_clock::now();
+  const auto before = std::exchange(left_, {});
+  for (const int rank : waited_for) {
+    const auto known = before.find(rank);
+    if (known != before.end()) {
+      left_.insert(*known);
+      if (now - known->second >= kLastMessages) fail({rank, str("rank ", rank, " has left the group")});
+    } else if (!read(*watched_, left_key(rank)).empty()) {
+      left_[rank] = now;
+    }
   }
 }
 

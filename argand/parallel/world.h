@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "argand/parallel/counted_transport.h"
 #include "argand/parallel/messages.h"
 #include "argand/parallel/process_group.h"
 
@@ -27,6 +28,11 @@ struct Failure {
 // rank is lost.  So the work is the same for any number of ranks, and a process that is slow but alive is not lost. The
 // time between two looks counts for a second at most, so that a slow network is not taken for a lost rank.  The thread
 // begins before the ranks are connected: one that is lost while they join is named, too.
+//
+// Note [Ranks that have left]
+// A rank that leaves the world closes its connections, and who waits for its messages learns that at once.  MPI does not
+// tell.  So the same thread also looks whether the ranks that messages wait for have left: two seconds later nothing is
+// on its way any more, and the wait is a failure.
 //
 // Note [The end of the store]
 // The process that holds the store may end first, while others still receive what it sent, or go on without it.  It
@@ -95,6 +101,7 @@ class World {
   void expect_end_of_store();
   void watch();
   void look_at_others();
+  void look_at_those_that_left();
   void stop_all(const Failure& failure) noexcept;
   void wait_until_all_know(const Failure& failure) noexcept;
   void look_at_the_clock();
@@ -106,7 +113,7 @@ class World {
   const std::shared_ptr<Store> watched_;  // a connection of the watching thread
   const int rank_, size_;
   const std::string backend_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<CountedTransport> transport_;
   MessageNumbers message_numbers_;
 
   // Of the watching thread.
@@ -116,6 +123,7 @@ class World {
   std::chrono::steady_clock::duration silent_{};  // since the counter changed
   uint64_t beats_ = 0;
   bool knows_end_of_store_ = false, has_store_ = true;
+  std::map<int, std::chrono::steady_clock::time_point> left_;  // ranks that messages wait for, and when that was found
 
   std::atomic<bool> knows_failure_{false};
 

@@ -277,6 +277,23 @@ def test_a_rank_that_leaves_while_others_wait(tmp_path):
     assert [out for _, out, _ in results] == ["1\n", "", "1\n"], results
 
 
+@pytest.mark.parametrize("connected", [False, True])
+@pytest.mark.parametrize("forked", [False, True])
+def test_a_rank_that_has_left_is_named(tmp_path, connected, forked):
+    """Whether or not messages came from it before, and though a child of it may have copies of its connections."""
+    results = finish(start(tmp_path, 3, f"""
+        if {connected}: dist.all_reduce(torch.ones(3))
+        if rank == 1:
+            if {forked} and os.fork() == 0: time.sleep(8); os._exit(0)
+            dist.destroy_process_group(); time.sleep(6); os._exit(0)
+        time.sleep(0.5); begin = time.monotonic()
+        try: dist.recv(torch.ones(3), 1) if rank == 0 else dist.all_reduce(torch.ones(3))
+        except dist.PeerLost as e: print(e.rank, "rank 1 has left the group" in str(e), time.monotonic() - begin < {SOON})
+        os._exit(0)
+    """))
+    assert [out for _, out, _ in results] == ["1 True True\n", "", "1 True True\n"], results
+
+
 def test_the_holder_of_the_store_may_end_first(tmp_path):
     """Rank 0 does what it has to and ends; the others go on."""
     results = finish(start(tmp_path, 3, """
