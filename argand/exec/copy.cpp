@@ -29,6 +29,12 @@ constexpr PointwiseInfo kIdentity = {{1,
 
 // As dense bytes of one dtype: the smaller of the two, so that less travels.
 void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blocking) {
+  // Of one layout without gaps: in the order of memory.
+  if (to.dtype() == from.dtype() && !to.is_contiguous() && to.sizes() == from.sizes() &&
+      to.strides() == from.strides() && to.is_non_overlapping_and_dense()) {
+    const auto flat = [](const Tensor& t) { return alias(t, Dims{t.numel()}, Dims{1}, t.storage_offset()); };
+    return copy_between_devices(flat(to), flat(from), non_blocking);
+  }
   const ScalarType type = from.itemsize() <= to.itemsize() ? from.dtype() : to.dtype();
   const Tensor source = dense(from, type);
   const bool direct = to.is_contiguous() && to.dtype() == type && to.sizes() == from.sizes();

@@ -1,6 +1,7 @@
 #include "argand/parallel/device_collectives.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "argand/core/grad_mode.h"
@@ -15,7 +16,13 @@ bool DeviceWork::is_completed() { return Work::is_completed() || done_.query(); 
 
 void DeviceWork::wait() {
   if (const std::exception_ptr error = exception()) std::rethrow_exception(error);
-  done_.wait(cuda::current_stream(device_.index()));
+  join();
+}
+
+void DeviceWork::join() {
+  const cuda::Stream current = cuda::current_stream(device_.index());
+  done_.wait(current);
+  if (side_) side_->joined(current, mark_);
 }
 
 bool DeviceWork::wait_for(std::chrono::milliseconds timeout) {
@@ -30,7 +37,7 @@ bool DeviceWork::wait_for(std::chrono::milliseconds timeout) {
 }
 
 void DeviceWork::when_done(std::function<void()> f) {
-  if (!exception()) done_.wait(cuda::current_stream(device_.index()));
+  if (!exception()) join();
   f();
 }
 
@@ -76,7 +83,8 @@ DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
   };
   Seat seat;
   seat.communicator = engine_.make(ids, options);
-  seat.stream = cuda::stream_from_pool(device.index(), -1);
+  static std::atomic<size_t> seats{1};  // 0: that of replicas
+  seat.side = &SideStream::of(device.index(), seats++);
   const std::lock_guard lock(mutex_);
   if (failure_) seat.communicator->abort(failure_);
   return seats_.emplace(device.index(), std::move(seat)).first->second;
@@ -103,15 +111,17 @@ WorkPtr DeviceCollectives::start(const std::string& call, const Tensors& read, c
   Seat& seat = seat_on(device);
   for (const Tensors* list : {&read, &written})
     for (const Tensor& t : *list) t.impl().data();  // what computes it goes to the caller's stream
-  seat.stream->wait_stream(cuda::current_stream(device.index()));
+  seat.side->stream().wait_stream(cuda::current_stream(device.index()));
   const auto work = std::make_shared<DeviceWork>(call, written, device);
   {
-    const cuda::StreamGuard guard(*seat.stream);
+    const SideStream::Turn turn(*seat.side);
     const Tensors in = flat(read), out = flat(written);
     seat.communicator->put(make(in, out));
     for (size_t i = 0; i < out.size(); ++i)
       if (!out[i].is_alias_of(written[i])) written[i].detach().copy_(out[i].view(written[i].sizes()));
-    work->done_.record(*seat.stream);
+    work->mark_ = seat.side->mark();
+    work->side_ = seat.side;
+    work->done_.record(seat.side->stream());
   }
   if (backend_of(kCUDA).is_capturing()) return work;  // replays finish without anybody looking
   const std::lock_guard lock(mutex_);

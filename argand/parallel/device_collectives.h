@@ -15,6 +15,7 @@
 
 #include "argand/exec/cuda.h"
 #include "argand/parallel/process_group.h"
+#include "argand/parallel/side_stream.h"
 #include "argand/parallel/world.h"
 #include "argand/runtime/communicator.h"
 
@@ -34,7 +35,10 @@ class DeviceWork final : public Work {
 
  private:
   friend class DeviceCollectives;
+  void join();  // the current stream waits
   const Device device_;
+  SideStream* side_ = nullptr;  // where it runs
+  uint64_t mark_ = 0;
   cuda::Event done_;
 };
 
@@ -59,7 +63,7 @@ class DeviceCollectives final : public World::Member {
  private:
   struct Seat {
     std::unique_ptr<Communicator> communicator;
-    std::optional<cuda::Stream> stream;
+    SideStream* side = nullptr;
   };
   struct Pending {
     std::shared_ptr<DeviceWork> work;

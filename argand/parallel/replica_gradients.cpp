@@ -1,16 +1,18 @@
 #include "argand/parallel/replica_gradients.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 
-#include "argand/exec/cuda.h"
+#include "argand/autograd/engine.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/window.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/parallel/side_stream.h"
 
 namespace argand::parallel {
 namespace {
@@ -18,19 +20,8 @@ namespace {
 constexpr int64_t kAlone = 1 << 20;  // bytes
 constexpr size_t kMostTogether = 32;
 
-// Per device the stream on which sums are made and sent; none for the CPU.
-using SideStreams = std::vector<std::optional<cuda::Stream>>;
-
-// One per device for the whole process, as memory that was freed on a stream serves that stream again.
-std::optional<cuda::Stream> side_stream(const Device& device) {
-  if (!device.is_cuda()) return std::nullopt;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& streams = *new std::map<DeviceIndex, cuda::Stream>;
-  const std::lock_guard lock(mutex);
-  const auto found = streams.find(device.index());
-  if (found != streams.end()) return found->second;
-  return streams.emplace(device.index(), cuda::stream_from_pool(device.index(), -1)).first->second;
-}
+// Per device where sums are made and sent; null for the CPU.
+using SideStreams = std::vector<SideStream*>;
 
 // Bytes in the order of memory where that is possible: a sum then keeps the layout of the parameter.
 Tensor moved(const Tensor& t, const Device& device) {
@@ -41,10 +32,60 @@ Tensor moved(const Tensor& t, const Device& device) {
   return exec::alias(there, t.impl().sizes, t.impl().strides, 0);
 }
 
+// What is sent is kept until the backward is over and its memory's stream waits for the sending: so it goes back to the
+// allocator at the same point in each step (Note [Joined uses]).
+class Kept {
+ public:
+  void keep(const Tensor& t, SideStream* side) {
+    if (!side) return;
+    const std::lock_guard lock(mutex_);
+    if (kept_.empty()) autograd::after_backward([this_one = self_.lock()](bool well) { this_one->release(well); });
+    kept_.emplace_back(t, side);
+  }
+  static std::shared_ptr<Kept> make() {
+    auto kept = std::make_shared<Kept>();
+    kept->self_ = kept;
+    return kept;
+  }
+
+ private:
+  void release(bool well) {
+    try {
+      join();
+    } catch (...) {  // of a backward that failed, its own error counts
+      if (well) throw;
+    }
+  }
+  void join() {
+    std::vector<std::pair<Tensor, SideStream*>> kept;
+    {
+      const std::lock_guard lock(mutex_);
+      kept.swap(kept_);
+    }
+    std::set<SideStream*> sides;
+    for (const auto& [tensor, side] : kept) sides.insert(side);
+    for (SideStream* side : sides) {
+      const cuda::Stream owner = cuda::current_stream(side->stream().device_index());
+      uint64_t mark = 0;
+      {
+        const SideStream::Turn turn(*side);
+        mark = side->mark();
+      }
+      owner.wait_stream(side->stream());
+      side->joined(owner, mark);
+    }
+  }
+
+  std::mutex mutex_;
+  std::vector<std::pair<Tensor, SideStream*>> kept_;
+  std::weak_ptr<Kept> self_;
+};
+
 // What the nodes of a bucket have in common.
 struct Bucket {
   std::vector<Tensor> shapes;  // without bytes: one per parameter
   std::shared_ptr<const SideStreams> streams;
+  std::shared_ptr<Kept> kept;  // of all buckets
   int64_t elements = 0;
 };
 
@@ -62,13 +103,24 @@ class SumBackward final : public autograd::Node {
   Grads apply(Grads grads) override {
     const size_t n = bucket_->shapes.size();
     grads.resize(2 * n + 1);
-    // A guard of device k last: it is the current one.
-    std::optional<cuda::StreamGuard> before, here;
-    const std::optional<cuda::Stream>& side = (*bucket_->streams)[k_];
-    if (side) side->wait_stream(cuda::current_stream(side->device_index()));
-    if (k_ > 0 && (*bucket_->streams)[k_ - 1]) before.emplace(*(*bucket_->streams)[k_ - 1]);
-    if (side) here.emplace(*side);
-    return k_ > 0 && is_whole(grads) ? send_flat(grads) : each(grads);
+    SideStream* const side = (*bucket_->streams)[k_];
+    SideStream* const before = k_ > 0 ? (*bucket_->streams)[k_ - 1] : nullptr;
+    if (side) {
+      for (size_t i = 0; i < n; ++i)
+        if (grads[i].defined()) {
+          if (!grads[i].is_sparse()) grads[i].impl().data();  // what computes it goes to the stream that computes
+          bucket_->kept->keep(grads[i], side);
+        }
+      side->stream().wait_stream(cuda::current_stream(side->stream().device_index()));
+    }
+    // In the order of devices; that of device k last: it is the current one.
+    std::optional<SideStream::Turn> turn_before, turn;
+    if (before) turn_before.emplace(*before);
+    if (side) turn.emplace(*side);
+    Grads out = k_ > 0 && is_whole(grads) ? send_flat(grads) : each(grads);
+    grads.clear();
+    exec::flush();  // all uses are noted in this turn
+    return out;
   }
 
  private:
@@ -118,23 +170,25 @@ class SumBackward final : public autograd::Node {
 // Hands sums to parameters.
 class ArriveBackward final : public autograd::Node {
  public:
-  explicit ArriveBackward(const std::optional<cuda::Stream>& side) : side_(side) {
+  explicit ArriveBackward(const SideStream* side) : side_(side) {
     sequence_nr_ = 0;  // after all else
   }
   std::string name() const override { return "ReplicateBackward"; }
   Grads apply(Grads grads) override {
-    if (side_) cuda::current_stream(side_->device_index()).wait_stream(*side_);
+    if (side_) cuda::current_stream(side_->stream().device_index()).wait_stream(side_->stream());
     return grads;
   }
 
  private:
-  const std::optional<cuda::Stream> side_;
+  const SideStream* const side_;
 };
 
 void link_bucket(const std::vector<size_t>& members, const std::vector<Tensor>& parameters,
-                 const std::vector<std::vector<Tensor>>& copies, const std::shared_ptr<const SideStreams>& streams) {
+                 const std::vector<std::vector<Tensor>>& copies, const std::shared_ptr<const SideStreams>& streams,
+                 const std::shared_ptr<Kept>& kept) {
   const auto bucket = std::make_shared<Bucket>();
   bucket->streams = streams;
+  bucket->kept = kept;
   std::vector<Device> devices;
   for (const auto& list : copies) devices.push_back(list[members[0]].device());
   const auto arrive = intrusive_ptr<autograd::Node>(new ArriveBackward((*streams)[0]));
@@ -199,8 +253,12 @@ void link_gradients(const std::vector<Tensor>& parameters, const std::vector<std
   const auto streams = std::make_shared<SideStreams>();
   const std::vector<std::vector<size_t>> buckets = together(wanted);
   if (buckets.empty()) return;
-  for (const auto& list : copies) streams->push_back(side_stream(list[buckets[0][0]].device()));
-  for (const auto& members : buckets) link_bucket(members, wanted, copies, streams);
+  for (const auto& list : copies) {
+    const Device device = list[buckets[0][0]].device();
+    streams->push_back(device.is_cuda() ? &SideStream::of(device.index(), 0) : nullptr);
+  }
+  const auto kept = Kept::make();
+  for (const auto& members : buckets) link_bucket(members, wanted, copies, streams, kept);
 }
 
 }  // namespace argand::parallel

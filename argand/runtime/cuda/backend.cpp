@@ -204,6 +204,7 @@ void record_late(EventHandle event, const StreamRef& stream) {
 const char* register_cuda_backend() {
   watch_forks();
   watch_exposure();
+  register_stream_uses();
   register_sharing();  // who finds the backend finds this, too
   if (dry_run()) {
     register_backend(kCUDA, dry_run_backend());

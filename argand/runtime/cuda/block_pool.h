@@ -59,7 +59,11 @@ struct Block {
   uint64_t sequence = 0;
   bool guarded = false;
   Holder holder;
-  std::vector<StreamHandle> streams;  // other streams whose work used it
+  struct Use {
+    StreamHandle stream;
+    uint64_t number;  // Note [Joined uses]: how many marks the stream had
+  };
+  std::vector<Use> uses;  // of other streams
   int pending_events = 0;
   Block* hash_next = nullptr;
 

@@ -162,7 +162,8 @@ void CachingAllocator::deallocate(void* data) noexcept {
   }
   if (block->guarded && !capturing())
     if (std::string damage = find_damage(device_, *block); !damage.empty()) faults_.push_back(std::move(damage));
-  if (block->streams.empty()) {
+  if (!capturing()) std::erase_if(block->uses, [&](const Block::Use& use) { return is_joined(*block, use); });
+  if (block->uses.empty()) {
     finish(block);
     return;
   }
@@ -175,8 +176,8 @@ void CachingAllocator::deallocate(void* data) noexcept {
 }
 
 void CachingAllocator::await_streams(Block* block) {
-  for (const StreamHandle stream : block->streams) events_.record(block, stream);
-  block->streams.clear();
+  for (const Block::Use& use : block->uses) events_.record(block, use.stream);
+  block->uses.clear();
   if (block->pending_events == 0) finish(block);
 }
 
@@ -195,8 +196,30 @@ void CachingAllocator::used_on(void* data, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
   Block* block = live_.find(data);
   if (block == nullptr || block->pool->key().stream == stream) return;
-  if (std::find(block->streams.begin(), block->streams.end(), stream) == block->streams.end())
-    block->streams.push_back(stream);
+  const auto marks = marks_.find(stream);
+  const uint64_t number = marks == marks_.end() ? 0 : marks->second;
+  for (Block::Use& use : block->uses)
+    if (use.stream == stream) {
+      use.number = number;
+      return;
+    }
+  block->uses.push_back({stream, number});
+}
+
+uint64_t CachingAllocator::mark(StreamHandle side) {
+  const std::lock_guard lock(mutex_);
+  return marks_[side]++;
+}
+
+void CachingAllocator::joined(StreamHandle owner, StreamHandle side, uint64_t mark) {
+  const std::lock_guard lock(mutex_);
+  const auto [entry, is_new] = joined_.try_emplace({owner, side}, mark);
+  if (!is_new) entry->second = std::max(entry->second, mark);
+}
+
+bool CachingAllocator::is_joined(const Block& block, const Block::Use& use) const {
+  const auto found = joined_.find({block.pool->key().stream, use.stream});
+  return found != joined_.end() && found->second >= use.number;
 }
 
 void CachingAllocator::empty_cache() {

@@ -66,6 +66,9 @@ class CachingAllocator {
   void deallocate(void* data) noexcept;
   // Work of `stream`, issued before deallocate(), uses the block.  Memory that is not from here is ignored.
   void used_on(void* data, StreamHandle stream);
+  // Note [Joined uses]
+  uint64_t mark(StreamHandle side);
+  void joined(StreamHandle owner, StreamHandle side, uint64_t mark);
 
   // Gives every wholly free page back to the device.  Waits for the device.
   void empty_cache();
@@ -129,6 +132,7 @@ class CachingAllocator {
   Block* find_memory(std::unique_lock<std::mutex>& lock, StreamHandle stream, size_t size);
   void hand_out(Block* block, const Request& request, bool guarded);
   void await_streams(Block* block);
+  bool is_joined(const Block& block, const Block::Use& use) const;
   void finish(Block* block) noexcept;
   void trim_pools();
   template <class Change>
@@ -148,6 +152,8 @@ class CachingAllocator {
   std::vector<std::unique_ptr<StreamPools>> pools_;
   LiveTable live_;
   EventQueue<Block> events_;
+  std::map<StreamHandle, uint64_t> marks_;                            // of side streams
+  std::map<std::pair<StreamHandle, StreamHandle>, uint64_t> joined_;  // by owner and side: the last mark
   std::vector<Block*> deferred_;  // freed during a capture, after use on several streams
   std::vector<ActivePool> active_;
   std::map<PoolId, int> graphs_;  // how many graphs use a private pool; 0: its memory may go

@@ -26,6 +26,7 @@
 #include "argand/runtime/cuda/virtual_memory.h"
 #include "argand/runtime/current_op.h"
 #include "argand/runtime/process_end.h"
+#include "argand/runtime/stream_uses.h"
 
 namespace argand::cuda {
 namespace {
@@ -216,6 +217,15 @@ MappedMemory& mapped_memory() {
 }  // namespace
 
 CachingAllocator& caching_allocator(int device) { return allocator_of(device).blocks(); }
+
+void register_stream_uses() {
+  static constexpr StreamUses uses{
+      [](const StreamRef& side) { return caching_allocator(side.device).mark(side.handle); },
+      [](const StreamRef& owner, const StreamRef& side, uint64_t mark) noexcept {
+        caching_allocator(side.device).joined(owner.handle, side.handle, mark);
+      }};
+  StreamUses::of_gpus.store(&uses);
+}
 Allocator& device_allocator(int device) { return allocator_of(device); }
 MemoryMonitor& memory_monitor(int device) { return allocator_of(device).monitor(); }
 Allocator& pinned_allocator() { return host_allocator(); }

@@ -24,6 +24,9 @@ SharedMemory share_memory(int device, const void* data, size_t nbytes);
 void* map_shared_memory(int device, const SharedMemory& memory);
 bool unmap_shared_memory(int device, void* data) noexcept;
 
+// Makes Note [Joined uses] known to the layers above.
+void register_stream_uses();
+
 // Called by the thread whose allocation finds no memory; gives memory back if it can.  See Note [Memory pressure].
 void set_pressure_callback(void (*callback)());
 

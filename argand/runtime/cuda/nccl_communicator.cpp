@@ -132,6 +132,9 @@ class NcclCommunicator final : public Communicator {
 
   ~NcclCommunicator() override {
     if (aborted_) return;
+    // NCCL would wait for the end of every graph that has captured a collective, which may outlive the group: the
+    // communicator then stays as long as the process.
+    if (captured_) return;
     const OnDevice on(device_);
     const std::lock_guard lock(mutex_);
     try {
@@ -148,6 +151,9 @@ class NcclCommunicator final : public Communicator {
     issue_tape(device_, stream, FlushCause::kForeign);
     const std::lock_guard lock(mutex_);
     throw_if_aborted();
+    cudaStreamCaptureStatus capture{};
+    ARGAND_CUDA(cudaStreamIsCapturing(stream, &capture));
+    captured_ = captured_ || capture != cudaStreamCaptureStatusNone;
     check(api().group_start(), "ncclGroupStart");
     ncclResult_t result = ncclSuccess;
     for (const CommunicatorCall& c : calls)
@@ -197,13 +203,17 @@ class NcclCommunicator final : public Communicator {
   }
 
   void settle(ncclResult_t result, const char* what, const std::function<void()>& look) {
-    for (int round = 0; check(result, what), result == ncclInProgress; ++round) {
+    // A collective is put on its stream by a thread of NCCL's, which takes less time than waking from a short sleep.
+    constexpr auto spin = std::chrono::microseconds(500), rest = std::chrono::milliseconds(20);
+    const auto begin = std::chrono::steady_clock::now();
+    while (check(result, what), result == ncclInProgress) {
       throw_if_aborted();
-      if (round < 100) {
+      const auto passed = std::chrono::steady_clock::now() - begin;
+      if (passed < spin) {
         std::this_thread::yield();
       } else {
         if (look) look();
-        std::this_thread::sleep_for(std::chrono::microseconds(round < 1000 ? 20 : 1000));
+        std::this_thread::sleep_for(std::chrono::microseconds(passed < rest ? 20 : 1000));
       }
       check(api().get_async_error(communicator_, &result), "ncclCommGetAsyncError");
     }
@@ -237,6 +247,7 @@ class NcclCommunicator final : public Communicator {
   const int device_;
   std::mutex mutex_;  // of the communicator
   ncclComm_t communicator_ = nullptr;
+  bool captured_ = false;  // a graph holds collectives of it
   std::mutex reason_mutex_;
   std::exception_ptr reason_;
   std::atomic<bool> aborted_{false};
