@@ -30,9 +30,9 @@ struct Failure {
 // begins before the ranks are connected: one that is lost while they join is named, too.
 //
 // Note [Ranks that have left]
-// A rank that leaves the world closes its connections, and who waits for its messages learns that at once.  MPI does not
-// tell.  So the same thread also looks whether the ranks that messages wait for have left: two seconds later nothing is
-// on its way any more, and the wait is a failure.
+// A rank that leaves the world closes its connections, and who waits for its messages learns that at once.  MPI does
+// not tell.  So the same thread also looks whether the ranks that messages wait for have left: two seconds later
+// nothing is on its way any more, and the wait is a failure.
 //
 // Note [The end of the store]
 // The process that holds the store may end first, while others still receive what it sent, or go on without it.  It

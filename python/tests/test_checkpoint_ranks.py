@@ -6,7 +6,7 @@ import sys
 import textwrap
 
 import pytest
-from ranks import finish, run, start
+from ranks import PACKAGE, finish, run, start
 from statements import says
 
 import argand
@@ -54,6 +54,29 @@ COMMON = """
         except kind as error: return alike((type(error).__name__, str(error).replace(f"/disk{rank}", "")))[1]
         raise SystemExit(f"{call} raised nothing")
 """
+
+
+CLI = PACKAGE.parent / "bin" / "argand"
+
+
+@pytest.mark.skipif(not CLI.exists(), reason=f"{CLI} is not built")
+def test_the_command_that_verifies_knows_these_folders(tmp_path):
+    several(tmp_path, 2, """
+    with folder_of("run") as folder:
+        for step in (1, 2): folder.save(step, state(step))
+    """)
+    folder = tmp_path / "run"
+    verify = functools.partial(subprocess.run, [CLI, "ckpt", "verify", folder], text=True, capture_output=True, timeout=60)
+    good = verify()
+    assert (good.returncode, good.stderr) == (0, "") and good.stdout.count("parts of 2 ranks") == 2, good
+    assert good.stdout.endswith(f"the newest that is whole: {folder}/step-000000002-2-ranks\n"), good
+    part = folder / "step-000000002-2-ranks" / "rank-1.pt"
+    content = part.read_bytes()
+    middle = len(content) // 2
+    part.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1:])
+    damaged = verify()
+    assert damaged.returncode == 1 and "step 2: not whole: rank-1.pt is damaged: " in damaged.stdout, damaged
+    assert damaged.stdout.endswith(f"the newest that is whole: {folder}/step-000000001-2-ranks\n"), damaged
 
 
 def several(tmp_path, size, body, **options):

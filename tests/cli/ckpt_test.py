@@ -1,6 +1,7 @@
 """`argand ckpt`: what checkpoints hold, how they differ, from one format to another, and damage."""
 import io
 import pathlib
+import pickle
 import struct
 import zipfile
 import zlib
@@ -112,6 +113,54 @@ class Ckpt(CliTest):
         self.assertIn("passed over", shown.stderr)
         said = self.good("verify", self.folder, status=1)
         self.assertRegex(said, r"step-000000003.pt: .* good; .*\n.*step-000000012.pt: damaged: .*the file is cut")
+
+    def part(self, in_folder, name, **says):
+        """A file of a save of several ranks, as DistributedCheckpointFolder writes it."""
+        said = {"format": "argand.checkpoint", "generation": in_folder, "save": "5a" * 16, "world_size": 2, "rank": None, "per_rank": [], **says}
+        (self.folder / in_folder).mkdir(exist_ok=True)
+        return self.put(f"{in_folder}/{name}", self.archive(pickle.dumps(said, 2)))
+
+    def save(self, generation, **says):
+        self.part(generation, "shared.pt", **says)
+        for rank in range(2):
+            self.part(generation, f"rank-{rank}.pt", **says, rank=rank)
+
+    def test_saves_of_ranks(self):
+        one, two, three = "step-000000005-2-ranks", "step-000000010-2-ranks", "step-000000010-2-ranks.1"
+        for name in (three, two, one):
+            self.save(name)
+        self.part("step-000000007", "shared.pt", world_size=9)
+        said = self.good("verify", self.folder)
+        self.assertRegex(said, rf"^\S*{one}: step 5, parts of 2 ranks, \d+ bytes: whole; all checksums agree\n\S*step-000000007: step 7, "
+                               rf"nothing of single ranks, .*\n\S*{two}: .* whole; .*\n\S*{three}: .*\nthe newest that is whole: \S*{three}\n$")
+        self.assertRegex(self.good("verify", self.folder / one), rf"^\S*{one}: .* whole;.*\n.*{one}\n$")
+
+        (self.folder / two / "rank-1.pt").unlink()
+        self.part(three, "rank-0.pt", rank=0, save="77" * 16)
+        damaged = self.folder / three / "rank-1.pt"
+        damaged.write_bytes(damaged.read_bytes()[:-1])
+        said = self.good("verify", self.folder, status=1)
+        self.assertIn(f"{two}: step 10: not whole: rank-1.pt is not there\n", said)
+        self.assertRegex(said, rf"{three}: step 10: not whole: rank-0.pt is of save 77777777, and shared.pt of save 5a5a5a5a; rank-1.pt is "
+                               rf"damaged: .*the file is cut")
+        self.assertRegex(said, r"\nthe newest that is whole: \S*step-000000007\n$")
+
+        for name, says, reason in (("shared.pt", {"rank": 1}, r"shared.pt: expected the shared part of 2 ranks in \S*, got the part of rank 1 of"),
+                                   ("rank-0.pt", {"rank": 0, "generation": two}, rf"rank-0.pt: expected the part of rank 0 of 2 ranks in {one}, "
+                                                                                 rf"got the part of rank 0 of 2 ranks in {two}"),
+                                   ("rank-1.pt", {"rank": 1, "world_size": 3}, "got the part of rank 1 of 3 ranks in"),
+                                   ("rank-1.pt", {"rank": 1, "format": "mine"}, "rank-1.pt is another file")):
+            self.save(one)
+            self.part(one, name, **says)
+            self.assertRegex(self.good("verify", self.folder / one, status=1), rf"not whole: .*{reason}.*\nnone is whole\n$")
+        self.put("step-000000003.pt", floats(x=[3]))  # one process's beside them
+        self.assertRegex(self.good("verify", self.folder, status=1), r"step-000000003.pt: .*: good; ")
+
+        # The name of a folder is believed no more than what is in it.
+        (self.folder / "step-000000099-999999999-ranks").mkdir()
+        self.assertIn("its name says that it is of 999999999 ranks", self.good("verify", self.folder, status=1))
+        (self.folder / "step-000000099-01-ranks").mkdir()
+        self.assertNotIn("-01-ranks", self.good("verify", self.folder, status=1))
 
     def test_names_with_dots(self):
         def pickled(code):  # {"a.b": 1, "a": {"b": 2}} and the like

@@ -12,6 +12,7 @@
 #include "argand/io/safetensors.h"
 #include "argand/io/zip.h"
 #include "argand/ops/functions.h"
+#include "tools/argand/rank_folder.h"
 
 namespace argand::cli {
 namespace {
@@ -336,10 +337,12 @@ void verify_file(const std::string& path) {
 
 int verify_checkpoint(const std::string& path) {
   if (!std::filesystem::is_directory(path)) return verify_file(path), 0;
+  if (const auto generation = generation_of(path)) return verify_generations({*generation});
   io::CheckpointFolder folder(path);
   const std::vector<int64_t> steps = folder.steps();
-  if (steps.empty()) (void)folder.load_latest(to_cpu());  // throws what the folder holds
-  int status = 0;
+  const std::vector<Generation> of_ranks = generations_in(path);
+  int status = of_ranks.empty() ? 0 : verify_generations(of_ranks);
+  if (steps.empty() && of_ranks.empty()) (void)folder.load_latest(to_cpu());  // throws what the folder holds
   for (const int64_t step : steps) {
     try {
       verify_file(folder.path_of(step));

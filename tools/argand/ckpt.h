@@ -13,7 +13,8 @@ int diff_checkpoints(const std::string& first, const std::string& second);
 // Between .pt, .pth and .safetensors, as the ending of `to` says.  What the format cannot express is an error that
 // names it, and then nothing is written; data about tensors that it has no place for is left out, and said.
 int convert_checkpoint(const std::string& from, const std::string& to);
-// Reads all of it; an error says what is wrong.  Of a folder of checkpoints: each file; 1 if one is damaged.
+// Reads all of it; an error says what is wrong.  Of a folder of checkpoints: each file, or each save of several
+// processes (rank_folder.h); 1 if one is damaged.
 int verify_checkpoint(const std::string& path);
 
 }  // namespace argand::cli
