@@ -145,6 +145,27 @@ def test_worlds_and_groups_that_are_made_again(tmp_path):
               "dist.init_process_group(store=store, rank=int(os.environ['RANK']), world_size=2)")
 
 
+def test_a_world_after_one_that_failed(tmp_path):
+    """A failure of a subgroup ends all groups on all ranks; these may begin anew."""
+    out = run(tmp_path, 3, """
+        pair = dist.new_group([0, 1])
+        for again in range(2):
+            try:
+                if rank == 2: dist.barrier()
+                elif rank == again: dist.all_reduce(torch.ones(1), group=pair)
+                else: dist.broadcast(torch.ones(1), 0, group=pair)
+                assert False
+            except dist.DistBackendError as e: assert "different things" in str(e), e
+            dist.destroy_process_group()
+            dist.init_process_group("gloo", store=store, rank=rank, world_size=size)
+            pair = dist.new_group([0, 1])
+            t = torch.ones(1); dist.all_reduce(t); assert float(t) == 3
+        print("done")
+    """, init="store = dist.TCPStore('127.0.0.1', int(os.environ['MASTER_PORT']), 3, os.environ['RANK'] == '0')\n"
+              "dist.init_process_group(store=store, rank=int(os.environ['RANK']), world_size=3)")
+    assert out == ["done\n"] * 3
+
+
 def test_file_and_tcp(tmp_path):
     for init in (f"dist.init_process_group('gloo', 'file://{tmp_path}/meet', rank=int(os.environ['RANK']), world_size=2)",
                  "dist.init_process_group('gloo', f'tcp://127.0.0.1:{os.environ[\"MASTER_PORT\"]}?world_size=2', rank=int(os.environ['RANK']))",
