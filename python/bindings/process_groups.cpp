@@ -135,7 +135,9 @@ void add_process_groups(nb::module_& module) {
              const Caller caller(std::move(site), timeout_ms);
              return g->reduce(std::move(tensors), root, ReduceOp(static_cast<ReduceKind>(op), factor));
            })
+      .def("all_reduce_to_each", reducing_collective<&G::all_reduce_to_each, Tensors>())
       .def("broadcast", collective<&G::broadcast, Tensors, int>())
+      .def("broadcast_to_each", collective<&G::broadcast_to_each, Tensors, int, int>())
       .def("all_gather", collective<&G::all_gather, Tensors, const Tensor&>())
       .def("all_gather_into", collective<&G::all_gather_into, const Tensor&, const Tensor&>())
       .def("gather", collective<&G::gather, Tensors, const Tensor&, int>())

@@ -53,6 +53,73 @@ def test_collectives(tmp_path, size):
     """)
 
 
+def test_methods_of_a_group_with_options(tmp_path):
+    run(tmp_path, 2, """
+        group, seconds = dist.group.WORLD, lambda n: datetime.timedelta(seconds=n)
+        def values(work, *tensors): assert work.wait(); return [t.tolist() for t in tensors]
+        pair = lambda: [torch.full((2,), 1.0 + rank), torch.full((2,), 10.0 + rank)]
+        a, b = pair(); assert values(group.allreduce([a]), a) == [[3, 3]]
+        a, b = pair(); assert values(group.allreduce(a, dist.ReduceOp.MAX, timeout=seconds(20)), a) == [[2, 2]]
+        a, b = pair(); assert values(group.allreduce([a, b]), a, b) == [[24, 24]] * 2  # as PyTorch's Gloo
+        o = dist.AllreduceOptions(); o.reduceOp = dist.ReduceOp.MAX; a, b = pair(); assert values(group.allreduce([a, b], o), a, b) == [[11, 11]] * 2
+        o = dist.BroadcastOptions(); o.rootRank = o.rootTensor = 1; a, b = pair(); assert values(group.broadcast([a, b], o), a, b) == [[11, 11]] * 2
+        a, b = pair(); assert values(group.broadcast(a, root=1), a) == [[2, 2]]
+        a, b = pair(); assert values(group.reduce(a, root=1), a) == [[3, 3] if rank else [1, 1]]
+        try: group.reduce([a, b]); assert False
+        except ValueError as e: assert "reduce: expected one tensor, got 2" in str(e)
+        a, b = pair(); out = [[torch.zeros(2), torch.zeros(2)]]; assert values(group.allgather(out, [a]), *out[0]) == [[1, 1], [2, 2]]
+        out = [torch.zeros(2), torch.zeros(2)] if rank == 0 else []; values(group.gather(out, a, root=0)); assert rank or out[1].tolist() == [2, 2]
+        got = torch.zeros(2); assert values(group.scatter(got, pair() if rank == 0 else [], root=0), got) == [[1, 1] if rank == 0 else [10, 10]]
+        got = torch.zeros(2); assert values(group.reduce_scatter([got], [pair()]), got) == [[3, 3] if rank == 0 else [21, 21]]
+        out = pair(); assert values(group.alltoall(out, pair()), *out) == ([[1, 1], [2, 2]] if rank == 0 else [[10, 10], [11, 11]])
+        out = torch.zeros(2); assert values(group.alltoall_base(out, torch.arange(2.0) + 10 * rank, [], []), out) == [[rank, 10 + rank]]
+        if rank == 0: group.send([a], 1, 5).wait()
+        else:
+            work = group.recv_anysource([a], 5); assert values(work, a) == [[1, 1]] and work.source_rank() == 0
+        a, b = pair(); assert values(group.reduce(a, 1, dist.ReduceOp.MAX, seconds(20)), a) == [[2, 2] if rank else [1, 1]]
+        for wrong, says in ((lambda: group.barrier(seconds(1), seconds(2)), "barrier: expected at most 1 of timeout, got 2"),
+                            (lambda: group.allreduce(a, root=1), "allreduce: no argument 'root'"),
+                            (lambda: group.allreduce(a, dist.AllreduceOptions(), op=dist.ReduceOp.MAX), "expected options, or op, timeout, got both")):
+            try: wrong(); assert False
+            except TypeError as e: assert says in str(e), e
+        o = dist.BarrierOptions(); o.timeout = seconds(20); group.barrier(o).wait()
+        if rank == 1: time.sleep(4)
+        try: group.barrier(seconds(1)).wait(); assert False
+        except dist.DistBackendError as e: assert "rank 0 has waited for other ranks for 1 s in barrier()" in str(e), e
+    """)
+
+
+def test_ranks_that_are_threads():
+    """Each has a group by one store; both post messages at once."""
+    import threading
+    dist, store, failed = argand.distributed, argand.distributed.HashStore(), []
+
+    def rank_of_world(rank):
+        try:
+            group = dist.ProcessGroupGloo(store, rank, 3, datetime.timedelta(seconds=30))
+            for n in range(20):
+                t = argand.full((3,), rank)
+                group.allreduce([t]).wait()
+                assert t.tolist() == [3] * 3
+                got = [argand.zeros(2) for _ in range(3)]
+                works = [group.recv([got[r]], r, n) for r in range(3) if r != rank]
+                works += [group.send([argand.full((2,), float(rank))], r, n) for r in range(3) if r != rank]
+                for work in works:
+                    work.wait()
+                assert [g.tolist() for r, g in enumerate(got) if r != rank] == [[r, r] for r in range(3) if r != rank]
+            group.barrier().wait()
+            group.shutdown()
+        except BaseException as error:  # noqa: BLE001: of a thread
+            failed.append((rank, error))
+
+    threads = [threading.Thread(target=rank_of_world, args=(rank,)) for rank in range(3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join(60)
+    assert not failed and not any(t.is_alive() for t in threads), failed
+
+
 def test_objects(tmp_path):
     run(tmp_path, 3, """
         got = [None] * 3; dist.all_gather_object(got, {"rank": rank, "text": "x" * 100 * rank}); assert [g["rank"] for g in got] == [0, 1, 2]

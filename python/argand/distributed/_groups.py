@@ -7,12 +7,13 @@ from collections import Counter
 from .. import _C
 from .._ignored import harmless
 from . import GroupMember, is_initialized
+from ._group_calls import GroupCalls
 from ._rendezvous import meet
 from ._stores import PrefixStore
 from ._work import Work, call_site, milliseconds
 from .constants import default_pg_nccl_timeout, default_pg_timeout
 
-__all__ = ["Backend", "ProcessGroup", "destroy_process_group", "get_backend", "get_global_rank",
+__all__ = ["Backend", "ProcessGroup", "ProcessGroupGloo", "destroy_process_group", "get_backend", "get_global_rank",
            "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size", "init_process_group",
            "is_backend_available", "is_gloo_available", "is_mpi_available", "is_nccl_available", "is_ucc_available",
            "is_xccl_available", "new_group", "new_subgroups", "new_subgroups_by_enumeration", "split_group"]
@@ -35,7 +36,7 @@ class Backend(str):
         return super().__new__(cls, name.lower())
 
 
-class ProcessGroup:
+class ProcessGroup(GroupCalls):
     """Some of the processes of the world, in an order: a process's place in it is its rank."""
 
     def __init__(self, group, backend, description, timeout):
@@ -66,6 +67,20 @@ class ProcessGroup:
 
     def __repr__(self):
         return f"<argand.distributed.ProcessGroup {self.group_name!r}: rank {self.rank()} of {self.size()}, {self._backend}>"
+
+
+class ProcessGroupGloo(ProcessGroup):
+    """A group by a store of the program's own, for rank `rank` of `size`: also for several ranks of one process, each in a thread."""
+
+    def __init__(self, store, rank, size, timeout=default_pg_timeout):
+        host, device = _check_backend(Backend.GLOO, size)
+        super().__init__(_C._make_process_group(store, rank, size, host, device, milliseconds(timeout)), Backend.GLOO, None, timeout)
+
+    def shutdown(self):
+        """Leaves: other ranks learn that this one was not lost."""
+        self._group.shutdown()
+
+    abort = shutdown
 
 
 class _World:

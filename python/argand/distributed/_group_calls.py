@@ -1,0 +1,163 @@
+"""Collectives as methods of a group, with c10d's option objects: what the functions of torch.distributed are made of."""
+from datetime import timedelta
+
+from . import ReduceOp
+
+_UNSET = timedelta(milliseconds=-1)  # the group's timeout
+
+
+def _options(name, doc, **defaults):
+    """A class of options with these attributes.  asyncOp, device and device_ids are hints: calls return before their work is done."""
+
+    def __init__(self):
+        for attribute, value in {**defaults, "timeout": _UNSET, "asyncOp": True}.items():
+            setattr(self, attribute, value)
+
+    return type(name, (), {"__init__": __init__, "__doc__": doc, "__module__": __name__})
+
+
+AllreduceOptions = _options("AllreduceOptions", "Of allreduce().", reduceOp=ReduceOp.SUM)
+AllreduceCoalescedOptions = _options("AllreduceCoalescedOptions", "Of allreduce_coalesced().", reduceOp=ReduceOp.SUM)
+BroadcastOptions = _options("BroadcastOptions", "Of broadcast().  rootTensor: which of the root's tensors.", rootRank=0, rootTensor=0)
+ReduceOptions = _options("ReduceOptions", "Of reduce().", reduceOp=ReduceOp.SUM, rootRank=0, rootTensor=0)
+AllgatherOptions = _options("AllgatherOptions", "Of allgather().")
+GatherOptions = _options("GatherOptions", "Of gather().", rootRank=0)
+ScatterOptions = _options("ScatterOptions", "Of scatter().", rootRank=0)
+ReduceScatterOptions = _options("ReduceScatterOptions", "Of reduce_scatter().", reduceOp=ReduceOp.SUM)
+AllToAllOptions = _options("AllToAllOptions", "Of alltoall().")
+BarrierOptions = _options("BarrierOptions", "Of barrier().", device_ids=None, device=None)
+
+__all__ = ["AllToAllOptions", "AllgatherOptions", "AllreduceCoalescedOptions", "AllreduceOptions", "BarrierOptions", "BroadcastOptions",
+           "GatherOptions", "ReduceOptions", "ReduceScatterOptions", "ScatterOptions"]
+
+
+_DEFAULTS = {"root": 0, "op": ReduceOp.SUM, "timeout": None}
+_ATTRIBUTES = {"root": "rootRank", "op": "reduceOp", "timeout": "timeout"}
+
+
+def _values(who, names, opts, args, given):
+    """The values of these names: from the options of the call, or by place and name."""
+    if hasattr(opts, "asyncOp"):
+        if args or given:
+            raise TypeError(f"{who}: expected options, or {', '.join(names)}, got both")
+        values = {name: getattr(opts, _ATTRIBUTES[name]) for name in names if hasattr(opts, _ATTRIBUTES[name])}
+    else:
+        places = [] if opts is None and not args else [opts, *args]
+        if len(places) > len(names):
+            raise TypeError(f"{who}: expected at most {len(names)} of {', '.join(names)}, got {len(places)}")
+        values = dict(zip(names, places))
+        for name, value in given.items():
+            if name not in names or name in values:
+                raise TypeError(f"{who}: {'more than one value for' if name in values else 'no argument'} {name!r}")
+            values[name] = value
+    values = [values.get(name, _DEFAULTS[name]) for name in names]
+    if values[-1] == _UNSET:  # timeout, the last of all
+        values[-1] = None
+    return values if len(values) > 1 else values[0]
+
+
+def _list(tensors):
+    return list(tensors) if isinstance(tensors, (list, tuple)) else [tensors]
+
+
+def _only(who, what, values):
+    """What a list of one holds: a process has one tensor, or one list of them."""
+    if not isinstance(values, (list, tuple)):
+        return values
+    if len(values) != 1:
+        raise ValueError(f"{who}: expected one {what}, got {len(values)}")
+    return values[0]
+
+
+def _only_list(who, lists):
+    """The list itself, or the only one of a list of lists; none, for who neither gives nor gets one."""
+    if not lists:
+        return []
+    return list(_only(who, "list of tensors", lists)) if isinstance(lists[0], (list, tuple)) else list(lists)
+
+
+def _reduction(who, op):
+    from ._collectives import _op
+    return _op(who, op)
+
+
+class GroupCalls:
+    """Each returns a Work.  `opts`: the options of the call; or root, op and timeout, by place or name.  Ranks are those of the group."""
+
+    def allreduce(self, tensors, opts=None, *args, **given):
+        """In place.  Of several tensors each becomes the one result of all tensors of all ranks.  Or op, timeout."""
+        op, timeout = _values("allreduce", ("op", "timeout"), opts, args, given)
+        tensors = _list(tensors)
+        call = "all_reduce" if len(tensors) == 1 else "all_reduce_to_each"
+        return self.start(call, *_reduction("allreduce", op), tensors, timeout=timeout)
+
+    def allreduce_coalesced(self, tensors, opts=None):
+        """Each tensor by itself."""
+        op, timeout = _values("allreduce_coalesced", ("op", "timeout"), opts, (), {})
+        return self.start("all_reduce", *_reduction("allreduce_coalesced", op), list(tensors), timeout=timeout)
+
+    def broadcast(self, tensors, opts=None, *args, **given):
+        """In place.  Several tensors all become the root's tensor rootTensor.  Or root, timeout."""
+        root, timeout = _values("broadcast", ("root", "timeout"), opts, args, given)
+        tensors = _list(tensors)
+        if len(tensors) == 1:
+            return self.start("broadcast", tensors, root, timeout=timeout)
+        return self.start("broadcast_to_each", tensors, root, getattr(opts, "rootTensor", 0), timeout=timeout)
+
+    def reduce(self, tensors, opts=None, *args, **given):
+        """The root's tensor becomes the result.  Or root, op, timeout."""
+        root, op, timeout = _values("reduce", ("root", "op", "timeout"), opts, args, given)
+        return self.start("reduce", *_reduction("reduce", op), [_only("reduce", "tensor", tensors)], root, timeout=timeout)
+
+    def allgather(self, output_tensors, input_tensors, opts=None, *args, **given):
+        """All get the tensors of all.  Or timeout."""
+        timeout = _values("allgather", ("timeout",), opts, args, given)
+        return self.start("all_gather", _only_list("allgather", output_tensors), _only("allgather", "tensor", input_tensors), timeout=timeout)
+
+    def _allgather_base(self, output, input, opts=None, *args, **given):
+        return self.start("all_gather_into", output, input, timeout=_values("_allgather_base", ("timeout",), opts, args, given))
+
+    def gather(self, output_tensors, input_tensors, opts=None, *args, **given):
+        """The root gets the tensors of all.  Or root, timeout."""
+        root, timeout = _values("gather", ("root", "timeout"), opts, args, given)
+        return self.start("gather", _only_list("gather", output_tensors), _only("gather", "tensor", input_tensors), root, timeout=timeout)
+
+    def scatter(self, output_tensors, input_tensors, opts=None, *args, **given):
+        """Each gets one of the root's tensors.  Or root, timeout."""
+        root, timeout = _values("scatter", ("root", "timeout"), opts, args, given)
+        return self.start("scatter", _only("scatter", "tensor", output_tensors), _only_list("scatter", input_tensors), root, timeout=timeout)
+
+    def reduce_scatter(self, output_tensors, input_tensors, opts=None, *args, **given):
+        """Each gets one of what the lists of all give when they are joined.  Or op, timeout."""
+        op, timeout = _values("reduce_scatter", ("op", "timeout"), opts, args, given)
+        output, inputs = _only("reduce_scatter", "tensor", output_tensors), _only_list("reduce_scatter", input_tensors)
+        return self.start("reduce_scatter", *_reduction("reduce_scatter", op), output, inputs, timeout=timeout)
+
+    def _reduce_scatter_base(self, output, input, opts=None, *args, **given):
+        op, timeout = _values("_reduce_scatter_base", ("op", "timeout"), opts, args, given)
+        return self.start("reduce_scatter_from", *_reduction("_reduce_scatter_base", op), output, input, timeout=timeout)
+
+    def alltoall(self, output_tensors, input_tensors, opts=None):
+        """output_tensors[r] becomes what rank r has for this one."""
+        return self.start("all_to_all", list(output_tensors), list(input_tensors), timeout=_values("alltoall", ("timeout",), opts, (), {}))
+
+    def alltoall_base(self, output, input, output_split_sizes=(), input_split_sizes=(), opts=None, *args, **given):
+        """The same of rows of dimension 0.  Or timeout."""
+        splits = [list(map(int, sizes or ())) for sizes in (output_split_sizes, input_split_sizes)]
+        return self.start("all_to_all_single", output, input, *splits, timeout=_values("alltoall_base", ("timeout",), opts, args, given))
+
+    def send(self, tensors, dstRank, tag=0):
+        """Of one tensor."""
+        return self.start("send", _only("send", "tensor", tensors), dstRank, tag)
+
+    def recv(self, tensors, srcRank, tag=0):
+        """Of one tensor."""
+        return self.start("receive", _only("recv", "tensor", tensors), srcRank, tag)
+
+    def recv_anysource(self, tensors, tag=0):
+        """Of one tensor, from any rank: source_rank() of the work says from which."""
+        return self.start("receive", _only("recv_anysource", "tensor", tensors), -1, tag)
+
+    def barrier(self, opts=None, *args, **given):
+        """Until all ranks have called it.  Or timeout."""
+        return self.start("barrier", timeout=_values("barrier", ("timeout",), opts, args, given))
