@@ -86,11 +86,11 @@ class Connections::Pairing {
   size_t bytes_;  // of an address
 };
 
-Connections::Connections(Rendezvous& rendezvous, const TransportOptions& options,
-                         std::shared_ptr<gloo::transport::Device> device, const SocketAddress& listen_address)
+Connections::Connections(Rendezvous& rendezvous, const TransportOptions& options, gloo::transport::Device& device,
+                         const SocketAddress& listen_address)
     : rank_(options.rank),
       timeout_(options.timeout),
-      context_(device->createContext(options.rank, options.size)),
+      context_(device.createContext(options.rank, options.size)),
       listener_(listen_at(listen_address)) {
   std::random_device random;
   for (char& c : secret_) c = static_cast<char>(random());

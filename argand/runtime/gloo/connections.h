@@ -45,7 +45,7 @@ class Connections {
   };
 
   // Waits until all ranks listen.
-  Connections(Rendezvous& rendezvous, const TransportOptions& options, std::shared_ptr<gloo::transport::Device> device,
+  Connections(Rendezvous& rendezvous, const TransportOptions& options, gloo::transport::Device& device,
               const SocketAddress& listen_address);
   ~Connections();  // ends them; nothing may wait for one
 

@@ -149,7 +149,7 @@ class GlooTransport final : public Transport {
     gloo_engine::SocketAddress address;
     address.storage = attr.ai_addr;
     address.length = static_cast<socklen_t>(attr.ai_addrlen);
-    connections_.emplace(rendezvous, options, gloo::transport::tcp::CreateDevice(attr), address);
+    connections_.emplace(rendezvous, options, *gloo::transport::tcp::CreateDevice(attr), address);
   }
 
   int rank() const override { return rank_; }
