@@ -22,6 +22,7 @@ struct Bucket {
   int64_t elements = 0;
   // Of the backward that is under way.
   Tensor buffer;  // the elements, and one number for each parameter
+  Tensor last;    // of the backward before: used again if nobody holds a gradient of it
   size_t missing = 0;
   std::vector<float> used;  // 1 for each parameter that this process used, else 0
   std::function<Tensor()> sent;
@@ -141,7 +142,8 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
     }
     if (!b.buffer.defined()) {
       const auto n = static_cast<int64_t>(b.parameters.size());
-      b.buffer = empty({b.elements + n}, parameters_[i].options().requires_grad(false));
+      const bool free = b.last.defined() && b.last.storage().use_count() == 1;
+      b.buffer = free ? b.last : empty({b.elements + n}, parameters_[i].options().requires_grad(false));
     }
     if (!gradient.defined()) {
       part_of(b.buffer, i).zero_();
@@ -245,7 +247,7 @@ class Reducer::State : public std::enable_shared_from_this<Reducer::State> {
 
   void drop() {
     for (Bucket& b : buckets_) {
-      b.buffer = Tensor();
+      b.last = std::exchange(b.buffer, Tensor());
       b.sent = nullptr;
     }
   }

@@ -3,8 +3,9 @@
 // Note [Buckets]
 // Parameters are cut into buckets, the last parameter first, since backward reaches it first.  When backward has added
 // to a parameter's .grad, the gradient is copied into its bucket; when a bucket is full and those before it are on
-// their way, it is sent.  After backward, .grad of each parameter is a part of its bucket's memory, which is new in
-// each backward: a gradient that the program keeps stays as it is.
+// their way, it is sent.  After backward, .grad of each parameter is a part of its bucket's memory.  The next backward
+// uses that memory again if nothing holds a gradient any more (zero_grad()), so that addresses repeat from step to
+// step; otherwise it gets other memory, and a gradient that the program keeps stays as it is.
 //
 // A parameter that this backward did not use counts as zeros.  Behind its gradients a bucket has one number for each
 // parameter, 1 if this process used it: where the sum is 0 no process did, and .grad stays as it was.  So nothing has

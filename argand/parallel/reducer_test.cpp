@@ -157,6 +157,29 @@ TEST(Reducer, AHookReplacesTheMean) {
   });
 }
 
+TEST(Reducer, MemoryIsUsedAgainIfNobodyHoldsAGradient) {
+  run_ranks(2, [&](ProcessGroup& group) {
+    const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});
+    const std::vector<Tensor> w = weights();
+    const Reducer reducer(w, shared, small_buckets(100));
+    const auto backward = [&] {
+      loss(w, batch(4)).backward();
+      return w[0].grad().data_ptr();
+    };
+    const auto zero_grad = [&] {
+      for (const Tensor& t : w) t.mutable_grad() = Tensor();
+    };
+    const void* const first = backward();
+    zero_grad();
+    EXPECT_EQ(backward(), first);
+    const Tensor kept = w[0].grad();
+    const Tensor values = kept.clone();
+    zero_grad();
+    EXPECT_NE(backward(), first);
+    EXPECT_TRUE(kept.equal(values));
+  });
+}
+
 TEST(Reducer, ARankWithoutBatchesSendsZeros) {
   run_ranks(3, [&](ProcessGroup& group) {
     const std::shared_ptr<ProcessGroup> shared(&group, [](ProcessGroup*) {});

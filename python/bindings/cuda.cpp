@@ -1,6 +1,5 @@
 // argand.cuda's primitives: devices, streams, events, memory, graphs.
 #include "argand/exec/cuda.h"
-#include "argand/exec/window.h"
 
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -9,6 +8,7 @@
 
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
+#include "argand/exec/window.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
 

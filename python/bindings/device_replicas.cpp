@@ -22,6 +22,14 @@ std::unique_ptr<parallel::DeviceReplicas> make(const std::vector<nb::object>& de
   return std::make_unique<parallel::DeviceReplicas>(std::move(them));
 }
 
+// The device of the first tensor that is elsewhere; None if there is none.
+nb::object other_device(const std::vector<Tensor>& tensors, nb::object device) {
+  const std::optional<Device> wanted = as_device(device.ptr());
+  for (const Tensor& t : tensors)
+    if (!wanted || t.device() != *wanted) return nb::steal(wrap(t.device()));
+  return nb::none();
+}
+
 }  // namespace
 
 void add_device_replicas(nb::module_& module) {
@@ -30,6 +38,7 @@ void add_device_replicas(nb::module_& module) {
       .def(nb::new_(&make), nb::arg("devices"))
       .def("parameters", &DeviceReplicas::parameters, nb::arg("parameters"), nb::arg("n"), nb::call_guard<NoGil>())
       .def("buffers", &DeviceReplicas::buffers, nb::arg("buffers"), nb::arg("n"), nb::call_guard<NoGil>());
+  module.def("_other_device", &other_device, nb::arg("tensors"), nb::arg("device"));
 }
 
 }  // namespace argand::python

@@ -11,9 +11,9 @@
 #include "argand/exec/cuda_memory.h"
 #include "argand/exec/window.h"
 #include "argand/nn/modules/linear.h"
-#include "argand/parallel/data_parallel.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
+#include "argand/parallel/data_parallel.h"
 #include "tests/cuda/device_fixture.h"
 
 namespace argand {

@@ -187,32 +187,6 @@ TEST_F(CachingAllocatorTest, ABlockUsedOnTwoStreamsWaitsForBoth) {
   EXPECT_EQ(allocate(20 * kMiB), a);
 }
 
-TEST_F(CachingAllocatorTest, JoinedUsesNeedNoWaiting) {
-  std::byte* a = allocate(20 * kMiB);
-  std::byte* late = allocate(20 * kMiB);
-  device.streams.issue(kSide);
-  allocator.used_on(a, kSide);
-  allocator.used_on(late, kSide);
-  const uint64_t mark = allocator.mark(kSide);
-  allocator.used_on(late, kSide);  // once more, which the mark does not cover
-  allocator.joined(kMain, kSide, mark);
-  deallocate(a);
-  EXPECT_EQ(allocate(20 * kMiB), a);
-  deallocate(late);
-  EXPECT_NE(allocate(20 * kMiB), late);
-  device.streams.complete(kSide);
-  EXPECT_EQ(allocate(20 * kMiB), late);
-}
-
-TEST_F(CachingAllocatorTest, OnlyTheOwnersStreamJoinsUses) {
-  std::byte* a = allocate(20 * kMiB);
-  device.streams.issue(kSide);
-  allocator.used_on(a, kSide);
-  allocator.joined(stream(2), kSide, allocator.mark(kSide));
-  deallocate(a);
-  EXPECT_NE(allocate(20 * kMiB), a);
-}
-
 TEST_F(CachingAllocatorTest, UseOnItsOwnStreamCostsNothing) {
   std::byte* a = allocate(kMiB);
   device.streams.issue(kMain);

@@ -204,7 +204,7 @@ class NcclCommunicator final : public Communicator {
 
   void settle(ncclResult_t result, const char* what, const std::function<void()>& look) {
     // A collective is put on its stream by a thread of NCCL's, which takes less time than waking from a short sleep.
-    constexpr auto spin = std::chrono::microseconds(500), rest = std::chrono::milliseconds(20);
+    constexpr std::chrono::microseconds spin(500), rest(20000);
     const auto begin = std::chrono::steady_clock::now();
     while (check(result, what), result == ncclInProgress) {
       throw_if_aborted();

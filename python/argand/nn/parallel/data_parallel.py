@@ -1,6 +1,4 @@
 """DataParallel: each batch cut into parts, one for each GPU of the process."""
-import itertools
-
 from ... import _C
 from ..modules.module import Module
 from .parallel_apply import parallel_apply
@@ -10,14 +8,6 @@ from .scatter_gather import device_index, gather, scatter_kwargs
 
 def _device_ids(device_ids):
     return [device_index(d).index or 0 for d in (range(_C.cuda.device_count()) if device_ids is None else device_ids)]
-
-
-def _check_places(module, source):
-    for tensor in itertools.chain(module.parameters(), module.buffers()):
-        if tensor.device != source:
-            raise RuntimeError(f"module must have its parameters and buffers on device {source} (device_ids[0]) but "
-                               "found one "
-                               f"of them on device: {tensor.device}")
 
 
 class DataParallel(Module):
@@ -41,7 +31,6 @@ class DataParallel(Module):
     def forward(self, *inputs, **kwargs):
         if not self.device_ids:
             return self.module(*inputs, **kwargs)
-        _check_places(self.module, self.src_device_obj)
         inputs, kwargs = self.scatter(inputs, kwargs, self.device_ids)
         if not inputs:
             inputs, kwargs = ((),), ({},)
@@ -53,7 +42,7 @@ class DataParallel(Module):
     def replicate(self, module, device_ids):
         """As argand.nn.parallel.replicate, with copies that are kept for the next forward."""
         devices = [device_index(d) for d in self.device_ids]
-        return kept_replicas(module, devices).make(module, len(device_ids))
+        return kept_replicas(module, devices).make(module, len(device_ids), source=devices[0])
 
     def scatter(self, inputs, kwargs, device_ids):
         """See argand.nn.parallel.scatter_kwargs."""

@@ -44,8 +44,8 @@ class Replicas:
     def __init__(self, devices):
         self._tensors = _C._DeviceReplicas(devices)
 
-    def make(self, module, n, detach=False):
-        """Replicas on the first n devices."""
+    def make(self, module, n, detach=False, source=None):
+        """Replicas on the first n devices.  RuntimeError if a parameter or buffer is not on `source`."""
         modules = _all_modules(module, {})
         parameters, buffers = {}, {}
         for m in modules.values():
@@ -55,6 +55,11 @@ class Replicas:
             for b in m._buffers.values():
                 if b is not None:
                     buffers[id(b)] = b
+        if source is not None:
+            place = _C._other_device([*parameters.values(), *buffers.values()], source)
+            if place is not None:
+                raise RuntimeError(f"module must have its parameters and buffers on device {source} (device_ids[0]) but found "
+                                   f"one of them on device: {place}")
         grad = _C.is_grad_enabled()
         _C._set_grad_enabled(grad and not detach)
         try:
