@@ -168,6 +168,7 @@ TEST(Reducer, MemoryIsUsedAgainIfNobodyHoldsAGradient) {
     };
     const auto zero_grad = [&] {
       for (const Tensor& t : w) t.mutable_grad() = Tensor();
+      group.barrier()->wait();  // the group's thread has let go of what it sent
     };
     const void* const first = backward();
     zero_grad();

@@ -7,7 +7,7 @@ namespace {
 constexpr size_t kMostRecords = 128;        // of a window: the device waits for the first until the last is there
 constexpr size_t kFewestRecords = 4;        // for which a graph is quicker than launches
 constexpr int kSeenBefore = 2;              // windows are issued before one like them is worth a graph
-constexpr size_t kMostKnown = 256;          // then all are forgotten: a program that never repeats stays small
+constexpr size_t kMostKnown = 1024;         // a program that never repeats stays small
 constexpr int kMostInVain = 512;            // windows without a replay; then launches go straight through
 constexpr int kRest = 4096;                 // for so many
 constexpr uint64_t kLongThreads = 1 << 20;  // a kernel of so many threads runs for longer than a launch takes
@@ -202,7 +202,11 @@ void LaunchTape::update(Known& known) {
 }
 
 bool LaunchTape::replay() {
-  if (known_.size() == kMostKnown) known_.clear();
+  if (known_.size() >= kMostKnown) {
+    // Those that have no graph go first: of a step whose memory alternates, each window comes in several variants.
+    std::erase_if(known_, [](const auto& entry) { return entry.second.graph == nullptr; });
+    if (known_.size() > kMostKnown / 2) known_.clear();
+  }
   Known& known = known_[hash_];
   if (known.key != key_) {  // new, or another of the same hash
     known = {};

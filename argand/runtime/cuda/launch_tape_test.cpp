@@ -128,6 +128,18 @@ TEST_F(TapeTest, AnotherGridIsAnotherGraph) {
   EXPECT_EQ(tape.stats().graphs_built, 2u);
 }
 
+TEST_F(TapeTest, GraphsOutliveWindowsThatNeverRepeat) {
+  for (int i = 0; i < 5; ++i) step(i);
+  for (int i = 0; i < 3000; ++i) {
+    step(i);
+    for (uintptr_t k = 1; k <= 5; ++k) kernel(k, static_cast<unsigned>(i) + 2, i, 0);
+    tape.flush(FlushCause::kJoint);
+  }
+  EXPECT_EQ(log, expected);
+  EXPECT_EQ(tape.stats().graphs_built, 1u);
+  EXPECT_EQ(tape.stats().graph_launches, 3003u);
+}
+
 TEST_F(TapeTest, LongWorkIsIssuedAtOnce) {
   kernel(1, 1, 2, 3);
   kernel(1, 1 << 20, 2, 3);
