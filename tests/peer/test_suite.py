@@ -1,0 +1,69 @@
+"""suite.py itself, by made-up test files: one for each thing that can become of a test."""
+import subprocess
+import sys
+from pathlib import Path
+
+SUITE = Path(__file__).with_name("suite.py")
+FILE = '''
+import os, signal, time, unittest
+class T(unittest.TestCase):
+    def test_a_passes(self): pass
+    def test_b_fails(self): self.assertEqual(1, 2)
+    def test_c_is_an_error(self): raise RuntimeError("broken")
+    def test_d_is_skipped(self): self.skipTest("why")
+    def test_e_crashes(self): os.kill(os.getpid(), signal.SIGSEGV)
+    def test_f_hangs(self): time.sleep(1000)
+    def test_g_eats(self):
+        kept = []
+        for _ in range(1000): kept.append(bytearray(os.urandom(1) * 2**22)); time.sleep(0.001)
+        time.sleep(1000)
+    def test_h_exits(self): os._exit(3)
+    def test_i_passes_after_all_that(self): pass
+    @unittest.expectedFailure
+    def test_j_fails_as_expected(self): self.fail()
+    @unittest.expectedFailure
+    def test_k_passes_unexpectedly(self): pass
+    def test_l_fails_in_a_subtest(self):
+        for i in range(3):
+            with self.subTest(i): self.assertNotEqual(i, 1)
+'''
+DIFFERENT = ("b_fails", "c_is_an_error", "e_crashes", "f_hangs", "g_eats", "h_exits", "k_passes_unexpectedly", "l_fails_in_a_subtest")
+
+
+def run(tmp_path, known="", files=("test_made_up",), more=()):
+    (tmp_path / "test").mkdir(exist_ok=True)
+    (tmp_path / "test" / "test_made_up.py").write_text(FILE)
+    (tmp_path / "test" / "test_broken.py").write_text("import there_is_no_such_module\n")
+    (tmp_path / "known").write_text(known)
+    command = [sys.executable, str(SUITE), "--plain", "--sources", str(tmp_path), "--known", str(tmp_path / "known"), "--seconds", "4",
+               "--memory", "0.5", *more, *files]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_each_outcome_is_told_and_costs_that_test_alone(tmp_path):
+    ran = run(tmp_path, more=["--table", str(tmp_path / "table.md")])
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert ran.stdout.splitlines()[-2:] == ["test_made_up: 3 passed, 3 failed, 1 error, 1 skipped, 4 crashed", "3 passed, 8 failed"]
+    for name, why in (("e_crashes", "ended by SIGSEGV"), ("f_hangs", "hangs: no end within 4 seconds"), ("g_eats", "memory: more than 0.5 GiB"),
+                      ("h_exits", "ended with status 3")):
+        assert f"crashed: test_made_up::T.test_{name}: {why}" in ran.stdout
+    assert "| test_made_up | 3 | 3 | 1 | 1 | 4 | 0 |" in (tmp_path / "table.md").read_text()
+
+
+def test_known_differences_are_no_failures_and_stale_lines_are(tmp_path):
+    lines = "".join(f"test_made_up::T.test_{name} | it is made so\n" for name in DIFFERENT)
+    ran = run(tmp_path, lines)
+    assert ran.returncode == 0 and ran.stdout.splitlines()[-1] == "3 passed, 0 failed", ran.stdout + ran.stderr
+    ran = run(tmp_path, lines + "test_made_up::T.test_a_passes | no more\ntest_other::* | not run\n")
+    assert ran.returncode == 1 and "nothing differs like this any more" in ran.stdout and ran.stdout.endswith("3 passed, 1 failed\n")
+
+
+def test_a_file_that_does_not_load_or_is_not_there_is_an_error(tmp_path):
+    ran = run(tmp_path, files=("test_broken", "test_nowhere"))
+    assert ran.returncode == 1 and ran.stdout.endswith("0 passed, 2 failed\n")
+    assert "test_broken::(import): ModuleNotFoundError: No module named 'there_is_no_such_module'" in ran.stdout
+
+
+def test_what_the_peer_does_not_pass_either_is_outdated(tmp_path):
+    ran = run(tmp_path, more=["--with", sys.executable, "-k", "T.test_[bc]*"])
+    assert ran.returncode == 0 and "test_made_up: 2 outdated" in ran.stdout, ran.stdout + ran.stderr
