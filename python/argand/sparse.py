@@ -1,4 +1,6 @@
 """Sparse tensors, as torch.sparse: names, for annotations and isinstance().  There are none."""
+import functools
+
 from ._named_modules import names_of as _names_of
 from ._refused import refused, refused_class
 
@@ -11,6 +13,40 @@ __all__ = ["addmm", "as_sparse_gradcheck", "check_sparse_tensor_invariants", "lo
 
 globals().update({name: (refused if name[0].islower() else refused_class)("torch.sparse." + name, "there are no sparse tensors")
                   for name in __all__})
+
+
+class check_sparse_tensor_invariants:
+    """Whether sparse tensors are checked when they are made, as torch.sparse's: a context, a decorator, and two switches.
+    There are none to check."""
+    _enabled = False
+
+    def __init__(self, enable=True):
+        self._wanted = enable
+
+    @classmethod
+    def is_enabled(cls):
+        return check_sparse_tensor_invariants._enabled
+
+    @classmethod
+    def enable(cls):
+        check_sparse_tensor_invariants._enabled = True
+
+    @classmethod
+    def disable(cls):
+        check_sparse_tensor_invariants._enabled = False
+
+    def __enter__(self):
+        self._before, check_sparse_tensor_invariants._enabled = self.is_enabled(), self._wanted
+
+    def __exit__(self, *error):
+        check_sparse_tensor_invariants._enabled = self._before
+
+    def __call__(self, function):
+        @functools.wraps(function)
+        def checked(*args, **kwargs):
+            with type(self)(self._wanted):
+                return function(*args, **kwargs)
+        return checked
 
 
 __getattr__ = _names_of(__name__)

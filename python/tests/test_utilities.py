@@ -468,3 +468,19 @@ def test_options_of_printing_by_their_other_name():
         assert repr(torch.tensor(1 / 3)) == "tensor(0.333)"
     finally:
         torch.set_printoptions(precision=before)
+
+
+def test_the_switch_of_checks_of_sparse_tensors_is_kept_and_given_back():
+    switch = torch.sparse.check_sparse_tensor_invariants
+    assert not switch.is_enabled()
+    with switch():
+        assert switch.is_enabled()
+        with switch(enable=False):
+            assert not switch.is_enabled()
+        assert switch.is_enabled()
+    assert not switch.is_enabled()
+    assert switch()(switch.is_enabled)() and not switch.is_enabled()
+    switch.enable()
+    assert switch.is_enabled()
+    switch.disable()
+    assert not switch.is_enabled()

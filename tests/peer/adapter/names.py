@@ -1,4 +1,5 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
+import importlib
 import types
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
@@ -17,6 +18,8 @@ class Absent:
         raise NotImplementedError(f"Argand has no {self._name}")
 
     def __getattr__(self, name):
+        if name == "__all__":
+            return []
         if name.startswith("__"):
             raise AttributeError(name)
         return Absent(f"{self._name}.{name}")
@@ -24,6 +27,8 @@ class Absent:
 
 class Inert(types.ModuleType):
     def __getattr__(self, name):
+        if name == "__all__":
+            return []
         if name.startswith("__"):
             raise AttributeError(name)
         return Absent(f"{self.__name__}.{name}")
@@ -31,6 +36,10 @@ class Inert(types.ModuleType):
 
 # Of those modules: constants, which the helpers read while they load.
 CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]}}
+
+# Functions of PyTorch's inside, which the tables of operators name.
+ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")
+ABSENT_ATEN = ("_batch_norm_with_update", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
 
 
 def inert(name):
@@ -47,6 +56,16 @@ def add():
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
+    import torch._dynamo.config
+    give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
+    for module, absent in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
+        give(module, {name: Absent(name) for name in absent})
+    jiterator = {name: lambda *code, name=name, **options: Absent(name) for name in ("_create_jit_fn", "_create_multi_output_jit_fn")}
+    gradcheck = importlib.import_module("torch.autograd.gradcheck")  # the module: torch.autograd has a function of that name
+    give(gradcheck, {name: Absent(name) for name in ("_get_numerical_jacobian", "_iter_tensors")})
+    give(torch.nn, {"Container": Absent("torch.nn.Container")})
+    give(torch.ao, {"nn": Absent("torch.ao.nn")})
+    give(torch.cuda.jiterator, jiterator)
     give(torch.backends, {"disable_global_flags": lambda: None})
 
 
