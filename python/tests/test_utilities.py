@@ -484,3 +484,9 @@ def test_the_switch_of_checks_of_sparse_tensors_is_kept_and_given_back():
     assert switch.is_enabled()
     switch.disable()
     assert not switch.is_enabled()
+
+
+@pytest.mark.parametrize("draw, name", [(lambda: torch.empty(3).random_(5, 5), "random_"), (lambda: torch.randint(5, 5, (3,)), "randint")])
+def test_an_empty_range_is_refused_in_the_words_that_programs_match(draw, name):
+    with pytest.raises(RuntimeError, match=f"{name} expects 'from' to be less than 'to', but got from=5 >= to=5"):
+        draw()

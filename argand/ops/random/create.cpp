@@ -115,7 +115,7 @@ struct Randint : Kernel<RandintArgs> {
     draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), a.generator);
   }
   static void samples(S& s) {
-    s.fails({3, 3, {2}}, "randint: expects 'from' to be less than 'to', but got from=3 >= to=3");
+    s.fails({3, 3, {2}}, "randint expects 'from' to be less than 'to', but got from=3 >= to=3");
     s.fails({0, 300, {2}, {}, kByte}, "randint: to - 1 is out of bounds for uint8, got 299");
   }
 };
@@ -140,7 +140,7 @@ struct RandintLike : Kernel<RandintLikeArgs> {
     draw_integers(out, a.low, static_cast<uint64_t>(a.high) - static_cast<uint64_t>(a.low), {});
   }
   static void samples(S& s) {
-    s.fails({s->real({2}), 3, 3}, "randint_like: expects 'from' to be less than 'to', but got from=3 >= to=3");
+    s.fails({s->real({2}), 3, 3}, "randint_like expects 'from' to be less than 'to', but got from=3 >= to=3");
   }
 };
 ARGAND_OP(RandintLike)

@@ -104,7 +104,7 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
-    s.fails({s->real({2}), 3, 3}, "random_: expects 'from' to be less than 'to', but got from=3 >= to=3");
+    s.fails({s->real({2}), 3, 3}, "random_ expects 'from' to be less than 'to', but got from=3 >= to=3");
     s.fails({s->boolean({2}), 0, 3}, "random_: to - 1 is out of bounds for bool, got 2");
   }
 };

@@ -12,7 +12,7 @@ from . import names
 
 # The judges of the tests, so that they judge as PyTorch does: comparison of tensors, and how inputs are drawn.
 FROM_SOURCES = ("torch.testing._internal", "torch.testing._comparison", "torch.testing._creation", "torch.testing._utils",
-                "torch.utils._import_utils", "torchgen")
+                "torch.utils._import_utils", "torch.utils._mode_utils", "torchgen")
 
 
 class _Helpers(importlib.abc.MetaPathFinder):

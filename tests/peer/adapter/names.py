@@ -4,7 +4,7 @@ import types
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = ("torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
-         "torch._logging", "torch._utils_internal", "torch._higher_order_ops", "torch._functorch", "torch.onnx")
+         "torch._logging", "torch._C._profiler", "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch", "torch.onnx")
 
 
 class Absent:
@@ -22,7 +22,21 @@ class Absent:
             return []
         if name.startswith("__"):
             raise AttributeError(name)
-        return Absent(f"{self._name}.{name}")
+        return absent(f"{self._name}.{name}")
+
+
+def absent(name):
+    """What stands for a function, or, where the name begins as one of a class, for a class, which others may derive from."""
+    last = name.rpartition(".")[2]
+    if name == "torch._dynamo.test_case.TestCase":
+        from torch.testing._internal.common_utils import TestCase
+        return TestCase
+    if not last.lstrip("_")[:1].isupper() or last.isupper():
+        return Absent(name)
+
+    def __init__(self, *args, **kwargs):
+        raise NotImplementedError(f"Argand has no {name}")
+    return type(last, (), {"__init__": __init__})
 
 
 class Inert(types.ModuleType):
@@ -31,7 +45,7 @@ class Inert(types.ModuleType):
             return []
         if name.startswith("__"):
             raise AttributeError(name)
-        return Absent(f"{self.__name__}.{name}")
+        return absent(f"{self.__name__}.{name}")
 
 
 # Of those modules: constants, which the helpers read while they load.
@@ -40,6 +54,11 @@ CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]}}
 # Functions of PyTorch's inside, which the tables of operators name.
 ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")
 ABSENT_ATEN = ("_batch_norm_with_update", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
+
+ABSENT_OF_MODULES = {"torch.distributions.dirichlet": ("_Dirichlet_backward",),
+                     "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString",),
+                     "torch.autograd": ("_calculate_shape",),
+                     "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
 def inert(name):
@@ -58,14 +77,20 @@ def add():
     give(torch._C, {**script, **switches})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
-    for module, absent in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
-        give(module, {name: Absent(name) for name in absent})
+    for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
+        give(module, {name: Absent(name) for name in names})
     jiterator = {name: lambda *code, name=name, **options: Absent(name) for name in ("_create_jit_fn", "_create_multi_output_jit_fn")}
-    gradcheck = importlib.import_module("torch.autograd.gradcheck")  # the module: torch.autograd has a function of that name
-    give(gradcheck, {name: Absent(name) for name in ("_get_numerical_jacobian", "_iter_tensors")})
+    def check_module_version_greater_or_equal(module, least, error_if_malformed=True):
+        return tuple(int(part) for part in module.__version__.split(".")[:len(least)]) >= tuple(least)
+
+    give(torch.serialization, {"check_module_version_greater_or_equal": check_module_version_greater_or_equal})
+    for module, names in ABSENT_OF_MODULES.items():
+        give(importlib.import_module(module), {name: absent(f"{module}.{name}") for name in names})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
+    give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
+    give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
     give(torch.backends, {"disable_global_flags": lambda: None})
 
 
