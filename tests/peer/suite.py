@@ -31,7 +31,8 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
          "optim/test_lrscheduler", "test_reductions", "test_unary_ufuncs", "test_binary_ufuncs", "test_foreach", "test_complex",
          "test_linalg", "test_spectral_ops", "test_nn", "test_modules", "test_dataloader", "test_overrides", "test_fx",
          "distributions/test_distributions", "test_multiprocessing", "test_namedtuple_return_api", "test_segment_reductions"]
-OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "outdated")
+OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outdated")
+BAD = ("failed", "error", "crashed", "not run")
 IMPORT_SECONDS = 120  # until a file has told its tests
 
 
@@ -143,10 +144,11 @@ def run_file(command, file, options, sources, tests=None):
         crashed = worker.current or (left[0] if left else None)
         if crashed is None:
             return outcomes
-        outcomes[crashed] = Outcome("crashed", why)
+        over = time.monotonic() > deadline  # then it is not this test that took too long
+        outcomes[crashed] = Outcome("not run" if over else "crashed", why)
         tests = [name for name in left if name != crashed]
-        if time.monotonic() > deadline:
-            outcomes.update({name: Outcome("crashed", "not run: the file's time is over") for name in tests})
+        if over:
+            outcomes.update({name: Outcome("not run", "the file's time is over") for name in tests})
             return outcomes
         if not tests:
             return outcomes
@@ -154,8 +156,9 @@ def run_file(command, file, options, sources, tests=None):
 
 def table(counts, path):
     """The counts in Markdown."""
-    lines = ["# PyTorch's own Python tests", "", "Written by `tests/peer/suite.py --table`: what became of the tests of PyTorch's files.  Skipped are "
-             "those that", "the tests themselves skip on this machine; outdated those that PyTorch does not pass here either.", "",
+    lines = ["# PyTorch's own Python tests", "", "Written by `tests/peer/suite.py --table`: what became of the tests of PyTorch's files.  "
+             "Skipped are", "those that the tests themselves skip on this machine, not run those for which a file's time was too short, "
+             "outdated those that", "PyTorch does not pass here either.", "",
              "| file | " + " | ".join(OUTCOMES) + " |", "|---|" + "---:|" * len(OUTCOMES)]
     rows = [*counts.items(), ("all", sum(counts.values(), collections.Counter()))]
     lines += ["| " + " | ".join([file, *(str(count[kind]) for kind in OUTCOMES)]) + " |" for file, count in rows]
@@ -182,7 +185,7 @@ def main():
     known, counts, everything, unknown = Known(options.known, fields=2), {}, {}, 0
     for file in [name.removesuffix(".py") for name in options.files or FILES]:
         outcomes = run_file(ours, file, options, sources, None if not options.pattern else [options.pattern])
-        bad = [name for name, outcome in outcomes.items() if outcome.kind in ("failed", "error", "crashed")]
+        bad = [name for name, outcome in outcomes.items() if outcome.kind in BAD]
         if options.peer and bad and bad != ["(import)"]:
             theirs = run_file([options.peer, "-B"], file, options, None, bad)
             for name in bad:
@@ -191,7 +194,7 @@ def main():
         counts[file] = collections.Counter(outcome.kind for outcome in outcomes.values())
         everything[file] = {name: [outcome.kind, outcome.text] for name, outcome in outcomes.items()}
         for name, outcome in outcomes.items():
-            if outcome.kind in ("failed", "error", "crashed") and not known.explains(lambda line: line.names(f"{file}::{name}")):
+            if outcome.kind in BAD and not known.explains(lambda line: line.names(f"{file}::{name}")):
                 unknown += 1
                 print(f"{outcome.kind}: {file}::{name}: {(outcome.text.strip().splitlines() or [''])[0][:200]}")
         print(f"{file}: " + ", ".join(f"{counts[file][kind]} {kind}" for kind in OUTCOMES if counts[file][kind]), flush=True)

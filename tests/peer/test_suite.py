@@ -47,7 +47,7 @@ def test_each_outcome_is_told_and_costs_that_test_alone(tmp_path):
     for name, why in (("e_crashes", "ended by SIGSEGV"), ("f_hangs", "hangs: no end within 4 seconds"), ("g_eats", "memory: more than 0.5 GiB"),
                       ("h_exits", "ended with status 3")):
         assert f"crashed: test_made_up::T.test_{name}: {why}" in ran.stdout
-    assert "| test_made_up | 3 | 3 | 1 | 1 | 4 | 0 |" in (tmp_path / "table.md").read_text()
+    assert "| test_made_up | 3 | 3 | 1 | 1 | 4 | 0 | 0 |" in (tmp_path / "table.md").read_text()
 
 
 def test_known_differences_are_no_failures_and_stale_lines_are(tmp_path):
@@ -67,3 +67,9 @@ def test_a_file_that_does_not_load_or_is_not_there_is_an_error(tmp_path):
 def test_what_the_peer_does_not_pass_either_is_outdated(tmp_path):
     ran = run(tmp_path, more=["--with", sys.executable, "-k", "T.test_[bc]*"])
     assert ran.returncode == 0 and "test_made_up: 2 outdated" in ran.stdout, ran.stdout + ran.stderr
+
+
+def test_what_a_file_has_no_time_for_counts_as_not_run(tmp_path):
+    ran = run(tmp_path, more=["--file-seconds", "3"])
+    assert ran.returncode == 1 and "not run: test_made_up::T.test_i_passes_after_all_that: the file's time is over" in ran.stdout
+    assert "2 not run" not in ran.stdout and "7 not run" in ran.stdout, ran.stdout
