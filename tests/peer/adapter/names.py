@@ -3,8 +3,11 @@ import importlib
 import types
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
-INERT = ("torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
-         "torch._logging", "torch._C._profiler", "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch", "torch.onnx")
+INERT = (
+    "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
+    "torch._logging", "torch._C._profiler", "torch._subclasses.meta_utils", "functorch.experimental",
+    "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
+    "torch.onnx")
 
 
 class Absent:
@@ -55,7 +58,8 @@ CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]}}
 ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")
 ABSENT_ATEN = ("_batch_norm_with_update", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
 
-ABSENT_OF_MODULES = {"torch.distributions.dirichlet": ("_Dirichlet_backward",),
+ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
+                     "torch.distributions.dirichlet": ("_Dirichlet_backward",),
                      "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString",),
                      "torch.autograd": ("_calculate_shape",),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
@@ -90,6 +94,9 @@ def add():
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
     give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
+    importlib.import_module("torch.testing._utils")
+    give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
+    give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
     give(torch.backends, {"disable_global_flags": lambda: None})
 
