@@ -133,8 +133,7 @@ void draw_integers(const Tensor& out, int64_t from, uint64_t range, const std::o
 }
 
 void check_integer_range(const char* op, int64_t low, int64_t high, ScalarType dtype) {
-  ARGAND_CHECK(ValueError, low < high, op, " expects 'from' to be less than 'to', but got from=", low,
-               " >= to=", high);
+  ARGAND_CHECK(ValueError, low < high, op, " expects 'from' to be less than 'to', but got from=", low, " >= to=", high);
   const auto check = [&](int64_t least, int64_t most) {
     ARGAND_CHECK(ValueError, low >= least && low <= most, op, ": from is out of bounds for ", dtype, ", got ", low);
     ARGAND_CHECK(ValueError, high - 1 >= least && high - 1 <= most, op, ": to - 1 is out of bounds for ", dtype,
