@@ -3,8 +3,7 @@
     PYTHONPATH=build/release/python python bench/ranks.py [RANKS...]
 
 Prints for each number of ranks the seconds until all have joined, the milliseconds of collectives (the least of five),
-the share of a core that signs of life cost while nothing is done, the memory of the process, and its open files, most of
-which are connections: when all have joined, after the barriers, the small and the large all-reduces.
+the share of a core that signs of life cost while nothing is done, and the memory and connections of the process.
 """
 import os
 import resource
@@ -26,11 +25,6 @@ def resident():
     """MiB."""
     with open("/proc/self/status", encoding="ascii") as file:
         return next(int(line.split()[1]) for line in file if line.startswith("VmRSS")) / 1024
-
-
-def open_files():
-    """Of this process."""
-    return len(os.listdir("/proc/self/fd"))
 
 
 def measure(count):
@@ -60,7 +54,6 @@ def measure(count):
     begin = time.perf_counter()
     meet.wait()
     seconds["join"] = time.perf_counter() - begin
-    files = [open_files()]
     for name in COLLECTIVES:
         times = []
         for _ in range(5):
@@ -69,19 +62,17 @@ def measure(count):
             meet.wait()
             times.append(time.perf_counter() - begin)
         seconds[name] = min(times)
-        files.append(open_files())
     meet.wait()
     begin, used = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
     time.sleep(3)
     now = resource.getrusage(resource.RUSAGE_SELF)
     idle = (now.ru_utime + now.ru_stime - used.ru_utime - used.ru_stime) / (time.perf_counter() - begin)
-    memory = resident() - before
+    files, memory = len(os.listdir("/proc/self/fd")), resident() - before
     meet.wait()
     for thread in threads:
         thread.join()
     times = "".join(f"{seconds[name] * 1e3:17.1f}" for name in COLLECTIVES)
-    counts = "".join(f"{number:8}" for number in files)
-    print(f"{count:5}{seconds['join']:8.2f}{times}{idle:8.3f}{memory:10.0f}{counts}", flush=True)
+    print(f"{count:5}{seconds['join']:8.2f}{times}{idle:8.3f}{memory:10.0f}{files:10}", flush=True)
 
 
 def main():
@@ -89,7 +80,7 @@ def main():
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
     threading.stack_size(256 * 1024)
-    print("ranks  join s" + "".join(f"{name:>17}" for name in COLLECTIVES) + "    idle       MiB   files")
+    print("ranks  join s" + "".join(f"{name:>17}" for name in COLLECTIVES) + "    idle       MiB     files")
     for count in map(int, sys.argv[1:] or (2, 4, 8, 16, 32, 64, 128)):
         measure(count)
 

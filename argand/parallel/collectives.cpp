@@ -9,18 +9,12 @@
 namespace argand::parallel {
 namespace {
 
-// Up to this size everybody gets all of everybody and adds it: the bits are the same.  Two ranks send as many bytes so
-// as if each added a half.
+// Up to this size everybody sends all to everybody: one step instead of two.  The bits are the same.
+// Two ranks send as many bytes in one step as in two.
 constexpr size_t kOneStepBytes = 16 << 10, kOneStepBytesOfTwo = 64 << 20;
-// Of all ranks together; more is longer on its way than pieces are.
-constexpr size_t kMostBytesOfAll = 4 << 20;
-bool everybody_adds(const Tensor& flat, const Channel& channel) {
-  if (channel.size() == 2) return flat.nbytes() <= kOneStepBytesOfTwo;
-  return flat.nbytes() <= kOneStepBytes && flat.nbytes() * static_cast<size_t>(channel.size()) <= kMostBytesOfAll;
+bool in_one_step(const Tensor& flat, const Channel& channel) {
+  return flat.nbytes() <= (channel.size() == 2 ? kOneStepBytesOfTwo : kOneStepBytes);
 }
-// So many ranks send directly to each other.  More pass on what they got: a rank then exchanges messages with few
-// others, and is connected with few.
-constexpr int kMostDirect = 8;
 
 // From this size on a broadcast is cut into pieces, so that the root sends each byte once.
 constexpr size_t kPiecesBytes = 64 << 10;
@@ -99,29 +93,10 @@ void copy_bytes(const Tensor& to, const Tensor& from) {
   to.impl().data();  // copied now
 }
 
-// Everybody's `mine`, by rank.  In step k a rank sends what it has of the 2^k ranks from itself on to that 2^k before
-// it.
-std::vector<Tensor> passed_on(Channel& channel, const Tensor& mine) {
-  const int size = channel.size(), rank = channel.rank();
-  const Tensor all = empty({size, mine.numel()}, mine.options());  // from this rank on
-  copy_bytes(all[0], mine);
-  for (int step = 0, have = 1; have < size; ++step, have *= 2) {
-    const int count = std::min(have, size - have);
-    Transfers transfers;
-    transfers.add(channel.receive(all.slice(0, have, have + count), (rank + have) % size, step));
-    transfers.add(channel.send(all.slice(0, 0, count), (rank - have + size) % size, step));
-    transfers.wait();
-  }
-  std::vector<Tensor> by_rank;
-  for (int r = 0; r < size; ++r) by_rank.push_back(all[(r - rank + size) % size]);
-  return by_rank;
-}
-
 }  // namespace
 
 void all_reduce(Channel& channel, const Tensor& flat, const ReduceOp& op) {
-  if (everybody_adds(flat, channel)) {
-    if (channel.size() > kMostDirect && flat.numel() > 0) return join_in_order(op, passed_on(channel, flat), flat);
+  if (in_one_step(flat, channel)) {
     return exchange_and_join(channel, std::vector<Tensor>(static_cast<size_t>(channel.size()), flat), flat, op);
   }
   const std::vector<Tensor> pieces = pieces_of(flat, channel.size());

@@ -31,7 +31,6 @@ class CountedTransport final : public Transport {
     if (from == kAnyRank) return transfer;
     return std::make_unique<Counted>(counts_, from, std::move(transfer));
   }
-  std::string trouble() override { return transport_->trouble(); }
   void abort(std::exception_ptr reason) override { transport_->abort(std::move(reason)); }
 
  private:

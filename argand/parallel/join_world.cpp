@@ -33,7 +33,6 @@ std::shared_ptr<ProcessGroup> make_process_group(const std::shared_ptr<Store>& s
     there.size = size;
     there.host = options.host.empty() && options.interface.empty() ? address_near(*store) : options.host;
     there.interface = options.interface.empty() ? env("GLOO_SOCKET_IFNAME").value_or("") : options.interface;
-    there.timeout = options.timeout;
     make = [engine = find_transport(options.backend), there](Rendezvous& addresses) {
       return engine(addresses, there);
     };

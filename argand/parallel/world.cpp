@@ -441,7 +441,7 @@ void World::look_at_the_clock() {
   }
   if (late)
     fail({-1, str("rank ", rank_, " has waited for other ranks for ", static_cast<double>(late->timeout.count()) / 1e3,
-                  " s in ", late->call, where_others_are(), trouble())});
+                  " s in ", late->call, where_others_are())});
 }
 
 // What the first ranks that are elsewhere have called last.
@@ -465,13 +465,6 @@ std::string World::where_others_are() {
   } catch (const Error&) {  // then without
   }
   return text;
-}
-
-// What the transport says.
-std::string World::trouble() {
-  const std::lock_guard lock(mutex_);
-  const std::string text = transport_ ? transport_->trouble() : "";
-  return text.empty() ? "" : "; " + text;
 }
 
 void World::throw_if_failed(const std::string& in_call) const {

@@ -107,7 +107,6 @@ class World {
   void look_at_the_clock();
   void look_at_members();
   std::string where_others_are();
-  std::string trouble();
 
   const std::shared_ptr<Store> store_;    // keys of this world
   const std::shared_ptr<Store> watched_;  // a connection of the watching thread

@@ -1,12 +1,10 @@
 // Messages between the processes of a world, in host memory.  An engine (argand/runtime/gloo, argand/runtime/mpi) is a
 // library of its own that registers itself when it is opened; argand/parallel knows it only here.
 #pragma once
-#include <chrono>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "argand/base/error.h"
 
@@ -52,12 +50,9 @@ class Transport {
   virtual int rank() const = 0;
   virtual int size() const = 0;
   // Tags have 31 bits.  Messages of one tag between two ranks arrive in the order in which they were sent; `bytes` may
-  // be 0.  Both ends must give one number of bytes.  Of two receives of one tag, of which one is from any rank, either
-  // may get a message.  Safe from any thread.
+  // be 0.  Both ends must give one number of bytes.  Safe from any thread.
   virtual std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint32_t tag) = 0;
   virtual std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint32_t tag) = 0;
-  // Which ranks cannot be reached although messages wait for them, and why; empty if there are none.
-  virtual std::string trouble() { return {}; }
   // Every transfer that is not done, and every later one, throws `reason`.  The first call counts.  Never waits.
   virtual void abort(std::exception_ptr reason) = 0;
 };
@@ -68,18 +63,12 @@ class Rendezvous {
   virtual ~Rendezvous() = default;
   virtual void set(const std::string& key, const std::string& value) = 0;
   virtual std::string get(const std::string& key) = 0;  // waits until it is set; StoreError after the store's timeout
-  virtual std::vector<std::string> get_all(const std::vector<std::string>& keys) {
-    std::vector<std::string> values;
-    for (const std::string& key : keys) values.push_back(get(key));
-    return values;
-  }
 };
 
 struct TransportOptions {
   int rank = 0, size = 1;  // negative: as the engine says, if its processes were started by its own launcher
   // What to listen at: a name or an address of this host, or a network interface.  Both empty: the host's own name.
   std::string host, interface;
-  std::chrono::milliseconds timeout{0};  // of connecting to a rank, once there is a message for it; 0: none
 };
 
 // What makes a transport, by the backend's name.  lib/libargand_NAME.so registers its own when it is opened.

@@ -16,11 +16,6 @@ class StoreRendezvous final : public Rendezvous {
     const Store::Value value = store_.get(key);
     return {value.begin(), value.end()};
   }
-  std::vector<std::string> get_all(const std::vector<std::string>& keys) override {
-    std::vector<std::string> values;
-    for (const Store::Value& value : store_.multi_get(keys)) values.emplace_back(value.begin(), value.end());
-    return values;
-  }
 
  private:
   PrefixStore store_;

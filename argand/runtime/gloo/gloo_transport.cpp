@@ -1,28 +1,43 @@
 // Messages by Gloo's TCP transport.  Only its unbound buffers are used: docs/design/0014-process-groups.md.
-#include <gloo/common/error.h>
+#include <gloo/rendezvous/context.h>
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <ifaddrs.h>
 #include <sys/socket.h>
 
-#include <atomic>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <unordered_set>
 #include <vector>
 
-#include "argand/runtime/gloo/connections.h"
 #include "argand/runtime/transport.h"
 
 namespace argand {
 namespace {
 
-using gloo_engine::Connections;
-
-// Messages wait for as long as the group says.
+// Pairs connect within this time once all ranks are there; messages wait for as long as the group says.
+constexpr std::chrono::milliseconds kConnect = std::chrono::minutes(1);
 constexpr std::chrono::milliseconds kForever = std::chrono::hours(24 * 365);
+
+// What connecting asks of a store.
+class AddressStore final : public gloo::rendezvous::Store {
+ public:
+  explicit AddressStore(Rendezvous& rendezvous) : rendezvous_(rendezvous) {}
+  void set(const std::string& key, const std::vector<char>& data) override {
+    rendezvous_.set(key, std::string(data.begin(), data.end()));
+  }
+  std::vector<char> get(const std::string& key) override {
+    const std::string value = rendezvous_.get(key);
+    return {value.begin(), value.end()};
+  }
+  void wait(const std::vector<std::string>& keys) override {
+    for (const std::string& key : keys) rendezvous_.get(key);
+  }
+
+ private:
+  Rendezvous& rendezvous_;
+};
 
 class GlooTransfer;
 
@@ -33,50 +48,28 @@ struct Pending {
   std::exception_ptr reason;
 };
 
-// It is posted when the ranks are connected; one from any rank at once, for whoever sends connects.
-class GlooTransfer final : public Transfer, private Connections::Waiting {
+class GlooTransfer final : public Transfer {
  public:
-  GlooTransfer(Connections& connections, std::shared_ptr<Pending> pending, void* data, size_t bytes, bool sends,
-               int peer, uint32_t tag)
-      : connections_(connections),
-        buffer_(connections.context().createUnboundBuffer(bytes == 0 ? &nothing_ : data, bytes)),
-        pending_(std::move(pending)),
-        sends_(sends),
-        peer_(peer),
-        to_(peer),
-        tag_(tag) {
-    {
-      const std::lock_guard lock(pending_->mutex);
-      if (pending_->reason) std::rethrow_exception(pending_->reason);
-      pending_->transfers.insert(this);
-    }
-    try {
-      if (peer == Transport::kAnyRank) {
-        connected();
-      } else {
-        connections_.when_connected(peer, *this);
-      }
-    } catch (...) {
-      leave();
-      throw;
-    }
+  GlooTransfer(std::unique_ptr<gloo::transport::UnboundBuffer> buffer, std::shared_ptr<Pending> pending, bool sends,
+               int peer)
+      : buffer_(std::move(buffer)), pending_(std::move(pending)), sends_(sends), peer_(peer) {
+    const std::lock_guard lock(pending_->mutex);
+    if (pending_->reason) std::rethrow_exception(pending_->reason);
+    pending_->transfers.insert(this);
   }
-  ~GlooTransfer() override {
-    leave();
-    if (to_ != Transport::kAnyRank && !posted_) connections_.forget(to_, *this);
-  }
+  ~GlooTransfer() override { leave(); }
 
   int wait() override {
     if (done_) return peer_;
-    throw_if_failed();
+    throw_if_aborted();
     bool completed = false;
     try {
       completed = sends_ ? buffer_->waitSend(&peer_, kForever) : buffer_->waitRecv(&peer_, kForever);
     } catch (const gloo::Exception& e) {
-      throw_if_failed();
+      throw_if_aborted();
       throw PeerLost(str("the connection to rank ", peer_, " was closed"), peer_);
     }
-    if (!completed) throw_if_failed();
+    if (!completed) throw_if_aborted();
     done_ = true;
     leave();
     return peer_;
@@ -91,80 +84,62 @@ class GlooTransfer final : public Transfer, private Connections::Waiting {
   }
 
  private:
-  void connected() override {
-    try {
-      if (sends_) {
-        buffer_->send(to_, tag_);
-      } else if (to_ != Transport::kAnyRank) {
-        buffer_->recv(to_, tag_);
-      } else {
-        std::vector<int> others;
-        for (int r = 0; r < connections_.context().size; ++r)
-          if (r != connections_.context().rank) others.push_back(r);
-        buffer_->recv(others, tag_);
-      }
-    } catch (const gloo::Exception& e) {
-      fail(std::make_exception_ptr(PeerLost(str("the connection to rank ", to_, " was closed"), to_)));
-    }
-    posted_ = true;
-  }
-  void not_connected(const std::exception_ptr& why) noexcept override { fail(why); }
-  void fail(const std::exception_ptr& why) noexcept {
-    const std::lock_guard lock(pending_->mutex);
-    failure_ = why;
-    abort();
-  }
-
-  void throw_if_failed() {
+  void throw_if_aborted() {
     const std::lock_guard lock(pending_->mutex);
     if (pending_->reason) std::rethrow_exception(pending_->reason);
-    if (failure_) std::rethrow_exception(failure_);
   }
   void leave() {
     const std::lock_guard lock(pending_->mutex);
     pending_->transfers.erase(this);
   }
 
-  static inline char nothing_;  // an address for messages of no bytes
-
-  Connections& connections_;
-  const std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer_;
   const std::shared_ptr<Pending> pending_;
   const bool sends_;
-  int peer_;  // at the other end, as far as that is known
-  const int to_;
-  const uint32_t tag_;
-  std::atomic<bool> posted_{false};
+  int peer_;
   bool done_ = false;
-  std::exception_ptr failure_;  // under the lock
 };
 
 class GlooTransport final : public Transport {
  public:
-  GlooTransport(Rendezvous& rendezvous, const TransportOptions& options) : rank_(options.rank), size_(options.size) {
+  GlooTransport(Rendezvous& rendezvous, const TransportOptions& options)
+      : context_(std::make_shared<gloo::rendezvous::Context>(options.rank, options.size)) {
     gloo::transport::tcp::attr attr;
     attr.hostname = options.host;
     attr.iface = options.interface;
-    attr = gloo::transport::tcp::CreateDeviceAttr(attr);
-    gloo_engine::SocketAddress address;
-    address.storage = attr.ai_addr;
-    address.length = static_cast<socklen_t>(attr.ai_addrlen);
-    connections_.emplace(rendezvous, options, *gloo::transport::tcp::CreateDevice(attr), address);
+    device_ = gloo::transport::tcp::CreateDevice(attr);
+    AddressStore store(rendezvous);
+    context_->setTimeout(kConnect);
+    context_->connectFullMesh(store, device_);
+    context_->setTimeout(kForever);
   }
+  ~GlooTransport() override { context_->closeConnections(); }
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
+  int rank() const override { return context_->rank; }
+  int size() const override { return context_->size; }
 
   std::unique_ptr<Transfer> send(const void* data, size_t bytes, int to, uint32_t tag) override {
-    return std::make_unique<GlooTransfer>(*connections_, pending_, const_cast<void*>(data), bytes, true, to, tag);
+    auto buffer = buffer_of(const_cast<void*>(data), bytes);
+    gloo::transport::UnboundBuffer& posted = *buffer;
+    auto transfer = std::make_unique<GlooTransfer>(std::move(buffer), pending_, true, to);
+    post(to, [&] { posted.send(to, tag); });
+    return transfer;
   }
   std::unique_ptr<Transfer> receive(void* data, size_t bytes, int from, uint32_t tag) override {
-    return std::make_unique<GlooTransfer>(*connections_, pending_, data, bytes, false, from, tag);
+    auto buffer = buffer_of(data, bytes);
+    gloo::transport::UnboundBuffer& posted = *buffer;
+    auto transfer = std::make_unique<GlooTransfer>(std::move(buffer), pending_, false, from);
+    post(from, [&] {
+      if (from != kAnyRank) return posted.recv(from, tag);
+      std::vector<int> others;
+      for (int r = 0; r < size(); ++r)
+        if (r != rank()) others.push_back(r);
+      posted.recv(others, tag);
+    });
+    return transfer;
   }
-  std::string trouble() override { return connections_->trouble(); }
 
   void abort(std::exception_ptr reason) override {
-    connections_->stop();
     const std::lock_guard lock(pending_->mutex);
     if (pending_->reason) return;
     pending_->reason = std::move(reason);
@@ -172,8 +147,21 @@ class GlooTransport final : public Transport {
   }
 
  private:
-  const int rank_, size_;
-  std::optional<Connections> connections_;
+  std::unique_ptr<gloo::transport::UnboundBuffer> buffer_of(void* data, size_t bytes) {
+    static char nothing;  // an address for messages of no bytes
+    return context_->createUnboundBuffer(bytes == 0 ? &nothing : data, bytes);
+  }
+  template <class F>
+  static void post(int peer, F&& f) {
+    try {
+      f();
+    } catch (const gloo::Exception& e) {
+      throw PeerLost(str("the connection to rank ", peer, " was closed"), peer);
+    }
+  }
+
+  std::shared_ptr<gloo::rendezvous::Context> context_;
+  std::shared_ptr<gloo::transport::Device> device_;
   const std::shared_ptr<Pending> pending_ = std::make_shared<Pending>();
 };
 
@@ -198,7 +186,7 @@ std::unique_ptr<Transport> make(Rendezvous& rendezvous, const TransportOptions& 
   } catch (const std::exception& e) {
     if (dynamic_cast<const Error*>(&e)) throw;
     throw NetworkError(
-        str("gloo: rank ", options.rank, " of ", options.size, " could not join the others: ", e.what()));
+        str("gloo: rank ", options.rank, " could not connect to all ", options.size, " ranks: ", e.what()));
   }
 }
 
