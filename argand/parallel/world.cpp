@@ -159,7 +159,7 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
     std::exception_ptr error;
   };
   const auto attempt = std::make_shared<Attempt>();
-  std::thread([attempt, make, store = store_] {
+  std::thread([attempt, make = Make(make), store = store_]() mutable {
     std::unique_ptr<Transport> transport;
     std::exception_ptr error;
     try {
@@ -168,6 +168,9 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
     } catch (...) {
       error = std::current_exception();
     }
+    // Before the program goes on, and may end: what these hold may be the interpreter's.
+    make = nullptr;
+    store.reset();
     const std::lock_guard lock(attempt->mutex);
     attempt->transport = std::move(transport);
     attempt->error = error;
