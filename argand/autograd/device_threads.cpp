@@ -124,7 +124,8 @@ class ThreadedPass {
   struct LaterFirst {
     bool operator()(const Task* a, const Task* b) const { return a->rank > b->rank; }
   };
-  // Of one thread, which alone is woken when something comes: waking costs more than most nodes.
+  // The tasks of one thread.  Only that thread is woken when a task arrives, because waking a thread costs more than
+  // running most nodes.
   struct Queue {
     std::priority_queue<Task*, std::vector<Task*>, LaterFirst> tasks;
     std::condition_variable changed;

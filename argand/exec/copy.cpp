@@ -29,7 +29,7 @@ constexpr PointwiseInfo kIdentity = {{1,
 
 // As dense bytes of one dtype: the smaller of the two, so that less travels.
 void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blocking) {
-  // Of one layout without gaps: in the order of memory.
+  // Tensors of the same layout without gaps are copied as flat memory, so that neither is made contiguous first.
   if (to.dtype() == from.dtype() && !to.is_contiguous() && to.sizes() == from.sizes() &&
       to.strides() == from.strides() && to.is_non_overlapping_and_dense()) {
     const auto flat = [](const Tensor& t) { return alias(t, Dims{t.numel()}, Dims{1}, t.storage_offset()); };

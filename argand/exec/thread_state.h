@@ -1,5 +1,6 @@
-// What ops see of the thread that calls them, for threads that work for it: whether gradients are recorded, autocast,
-// the default device, the current streams of all GPUs, whether work may wait.
+// The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
+// streams of all GPUs, and whether pointwise work may wait in a window.  A thread that works for another one takes
+// over that thread's modes.
 #pragma once
 #include <vector>
 

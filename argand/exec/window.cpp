@@ -506,7 +506,6 @@ ThreadWindow& thread_window() {
 
 thread_local WindowMode thread_mode = WindowMode::kAuto;
 thread_local bool waited = true;
-thread_local std::atomic<bool>* wait_flag = nullptr;
 
 }  // namespace
 
@@ -535,11 +534,7 @@ void joint() {
 void joint_if_idle() {
   if (waited) joint();
 }
-void note_wait() {
-  waited = true;
-  if (wait_flag) wait_flag->store(true, std::memory_order_relaxed);
-}
-void watch_waits(std::atomic<bool>* flag) { wait_flag = flag; }
+void note_wait() { waited = true; }
 void set_window_mutant(Mutant m) { active_mutant.store(m, std::memory_order_relaxed); }
 
 bool known_ones(const Tensor& t) {

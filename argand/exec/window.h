@@ -12,7 +12,6 @@
 // after write) is accessed through the identical layout.  Then element i of every member depends on element i of the
 // others only, and in-place ops and views need no special case.
 #pragma once
-#include <atomic>
 #include <cstdint>
 
 #include "argand/exec/pointwise.h"
@@ -60,8 +59,6 @@ void joint();
 void joint_if_idle();
 // The thread has waited for all that it gave to a GPU.
 void note_wait();
-// From now on note_wait() of the calling thread sets the flag; null: none.
-void watch_waits(std::atomic<bool>* flag);
 
 // Takes the call if it may wait; otherwise the caller runs it at once.  No input may partly overlap the output.
 bool window_takes(const PointwiseCall& call);

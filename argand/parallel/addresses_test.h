@@ -1,7 +1,6 @@
 // How ranks that are threads of one test exchange their addresses.
 #pragma once
 #include <condition_variable>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -10,14 +9,11 @@
 
 namespace argand::parallel::testing {
 
-// A test may change a value on its way.
 class Addresses final : public Rendezvous {
  public:
-  std::function<std::string(const std::string& key, std::string value)> change;
-
   void set(const std::string& key, const std::string& value) override {
     const std::lock_guard lock(mutex_);
-    values_[key] = change ? change(key, value) : value;
+    values_[key] = value;
     set_.notify_all();
   }
   std::string get(const std::string& key) override {

@@ -1,7 +1,6 @@
 #include "argand/parallel/device_collectives.h"
 
 #include <algorithm>
-#include <atomic>
 #include <thread>
 
 #include "argand/core/grad_mode.h"
@@ -83,8 +82,7 @@ DeviceCollectives::Seat& DeviceCollectives::seat_on(const Device& device) {
   };
   Seat seat;
   seat.communicator = engine_.make(ids, options);
-  static std::atomic<size_t> seats{1};  // 0: that of replicas
-  seat.side = &SideStream::of(device.index(), seats++);
+  seat.side = &SideStream::next(device.index());
   const std::lock_guard lock(mutex_);
   if (failure_) seat.communicator->abort(failure_);
   return seats_.emplace(device.index(), std::move(seat)).first->second;

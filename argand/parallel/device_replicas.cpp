@@ -11,7 +11,7 @@
 namespace argand::parallel {
 namespace {
 
-// All elements in the order of memory, or of the tensor where it has gaps.
+// All elements in the order in which they lie in memory; of a tensor with gaps, in the order of its indices.
 Tensor flat(const Tensor& t) {
   if (t.is_non_overlapping_and_dense()) return exec::alias(t, Dims{t.numel()}, Dims{1}, t.storage_offset());
   return t.detach().contiguous().view({-1});
@@ -28,10 +28,10 @@ struct Seen {
 
 }  // namespace
 
-// Of one list of tensors.
+// The copies of one list of tensors on all devices.
 class DeviceReplicas::Copies {
  public:
-  // together: the small tensors of a bucket are parts of one memory, and share its version counter.
+  // together: the copies of a bucket of small tensors are parts of one storage, and share its version counter.
   explicit Copies(bool together) : together_(together) {}
 
   Lists on(const std::vector<Device>& devices, const std::vector<Tensor>& tensors, size_t n) {
@@ -41,7 +41,7 @@ class DeviceReplicas::Copies {
     const uint64_t replays = cuda::replays_started();
     const bool forget = std::exchange(replays_, replays) != replays;
     Lists lists(n, std::vector<Tensor>(tensors.size()));
-    for (const Bucket& bucket : buckets_) {
+    for (Bucket& bucket : buckets_) {
       std::vector<Tensor> from = pick(tensors, bucket.members);
       for (size_t k = 0; k < n; ++k) {
         if (k == 0 && from[0].device() == devices[0]) {
@@ -60,13 +60,13 @@ class DeviceReplicas::Copies {
 
  private:
   struct There {
-    Tensor memory;  // of a bucket of several: where they arrive
+    Tensor memory;  // of a bucket of several tensors: what is sent arrives here
     std::vector<Tensor> copies;
-    std::vector<Seen> seen;  // empty: nothing is valid
+    std::vector<Seen> seen;  // empty: the copies have to be made
   };
   struct Bucket {
     std::vector<size_t> members;
-    mutable std::vector<There> there;  // per device
+    std::vector<There> there;  // per device
   };
 
   static std::vector<Tensor> pick(const std::vector<Tensor>& tensors, const std::vector<size_t>& members) {
@@ -78,7 +78,7 @@ class DeviceReplicas::Copies {
     for (size_t m = 0; m < tensors.size(); ++m) list[bucket.members[m]] = exec::alias(tensors[m]);
   }
 
-  // Everything anew if the tensors are of other kinds than before.
+  // Makes new copies if shapes, layouts, dtypes or devices of the tensors have changed.
   void lay_out(const std::vector<Device>& devices, const std::vector<Tensor>& tensors) {
     const auto same = [](const Tensor& a, const Tensor& b) {
       if (!a.defined() || !b.defined()) return a.defined() == b.defined();
@@ -131,7 +131,7 @@ class DeviceReplicas::Copies {
     if (is_valid(bucket, there, tensors)) return;
     there.seen.clear();
     if (bucket.members.size() == 1) {
-      flat(there.copies[0]).copy_(flat(from[0]), true);
+      there.copies[0].copy_(from[0], true);
     } else {
       std::vector<Tensor> parts;
       for (const Tensor& t : from) parts.push_back(flat(t));

@@ -21,8 +21,8 @@ class DeviceReplicas {
   DeviceReplicas(const DeviceReplicas&) = delete;
   DeviceReplicas& operator=(const DeviceReplicas&) = delete;
 
-  // What the first n devices are to use now: a list for each, undefined where the tensor is.  While gradients are
-  // recorded those of the copies arrive at the parameters (Note [Gradients of replicas]).
+  // Returns one list of copies for each of the first n devices.  Undefined tensors stay undefined.  While gradients are
+  // recorded, the gradients of the copies arrive at the parameters (Note [Gradients of replicas]).
   using Lists = std::vector<std::vector<Tensor>>;
   Lists parameters(const std::vector<Tensor>& parameters, size_t n);
   // The first device has the buffers themselves, so what a forward writes there stays.

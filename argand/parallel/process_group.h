@@ -13,8 +13,8 @@ namespace argand::parallel {
 struct GroupOptions {
   std::string backend = "gloo";
   std::string device_backend;  // "nccl": collectives of tensors on GPUs; empty: these go through host memory
-  std::chrono::milliseconds timeout{
-      std::chrono::minutes(30)};  // of each collective (call_timeout.h), and waits for messages
+  // Of each collective, unless CallTimeout says otherwise, and of waits for messages.
+  std::chrono::milliseconds timeout{std::chrono::minutes(30)};
   // The address of this host to listen at.  Empty: that by which it reaches a TCPStore; with another store, that of its
   // name.
   std::string host;

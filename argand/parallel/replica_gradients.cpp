@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <set>
 
 #include "argand/autograd/engine.h"
@@ -23,17 +22,8 @@ constexpr size_t kMostTogether = 32;
 // Per device where sums are made and sent; null for the CPU.
 using SideStreams = std::vector<SideStream*>;
 
-// Bytes in the order of memory where that is possible: a sum then keeps the layout of the parameter.
-Tensor moved(const Tensor& t, const Device& device) {
-  if (GradMode::is_enabled() || t.is_sparse() || !t.is_non_overlapping_and_dense() || t.is_contiguous())
-    return t.to(device);
-  const Dims flat{t.numel()}, step{1};
-  const Tensor there = exec::alias(t, flat, step, t.storage_offset()).to(device);
-  return exec::alias(there, t.impl().sizes, t.impl().strides, 0);
-}
-
-// What is sent is kept until the backward is over and its memory's stream waits for the sending: so it goes back to the
-// allocator at the same point in each step (Note [Joined uses]).
+// Holds the gradients that side streams read until the backward is over. Then the stream that owns their memory waits
+// for the side streams, and the memory goes back to the allocator, at the same point in each step (Note [Joined uses]).
 class Kept {
  public:
   void keep(const Tensor& t, SideStream* side) {
@@ -81,7 +71,7 @@ class Kept {
   std::weak_ptr<Kept> self_;
 };
 
-// What the nodes of a bucket have in common.
+// Data that all nodes of a bucket share.
 struct Bucket {
   std::vector<Tensor> shapes;  // without bytes: one per parameter
   std::shared_ptr<const SideStreams> streams;
@@ -89,9 +79,9 @@ struct Bucket {
   int64_t elements = 0;
 };
 
-// Node of device k.  Inputs: n gradients of its copies; then, but for the last device, what came from the next one: the
-// sum of the whole bucket as one flat tensor, or n sums.  So are its results, for the device before; those of the first
-// device are n sums.
+// The node of device k.  Its first n inputs are the gradients of the copies on this device.  Then follow, except on the
+// last device, the sums that come from device k + 1: one flat tensor of the whole bucket, or n tensors.  Its results go
+// to device k - 1 in the same form; on the first device they are n tensors.
 class SumBackward final : public autograd::Node {
  public:
   SumBackward(std::shared_ptr<const Bucket> bucket, size_t k, std::vector<Device> devices)
@@ -108,15 +98,12 @@ class SumBackward final : public autograd::Node {
     if (side) {
       for (size_t i = 0; i < n; ++i)
         if (grads[i].defined()) {
-          if (!grads[i].is_sparse()) grads[i].impl().data();  // what computes it goes to the stream that computes
+          if (!grads[i].is_sparse()) grads[i].impl().data();  // issues what computes it, on the current stream
           bucket_->kept->keep(grads[i], side);
         }
       side->stream().wait_stream(cuda::current_stream(side->stream().device_index()));
     }
-    // In the order of devices; that of device k last: it is the current one.
-    std::optional<SideStream::Turn> turn_before, turn;
-    if (before) turn_before.emplace(*before);
-    if (side) turn.emplace(*side);
+    const SideStream::Turn turn(before, side);
     Grads out = k_ > 0 && is_whole(grads) ? send_flat(grads) : each(grads);
     grads.clear();
     exec::flush();  // all uses are noted in this turn
@@ -156,7 +143,7 @@ class SumBackward final : public autograd::Node {
       const bool both = own.defined() && other.defined();
       Tensor sum = both ? own + other : own.defined() ? std::move(own) : std::move(other);
       own = other = Tensor();
-      if (sum.defined() && k_ > 0) sum = moved(sum, devices_[k_ - 1]);
+      if (sum.defined() && k_ > 0) sum = sum.to(devices_[k_ - 1]);
       out[first + i] = std::move(sum);
     }
     return out;
@@ -167,7 +154,7 @@ class SumBackward final : public autograd::Node {
   const std::vector<Device> devices_;
 };
 
-// Hands sums to parameters.
+// Passes the sums on to the parameters.
 class ArriveBackward final : public autograd::Node {
  public:
   explicit ArriveBackward(const SideStream* side) : side_(side) {
@@ -255,7 +242,7 @@ void link_gradients(const std::vector<Tensor>& parameters, const std::vector<std
   if (buckets.empty()) return;
   for (const auto& list : copies) {
     const Device device = list[buckets[0][0]].device();
-    streams->push_back(device.is_cuda() ? &SideStream::of(device.index(), 0) : nullptr);
+    streams->push_back(device.is_cuda() ? &SideStream::of_replicas(device.index()) : nullptr);
   }
   const auto kept = Kept::make();
   for (const auto& members : buckets) link_bucket(members, wanted, copies, streams, kept);

@@ -1,5 +1,8 @@
 #include "argand/parallel/side_stream.h"
 
+#include <algorithm>
+#include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 
@@ -7,15 +10,35 @@
 
 namespace argand::parallel {
 
-SideStream& SideStream::of(DeviceIndex device, size_t n) {
-  constexpr size_t kMost = 8;    // of a device
-  constexpr int kPriority = -2;  // programs use 0 and -1
+namespace {
+constexpr int kPriority = -2;  // programs use 0 and -1
+constexpr size_t kMost = 32;   // of a device, as the backend has them
+}  // namespace
+
+SideStream& SideStream::numbered(DeviceIndex device, size_t n) {
   static std::mutex& mutex = *new std::mutex;
   static auto& streams = *new std::map<std::pair<DeviceIndex, size_t>, std::unique_ptr<SideStream>>;
   const std::lock_guard lock(mutex);
-  std::unique_ptr<SideStream>& stream = streams[{device, n % kMost}];
+  std::unique_ptr<SideStream>& stream = streams[{device, n}];
   if (!stream) stream.reset(new SideStream(cuda::stream_from_pool(device, kPriority)));
   return *stream;
+}
+
+SideStream& SideStream::of_replicas(DeviceIndex device) { return numbered(device, 0); }
+
+SideStream& SideStream::next(DeviceIndex device) {
+  static std::atomic<size_t> last{0};
+  return numbered(device, 1 + last++ % (kMost - 1));
+}
+
+// Threads that take turns of the same two streams lock them in one order, that of their addresses.
+SideStream::Turn::Turn(SideStream* first, SideStream* second) {
+  if (first == second) first = nullptr;
+  SideStream* const ordered[] = {std::min(first, second, std::less<>()), std::max(first, second, std::less<>())};
+  for (size_t i = 0; i < 2; ++i)
+    if (ordered[i]) locks_[i] = std::unique_lock(ordered[i]->mutex_);
+  if (first) first_.emplace(first->stream_);
+  if (second) second_.emplace(second->stream_);
 }
 
 uint64_t SideStream::mark() const {

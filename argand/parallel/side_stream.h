@@ -1,25 +1,31 @@
 // Streams of this layer's own, on which data travels between GPUs beside the stream that computes.
 #pragma once
 #include <mutex>
+#include <optional>
 
 #include "argand/exec/cuda.h"
 #include "argand/runtime/stream_uses.h"
 
 namespace argand::parallel {
 
-// While a Turn lives, only its thread puts work on the stream: so a mark (Note [Joined uses]) covers all of it.
+// A Turn makes streams current. While it lives, no other thread puts work on them, so a mark (Note [Joined uses])
+// covers all work that was put there.
 class SideStream {
  public:
-  // Number n of a device; the same one each time.  With many numbers some are the same.
-  static SideStream& of(DeviceIndex device, size_t n);
+  // The stream that replicas use, one per device.
+  static SideStream& of_replicas(DeviceIndex device);
+  // The next of 31 others of the device.
+  static SideStream& next(DeviceIndex device);
 
   class Turn {
    public:
-    explicit Turn(SideStream& side) : lock_(side.mutex_), guard_(side.stream_) {}
+    explicit Turn(SideStream& side) : Turn(nullptr, &side) {}
+    // Of two streams, which may be null or the same.  The device of the second is then the current one.
+    Turn(SideStream* first, SideStream* second);
 
    private:
-    const std::lock_guard<std::mutex> lock_;
-    const cuda::StreamGuard guard_;
+    std::unique_lock<std::mutex> locks_[2];
+    std::optional<cuda::StreamGuard> first_, second_;  // the second ends before the first
   };
 
   const cuda::Stream& stream() const { return stream_; }
@@ -30,6 +36,7 @@ class SideStream {
 
  private:
   explicit SideStream(const cuda::Stream& stream) : stream_(stream) {}
+  static SideStream& numbered(DeviceIndex device, size_t n);
   std::mutex mutex_;
   const cuda::Stream stream_;
 };

@@ -29,7 +29,7 @@ namespace {
 constexpr size_t kMostAddresses = 16;
 constexpr std::chrono::seconds kReach{2};  // how long an address may take to answer
 
-// What ranks send each other; of one size, whatever it says.
+// A text that ranks send each other.  It always takes N bytes, as both ends of a message must give one size.
 template <size_t N>
 struct Text {
   char text[N] = {};

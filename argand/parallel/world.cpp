@@ -168,7 +168,7 @@ std::unique_ptr<Transport> World::connect(const Make& make) {
     } catch (...) {
       error = std::current_exception();
     }
-    // Before the program goes on, and may end: what these hold may be the interpreter's.
+    // Freed before the waiting thread goes on.  They may own Python objects, and the interpreter may end after that.
     make = nullptr;
     store.reset();
     const std::lock_guard lock(attempt->mutex);

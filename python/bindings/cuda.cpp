@@ -8,7 +8,6 @@
 
 #include "argand/exec/cuda_graph.h"
 #include "argand/exec/cuda_memory.h"
-#include "argand/exec/window.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
 
@@ -29,20 +28,6 @@ DeviceIndex index_of(nb::object device) {
 
 void add_devices(nb::module_& m) {
   m.def("is_available", &cuda::is_available);
-  m.def("_issue_stats", [] {  // of all work issued to GPUs so far (IssueStats)
-    const IssueStats s = exec::stats().issue;
-    nb::dict counts;
-    counts["launches"] = s.launches;
-    counts["replayed"] = s.replayed;
-    counts["windows"] = s.windows;
-    counts["graph_launches"] = s.graph_launches;
-    counts["graphs_built"] = s.graphs_built;
-    counts["arguments_set"] = s.arguments_set;
-    nb::list flushes;
-    for (const uint64_t n : s.flushes) flushes.append(n);
-    counts["flushes"] = flushes;
-    return counts;
-  });
   m.def("device_count", &cuda::device_count);
   m.def("current_device", [] { return int{cuda::current_device()}; });
   m.def("set_device", [](nb::object device) {

@@ -35,5 +35,4 @@ NB_MODULE(_C, module) {
   add_process_groups(module);
   add_reducers(module);
   add_device_replicas(module);
-  add_turns(module);
 }

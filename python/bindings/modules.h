@@ -21,6 +21,5 @@ void add_stores(nb::module_& module);  // of argand.distributed
 void add_process_groups(nb::module_& module);
 void add_reducers(nb::module_& module);
 void add_device_replicas(nb::module_& module);
-void add_turns(nb::module_& module);
 
 }  // namespace argand::python

@@ -1,6 +1,5 @@
 """DataParallel's parts, with the CPU in the place of several GPUs."""
 import threading
-import time
 
 import pytest
 
@@ -8,6 +7,7 @@ import argand as torch
 import argand.nn as nn
 from argand.nn.parallel import gather, parallel_apply, replicate, scatter, scatter_kwargs
 from argand.nn.parallel.replicate import Replicas
+from pretended_gpu import run
 
 DEVICES = ["cpu", "cpu", "cpu"]
 
@@ -190,26 +190,13 @@ def test_modules_make_their_replicas():
     assert not hasattr(net[0], "made")
 
 
-def test_turns():
-    """Forwards begin one after the other, but none waits for one that waits."""
-    turns, order = torch._C._Turns(3), []
-    second_began = threading.Event()
-
-    def work(i):
-        turns.begin(i)
-        order.append(i)
-        if i == 0:
-            end = time.process_time() + 0.1
-            while time.process_time() < end:  # works: the second waits
-                pass
-            order.append("worked")
-            second_began.wait(10)  # does nothing: the second begins
-        if i == 1:
-            second_began.set()
-        turns.end(i)
-    threads = [threading.Thread(target=work, args=(i,)) for i in (2, 1, 0)]
-    for t in threads:
-        t.start()
-    for t in threads:
-        t.join()
-    assert order == [0, "worked", 1, 2]
+def test_replicas_on_one_gpu(tmp_path):
+    """Two replicas on one device share its stream for gradients."""
+    out = run(tmp_path, """
+from torch.nn.parallel import replicate
+net = torch.nn.Linear(3, 2).to("cuda")
+first, second = replicate(net, ["cuda:0", "cuda:0"])
+(first(torch.ones(4, 3, device="cuda")).sum() + second(torch.ones(4, 3, device="cuda")).sum()).backward()
+assert net.weight.grad.shape == (2, 3) and net.weight.grad.is_cuda
+""")
+    assert out.returncode == 0, out.stderr

@@ -41,8 +41,11 @@ class DataParallel(Module):
 
     def replicate(self, module, device_ids):
         """As argand.nn.parallel.replicate, with copies that are kept for the next forward."""
+        wanted = [device_index(d) for d in device_ids]
         devices = [device_index(d) for d in self.device_ids]
-        return kept_replicas(module, devices).make(module, len(device_ids), source=devices[0])
+        if devices[:len(wanted)] != wanted:  # a small batch does without the last devices, and shares their copies
+            devices = wanted
+        return kept_replicas(module, devices).make(module, len(wanted), source=devices[0])
 
     def scatter(self, inputs, kwargs, device_ids):
         """See argand.nn.parallel.scatter_kwargs."""

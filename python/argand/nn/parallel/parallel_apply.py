@@ -5,25 +5,17 @@ from ... import _C
 from .scatter_gather import device_index
 
 
-def _run_each(functions, take_turns):
-    """Runs the functions in threads with the caller's modes (gradients, autocast, ...); the results, or the first error.
-
-    take_turns: each begins when the one before has ended or waits, as they only issue work."""
+def _run_each(functions):
+    """Runs the functions in threads with the caller's modes (gradients, autocast, ...); the results, or the first error."""
     state = _C._ThreadState()
-    turns = _C._Turns(len(functions)) if take_turns else None
     results = [None] * len(functions)
     errors = [None] * len(functions)
 
     def run(i):
-        if turns:
-            turns.begin(i)
         try:
             results[i] = state.run(functions[i])
         except Exception as error:
             errors[i] = error
-        finally:
-            if turns:
-                turns.end(i)
     threads = [threading.Thread(target=run, args=(i,)) for i in range(len(functions))]
     for thread in threads:
         thread.start()
@@ -54,6 +46,4 @@ def parallel_apply(modules, inputs, kwargs_tup=None, devices=None):
                 return module(*args, **kwargs)
         return on_device
     functions = [call(*of_one) for of_one in zip(modules, inputs, kwargs_tup, devices)]
-    if len(functions) == 1:
-        return [functions[0]()]
-    return _run_each(functions, all(d is not None and d.type == "cuda" for d in devices))
+    return _run_each(functions) if len(functions) > 1 else [functions[0]()]
