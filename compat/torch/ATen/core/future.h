@@ -104,9 +104,8 @@ class Future final : public RefCounted {
 
   void markCompleted(IValue value = {}) { complete(std::move(value), nullptr); }
   void setError(std::exception_ptr error) { complete({}, std::move(error)); }
-  void setErrorIfNeeded(std::exception_ptr error) {
-    if (!completed()) setError(std::move(error));
-  }
+  // Nothing if it is complete.
+  void setErrorIfNeeded(std::exception_ptr error) { try_to_complete({}, std::move(error)); }
 
   template <class F>
   void addCallback(F callback, bool /*uses_future*/ = true) {
@@ -164,12 +163,16 @@ class Future final : public RefCounted {
 
  private:
   void complete(IValue value, std::exception_ptr error) {
+    TORCH_CHECK(try_to_complete(std::move(value), std::move(error)),
+                "Attempting to mark a completed Future as complete again. Note that a Future can only be "
+                "marked completed once.");
+  }
+  // False: it was complete.
+  bool try_to_complete(IValue value, std::exception_ptr error) {
     std::vector<std::function<void(Future&)>> callbacks;
     {
       const std::lock_guard lock(mutex_);
-      TORCH_CHECK(!completed_,
-                  "Attempting to mark a completed Future as complete again. Note that a Future can only be "
-                  "marked completed once.");
+      if (completed_) return false;
       value_ = std::move(value);
       error_ = std::move(error);
       completed_ = true;
@@ -177,6 +180,7 @@ class Future final : public RefCounted {
     }
     done_.notify_all();
     for (const auto& callback : callbacks) callback(*this);
+    return true;
   }
 
   const TypePtr type_;
