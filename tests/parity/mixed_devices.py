@@ -15,6 +15,8 @@ import io
 import sys
 import warnings
 
+import any_processor  # noqa: F401  before torch
+
 try:
     import numpy
     import torch

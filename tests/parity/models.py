@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+import any_processor  # noqa: F401  before torch
+
 try:
     import torch
     import torchvision.models

@@ -25,6 +25,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import any_processor  # noqa: F401  before torch
+
 try:
     import torch
     from torch.testing._internal.common_methods_invocations import op_db

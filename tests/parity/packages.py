@@ -20,6 +20,8 @@ import tempfile
 import time
 from pathlib import Path
 
+import any_processor  # noqa: F401  before torch
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from known import Known, describes  # noqa: E402
 

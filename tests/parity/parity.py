@@ -22,6 +22,8 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import any_processor  # noqa: F401  before torch
+
 try:
     import torch
 except ImportError:
