@@ -200,3 +200,31 @@ first, second = replicate(net, ["cuda:0", "cuda:0"])
 assert net.weight.grad.shape == (2, 3) and net.weight.grad.is_cuda
 """)
     assert out.returncode == 0, out.stderr
+
+
+def test_training_on_two_gpus(tmp_path):
+    """Everything is issued on the device of its operands: pretended devices refuse memory of one another."""
+    out = run(tmp_path, """
+from torch import nn
+net = nn.Sequential(nn.Conv2d(3, 8, 3), nn.BatchNorm2d(8), nn.ReLU(), nn.AdaptiveAvgPool2d(2), nn.Flatten(), nn.Linear(32, 5)).cuda()
+model = nn.DataParallel(net)
+assert model.device_ids == [0, 1], model.device_ids
+optimizer = torch.optim.Adam(net.parameters(), fused=True)
+for _ in range(3):
+    x, y = torch.randn(6, 3, 8, 8), torch.randint(0, 5, (6,))
+    with torch.autocast("cuda", torch.bfloat16):
+        out = model(x.cuda())
+    loss = nn.functional.cross_entropy(out.float(), y.cuda())
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    assert out.device == torch.device("cuda:0") and out.shape == (6, 5)
+    torch.cuda.synchronize(1)
+with torch.cuda.device(1):
+    x = torch.ones(3, device="cuda")
+    assert x.get_device() == 1 and (x + 1).get_device() == 1
+    assert torch.cuda.current_stream().device.index == 1
+assert torch.cuda.current_device() == 0 and (x * 2).get_device() == 1
+print("trained")
+""", gpus=2)
+    assert out.stdout.strip() == "trained", out.stdout + out.stderr

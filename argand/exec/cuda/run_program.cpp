@@ -74,7 +74,8 @@ void run_on_gpu(PointwiseProgram& p) {
   const int64_t blocks =
       std::min<int64_t>((n + per_block - 1) / per_block, int64_t{cuda::multi_processor_count()} * 64);
   void* pointers[] = {arguments.data()};
-  cuda::launch_with(*kernel, {static_cast<unsigned>(blocks), kKernelThreads}, pointers);
+  const size_t sizes[] = {arguments.size()};
+  cuda::launch_with(*kernel, {static_cast<unsigned>(blocks), kKernelThreads}, pointers, sizes);
 }
 
 }  // namespace argand::exec

@@ -66,7 +66,8 @@ void pair_loss_sum(const cpu::PairLoss& c, bool mean, void* out) {
     double parameter = c.parameter;
     int64_t n = c.n;
     void* args[] = {&x, &y, const_cast<void*>(store_object), &parameter, &n, &step};
-    launch_with(k, {blocks_for(blocks, 1), threads}, args);
+    const size_t sizes[] = {sizeof x, sizeof y, sizeof(void*)};
+    launch_with(k, {blocks_for(blocks, 1), threads}, args, sizes);
   };
   if (c.n <= kOneBlock) {
     const FinishedStore finished(out, mean ? cpu::ReduceFinish::kDivide : cpu::ReduceFinish::kNone,

@@ -73,7 +73,8 @@ void launch_reduction(const char* name, const Reduction& r, const void* in, int 
   const void* center = r.center;
   double parameter = r.parameter;
   void* args[] = {&in, const_cast<void*>(r.store_object), &center, &parameter, &shape};
-  launch_with(kernel(r.complex ? kComplexHeader : kHeader, text), grid, args);
+  const size_t sizes[] = {sizeof in, sizeof(void*), sizeof center};
+  launch_with(kernel(r.complex ? kComplexHeader : kHeader, text), grid, args, sizes);
 }
 
 // Elements of a row for one block: enough to be worth it, few enough for the rounding of its sums.

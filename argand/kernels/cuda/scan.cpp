@@ -15,7 +15,7 @@ constexpr int kWarp = 32, kThreads = 256, kItems = 4;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// What a scan kernel is an instance of.  `store_object` is of the type `store`.
+// What a scan kernel is an instance of.  `store_object` is of the type `store`, which begins with an address.
 struct Scan {
   const char* header;
   std::string in, op, store;
@@ -27,15 +27,17 @@ void launch_rows(const Scan& scan, const void* in, const void* before, int64_t r
   const int64_t warps = std::clamp<int64_t>(ceil_div(std::min(n, chunks.step), kItems * kWarp * width), 1, 8);
   const std::string text = instance("scan_rows", scan.in.c_str(), scan.op.c_str(), width, scan.store.c_str());
   void* args[] = {&in, const_cast<void*>(scan.store_object), &before, &n, &chunks.step, &chunks.count};
+  const size_t sizes[] = {sizeof in, sizeof(void*), sizeof before};
   launch_with(kernel(scan.header, text), {blocks_for(rows * chunks.count, 1), static_cast<unsigned>(warps * kWarp)},
-              args);
+              args, sizes);
 }
 
 void launch_columns(const Scan& scan, const void* in, const void* before, const cpu::ScanShape& s, Chunks chunks) {
   const std::string text = instance("scan_columns", scan.in.c_str(), scan.op.c_str(), scan.store.c_str());
   int64_t lines = s.outer * s.inner, n = s.n, inner = s.inner;
   void* args[] = {&in, const_cast<void*>(scan.store_object), &before, &lines, &n, &inner, &chunks.step, &chunks.count};
-  launch_with(kernel(scan.header, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args);
+  const size_t sizes[] = {sizeof in, sizeof(void*), sizeof before};
+  launch_with(kernel(scan.header, text), {blocks_for(lines * chunks.count, kThreads), kThreads}, args, sizes);
 }
 
 // Rows shorter than this are walked by a thread each.

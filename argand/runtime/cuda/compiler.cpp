@@ -28,7 +28,7 @@ struct Architecture {
 const Architecture& architecture() {
   static std::mutex& mutex = *new std::mutex;
   static auto& known = *new std::array<Architecture, kMaxDevices>;
-  const int device = dry_run() ? 0 : thread_device();
+  const int device = thread_device();
   const std::lock_guard lock(mutex);
   Architecture& a = known[static_cast<size_t>(device)];
   if (!a.own.empty()) return a;

@@ -51,9 +51,11 @@ void copy_to_or_from_host(void* to, const void* from, const void* host, int devi
 
 void copy_of_dry_run(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes) {
   if (to_device.is_cpu() || from_device.is_cpu())
-    refuse_while_capturing({0, current_stream(0)}, "a copy between host and device");
+    for (const Device& d : {to_device, from_device})
+      if (d.is_cuda()) refuse_while_capturing({d.index(), current_stream(d.index())}, "a copy between host and device");
   std::memcpy(to, from, nbytes);
-  check_guards(0);
+  for (const Device& d : {to_device, from_device})
+    if (d.is_cuda()) check_guards(d.index());
 }
 
 // Issued on the current stream of the source, which waits for that of the target, which then waits for the copy.

@@ -1,5 +1,7 @@
 #include "argand/runtime/cuda/dry_run.h"
 
+#include <vector>
+
 #include "argand/base/env.h"
 #include "argand/core/cpu_generator.h"
 #include "argand/core/cuda_generator.h"
@@ -13,15 +15,26 @@
 namespace argand::cuda {
 namespace {
 
+thread_local DeviceIndex current = 0;
+
 class DryRunBackend final : public RuntimeBackend {
  public:
-  DryRunBackend() { add_default_generator(generator_); }
-  int device_count() override { return 1; }
+  DryRunBackend() {
+    for (int i = 0; i < device_count(); ++i) {
+      generators_.push_back(make_cuda_generator(Device(kCUDA, static_cast<DeviceIndex>(i))));
+      add_default_generator(generators_.back());
+    }
+  }
+  int device_count() override { return pretended_devices(); }
   DeviceIndex current_device() override {
     refuse_in_forked_child();
-    return 0;
+    return static_cast<DeviceIndex>(pretended_device());
   }
-  void set_device(DeviceIndex) override { refuse_in_forked_child(); }
+  void set_device(DeviceIndex index) override {
+    refuse_in_forked_child();
+    check_index(index);
+    current = index;
+  }
   DeviceProperties properties(DeviceIndex) override { return {.name = "dry run", .major = 9, .minor = 0}; }
   bool can_access_peer(DeviceIndex, DeviceIndex) override { return false; }
   void synchronize(DeviceIndex index) override {
@@ -31,7 +44,7 @@ class DryRunBackend final : public RuntimeBackend {
   }
   Generator& default_generator(DeviceIndex index) override {
     check_index(index);
-    return generator_;
+    return generators_[static_cast<size_t>(index)];
   }
   std::string versions() override { return "dry run: kernels are compiled, not run\n" + pack_text(); }
   BackendVersions version_numbers() override { return {.runtime = CUDART_VERSION, .cudnn = loaded_cudnn_version()}; }
@@ -64,15 +77,17 @@ class DryRunBackend final : public RuntimeBackend {
   IssueStats issue_stats() override { return {}; }
 
  private:
-  Generator generator_ = make_cuda_generator(Device(kCUDA, 0));
+  std::vector<Generator> generators_;
 };
 
 }  // namespace
 
-bool dry_run() {
-  static const bool on = env_flag("ARGAND_CUDA_DRY_RUN", false);
-  return on;
+int pretended_devices() {
+  static const int count = static_cast<int>(env_int("ARGAND_CUDA_DRY_RUN", 0, 0, kMaxDevices));
+  return count;
 }
+
+int pretended_device() { return current; }
 
 Backend& dry_run_backend() {
   static DryRunBackend& b = *new DryRunBackend;

@@ -1,6 +1,7 @@
-// With ARGAND_CUDA_DRY_RUN=1 there is one pretended device: its memory is the host's and zero, given out by the same
-// allocators; its streams are names; kernels are compiled for sm_90 but not run.  So every kernel, the code that
-// launches it, and what happens to memory are tested on machines without a GPU.
+// With ARGAND_CUDA_DRY_RUN=N there are N pretended devices: their memory is the host's and zero, given out by the same
+// allocators; their streams are names; kernels are compiled for sm_90 but not run.  So every kernel, the code that
+// launches it, and what happens to memory are tested on machines without a GPU.  No device reaches the memory of
+// another: a launch on one device with memory of another in its arguments is an error.
 #pragma once
 
 namespace argand {
@@ -9,7 +10,9 @@ class Backend;
 
 namespace argand::cuda {
 
-bool dry_run();
+int pretended_devices();  // 0: this is no dry run
+inline bool dry_run() { return pretended_devices() > 0; }
+int pretended_device();  // of the calling thread
 Backend& dry_run_backend();
 
 }  // namespace argand::cuda

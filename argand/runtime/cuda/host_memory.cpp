@@ -8,8 +8,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <iterator>
+#include <mutex>
 
+#include "argand/base/error.h"
 #include "argand/runtime/cuda/sharing.h"
+#include "argand/runtime/current_op.h"
 
 namespace argand::cuda {
 namespace {
@@ -23,7 +26,49 @@ int make_file(size_t nbytes) noexcept {
   return -1;
 }
 
+// Where the memory of each device lies, for all threads.
+class Owners {
+ public:
+  void add(const void* base, size_t nbytes, int device) noexcept {
+    const std::lock_guard lock(mutex_);
+    ranges_[reinterpret_cast<uintptr_t>(base)] = {reinterpret_cast<uintptr_t>(base) + nbytes, device};
+  }
+  void remove(const void* base) noexcept {
+    const std::lock_guard lock(mutex_);
+    ranges_.erase(reinterpret_cast<uintptr_t>(base));
+  }
+  int of(uintptr_t address) noexcept {  // -1: no device's
+    const std::lock_guard lock(mutex_);
+    const auto next = ranges_.upper_bound(address);
+    if (next == ranges_.begin()) return -1;
+    const Range& range = std::prev(next)->second;
+    return address < range.end ? range.device : -1;
+  }
+  static Owners& all() {
+    static Owners& owners = *new Owners;
+    return owners;
+  }
+
+ private:
+  struct Range {
+    uintptr_t end;
+    int device;
+  };
+  std::mutex mutex_;
+  std::map<uintptr_t, Range> ranges_;
+};
+
 }  // namespace
+
+void HostMemory::check_reach(int device, const void* bytes, size_t nbytes) {
+  for (size_t at = 0; at + sizeof(uintptr_t) <= nbytes; at += sizeof(uintptr_t)) {
+    uintptr_t word = 0;
+    std::memcpy(&word, static_cast<const std::byte*>(bytes) + at, sizeof word);
+    const int owner = Owners::all().of(word);
+    ARGAND_CHECK(InternalError, owner < 0 || owner == device, current_op(), ": issued on cuda:", device,
+                 " with memory of cuda:", owner);
+  }
+}
 
 // mmap aligns to 4 KiB only, which is enough: nothing here asks for more.
 void* HostMemory::reserve(size_t nbytes) noexcept {
@@ -35,10 +80,12 @@ void* HostMemory::reserve(size_t nbytes) noexcept {
     return nullptr;
   }
   ranges_[static_cast<const std::byte*>(base)] = {nbytes, file};
+  Owners::all().add(base, nbytes, device_);
   return base;
 }
 
 void HostMemory::release(void* base, size_t nbytes) noexcept {
+  Owners::all().remove(base);
   munmap(base, nbytes);
   const auto range = range_of(base);
   if (range->second.file >= 0) close(range->second.file);
@@ -102,10 +149,14 @@ void* HostMemory::map_shared(const SharedMemory& memory) noexcept {
     }
     at += piece.nbytes;
   }
+  Owners::all().add(base, nbytes, device_);
   return base;
 }
 
-void HostMemory::unmap_shared(void* base, const SharedMemory& memory) noexcept { munmap(base, memory.mapped_bytes()); }
+void HostMemory::unmap_shared(void* base, const SharedMemory& memory) noexcept {
+  Owners::all().remove(base);
+  munmap(base, memory.mapped_bytes());
+}
 
 void* PlainPages::allocate(size_t nbytes) noexcept { return std::aligned_alloc(4096, nbytes); }
 void PlainPages::free(void* data, size_t) noexcept { std::free(data); }

@@ -9,6 +9,12 @@ namespace argand::cuda {
 
 class HostMemory final : public DeviceMemory {
  public:
+  explicit HostMemory(int device) : device_(device) {}
+
+  // Whether work of `device` may use the addresses among these bytes: InternalError where one is in the memory of
+  // another pretended device.  From any thread.
+  static void check_reach(int device, const void* bytes, size_t nbytes);
+
   size_t granularity() noexcept override { return size_t{2} << 20; }
   size_t total_bytes() noexcept override { return size_t{16} << 30; }  // addresses; pages cost memory when written
   size_t free_bytes() noexcept override { return total_bytes() - mapped_; }
@@ -37,6 +43,7 @@ class HostMemory final : public DeviceMemory {
   // The range that holds an address of it.
   std::map<const std::byte*, Range>::iterator range_of(const void* at) noexcept;
 
+  int device_;
   size_t mapped_ = 0;
   std::map<const std::byte*, Range> ranges_;
 };

@@ -5,6 +5,7 @@
 
 #include <cstring>
 
+#include "argand/base/error.h"
 #include "argand/runtime/cuda/caching_allocator.h"
 
 namespace argand::cuda {
@@ -15,7 +16,7 @@ void close_all(const SharedMemory& memory) {
 }
 
 TEST(HostMemory, IsTheSameWhereItIsMappedAgain) {
-  HostMemory host;
+  HostMemory host(0);
   CachingAllocator blocks(host, "cuda:0");
   blocks.deallocate(blocks.allocate(5 << 20, nullptr));
   for (const size_t nbytes : {size_t{100}, size_t{1} << 20, size_t{7} << 20, size_t{50} << 20}) {
@@ -42,7 +43,7 @@ TEST(HostMemory, IsTheSameWhereItIsMappedAgain) {
 }
 
 TEST(HostMemory, IsZeroAndFreeAfterItWasUnmapped) {
-  HostMemory host;
+  HostMemory host(0);
   const size_t page = host.granularity();
   auto* base = static_cast<char*>(host.reserve(8 * page));
   ASSERT_TRUE(base);
@@ -58,8 +59,28 @@ TEST(HostMemory, IsZeroAndFreeAfterItWasUnmapped) {
   host.release(base, 8 * page);
 }
 
+TEST(HostMemory, OfAnotherDeviceIsOutOfReach) {
+  HostMemory first(0), second(1);
+  const size_t page = first.granularity();
+  auto* a = static_cast<char*>(first.reserve(page));
+  auto* b = static_cast<char*>(second.reserve(page));
+  ASSERT_TRUE(a && b);
+  struct Arguments {
+    int64_t n;
+    const void *in, *out;
+  };
+  const auto check = [](int device, Arguments args) { HostMemory::check_reach(device, &args, sizeof args); };
+  EXPECT_NO_THROW(check(0, {5, a, a + page - 1}));
+  EXPECT_NO_THROW(check(1, {5, b, nullptr}));
+  EXPECT_THROW(check(0, {5, a, b + 7}), InternalError);
+  EXPECT_THROW(check(1, {5, a, b}), InternalError);
+  second.release(b, page);
+  EXPECT_NO_THROW(check(0, {5, a, b + 7}));
+  first.release(a, page);
+}
+
 TEST(HostMemory, OfOthersIsNotShared) {
-  HostMemory host;
+  HostMemory host(0);
   CachingAllocator blocks(host, "cuda:0");
   void* data = blocks.allocate(1000, nullptr);
   char others[8] = {};

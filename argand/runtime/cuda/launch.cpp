@@ -4,6 +4,7 @@
 
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/dry_run.h"
+#include "argand/runtime/cuda/host_memory.h"
 #include "argand/runtime/cuda/stream_tapes.h"
 #include "argand/runtime/cuda/streams.h"
 
@@ -18,13 +19,16 @@ struct Fill {
 constexpr size_t kLongFill = size_t{64} << 20;  // takes longer than a launch
 }  // namespace
 
-void launch_with(const Kernel& kernel, const Grid& grid, void** args, const EpilogueSlot* slot) {
+void launch_with(const Kernel& kernel, const Grid& grid, void** args, std::span<const size_t> sizes,
+                 const EpilogueSlot* slot) {
   if (grid.blocks == 0 || grid.blocks_y == 0 || grid.blocks_z == 0) return;
-  if (!dry_run()) put_kernel(kernel, grid, args, slot);
+  if (!dry_run()) return put_kernel(kernel, grid, args, slot);
+  for (size_t i = 0; i < sizes.size(); ++i) HostMemory::check_reach(thread_device(), args[i], sizes[i]);
 }
 
 void fill_bytes(void* at, uint8_t value, size_t nbytes) {
-  if (nbytes == 0 || dry_run()) return;
+  if (nbytes == 0) return;
+  if (dry_run()) return HostMemory::check_reach(thread_device(), &at, sizeof at);
   const Fill fill{at, nbytes, value};
   put_call(
       [](const void* data, void* stream) {

@@ -1,18 +1,23 @@
 // Launching kernels on the current stream.
 #pragma once
+#include <span>
+
 #include "argand/runtime/cuda/compiler.h"
 #include "argand/runtime/cuda/grid.h"
 
 namespace argand::cuda {
 
-// `args` are addresses of the kernel's arguments.  Without blocks nothing is launched.
-void launch_with(const Kernel& kernel, const Grid& grid, void** args, const EpilogueSlot* slot = nullptr);
+// `args` are addresses of the kernel's arguments, `sizes` how many bytes lie there, of which a dry run looks for
+// addresses.  Without blocks nothing is launched.
+void launch_with(const Kernel& kernel, const Grid& grid, void** args, std::span<const size_t> sizes,
+                 const EpilogueSlot* slot = nullptr);
 
 // launch(kernel, {blocks, threads}, a, b, c): the types must be exactly those of the kernel's parameters.
 template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, Args... args) {
   void* pointers[] = {&args...};
-  launch_with(kernel, grid, pointers);
+  const size_t sizes[] = {sizeof(Args)...};
+  launch_with(kernel, grid, pointers, sizes);
 }
 
 // The same of a kernel whose last parameter, beyond `args`, is an epilogue.
@@ -20,7 +25,8 @@ template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Args... args) {
   Epilogue<void> none{};
   void* pointers[] = {&args..., &none};
-  launch_with(kernel, grid, pointers, &slot);
+  const size_t sizes[] = {sizeof(Args)...};
+  launch_with(kernel, grid, pointers, sizes, &slot);
 }
 
 // Sets bytes of device memory, on the current stream.

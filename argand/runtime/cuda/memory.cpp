@@ -76,7 +76,7 @@ void deallocate_uncached(int device, void* data) noexcept {
 constinit std::atomic<void (*)()> pressure_callback{nullptr};
 
 std::unique_ptr<DeviceMemory> memory_of(int device) {
-  if (dry_run()) return std::make_unique<HostMemory>();
+  if (dry_run()) return std::make_unique<HostMemory>(device);
   return std::make_unique<VirtualMemory>(device);
 }
 

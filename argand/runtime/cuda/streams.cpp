@@ -23,7 +23,7 @@ struct Pool {
 }  // namespace
 
 int thread_device() {
-  if (dry_run()) return 0;
+  if (dry_run()) return pretended_device();
   int device = 0;
   // Asked several times an op, and never waits: not counted among the calls that exit() waits for.
   if (const cudaError_t error = cudaGetDevice(&device)) throw_cuda_error(error, "cudaGetDevice");
@@ -53,7 +53,8 @@ StreamRef pooled_stream(DeviceIndex device, int priority) {
   if (pool.streams.size() < kPoolSize) {
     cudaStream_t stream = nullptr;
     if (dry_run())
-      stream = reinterpret_cast<cudaStream_t>(pool.streams.size() + 1);  // a name
+      stream =
+          reinterpret_cast<cudaStream_t>(static_cast<size_t>(device) * kPoolSize + pool.streams.size() + 1);  // a name
     else
       ARGAND_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
     pool.streams.push_back(stream);
