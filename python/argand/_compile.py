@@ -343,7 +343,7 @@ def allow_in_graph(fn):
     @functools.wraps(fn)
     def allowed(*args, **kwargs):
         if is_compiling():
-            from .fx._leaves import find_proxy
+            from .fx._recording import find_proxy
             if (proxy := find_proxy(args, kwargs)) is not None:
                 return proxy.tracer.create_proxy("call_function", fn, args, kwargs)
         return fn(*args, **kwargs)

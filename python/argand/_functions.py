@@ -2,6 +2,7 @@
 import sys
 
 from . import _C
+from ._overridable import make_overridable
 from .storage import TypedStorage, UntypedStorage, over, tensor_over
 
 Tensor = _C.Tensor
@@ -277,6 +278,7 @@ def nonzero(input, *, out=None, as_tuple=False):
 
 
 def _nonzero_method(self, *, as_tuple=False):
+    """nonzero() of the tensor."""
     return nonzero(self, as_tuple=as_tuple)
 
 
@@ -295,3 +297,9 @@ def unravel_index(indices, shape):
 def get_device(input):
     """The index of the GPU, -1 on the CPU."""
     return input.get_device()
+
+
+# With PyTorch the first are C, and are seen as they were called.
+_AS_GIVEN = ("_assert", "get_device", "is_complex", "is_floating_point", "is_inference", "is_signed", "nonzero", "numel",
+             "result_type", "unravel_index", "where")
+make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)

@@ -1,5 +1,6 @@
 """Singular values of large matrices of low rank, by products with random ones (Halko, Martinsson and Tropp 2011)."""
 from . import _C
+from ._overridable import make_overridable
 
 
 def _basis(A, q, niter, M):
@@ -37,3 +38,6 @@ def pca_lowrank(A, q=None, center=True, niter=2):
     if niter < 0:
         raise ValueError(f"pca_lowrank: niter(={niter}) must be non-negative integer")
     return svd_lowrank(A - A.mean(dim=-2, keepdim=True) if center else A, q, niter)
+
+
+make_overridable(globals(), ("pca_lowrank", "svd_lowrank"))

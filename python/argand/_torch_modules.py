@@ -7,6 +7,8 @@ PyTorch say PyTorch's module.  Imported as argand, they keep their own.
 import functools
 import types
 
+from . import _C
+
 # {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.
 _HOMES = {
     "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
@@ -61,17 +63,18 @@ _HOMES = {
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},
-    "nn.functional.activation": {"": "rrelu_", None: "nn.functional"},
+    "nn.functional": {"": "bilinear channel_shuffle conv_tbc native_channel_shuffle pixel_shuffle pixel_unshuffle rrelu_", None: "nn.functional"},
+    "nn.functional.activation": "nn.functional",
     "nn.functional.attention": "nn.functional",
-    "nn.functional.convolution": {"": "conv_tbc", None: "nn.functional"},
+    "nn.functional.convolution": "nn.functional",
     "nn.functional.dropout": "nn.functional",
-    "nn.functional.linear": {"": "bilinear", None: "nn.functional"},
+    "nn.functional.linear": "nn.functional",
     "nn.functional.loss": "nn.functional",
     "nn.functional.normalization": "nn.functional",
     "nn.functional.padding": "nn.functional",
     "nn.functional.pooling": "nn.functional",
     "nn.functional.sparse": "nn.functional",
-    "nn.functional.vision": {"": "channel_shuffle native_channel_shuffle pixel_shuffle pixel_unshuffle", None: "nn.functional"},
+    "nn.functional.vision": "nn.functional",
     "nn.modules.hooks": "nn.modules.module",
     "nn.modules.loss": {"nn.modules.linear_cross_entropy_options": "LinearCrossEntropyOptions"},
     "nn.utils._orthogonal": "nn.utils.parametrizations",
@@ -122,6 +125,8 @@ def say_torch(module):
     for value in list(vars(module).values()):
         if isinstance(value, (type, types.FunctionType, functools._lru_cache_wrapper)):
             _rename(value)
+        elif isinstance(value, _C.overridable):
+            _rename(value.__wrapped__)
         elif type(value).__name__ == "function" and type(value).__module__ == "torch._C":
             _rename_op(value)
         elif isinstance(value, types.ModuleType) and value.__name__.startswith("argand._C."):  # whose functions go by its name
@@ -138,6 +143,7 @@ def _rename(thing):
     if isinstance(thing, type):
         for value in list(vars(thing).values()):
             value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
+            value = value.__wrapped__ if isinstance(value, _C.overridable_method) else value
             if isinstance(value, types.FunctionType) and value.__module__ == own:
                 value.__module__ = home
             elif isinstance(value, type):

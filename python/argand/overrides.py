@@ -1,18 +1,25 @@
 """Classes and modes that take the place of functions, as torch.overrides.
 
-Functions and methods that are ops, operators and indexing ask for __torch_function__; functions written in Python do so by
-the ops that they call, and those of torch.nn.init by themselves.
+Functions and methods, operators and indexing ask for __torch_function__, whether they are ops or written in Python.
 """
 import contextlib
 import functools
+import inspect
+import keyword
+import types
 
 from . import _C
 from ._C import Tensor
 from ._tensor import _NOT_CONVERTED
 
 
+_METHODS = (type(Tensor.add), _C.overridable_method)
+
+
 def has_torch_function(relevant_args):
     """Whether one of the arguments has a __torch_function__ of its own, or a TorchFunctionMode is on."""
+    if not isinstance(relevant_args, (tuple, list)):
+        raise TypeError(f"has_torch_function: expected a sequence of arguments, got {type(relevant_args).__name__}")
     return _C._is_overridden(tuple(relevant_args))
 
 
@@ -71,6 +78,24 @@ class BaseTorchFunctionMode(TorchFunctionMode):
 
 
 @contextlib.contextmanager
+def _enable_torch_function():
+    """A scope in which classes and modes override functions again."""
+    with _C._EnabledTorchFunction():
+        yield
+
+
+def _get_current_function_mode_stack():
+    """The modes that are on, the innermost last."""
+    return _C._torch_function_modes()
+
+
+def _get_current_function_mode():
+    """The innermost mode, or None."""
+    modes = _get_current_function_mode_stack()
+    return modes[-1] if modes else None
+
+
+@contextlib.contextmanager
 def enable_reentrant_dispatch():
     """Functions called by __torch_function__ may be replaced again, as they always are here."""
     yield
@@ -81,14 +106,62 @@ def is_tensor_like(inp):
     return type(inp) is Tensor or hasattr(inp, "__torch_function__")
 
 
+# What every object has, and how attributes are looked up.
+_OF_OBJECTS = {*dir(object), "__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__get__", "__set__", "__delete__", "__next__",
+               "__iter__"} - {"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"}
+
+
 @functools.cache
 def get_overridable_functions():
     """The functions that ask for __torch_function__, in lists by the module or class they belong to."""
     import argand
     from argand import fft, linalg, nn, special
-    kinds = (type(argand.add), type(Tensor.add))
-    return {owner: [f for n, f in vars(owner).items() if isinstance(f, kinds) and not n.startswith("_")]
-            for owner in (argand, nn.functional, linalg, fft, special, Tensor)}
+    kinds = (type(argand.add), _C.overridable, *_METHODS)
+    found = {owner: [f for n, f in vars(owner).items() if isinstance(f, kinds) and not n.startswith("_")]
+             for owner in (argand, nn.functional, linalg, fft, special)}
+    operators = [f for n, f in vars(Tensor).items() if isinstance(f, types.WrapperDescriptorType) and n not in _OF_OBJECTS]
+    return {**found, Tensor: [f for f in vars(Tensor).values() if isinstance(f, kinds)] + operators}
+
+
+@functools.cache
+def get_testing_overrides():
+    """For each function that asks for __torch_function__ one with its parameters that returns -1."""
+    overrides = {f: _stand_in(f) for functions in get_overridable_functions().values() for f in functions}
+    for attribute in vars(Tensor).values():
+        if isinstance(attribute, types.GetSetDescriptorType) and attribute.__name__ != "__dict__":
+            overrides[attribute.__get__] = lambda self: -1
+    return overrides
+
+
+def _stand_in(function):
+    kinds = inspect.Parameter
+    if isinstance(function, types.WrapperDescriptorType):
+        return _as_operator(function)
+    if isinstance(function, (_C.overridable, _C.overridable_method)):
+        parameters = list(inspect.signature(function).parameters.values())
+    else:
+        parameters = [kinds(name + "_" * keyword.iskeyword(name), kinds.KEYWORD_ONLY if by_name else kinds.POSITIONAL_OR_KEYWORD,
+                            default=None if optional else kinds.empty) for name, optional, by_name in function._parameters]
+    # A function of its own code: inspect.getfullargspec() is asked about it.
+    text = ", ".join(_as_text(p, parameters[:i]) for i, p in enumerate(parameters))
+    return eval(f"lambda {text}: -1")
+
+
+def _as_operator(function):
+    if function.__name__ == "__setitem__":
+        return lambda self, key, value: -1
+    try:
+        several = len(inspect.signature(function).parameters) > 1
+    except ValueError:
+        several = False
+    return (lambda self, other: -1) if several else lambda self: -1
+
+
+def _as_text(parameter, before):
+    star = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    default = "" if parameter.default is parameter.empty else "=None"
+    first_keyword = parameter.kind is parameter.KEYWORD_ONLY and not any(p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL) for p in before)
+    return f"{'*, ' if first_keyword else ''}{star}{parameter.name}{default}"
 
 
 def get_ignored_functions():
@@ -108,10 +181,13 @@ def resolve_name(f):
     for owner, functions in get_overridable_functions().items():
         if any(f is g for g in functions):
             prefix = "torch.Tensor" if owner is Tensor else owner.__name__.replace("argand", "torch", 1)
-            return f"{prefix}.{f.__name__}"
+            name = f.__name__ if getattr(owner, f.__name__, None) is f else next(n for n, g in vars(owner).items() if g is f)
+            return f"{prefix}.{name}"
     return None
 
 
 def is_tensor_method_or_property(func):
     """Whether it is a method of Tensor, or the getter of an attribute."""
-    return isinstance(func, type(Tensor.add)) or getattr(func, "__name__", "") in ("__get__", "__set__")
+    if isinstance(func, types.WrapperDescriptorType):
+        return issubclass(Tensor, func.__objclass__)
+    return isinstance(func, _METHODS) or getattr(func, "__name__", "") in ("__get__", "__set__")

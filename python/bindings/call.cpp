@@ -539,6 +539,19 @@ PyObject* results_of(PyObject* self, void*) {
     return Py_NewRef(Py_None);
   });
 }
+// Of the first overload that can be called by position: [(name, may be left out, by keyword alone)].
+PyObject* parameters_of(PyObject* self, void*) {
+  return guarded([&]() -> PyObject* {
+    const auto overloads = table_of(self).overloads;
+    const auto by_position = std::ranges::find_if(overloads, [](const Overload& o) {
+      return std::ranges::none_of(o.parameters, [](const Parameter& p) { return p.keyword_only && !p.has_default; });
+    });
+    nb::list all;
+    for (const Parameter& p : (by_position == overloads.end() ? overloads.front() : *by_position).parameters)
+      all.append(nb::make_tuple(p.name, p.has_default, p.keyword_only));
+    return all.release().ptr();
+  });
+}
 PyObject* describe(PyObject* self) { return PyUnicode_FromFormat("<built-in function %s>", table_of(self).name); }
 // Pickled by name, as functions of Python's are.
 PyObject* reduce(PyObject* self, PyObject*) {
@@ -569,6 +582,7 @@ PyGetSetDef function_properties[] = {{"__dict__", PyObject_GenericGetDict, PyObj
                                      {"__qualname__", name_of, nullptr, nullptr, nullptr},
                                      {"__doc__", documentation_of, nullptr, nullptr, nullptr},
                                      {"_return_type", results_of, nullptr, nullptr, nullptr},
+                                     {"_parameters", parameters_of, nullptr, nullptr, nullptr},
                                      {nullptr, nullptr, nullptr, nullptr, nullptr}};
 PyMethodDef function_methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr}, {nullptr, nullptr, 0, nullptr}};
 PyMemberDef function_members[] = {

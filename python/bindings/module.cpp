@@ -5,6 +5,7 @@
 #include "bindings/graph.h"
 #include "bindings/literal.h"
 #include "bindings/modules.h"
+#include "bindings/overridable.h"
 #include "bindings/overrides.h"
 
 NB_MODULE(_C, module) {
@@ -17,6 +18,7 @@ NB_MODULE(_C, module) {
   add_constants(module);
   add_tensor_methods(module);
   add_overrides(module);
+  add_overridable(module);
   add_literals(module);
   add_storages(module);
   add_shared_memory(module);

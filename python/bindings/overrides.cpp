@@ -12,6 +12,9 @@ namespace {
 enum class Off : int { kNothing, kSubclasses, kAll };
 thread_local Off off = Off::kNothing;
 
+// That all handlers returned NotImplemented, so that another operand of an operator may have its turn.
+struct NobodyKnows : nb::python_error {};
+
 // Of the calling thread, the innermost last.  Never destroyed: a thread may end after the interpreter.
 thread_local std::vector<nb::object>* modes = nullptr;
 
@@ -104,7 +107,11 @@ nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments,
     nb::object mode = pop_mode();
     ~Outer() { push_mode(std::move(mode)); }
   } outer;
-  return outer.mode.attr("__torch_function__")(function, types, arguments, keywords);
+  const nb::object handler = outer.mode.attr("__torch_function__");
+  ARGAND_CHECK(Error, nb::getattr(handler, "__self__", nb::none()).is(outer.mode),
+               "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain "
+               "method");
+  return handler(function, types, arguments, keywords);
 }
 
 // "torch.add", "torch.Tensor.add"
@@ -121,7 +128,17 @@ nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, c
     if (result.ptr() != Py_NotImplemented) return result;
   }
   for (PyObject* o : objects) {
-    nb::object result = nb::handle(o).attr("__torch_function__")(function, types, arguments, keywords);
+    const nb::object handler = nb::handle(o).attr("__torch_function__");
+    if (handler.ptr() != not_overriding && nb::getattr(handler, "__self__", nb::none()).ptr() == o) {
+      // As PyTorch: a deprecation for its functions in Python, and for those in C++ a plain warning.
+      PyObject* const category = nb::hasattr(function, "_parameters") ? PyExc_UserWarning : PyExc_DeprecationWarning;
+      if (PyErr_WarnEx(category,
+                       "Defining your `__torch_function__` as a plain method is deprecated and will be an error in "
+                       "future, please define it as a classmethod.",
+                       1) != 0)
+        throw nb::python_error();
+    }
+    nb::object result = handler(function, types, arguments, keywords);
     if (result.ptr() != Py_NotImplemented) return result;
   }
   std::string message = str("Multiple dispatch failed for '", full_name(function),
@@ -129,13 +146,29 @@ nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, c
   for (PyObject* o : objects)
     message += str("\n  - tensor subclass ", nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o)))).c_str());
   PyErr_SetString(PyExc_TypeError, message.c_str());
-  throw nb::python_error();
+  throw NobodyKnows();
 }
+
+nb::object ask_those_of(nb::handle function, PyObject* const* arguments, size_t num_positional, PyObject* keywords) {
+  nb::list positional;
+  for (size_t i = 0; i < num_positional; ++i) positional.append(nb::borrow(arguments[i]));
+  nb::dict named;
+  const size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0;
+  for (size_t i = 0; i < num_keywords; ++i)
+    named[nb::borrow(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i)))] =
+        nb::borrow(arguments[num_positional + i]);
+  std::vector<PyObject*> objects;
+  if (off == Off::kNothing) objects = overriding(arguments, num_positional + num_keywords);
+  return ask(function, nb::tuple(positional), named, objects);
+}
+
+nb::object method(const char* name) { return nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr(name); }
 
 class SwitchOff {
  public:
   explicit SwitchOff(Off what) : what_(what) {}
-  void enter() { before_ = std::exchange(off, std::max(off, what_)); }
+  // Within another scope no less is off; kNothing turns all on again.
+  void enter() { before_ = std::exchange(off, what_ == Off::kNothing ? what_ : std::max(off, what_)); }
   void exit() { off = before_; }
 
  private:
@@ -146,6 +179,9 @@ struct SubclassesOff : SwitchOff {
 };
 struct AllOff : SwitchOff {
   AllOff() : SwitchOff(Off::kAll) {}
+};
+struct AllOn : SwitchOff {
+  AllOn() : SwitchOff(Off::kNothing) {}
 };
 
 template <class T>
@@ -164,28 +200,28 @@ bool is_overridden(PyObject* const* arguments, size_t n) {
 }
 
 PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t num_positional, PyObject* keywords) {
-  return guarded([&] {
-    nb::list positional;
-    for (size_t i = 0; i < num_positional; ++i) positional.append(nb::borrow(arguments[i]));
-    nb::dict named;
-    const size_t num_keywords = keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0;
-    for (size_t i = 0; i < num_keywords; ++i)
-      named[nb::borrow(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(i)))] =
-          nb::borrow(arguments[num_positional + i]);
-    std::vector<PyObject*> objects;
-    if (off == Off::kNothing) objects = overriding(arguments, num_positional + num_keywords);
-    return ask(function, nb::tuple(positional), named, objects).release().ptr();
-  });
+  return guarded([&] { return ask_those_of(function, arguments, num_positional, keywords).release().ptr(); });
+}
+
+PyObject* call_override(const char* name, PyObject* self, PyObject* other) {
+  PyObject* const arguments[] = {self, other};
+  return guarded([&] { return ask_those_of(method(name), arguments, other ? 2 : 1, nullptr).release().ptr(); });
 }
 
 PyObject* call_override(const char* name, const char* reflected, PyObject* a, PyObject* b) {
   return guarded([&] {
-    const bool exchanged = b && !is_tensor(a);
-    const nb::object function = nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr(exchanged ? reflected : name);
-    PyObject* const arguments[] = {exchanged ? b : a, exchanged ? a : b};
-    PyObject* const result = call_override(function.ptr(), arguments, b ? 2 : 1, nullptr);
-    if (!result) throw nb::python_error();
-    return result;
+    const auto asked = [](const char* which, PyObject* x, PyObject* y) -> PyObject* {
+      PyObject* const arguments[] = {x, y};
+      try {
+        return ask_those_of(method(which), arguments, 2, nullptr).release().ptr();
+      } catch (const NobodyKnows&) {
+        return nullptr;
+      }
+    };
+    PyObject* result = is_tensor(a) ? asked(name, a, b) : nullptr;
+    // Between two tensors this is Python's rule, which it does not follow itself: both have the same slot.
+    if (!result && reflected && is_tensor(b)) result = asked(reflected, b, a);
+    return result ? result : Py_NewRef(Py_NotImplemented);
   });
 }
 
@@ -203,6 +239,7 @@ PyObject* override_attribute(const char* name, PyObject* self, PyObject* value) 
 void add_overrides(nb::module_& module) {
   add_switch<SubclassesOff>(module, "DisableTorchFunctionSubclass", "A scope in which classes override nothing.");
   add_switch<AllOff>(module, "DisableTorchFunction", "A scope in which neither classes nor modes override anything.");
+  add_switch<AllOn>(module, "_EnabledTorchFunction", "A scope in which classes and modes override again.");
   module.def("_disabled_torch_function_impl", [](nb::object function, nb::object, nb::args arguments, nb::kwargs) {
     SubclassesOff scope;
     scope.enter();
@@ -246,6 +283,7 @@ void add_overrides(nb::module_& module) {
     return all;
   });
   module.def("_is_torch_function_enabled", [] { return off == Off::kNothing; });
+  module.def("_is_torch_function_all_disabled", [] { return off == Off::kAll; });
 }
 
 }  // namespace argand::python

@@ -11,8 +11,10 @@ namespace argand::python {
 bool is_overridden(PyObject* const* arguments, size_t n);
 // What they make of `function(*arguments, **keywords)`; arguments as for vectorcall.
 PyObject* call_override(PyObject* function, PyObject* const* arguments, size_t num_positional, PyObject* keywords);
-// The same for an operator: Tensor's attribute `name`, or `reflected` with the arguments exchanged where the first is
-// no tensor.
+// The same for Tensor's method `name`, with one argument or, if it is not null, two.
+PyObject* call_override(const char* name, PyObject* self, PyObject* other = nullptr);
+// The same for an operator: Tensor's method `name`, and `reflected` (unless null) with the arguments exchanged where
+// the first is no tensor, or where nobody knows what to make of `name`.  NotImplemented if all handlers return that.
 PyObject* call_override(const char* name, const char* reflected, PyObject* a, PyObject* b);
 // The same for an attribute of Tensor that is read, or set if there is a value.
 PyObject* override_attribute(const char* name, PyObject* self, PyObject* value);

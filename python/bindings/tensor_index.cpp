@@ -74,7 +74,7 @@ std::vector<TensorIndex> read_key(const Tensor& self, PyObject* key) {
 
 PyObject* get_item(PyObject* self, PyObject* key) {
   PyObject* const arguments[] = {self, key};
-  if (is_overridden(arguments, 2)) return call_override("__getitem__", "__getitem__", self, key);
+  if (is_overridden(arguments, 2)) return call_override("__getitem__", self, key);
   return guarded([&] {
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);

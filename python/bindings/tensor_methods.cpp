@@ -121,7 +121,7 @@ struct Name {
 };
 template <Name name, PyCFunction F>
 PyObject* asked(PyObject* self, PyObject* nothing) {
-  if (is_overridden(&self, 1)) return call_override(name.text, name.text, self, nullptr);
+  if (is_overridden(&self, 1)) return call_override(name.text, self);
   return F(self, nothing);
 }
 template <Name name, PyCFunction F>

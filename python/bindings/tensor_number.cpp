@@ -15,7 +15,8 @@ std::optional<Tensor> operand(PyObject* object) {
   return std::nullopt;
 }
 
-// Tensor's methods of an operator, for classes that override it: with the tensor on the left, and on the right.
+// Tensor's methods of an operator, for classes that override it: with the tensor on the left, and on the right (null:
+// Python asks again with the opposite comparison).
 struct Names {
   const char* name;
   const char* reflected;
@@ -39,7 +40,7 @@ PyObject* binary(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
 template <class F>
 PyObject* in_place(const char* name, PyObject* self, PyObject* other, const F& f) noexcept {
   PyObject* const both[] = {self, other};
-  if (is_overridden(both, 2)) return call_override(name, name, self, other);
+  if (is_overridden(both, 2)) return call_override(name, self, other);
   return guarded([&]() -> PyObject* {
     const std::optional<Tensor> y = operand(other);
     if (!y) return Py_NewRef(Py_NotImplemented);
@@ -52,7 +53,7 @@ PyObject* in_place(const char* name, PyObject* self, PyObject* other, const F& f
 }
 template <class F>
 PyObject* unary(const char* name, PyObject* self, const F& f) noexcept {
-  if (is_overridden(&self, 1)) return call_override(name, name, self, nullptr);
+  if (is_overridden(&self, 1)) return call_override(name, self);
   return guarded([&] {
     Tensor result;
     {
@@ -113,7 +114,9 @@ PyObject* raise_to(PyObject* self, PyObject* other, PyObject*) {
 PyObject* negative(PyObject* self) {
   return unary("neg", self, [](const Tensor& x) { return argand::neg(x); });
 }
-PyObject* positive(PyObject* self) { return Py_NewRef(self); }
+PyObject* positive(PyObject* self) {
+  return is_overridden(&self, 1) ? call_override("positive", self) : Py_NewRef(self);
+}
 PyObject* absolute(PyObject* self) {
   return unary("abs", self, [](const Tensor& x) { return argand::abs(x); });
 }
@@ -126,6 +129,10 @@ Scalar value_of(PyObject* self) {
   return as_tensor(self).item();
 }
 int truth(PyObject* self) {
+  if (is_overridden(&self, 1)) {
+    const nb::object answer = nb::steal(call_override("__bool__", self));
+    return answer.is_valid() ? PyObject_IsTrue(answer.ptr()) : -1;
+  }
   try {
     const NoGil no_gil;
     return as_tensor(self).is_nonzero();
@@ -135,12 +142,14 @@ int truth(PyObject* self) {
   }
 }
 PyObject* as_int(PyObject* self) {
+  if (is_overridden(&self, 1)) return call_override("__int__", self);
   return guarded([&]() -> PyObject* {
     const Scalar value = value_of(self);
     return value.isFloatingPoint() ? PyLong_FromDouble(value.toDouble()) : PyLong_FromLongLong(value.toLong());
   });
 }
 PyObject* as_index(PyObject* self) {
+  if (is_overridden(&self, 1)) return call_override("__index__", self);
   return guarded([&]() -> PyObject* {
     const Tensor& t = as_tensor(self);
     if (t.numel() != 1 || t.dim() != 0 || !argand::is_integral(t.dtype(), true)) {
@@ -151,6 +160,7 @@ PyObject* as_index(PyObject* self) {
   });
 }
 PyObject* as_float(PyObject* self) {
+  if (is_overridden(&self, 1)) return call_override("__float__", self);
   return guarded([&] { return PyFloat_FromDouble(value_of(self).toDouble()); });
 }
 
@@ -221,17 +231,17 @@ PyObject* equality(Names names, PyObject* a, PyObject* b, const F& f) noexcept {
 PyObject* tensor_compare(PyObject* a, PyObject* b, int op) {
   switch (op) {
     case Py_LT:
-      return binary({"lt", "lt"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::lt(x, y); });
+      return binary({"lt", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::lt(x, y); });
     case Py_LE:
-      return binary({"le", "le"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
+      return binary({"le", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::le(x, y); });
     case Py_EQ:
-      return equality({"eq", "eq"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
+      return equality({"eq", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::eq(x, y); });
     case Py_NE:
-      return equality({"ne", "ne"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
+      return equality({"ne", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ne(x, y); });
     case Py_GT:
-      return binary({"gt", "gt"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
+      return binary({"gt", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::gt(x, y); });
     default:
-      return binary({"ge", "ge"}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ge(x, y); });
+      return binary({"ge", nullptr}, a, b, [](const Tensor& x, const Tensor& y) { return argand::ge(x, y); });
   }
 }
 

@@ -111,7 +111,7 @@ PyObject* make(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
 
 Py_ssize_t size(PyObject* self) {
   if (is_overridden(&self, 1)) {
-    const nb::object length = nb::steal(call_override("__len__", "__len__", self, nullptr));
+    const nb::object length = nb::steal(call_override("__len__", self));
     return length.is_valid() ? PyLong_AsSsize_t(length.ptr()) : -1;
   }
   const Tensor& t = as_tensor(self);

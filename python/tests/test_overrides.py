@@ -221,7 +221,7 @@ def test_attributes_and_plain_methods_are_asked():
     assert (x.shape, x.dtype, x.requires_grad, x.dim(), len(x), x.numel()) == ((2, 3), torch.float32, False, 2, 2, 6)
     x.data = torch.zeros(2, 3)
     assert asked == [f"torch.Tensor.{name}.__get__" for name in ("T", "mT", "real", "data", "shape", "dtype", "requires_grad")] + [
-        "dim", "__len__", "numel", "torch.Tensor.data.__set__"]
+        "dim", "torch.Tensor.__len__", "numel", "torch.Tensor.data.__set__"]
     with torch._C.DisableTorchFunctionSubclass():
         assert type(x.T) is torch.Tensor
 
@@ -230,3 +230,102 @@ def test_attributes_and_plain_methods_are_asked():
         def __torch_function__(cls, func, types, args=(), kwargs=None):
             return 7 if func == torch.Tensor.shape.__get__ else super().__torch_function__(func, types, args, kwargs)
     assert torch.ones(2).as_subclass(Hidden).shape == 7 and type(torch.ones(2).as_subclass(Hidden).grad) is type(None)
+
+
+class Logging(torch.Tensor):
+    """Notes the names of what is called, by the outermost call alone."""
+    log = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.log.append((torch.overrides.resolve_name(func), len(args), kwargs or {}))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+
+def test_functions_written_in_python_are_asked_as_a_whole():
+    x = torch.randn(2, 3).as_subclass(Logging)
+    F = torch.nn.functional
+
+    def calls(run):
+        Logging.log.clear()
+        result = run()
+        return result, list(Logging.log)
+    result, log = calls(lambda: F.dropout(x, 0.3))
+    assert type(result) is Logging
+    assert log == [("torch.nn.functional.dropout", 1, {"p": 0.3, "training": True, "inplace": False})]  # as PyTorch's, by name
+    assert [c[0] for c in calls(lambda: F.cross_entropy(x, torch.tensor([0, 1])))[1]] == ["torch.nn.functional.cross_entropy"]
+    assert calls(lambda: torch.where(x > 0, x, 0.0))[1][-1][:2] == ("torch.where", 3)
+    assert [c[0] for c in calls(lambda: x.norm())[1]] == ["torch.Tensor.norm"]
+    assert [c[0] for c in calls(lambda: torch.norm(x))[1]] == ["torch.norm"]
+    one = torch.tensor(1.5).as_subclass(Logging)
+    assert [c[0] for c in calls(lambda: (float(one), int(one), bool(one)))[1]] == [f"torch.Tensor.__{n}__" for n in ("float", "int", "bool")]
+
+
+def test_a_mode_sees_functions_written_in_python():
+    class Mode(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append(func)
+            return func(*args, **(kwargs or {}))
+    seen = []
+    with Mode():
+        torch.nn.functional.softmax(torch.ones(3), -1)
+    assert seen[-1] is torch.nn.functional.softmax and len(seen) == 2  # ones, too
+
+
+def test_functions_written_in_python_are_found_by_their_names():
+    import copy
+    import inspect
+    import pickle
+    F = torch.nn.functional
+    for function in (F.relu, F.cross_entropy, torch.norm, torch.pca_lowrank, torch.Tensor.norm, torch.Tensor.nonzero, torch.Tensor.unique):
+        assert copy.deepcopy(function) is function and pickle.loads(pickle.dumps(function)) is function
+        assert inspect.signature(function) and function.__doc__
+    assert list(inspect.signature(F.relu).parameters) == ["input", "inplace"]
+
+
+def test_each_function_has_a_stand_in_with_its_parameters():
+    import inspect
+    overrides = torch.overrides.get_testing_overrides()
+    assert inspect.getfullargspec(overrides[torch.add]).args[:2] == ["input", "other"]
+    assert inspect.getfullargspec(overrides[torch.nn.functional.dropout]).args == ["input", "p", "training", "inplace"]
+    assert all(f in overrides for functions in torch.overrides.get_overridable_functions().values() for f in functions)
+    assert all(eval(torch.overrides.resolve_name(f), {"torch": torch}) is f for f in overrides if getattr(f, "__name__", "") != "__get__")
+
+
+def test_operators_ask_the_other_operand_where_the_first_declines():
+    class Declines(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return NotImplemented
+
+    class Raises(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return "raised" if func is torch.Tensor.__rpow__ else NotImplemented
+    a, b = torch.ones(1).as_subclass(Declines), torch.ones(1).as_subclass(Raises)
+    assert a ** b == "raised"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        a - b
+    with pytest.raises(TypeError):
+        a += b
+    with pytest.raises(TypeError):
+        a < b
+    with pytest.raises(TypeError, match="all __torch_function__ handlers returned NotImplemented"):
+        a[b]
+
+
+def test_plain_methods_and_class_methods():
+    class Plain:
+        def __torch_function__(self, *args, **kwargs):
+            return 5
+
+    class Mode(torch.overrides.TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return 5
+    with pytest.warns(DeprecationWarning, match="as a plain method is deprecated"):
+        assert torch.nn.functional.dropout(Plain()) == 5
+    with pytest.warns(UserWarning, match="as a plain method is deprecated"):
+        assert torch.abs(Plain()) == 5
+    with pytest.raises(RuntimeError, match="classmethod is not supported"), Mode():
+        torch.ones(1) + 1

@@ -5,6 +5,7 @@ from numbers import Number
 from .. import _C
 from .._info import finfo
 from ..autograd.grad_mode import enable_grad
+from ..overrides import is_tensor_like
 
 __all__ = ["broadcast_all", "logits_to_probs", "clamp_probs", "probs_to_logits", "lazy_property", "tril_matrix_to_vec",
            "vec_to_tril_matrix"]
@@ -14,8 +15,10 @@ euler_constant = -_C.digamma(_C.ones((), dtype=_C.float64)).item()
 
 def broadcast_all(*values):
     """Numbers and tensors, broadcast to one shape; numbers get the dtype of the first tensor."""
-    if not all(isinstance(v, (_C.Tensor, Number)) for v in values):
+    if not all(isinstance(v, Number) or is_tensor_like(v) or isinstance(v, _C.Tensor) for v in values):
         raise ValueError("Input arguments must all be instances of Number, torch.Tensor or objects implementing __torch_function__.")
+    if any(not isinstance(v, (_C.Tensor, Number)) for v in values):
+        return _C.broadcast_tensors(*(_C.tensor(v) if isinstance(v, Number) else v for v in values))
     first = next((v for v in values if isinstance(v, _C.Tensor)), None)
     options = {"dtype": _C.get_default_dtype()} if first is None else {"dtype": first.dtype, "device": first.device}
     tensors = [v if isinstance(v, _C.Tensor) else _C.tensor(v, **options) for v in values]

@@ -4,10 +4,8 @@ symbolic_trace() calls a module's forward() with proxies; what is done to them b
 GraphModule is a module whose forward() is the Python code of a Graph.
 
 Note [What a trace sees]
-A Proxy is an argument with __torch_function__: functions and methods of the library that are written in C hand
-themselves over to it. Those written in Python, most of torch.nn.functional, do so while a trace runs (Note [Leaves
-written in Python]); given the proxies of a graph that is built by hand they compute, and it is the functions in C that
-are recorded. In graphs and in generated code the library is called torch, as in PyTorch's, by whichever name it was
+A Proxy is an argument with __torch_function__: functions and methods of the library hand themselves over to it. In
+graphs and in generated code the library is called torch, as in PyTorch's, by whichever name it was
 imported.
 """
 from . import immutable_collections  # noqa: F401

@@ -36,7 +36,7 @@ def qualified_name(function):
     if getattr(builtins, function.__name__, None) is function:
         return function.__name__
     name, module = function.__name__, getattr(function, "__module__", None)
-    if isinstance(function, type(argand.Tensor.add)) or isinstance(function, types.MethodDescriptorType) and issubclass(
+    if isinstance(function, (type(argand.Tensor.add), argand._C.overridable_method)) or isinstance(function, types.MethodDescriptorType) and issubclass(
             argand.Tensor, function.__objclass__):
         return f"torch.Tensor.{name}"
     if name == "<lambda>":
@@ -48,7 +48,7 @@ def qualified_name(function):
         return f"torch.nn.functional.{name}" if name in _OF_NN_FUNCTIONAL else f"torch.{name}"
     if module is None:
         raise RuntimeError(f"cannot find module for {function}")
-    if isinstance(function, types.FunctionType) and module.startswith(("argand.", "torch.")):
+    if isinstance(function, (types.FunctionType, argand._C.overridable)) and module.startswith(("argand.", "torch.")):
         module = _home_of(function, module, name)
     return f"{public_module(module)}.{name}"
 

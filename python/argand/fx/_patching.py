@@ -31,15 +31,6 @@ class _Patcher:
         self._undo.append(lambda: setattr(cls, name, old) if own else delattr(cls, name))
         setattr(cls, name, new_fn)
 
-    def patch_function(self, function, code, kwdefaults):
-        """The function has this code, which has no defaults but those of keywords."""
-        before = function.__code__, function.__defaults__, function.__kwdefaults__
-
-        def undo():
-            function.__code__, function.__defaults__, function.__kwdefaults__ = before
-        self._undo.append(undo)
-        function.__code__, function.__defaults__, function.__kwdefaults__ = code, None, kwdefaults
-
     def visit_once(self, thing):
         """Whether this is the first visit."""
         if id(thing) in self._visited:

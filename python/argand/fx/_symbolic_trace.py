@@ -16,7 +16,7 @@ from .._ignored import harmless, record
 from ..nn import Module, Parameter, Sequential
 from ..utils import _pytree as pytree
 from ._compatibility import compatibility  # noqa: F401 -- packages that write their own trace() find all they need here
-from ._leaves import find_proxy, patch_leaves, recorder
+from ._recording import find_proxy, recorder
 from ._patching import _Patcher
 from .graph import Graph, _PyTreeCodeGen, _PyTreeInfo
 from .graph_module import GraphModule
@@ -314,8 +314,7 @@ def _autowrap_check(patcher, frame_dict, function_ids):
 
 
 def _patch_wrapped_functions(patcher):
-    """What wrap() was told, and the library's functions in Python, record calls."""
-    patch_leaves(patcher)
+    """What wrap() was told records calls."""
     for (_, name), namespace in _wrapped_fns_to_patch.items():
         function = namespace[name] if name in namespace else getattr(builtins, name)
         patcher.patch(namespace, name, recorder(function, is_wrapped=True))

@@ -2,7 +2,6 @@
 
 from .._ignored import harmless
 from ._codegen import _last_uses
-from ._leaves import patch_leaves
 from ._patching import _Patcher
 from .graph import Graph
 from .graph_module import GraphModule
@@ -166,9 +165,7 @@ class Transformer(Interpreter):
 
     def transform(self):
         """The module of the new graph."""
-        with _Patcher() as patcher:
-            patch_leaves(patcher)
-            result = self.run(enable_io_processing=False)
+        result = self.run(enable_io_processing=False)
         if result is not None:
             output = self.new_graph.output(map_aggregate(result, lambda v: v.node if isinstance(v, Proxy) else v))
             for old in self.graph.nodes:

@@ -209,7 +209,7 @@ class Proxy:
         return tracer.create_proxy("call_function", orig_method, args, kwargs, name=tracer.graph._target_to_str(name))
 
 
-_METHODS = (type(argand.Tensor.add), type(str.join), type(int.__add__))
+_METHODS = (type(argand.Tensor.add), argand._C.overridable_method, type(str.join), type(int.__add__))
 # What `tensor + proxy` records: the method that is the operator.
 _METHOD_OF_OPERATOR = {f"__{name}__": name for name in ("add", "sub", "mul", "pow", "matmul", "lt", "le", "eq", "ne", "gt", "ge")} | {
     "__truediv__": "div", "__mod__": "remainder"}

@@ -7,7 +7,7 @@ INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
     "torch._logging", "torch._C._profiler", "torch._subclasses.meta_utils", "functorch.experimental",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
-    "torch.onnx")
+    "torch.onnx", "torch.testing._internal.generated")
 
 
 class Absent:
@@ -52,7 +52,8 @@ class Inert(types.ModuleType):
 
 
 # Of those modules: constants, which the helpers read while they load.
-CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]}}
+CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
+             "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}}}
 
 # Functions of PyTorch's inside, which the tables of operators name.
 ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")

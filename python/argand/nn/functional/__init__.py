@@ -1,5 +1,6 @@
 """Functions of neural networks, as torch.nn.functional."""
 from ..._named_modules import names_of as _names_of
+from ..._overridable import make_overridable as _make_overridable
 from .activation import *  # noqa: F401,F403
 from .attention import *  # noqa: F401,F403
 from .attention import (_canonical_mask, _in_projection, _in_projection_packed, _mha_shape_check,  # noqa: F401 -- for copies of
@@ -15,5 +16,8 @@ from .pooling import *  # noqa: F401,F403
 from .sparse import *  # noqa: F401,F403
 from .vision import *  # noqa: F401,F403
 
+# With PyTorch the functions named here are C, and are seen as they were called.
+_make_overridable(globals(), as_given=("bilinear", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
+                                       "rrelu_", "scaled_dot_product_attention"))
 
 __getattr__ = _names_of(__name__)

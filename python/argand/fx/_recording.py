@@ -1,0 +1,26 @@
+"""Functions that record calls of themselves where they are given proxies."""
+import functools
+
+from .node import map_aggregate
+from .proxy import Proxy
+
+
+def find_proxy(*values):
+    """The first proxy in a nest of values, or None."""
+    found = []
+    map_aggregate(values, lambda v: found.append(v) if isinstance(v, Proxy) else None)
+    return found[0] if found else None
+
+
+def recorder(function, is_wrapped=False):
+    """A function that given a proxy records a call of `function`, and else does what it does."""
+    @functools.wraps(function)
+    def recorded(*args, **kwargs):
+        proxy = find_proxy(args, kwargs)
+        if proxy is None:
+            return function(*args, **kwargs)
+        result = proxy.tracer.create_proxy("call_function", function, args, kwargs)
+        if is_wrapped:
+            result.node.meta["is_wrapped"] = True
+        return result
+    return recorded
