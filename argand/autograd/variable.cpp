@@ -7,6 +7,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/offer.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -214,6 +215,8 @@ const Tensor& Tensor::as_strided_(IntArrayRef size, IntArrayRef stride, std::opt
 
 Scalar Tensor::item() const {
   ARGAND_CHECK(ValueError, numel() == 1, "item: a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  if (exec::DispatchHooks::listens()) [[unlikely]]
+    if (const auto given = exec::offer_item(*this)) return *given;
   if (!is_cpu()) return data().cpu().item();
   return dispatch<kAllTypes>(dtype(), "item",
                              [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });

@@ -7,6 +7,7 @@
 #include <new>
 #include <unordered_map>
 
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/node_names.h"
@@ -17,7 +18,10 @@ namespace argand {
 // ---- autograd's data of a tensor
 
 void AutogradMetaDeleter::operator()(AutogradMeta* meta) const { delete meta; }
-TensorImpl::~TensorImpl() = default;
+TensorImpl::~TensorImpl() {
+  if (front_object) [[unlikely]]
+    exec::DispatchHooks::interceptor.load(std::memory_order_acquire)->forget(front_object);
+}
 
 uint32_t TensorImpl::VersionCounter::current_version() const {
   ARGAND_CHECK(GradError, !of_.inference, "Inference tensors do not track version counter.");
@@ -63,7 +67,7 @@ void throw_unrecorded_view(const char* op, autograd::CreationMeta creation, cons
 void check_inplace(const char* op, const Tensor& self, bool records) {
   ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled() || !records, op,
                ": Inplace update to inference tensor outside InferenceMode is not allowed.");
-  if (!GradMode::is_enabled()) return;
+  if (!GradMode::is_enabled() || exec::DispatchHooks::below_autograd()) return;
   const AutogradMeta* meta = autograd_meta_or_null(self);
   if (!meta) return;
   ARGAND_CHECK(GradError, !(meta->requires_grad && self.is_leaf()), op,

@@ -8,6 +8,8 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/invoke_parts.h"
+#include "argand/exec/offer.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/profiler.h"
 #include "argand/kernels/blocks.h"
@@ -61,7 +63,13 @@ Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::opt
   auto impl =
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
-  return Tensor(std::move(impl));
+  Tensor out(std::move(impl));
+  if (DispatchHooks::intercepts(t.impl())) [[unlikely]] {
+    const TensorImpl &a = out.impl(), &b = t.impl();
+    if (a.sizes == b.sizes && a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype)
+      DispatchHooks::interceptor.load(std::memory_order_acquire)->share(out, t);
+  }
+  return out;
 }
 
 Tensor wrapped_number(const Scalar& value) {
@@ -104,11 +112,15 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
                values[static_cast<size_t>(argument)].first, '\'');
 }
 
+}  // namespace
+
 // An undefined tensor answers what it is (argand/core/tensor.h), so nothing further down would notice it.
 void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
   for (const TensorSlot& s : slots)
     if (!s.tensor->defined() && (op.required_tensors >> s.argument & 1)) throw_undefined(op, args, s.argument);
 }
+
+namespace {
 
 void check_dtype(const OpInfo& op, TensorSlots& slots) {
   if (slots.size() == 0 || !slots[0].tensor->defined()) return;
@@ -123,8 +135,10 @@ void check_dtype(const OpInfo& op, TensorSlots& slots) {
                values[static_cast<size_t>(argument)].first, "', which cannot have requires_grad=True");
 }
 
+}  // namespace
+
 bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
-  if (!GradMode::is_enabled() || !op.differentiable) return false;
+  if (!GradMode::is_enabled() || !op.differentiable || DispatchHooks::below_autograd()) return false;
   // What is made of tensors of InferenceMode alone is recorded nowhere, whatever they require.
   bool any = false, any_normal = false;
   for (size_t i = 0; i < slots.size(); ++i) {
@@ -137,6 +151,8 @@ bool any_requires_grad(const OpInfo& op, const void* args, TensorSlots& slots) {
   }
   return any && any_normal;
 }
+
+namespace {
 
 // ---- submitting
 
@@ -214,6 +230,8 @@ void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& pla
 
 // ---- recording
 
+}  // namespace
+
 void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* in_place) {
   auto node = op.make_node(args);
   node->record(op, outs, in_place);
@@ -221,11 +239,15 @@ void record(const OpInfo& op, void* args, std::span<Tensor> outs, const Tensor* 
     profiler::note_sequence(node->sequence_nr());
 }
 
+namespace {
+
 void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
   ViewLayout v = op.view(args);
   out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset, v.dtype);
-  if (op.differentiable && !base.is_inference()) mark_view(out, base);
+  if (op.differentiable && !base.is_inference() && !DispatchHooks::below_autograd()) mark_view(out, base);
 }
+
+}  // namespace
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   ARGAND_CHECK(
@@ -238,10 +260,20 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   check_inplace(op.name, self, records);
 }
 
+namespace {
+
+// The elements in memory of their own.  One who intercepts is asked for them by the op `clone`.
+Tensor copy_of(const Tensor& self) {
+  if (!DispatchHooks::intercepts(self.impl()))
+    return dense_clone(self, self.dtype(), strides_like(self.impl().sizes, self.impl().strides));
+  const DispatchStateGuard below(DispatchHooks::kBelowAutograd);
+  return self.clone();
+}
+
 // What a gradient that reads the overwritten argument must see: a copy with the history `self` has now, in the order in
 // which it lies; one kernel that copies from one order to another would be several times slower than both.
 Tensor value_before_write(const Tensor& self) {
-  Tensor before = dense_clone(self, self.dtype(), strides_like(self.impl().sizes, self.impl().strides));
+  Tensor before = copy_of(self);
   const autograd::Edge edge = gradient_edge(self);
   if (edge.is_valid()) {
     AutogradMeta& meta = autograd_meta(before);
@@ -250,6 +282,20 @@ Tensor value_before_write(const Tensor& self) {
   }
   return before;
 }
+
+}  // namespace
+
+// A gradient that is wanted reads what the op read, so whatever shares memory with `self` is kept as it was.
+void keep_values_before_write(const OpInfo& op, TensorSlots& slots, const Tensor& self) {
+  uint32_t read = 0;
+  for (const TensorSlot& s : slots)
+    if (s.tensor->defined() && s.tensor->requires_grad()) read |= op.gradient_reads[s.argument];
+  for (const TensorSlot& s : slots)
+    if (s.tensor->defined() && (read >> s.argument & 1) && s.tensor->is_alias_of(self))
+      *s.tensor = value_before_write(*s.tensor);
+}
+
+namespace {
 
 bool asks_to_pin(const OpInfo& op, void* args) {
   const TensorOptions* options = op.args.options(args);
@@ -310,15 +356,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
     ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
                  " can't be cast to the desired output type ", self.dtype());
   };
-  if (records) {
-    // A gradient that is wanted reads what the op read, so whatever shares memory with `self` is kept as it was.
-    uint32_t read = 0;
-    for (const TensorSlot& s : slots)
-      if (s.tensor->defined() && s.tensor->requires_grad()) read |= op.gradient_reads[s.argument];
-    for (const TensorSlot& s : slots)
-      if (s.tensor->defined() && (read >> s.argument & 1) && s.tensor->is_alias_of(self))
-        *s.tensor = value_before_write(*s.tensor);
-  }
+  if (records) keep_values_before_write(op, slots, self);
   if (op.kind == OpKind::kPointwise) {
     PointwisePlan plan;
     plan_pointwise(op, args, slots, plan);
@@ -341,7 +379,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   if (records) {
     Tensor out = self;
     record(op, args, {&out, 1}, &self);
-  } else {
+  } else if (!DispatchHooks::below_autograd()) {
     self.storage()->bump_version(op.name);
   }
 }
@@ -399,7 +437,7 @@ void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
 
 void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
-  if (GradMode::is_enabled()) {
+  if (GradMode::is_enabled() && !DispatchHooks::below_autograd()) {
     for (const Tensor& out : outs) writes_graph |= out.requires_grad();
     TensorSlots slots;
     if (op.differentiable) op.args.tensors(args, slots);
@@ -421,34 +459,17 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     resize_output(outs[i], results[i].sizes());
     check_writable(op, outs[i], false);
     copy_elements(outs[i], results[i]);
-    outs[i].storage()->bump_version(op.name);
+    if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }
 }
 
 }  // namespace
 
-// The small ops are the ones that feel it: where nobody listens, the call goes straight on.
-void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
-  if (!profiler::is_active()) [[likely]]
-    return run_plain(op, args, outs);
-  const profiler::Span span(op, args, profiler::Form::kPlain);
-  run_plain(op, args, outs);
-}
+namespace {
 
-void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
-  if (!profiler::is_active()) [[likely]]
-    return run_inplace(op, args, self);
-  const profiler::Span span(op, args, profiler::Form::kInPlace);
-  run_inplace(op, args, self);
-}
+bool listens() { return profiler::is_active() || DispatchHooks::listens(); }
 
-void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
-  const profiler::Span span(op, args, profiler::Form::kPlain);
-  run_out(op, args, outs);
-}
-
-void invoke_composite(const OpInfo& op, void* args, void* result) {
-  const profiler::Span span(op, args, profiler::Form::kPlain);
+void run_composite(const OpInfo& op, void* args, void* result) {
   const AutocastScope autocast(op, args);
   check_composite(op, args);
   const bool pinned = asks_to_pin(op, args);
@@ -456,8 +477,55 @@ void invoke_composite(const OpInfo& op, void* args, void* result) {
   if (pinned) pin_result(op, *static_cast<Tensor*>(result));  // what is made by options is one tensor
 }
 
+}  // namespace
+
+// The small ops are the ones that feel it: where nobody listens, the call goes straight on.
+void invoke(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  if (!listens()) [[likely]]
+    return run_plain(op, args, outs);
+  const profiler::Span span(op, args, profiler::Form::kPlain);
+  if (DispatchHooks::listens() && offer_plain(op, args, outs)) return;
+  run_plain(op, args, outs);
+}
+
+void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
+  if (!listens()) [[likely]]
+    return run_inplace(op, args, self);
+  const profiler::Span span(op, args, profiler::Form::kInPlace);
+  if (DispatchHooks::listens() && offer_inplace(op, args, self)) return;
+  run_inplace(op, args, self);
+}
+
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  const profiler::Span span(op, args, profiler::Form::kPlain);
+  if (DispatchHooks::listens()) [[unlikely]]
+    if (offer_out(op, args, outs)) return;
+  run_out(op, args, outs);
+}
+
+void invoke_composite(const OpInfo& op, void* args, void* result) {
+  const profiler::Span span(op, args, profiler::Form::kPlain);
+  if (DispatchHooks::listens()) [[unlikely]]
+    if (offer_composite(op, args, result)) return;
+  run_composite(op, args, result);
+}
+
 std::vector<Tensor> call(const OpInfo& op, void* args) {
   const profiler::Span span(op, args, op.inplace_only ? profiler::Form::kInPlace : profiler::Form::kPlain);
+  if (DispatchHooks::listens()) [[unlikely]] {
+    std::vector<Tensor> results;
+    if (op.kind == OpKind::kComposite) {
+      if (offer_composite(op, args, results)) return results;
+    } else if (op.inplace_only) {
+      TensorSlots slots;
+      op.args.tensors(args, slots);
+      results.push_back(*slots[0].tensor);
+      if (offer_inplace(op, args, results[0])) return results;
+    } else {
+      results.resize(static_cast<size_t>(op.num_outputs));
+      if (offer_plain(op, args, results)) return results;
+    }
+  }
   return run_named(op, args);
 }
 

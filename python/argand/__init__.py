@@ -17,7 +17,7 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
 
-from . import _foreach, _functions, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from . import _dispatch, _foreach, _functions, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
 _make_methods_overridable(Tensor)
 from ._ignored import IgnoredArgument  # noqa: E402,F401

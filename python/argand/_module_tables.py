@@ -107,7 +107,7 @@ _TABLE = {
     "_inductor.runtime.triton_heuristics": [(_COMPILER, "grid")],
     "_inductor.scheduler": [(_COMPILER, "BaseSchedulerNode Scheduler SchedulerNode")],
     "_inductor.virtualized": [(_COMPILER, "V ops")],
-    "_ops": [("ops are functions and methods of the library", "HigherOrderOperator OpOverloadPacket")],
+    "_ops": [("ops are functions and methods of the library", "HigherOrderOperator")],
     "_prims": [(_COMPILER, "TensorMeta")],
     "_prims_common": [(_COMPILER, "ELEMENTWISE_TYPE_PROMOTION_KIND TensorLikeType canonicalize_dims elementwise_dtypes")],
     "_subclasses.fake_tensor": [("use tensors of the device 'meta'", "DynamicOutputShapeException FakeTensorConverter "

@@ -255,8 +255,23 @@ def is_sent(obj):
     return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals
 
 
+def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, device, requires_grad):
+    return Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=storage_offset, dtype=dtype, layout=layout, device=device,
+                                         requires_grad=requires_grad)
+
+
+def _with_attributes(make, arguments, attributes):
+    tensor = make(*arguments)
+    tensor.__dict__.update(attributes)
+    return tensor
+
+
 @method
 def __reduce_ex__(self, protocol):
+    if _C._has_no_memory(self):  # all that it is are its attributes
+        arguments = (builtin_type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), self.layout, self.device,
+                     self.requires_grad)
+        return _with_attributes, (_rebuild_wrapper_subclass, arguments, dict(self.__dict__))
     if self.is_cuda and is_sent(self):
         from .multiprocessing import gpu_memory
         return gpu_memory.reduce(self)
@@ -290,6 +305,18 @@ def __deepcopy__(self, memo):
                            "moment.  If you were attempting to deepcopy a module, this may be because of a torch.nn.utils."
                            "weight_norm usage, see https://github.com/pytorch/pytorch/pull/103001")
     with _C_no_grad():
+        if _C._intercepts(self):  # its clone() is of the class, or says why not
+            result = self.clone()
+            if builtin_type(result) is not builtin_type(self):
+                raise RuntimeError(f"The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types "
+                                   f"that properly implement clone() and return an instance of the same type, got {builtin_type(result).__name__}")
+            result = result.detach().requires_grad_(self.requires_grad)
+            given = {k: v for k, v in self.__dict__.items() if k not in result.__dict__}
+            memo[id(self)] = result
+            result.__dict__.update(copy.deepcopy(given, memo))
+            if self.grad is not None:
+                result.grad = copy.deepcopy(self.grad, memo)
+            return result
         result = _restore(type(self), self.detach().clone(), self.requires_grad, None)
     memo[id(self)] = result
     result.__dict__.update(copy.deepcopy(self.__dict__, memo))
@@ -461,12 +488,40 @@ def as_subclass(self, cls):
 # ---- subclasses
 
 
-def _make_subclass(cls, data, require_grad=False, **_):
+@harmless(dispatch_sizes_strides="sizes are not dispatched", dispatch_device="devices are not dispatched")
+def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides=False, dispatch_device=False, device_for_backend_keys=None):
     """The elements of a tensor as an object of a subclass of Tensor, without history."""
+    if device_for_backend_keys is not None:
+        raise NotImplementedError("Tensor._make_subclass: device_for_backend_keys: a tensor is on the device where its elements are")
     return _C._make_subclass(cls, data, require_grad)
 
 
 Tensor._make_subclass = staticmethod(_make_subclass)
+
+
+@harmless(dispatch_sizes_strides_policy="sizes are not dispatched", dispatch_device="devices are not dispatched",
+          dispatch_layout="there is one layout", storage_size="there is no storage to look at", _extra_dispatch_keys="there are none")
+def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_format=None, dtype=None, layout=_C.strided, device=None,
+                           pin_memory=False, requires_grad=False, dispatch_sizes_strides_policy=None, dispatch_device=False,
+                           dispatch_layout=False, _extra_dispatch_keys=None, storage_size=None):
+    """A tensor of a subclass that has sizes, strides, a dtype and a device, and no elements: its __torch_dispatch__ says what ops make
+    of it.  A look at its elements is an error."""
+    if not isinstance(cls, builtin_type):
+        raise TypeError(f"cls must be a type (got {builtin_type(cls).__name__})")
+    if layout is not _C.strided:
+        raise NotImplementedError(f"Tensor._make_wrapper_subclass: layout: expected torch.strided, got {layout}")
+    if pin_memory:
+        raise NotImplementedError("Tensor._make_wrapper_subclass: pin_memory: there is no memory to pin")
+    if "__torch_dispatch__" not in dir(cls) or cls.__torch_dispatch__ is Tensor.__torch_dispatch__:
+        raise RuntimeError("_make_wrapper_subclass requires that the class has a __torch_dispatch__ of its own")
+    if strides is None and memory_format is not None:
+        strides = _C.empty(size, memory_format=memory_format, device="meta").stride()
+    dtype = _C.get_default_dtype() if dtype is None else dtype
+    device = _C.device("cpu") if device is None else _C.device(device)
+    return _C._wrapper(cls, list(size), None if strides is None else list(strides), storage_offset or 0, dtype, device, requires_grad)
+
+
+Tensor._make_wrapper_subclass = staticmethod(_make_wrapper_subclass)
 
 
 def _converted(result, cls):

@@ -12,6 +12,7 @@ import typing
 from . import _C
 from ._ignored import harmless, ignored
 from ._more import Tag
+from ._overloads import OpOverloadPacket
 from ._refused import refused
 from .autograd.function import Function
 
@@ -191,7 +192,7 @@ def _torchvision_cuda_version():
 
 
 def _named(op):
-    name = op._name if isinstance(op, CustomOpDef) else op.qualified_name if isinstance(op, _OwnOp) else op
+    name = op._name if isinstance(op, CustomOpDef) else op.qualified_name if isinstance(op, OpOverloadPacket) else op
     if _own(name) is not None:
         raise NotImplementedError(f"{name} is an op of the library itself, with its gradient and what it does under autocast: Python "
                                   "cannot replace it")
@@ -212,7 +213,7 @@ def register_autograd(op, backward, /, *, setup_context=None, lib=None):
 @harmless(lib=_STAYS, _stacklevel="sources are not looked for", allow_override="the last one given counts, as in PyTorch")
 def register_fake(op, func=None, /, *, lib=None, _stacklevel=1, allow_override=False):
     """What gives an op's results for tensors of the device "meta"; the op may be made later."""
-    name = op.qualified_name if isinstance(op, _OwnOp) else getattr(op, "_name", op)
+    name = op.qualified_name if isinstance(op, OpOverloadPacket) else getattr(op, "_name", op)
 
     def register(function):
         _fakes[name] = function
@@ -446,42 +447,11 @@ class _Namespace:
         return found
 
 
-class _OwnOp:
-    """An op of the library, as torch.ops.aten.add, and as its attributes the overloads, which all are the function of that name: any
-    name is one."""
-
-    def __init__(self, namespace, name, function, overload=None):
-        self.__name__ = name if overload is None else f"{name}.{overload}"
-        self._namespace, self._name, self._function, self._overloads = namespace, name, function, {}
-
-    def __call__(self, *args, **kwargs):
-        return self._function(*args, **kwargs)
-
-    def __getattr__(self, overload):
-        if overload.startswith("__"):
-            raise AttributeError(overload)
-        if "." in self.__name__:
-            raise AttributeError(f"'{self}' has no attribute '{overload}'")
-        return self._overloads.setdefault(overload, _OwnOp(self._namespace, self._name, self._function, overload))
-
-    @property
-    def qualified_name(self):
-        """Without the overload."""
-        return f"{self._namespace}::{self._name}"
-
-    def name(self):
-        """The name as PyTorch writes it, aten::add.Tensor."""
-        return f"{self._namespace}::{self.__name__}"
-
-    def __repr__(self):
-        return f"{self._namespace}.{self.__name__}"
-
-
-_own_op = functools.cache(_OwnOp)
+_own_op = functools.cache(OpOverloadPacket)
 
 
 class _Aten(_Namespace):
-    """torch.ops.aten: the functions and methods of tensors that are ops, by PyTorch's names.  Overloads are not checked."""
+    """torch.ops.aten: the functions and methods of tensors that are ops, by PyTorch's names."""
 
     @functools.cache
     def __getattr__(self, name):
@@ -489,7 +459,7 @@ class _Aten(_Namespace):
         function = _INTERNAL.get(name) or next((f for f in found if isinstance(f, _GENERATED)), None)
         if function is None or name in _NO_OPS:
             return super().__getattr__(name)  # of custom_op()
-        return _OwnOp("aten", name, function)
+        return OpOverloadPacket("aten", name, function)
 
 
 def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non_blocking=False, memory_format=_C.preserve_format):
@@ -501,9 +471,19 @@ def _to_copy(self, *, dtype=None, layout=None, device=None, pin_memory=None, non
     return copy.pin_memory() if pin_memory else copy
 
 
+def _convolution(input, weight, bias, stride, padding, dilation, transposed, output_padding, groups):
+    """A convolution of any number of dimensions."""
+    dims = len(stride)
+    if transposed:
+        transpose = getattr(_C, f"conv_transpose{dims}d")
+        return transpose(input, weight, bias, stride, padding, output_padding, groups, dilation)
+    return _C._convolution_nd(input, weight, bias, stride, padding, dilation, groups)
+
+
 _GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas
 _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
-_INTERNAL = {"_to_copy": _to_copy, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+_INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": lambda self: self,
+             "lift": lambda self: self, "convolution": _convolution, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
                  "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
                  "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},

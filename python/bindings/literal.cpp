@@ -4,10 +4,12 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/core/grad_mode.h"
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/ops/create/blob.h"
 #include "argand/ops/functions.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
+#include "bindings/dispatch.h"
 
 namespace argand::python {
 namespace {
@@ -173,6 +175,7 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
     out = source.to(TensorOptions(options.has_dtype() ? options.dtype() : source.dtype()).device(device), false, true);
     if (options.pinned_memory()) out = out.pin_memory();
   } else {
+    const exec::DispatchStateGuard unseen(exec::DispatchHooks::kOff);  // modes are shown the tensor that it becomes
     Reader reader(shape_of(value));
     reader.read(value);
     out = reader.finish(options);
@@ -212,7 +215,7 @@ constexpr Parameter kTensor[] = {
     ARGAND_OPTION("pin_memory", Kind::kBool, true), ARGAND_OPTION("requires_grad", Kind::kBool, true)};
 constexpr Overload kTensorOverload = {
     "data, *, dtype=None, device=None, requires_grad=False, pin_memory=False", kTensor,
-    [](const Call& c) { return wrap(tensor_from(c.object(0), on_device_for(c.object(0), c.options(1)))); }, nullptr};
+    [](const Call& c) { return shown(tensor_from(c.object(0), on_device_for(c.object(0), c.options(1)))); }, nullptr};
 constexpr FunctionTable kTensorTable = {
     "tensor",
     "A new tensor with the elements of data: nested sequences, a number, an array or a tensor.",
@@ -225,7 +228,7 @@ constexpr Parameter kAsTensor[] = {{.name = "data", .kind = Kind::kAny},
 PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
   TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));
-  if (!python::is_tensor(data) && !is_array(data)) return wrap(tensor_from(data, options));
+  if (!python::is_tensor(data) && !is_array(data)) return shown(tensor_from(data, options));
   const Tensor source = python::is_tensor(data) ? as_tensor(data) : tensor_over(data);
   if (!options.has_dtype()) options = options.dtype(source.dtype());
   return answer(c, [&] { return source.to(options); });
@@ -258,7 +261,7 @@ constexpr Overload kNewTensorOverload = {"data, *, dtype=None, device=None, requ
                                          [](const Call& c) {
                                            const TensorOptions like =
                                                TensorOptions(c.tensor(0).dtype()).device(c.tensor(0).device());
-                                           return wrap(tensor_from(c.object(1), like.merge_in(c.options(2))));
+                                           return shown(tensor_from(c.object(1), like.merge_in(c.options(2))));
                                          },
                                          nullptr};
 constexpr FunctionTable kNewTensorTable = {"new_tensor",

@@ -1,6 +1,7 @@
 // The module argand._C: what the Python package is made of.
 #include "bindings/call.h"
 #include "bindings/constants.h"
+#include "bindings/dispatch.h"
 #include "bindings/errors.h"
 #include "bindings/graph.h"
 #include "bindings/literal.h"
@@ -19,6 +20,7 @@ NB_MODULE(_C, module) {
   add_tensor_methods(module);
   add_overrides(module);
   add_overridable(module);
+  add_dispatch(module);
   add_literals(module);
   add_storages(module);
   add_shared_memory(module);

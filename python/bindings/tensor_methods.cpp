@@ -8,6 +8,7 @@
 #include "argand/runtime/backend.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
+#include "bindings/dispatch.h"
 #include "bindings/errors.h"
 #include "bindings/modules.h"
 #include "bindings/overrides.h"
@@ -94,6 +95,10 @@ PyObject* nested_list(const Tensor& t, int64_t d, int64_t offset, const std::fun
 }
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
+    if (front_of(as_tensor(self).impl())) {
+      set_error(PyExc_RuntimeError, str(".tolist() is not supported for tensor subclasses, got ", type_name(self)));
+      throw nb::python_error();
+    }
     Tensor t = as_tensor(self).detach();
     // One whose elements repeat may be larger than any memory: known before the lists are half made.
     if (static_cast<size_t>(t.numel()) > allocator_for(kCPU).capacity() / sizeof(PyObject*)) {

@@ -6,6 +6,7 @@
 
 #include <mutex>
 
+#include "bindings/dispatch.h"
 #include "bindings/graph.h"
 #include "bindings/literal.h"
 #include "bindings/overrides.h"
@@ -76,13 +77,37 @@ PyObject* allocate(PyTypeObject* type) {
   return self;
 }
 
+// The object goes; a tensor that intercepts keeps what it was.
+void leave(PyObject* self, TensorImpl& impl) {
+  if (Front* const front = front_of(impl)) {
+    front->object = nullptr;
+    PyObject* const attributes = cast(self)->dict;
+    if (attributes && attributes != front->attributes.get()) front->attributes = SharedRef(nb::borrow(attributes));
+  } else {
+    impl.front_object = nullptr;
+  }
+}
+
+// The tensor of `self` knows its object.
+void enter(PyObject* self) {
+  TensorImpl& impl = cast(self)->tensor.impl();
+  if (!intercepts(Py_TYPE(self))) {
+    drop_front(impl);
+    impl.front_object = self;
+    return;
+  }
+  if (!cast(self)->dict) cast(self)->dict = PyDict_New();
+  set_front(impl, Py_TYPE(self), cast(self)->dict);
+  front_of(impl)->object = self;
+}
+
 void deallocate(PyObject* self) {
   PyTypeObject* const type = Py_TYPE(self);
   PyObject_GC_UnTrack(self);
   if (cast(self)->weak_references) PyObject_ClearWeakRefs(self);
-  Py_CLEAR(cast(self)->dict);
   Tensor& tensor = cast(self)->tensor;
-  if (tensor.defined()) tensor.impl().front_object = nullptr;
+  if (tensor.defined()) leave(self, tensor.impl());
+  Py_CLEAR(cast(self)->dict);
   tensor.~Tensor();
   PyObject_GC_Del(self);
   Py_DECREF(type);
@@ -91,6 +116,12 @@ void deallocate(PyObject* self) {
 int traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   Py_VISIT(cast(self)->dict);
+  const Tensor& tensor = cast(self)->tensor;
+  if (tensor.defined() && tensor.use_count() == 1 && !NoGil::in_use())
+    if (const Front* const front = front_of(tensor.impl())) {
+      if (const int stop = front->attributes.visit(visit, arg)) return stop;
+      if (const int stop = front->type.visit(visit, arg)) return stop;
+    }
   return visit_owned(cast(self)->tensor, visit, arg);
 }
 
@@ -98,7 +129,7 @@ int clear(PyObject* self) {
   Py_CLEAR(cast(self)->dict);
   Tensor& tensor = cast(self)->tensor;
   if (tensor.use_count() != 1) return 0;
-  tensor.impl().front_object = nullptr;
+  drop_front(tensor.impl());
   const Tensor last = std::move(tensor);  // what it drops may come back to this object, which has none any more
   return 0;
 }
@@ -131,7 +162,7 @@ void swap_tensors(nb::handle a, nb::handle b) {
   }
   std::swap(cast(a.ptr())->tensor, cast(b.ptr())->tensor);
   for (const nb::handle t : {a, b})
-    if (cast(t.ptr())->tensor.defined()) cast(t.ptr())->tensor.impl().front_object = t.ptr();
+    if (cast(t.ptr())->tensor.defined()) enter(t.ptr());
 }
 
 PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, dict), READONLY, nullptr},
@@ -142,7 +173,16 @@ PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, d
 
 PyObject* wrap(Tensor tensor) {
   if (!tensor.defined()) return Py_NewRef(Py_None);
-  if (void* const known = tensor.impl().front_object) return Py_NewRef(static_cast<PyObject*>(known));
+  TensorImpl& impl = tensor.impl();
+  if (Front* const front = front_of(impl)) {
+    if (front->object) return Py_NewRef(front->object);
+    PyObject* const self = allocate(reinterpret_cast<PyTypeObject*>(front->type.get()));
+    if (!self) return nullptr;
+    cast(self)->dict = Py_NewRef(front->attributes.get());
+    cast(self)->tensor = std::move(tensor);
+    return front->object = self;
+  }
+  if (void* const known = impl.front_object) return Py_NewRef(static_cast<PyObject*>(known));
   return wrap_as(tensor_type, std::move(tensor));
 }
 
@@ -150,7 +190,10 @@ PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
   PyObject* const self = allocate(type);
   if (!self) return nullptr;
   cast(self)->tensor = std::move(tensor);
-  cast(self)->tensor.impl().front_object = self;
+  if (type == tensor_type)
+    cast(self)->tensor.impl().front_object = self;
+  else
+    enter(self);
   return self;
 }
 

@@ -38,7 +38,7 @@ def test_values_and_gradients(results, name):
 
 
 def test_names():
-    assert repr(OPS.nms) == "torchvision.nms" and OPS.nms.default.name() == "torchvision::nms.default"
+    assert str(OPS.nms) == "torchvision.nms" and OPS.nms.default.name() == "torchvision::nms"
     assert OPS.nms is OPS.nms
     with pytest.raises(AttributeError, match="'torchvision' object has no attribute 'qnms'"):
         OPS.qnms

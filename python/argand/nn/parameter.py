@@ -18,6 +18,14 @@ class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
+        if _C._intercepts(data) and not isinstance(data, cls):  # stays what it is, and says that it is a parameter
+            own = data.detach()
+            if type(own) is not type(data):
+                raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
+                                   f"instance of the same type, but return type {type(own).__name__} was found instead. To use the type as "
+                                   "a Parameter, please correct the detach() semantics defined by its __torch_dispatch__() implementation.")
+            own._is_param = True
+            return own.requires_grad_(requires_grad)
         return _C._make_subclass(cls, _C.empty(0) if data is None else data, requires_grad)
 
     def __init__(self, *_, **__):

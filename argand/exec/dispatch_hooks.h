@@ -1,0 +1,75 @@
+// Calls that a front wants to see before they run: modes of a thread, and tensors that intercept the ops they are given
+// to (docs/design/0015-dispatch-modes.md).
+//
+// Where neither is there, a call costs a look at a byte of the thread and a flag of the process.
+//
+// A call is offered under autograd: what the graph keeps is recorded around it, from the arguments and the results that
+// the interceptor gives, and nothing that runs within the offer is recorded, counts as a view or as an in-place write.
+#pragma once
+#include <atomic>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "argand/base/shared.h"
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+struct OfferedCall {
+  enum class Form : uint8_t { kPlain, kInPlace, kOut };
+  const OpInfo& op;
+  void* args;  // of the op; not to be moved from
+  Form form;
+  std::span<Tensor> outs;  // kOut: the tensors to write; else empty
+  bool records;            // autograd would record it, so a composite that is taken as a whole has no gradient
+};
+
+// What a front implements.  The functions may be called by any thread.
+class Interceptor {
+ public:
+  virtual ~Interceptor() = default;
+  // False: nobody wants it, and the op runs as always.  Else `results` has what the call gives, a number as a 0-dim
+  // tensor; those of kInPlace and kOut are not looked at.  What it throws is what the caller sees.
+  virtual bool offer(const OfferedCall& call, std::vector<Tensor>& results) = 0;
+  // The one number of a tensor that somebody asks for; nothing: nobody wants to give it, and it is read.
+  virtual std::optional<Scalar> read(const Tensor& t) = 0;
+  // `alias` has become the same tensor as `of`, which intercepts, without its history.
+  virtual void share(const Tensor& alias, const Tensor& of) noexcept = 0;
+  // A tensor goes whose `front_object` was set to this.
+  virtual void forget(void* front_object) noexcept = 0;
+};
+
+struct ARGAND_SHARED DispatchHooks {
+  // Of the calling thread.
+  enum : uint8_t {
+    kModes = 1,          // every call is offered
+    kBelowAutograd = 2,  // nothing is recorded
+    kOff = 4,            // nothing is offered
+  };
+  static inline constinit thread_local uint8_t state = 0;
+  // Whether any tensor of the process intercepts; it stays set.
+  static inline constinit std::atomic<bool> tensors{false};
+  static inline constinit std::atomic<Interceptor*> interceptor{nullptr};
+
+  static bool listens() {
+    return ((state & kModes) != 0 || tensors.load(std::memory_order_relaxed)) && (state & kOff) == 0;
+  }
+  static bool below_autograd() { return (state & kBelowAutograd) != 0; }
+  // A front says that a tensor intercepts by the lowest bit of `front_object`.
+  static bool intercepts(const TensorImpl& t) { return (reinterpret_cast<uintptr_t>(t.front_object) & 1) != 0; }
+};
+
+// Sets bits of the thread's state for a scope.
+class DispatchStateGuard {
+ public:
+  explicit DispatchStateGuard(uint8_t set) : before_(DispatchHooks::state) { DispatchHooks::state |= set; }
+  ~DispatchStateGuard() { DispatchHooks::state = before_; }
+  DispatchStateGuard(const DispatchStateGuard&) = delete;
+  DispatchStateGuard& operator=(const DispatchStateGuard&) = delete;
+
+ private:
+  uint8_t before_;
+};
+
+}  // namespace argand::exec

@@ -1,0 +1,316 @@
+"""Who is offered ops before they run: TorchDispatchModes, and classes with a __torch_dispatch__.
+
+C++ calls offer() and offer_number() (python/bindings/dispatch.cpp) where a mode is on or a tensor of such a class is among the
+arguments.  docs/design/0015-dispatch-modes.md says what is offered under which name.
+"""
+import functools
+import threading
+
+from . import _C
+from ._overloads import OpOverload, OpOverloadPacket, _tensors
+from ._schemas import parse, schemas_of
+
+MODES, BELOW_AUTOGRAD, OFF = 1, 2, 4  # bits of exec::DispatchHooks::state
+_PLAIN, _IN_PLACE, _OUT = range(3)    # exec::OfferedCall::Form
+
+
+class _Stack(threading.local):
+    """The modes of this thread, the innermost last."""
+
+    def __init__(self):
+        self.modes = []
+
+
+_stack = _Stack()
+
+
+def modes():
+    """The modes of this thread, the innermost last."""
+    return _stack.modes
+
+
+def set_modes(new):
+    """Other modes for this thread."""
+    _stack.modes = new
+    _C._set_dispatch_state(_C._dispatch_state() & ~MODES | (MODES if new else 0))
+
+
+class StateOff:
+    """A scope in which nothing is offered: PyTorch's _DisableTorchDispatch."""
+
+    def __enter__(self):
+        self._before = _C._set_dispatch_state(_C._dispatch_state() | OFF)
+
+    def __exit__(self, *_):
+        _C._set_dispatch_state(_C._dispatch_state() & ~OFF | self._before & OFF)
+
+
+def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
+    """The __torch_dispatch__ of Tensor: the op as it is, on the tensors' own memory."""
+    with StateOff():
+        return func(*args, **(kwargs or {}))
+
+
+# ---- which overload a call is
+
+# These take a number where the schema says Tensor: PyTorch makes a tensor of it on the way, and shows it as a number again.
+_NUMBER_IS_TENSOR = frozenset(("add", "sub", "mul", "div", "add_", "sub_", "mul_", "div_", "true_divide", "floor_divide", "multiply",
+                               "divide", "subtract", "multiply_", "divide_", "subtract_", "floor_divide_"))
+_NUMBERS = (bool, int, float, complex)
+_CHECKS = {
+    "Tensor": lambda v: isinstance(v, _C.Tensor), "Scalar": lambda v: isinstance(v, _NUMBERS),
+    "int": lambda v: isinstance(v, int), "SymInt": lambda v: isinstance(v, int),
+    "float": lambda v: isinstance(v, (int, float)), "bool": lambda v: isinstance(v, bool), "str": lambda v: isinstance(v, str),
+    "ScalarType": lambda v: isinstance(v, _C.dtype), "Device": lambda v: isinstance(v, _C.device),
+    "MemoryFormat": lambda v: isinstance(v, _C.memory_format), "Layout": lambda v: isinstance(v, _C.layout),
+    "Generator": lambda v: isinstance(v, _C.Generator),
+}
+
+
+@functools.cache
+def _check_of(kind):
+    """A function that says whether a value fits a type of a schema."""
+    if kind.endswith("?"):
+        inner = _check_of(kind[:-1])
+        return lambda v: v is None or inner(v)
+    if kind.endswith("]"):
+        inner = _check_of(kind[:kind.rindex("[")])
+        return lambda v: isinstance(v, (list, tuple)) and all(map(inner, v))
+    return _CHECKS.get(kind, lambda v: False)
+
+
+def _fits(argument, value, number_is_tensor):
+    if number_is_tensor and argument.type == "Tensor" and isinstance(value, _NUMBERS):
+        return True
+    return _check_of(argument.type)(value)
+
+
+def _same(a, b):
+    """Whether a value is a default: numbers of other kinds are not."""
+    return type(a) is type(b) and a == b or (isinstance(a, (int, float)) and isinstance(b, (int, float)) and a == b
+                                            and isinstance(a, bool) == isinstance(b, bool))
+
+
+@functools.cache
+def _own_schema(text):
+    """The schema of the op's definition here, its TensorOptions as their four parts."""
+    return parse(text.replace("Tensor|Scalar", "Tensor"), "argand")
+
+
+def _packet(namespace, name, schemas=None):
+    from .library import ops
+    if namespace == "aten":
+        return getattr(ops.aten, name)
+    return getattr(ops.argand, name)
+
+
+def _choose(name, form, given, own):
+    """The schema of aten that takes these arguments, best the one with the fewest of its own; None if there is none."""
+    defaults = {a.name: a for a in own.arguments}
+    best = None
+    for overload, schema in schemas_of(name).items():
+        if any(a.is_out for a in schema.arguments) != (form == _OUT):
+            continue
+        if name in _NUMBER_IS_TENSOR and overload == "Scalar":
+            continue  # those that PyTorch's Python has no call for
+        taken = {a.name: a for a in schema.arguments if not a.is_out}
+        for key, value in given.items():
+            argument = taken.get(key)
+            if argument is None:
+                left_out = defaults.get(key)
+                if value is not None and (left_out is None or not left_out.has_default or not _same(value, left_out.default_value)):
+                    break
+            elif not _fits(argument, value, name in _NUMBER_IS_TENSOR):
+                break
+        else:
+            if any(a.name not in given and not a.has_default and a.type[-1] != "?" for a in taken.values()):
+                continue
+            cost = sum(key not in given for key in taken), len(taken)
+            if best is None or cost < best[0]:
+                best = cost, overload, schema
+    return best and best[1:]
+
+
+def _bind(schema, given, outs):
+    """The arguments as PyTorch hands them on: defaults at the end are dropped."""
+    args, kwargs, filled = [], {}, iter(outs)
+    for a in schema.arguments:
+        if a.is_out:
+            kwargs[a.name] = next(filled)
+        elif a.kwarg_only:
+            if a.name in given and not (a.has_default and _same(given[a.name], a.default_value)):
+                kwargs[a.name] = given[a.name]
+        else:
+            args.append(given.get(a.name, a.default_value))
+    positional = [a for a in schema.arguments if not a.kwarg_only]
+    while args and positional[len(args) - 1].has_default and _same(args[-1], positional[len(args) - 1].default_value):
+        args.pop()
+    return tuple(args), kwargs
+
+
+def _flat(arguments, schema):
+    """The arguments with their options one by one."""
+    given = {}
+    for name, value in arguments.items():
+        if isinstance(value, dict):
+            given.update(value)
+        else:
+            given[name] = value
+    names = {a.name for a in schema.arguments}
+    if "pin_memory" not in names or "device" not in names:
+        return given
+    like = given.get("self")
+    if isinstance(like, _C.Tensor):  # PyTorch hands on what was said alone
+        for name, same in (("dtype", like.dtype), ("device", like.device), ("layout", like.layout)):
+            if name in given and given[name] == same:
+                del given[name]
+    else:
+        given.setdefault("device", _C.device("cpu"))
+    if "_to_copy" not in schema.name:
+        given.setdefault("pin_memory", False)
+    return given
+
+
+def _convolution(given):
+    dims = len(given["stride"])
+    return {**given, "transposed": False, "output_padding": [0] * dims}
+
+
+def _arange(given):
+    step = given.pop("step", None)
+    if step is not None:
+        return {**given, "step": step}
+    if given["start"] == 0 and isinstance(given["start"], int):
+        del given["start"]
+    return given
+
+
+def _randint(given):
+    if given.get("low") == 0:
+        del given["low"]
+    return given
+
+
+def _one_dim(given):
+    if isinstance(given.get("dim"), list) and len(given["dim"]) == 1:
+        given["dim"] = given["dim"][0]
+    return given
+
+
+# Ops that are the parts of a composite here and have another name in aten, and what is to be added to their arguments.
+_NAMES = {"_index": ("index", None), "_index_put": ("index_put", None), "_convolution_nd": ("convolution", _convolution),
+          "arange": ("arange", _arange), "randint": ("randint", _randint), "any": ("any", _one_dim), "all": ("all", _one_dim)}
+
+
+def _call_of(name, form, text, arguments, outs):
+    """(overload, args, kwargs, is a composite of PyTorch's)"""
+    own = _own_schema(text)
+    given = _flat(arguments, own)
+    in_aten, adapt = _NAMES.get(name, (name, None))
+    if adapt is not None:
+        given = adapt(given)
+    if form == _IN_PLACE and not in_aten.endswith("_"):
+        in_aten += "_"
+    if in_aten in ("sub", "sub_") and isinstance(given["self"], _NUMBERS):  # 2 - x
+        in_aten, given = "rsub", {**given, "self": given["other"], "other": given["self"]}
+    chosen = _choose(in_aten, form, given, own) if "::" not in name else None
+    if chosen is not None:
+        overload, schema = chosen
+        return (getattr(_packet("aten", in_aten), overload), *_bind(schema, given, outs), schema.is_composite)
+    packet = own_packet(name + "_" if form == _IN_PLACE and not name.endswith("_") else name, text)
+    args, kwargs = _bind(own, given, ())
+    if outs:
+        kwargs["out"] = outs[0] if len(outs) == 1 else tuple(outs)
+    return packet.default, args, kwargs, None
+
+
+@functools.cache
+def own_packet(name, text):
+    """torch.ops.argand.NAME: an op that aten does not have."""
+    namespace, _, short = name.rpartition("::")
+    flat = name.replace("::", "_")
+    function = getattr(_C, flat, None) or getattr(_C.Tensor, flat, None)
+    if function is None:
+        def function(*args, **kwargs):
+            raise NotImplementedError(f"{name}: a part of an op of the library, which Python cannot call")
+    return OpOverloadPacket(namespace or "argand", short, function, {"default": _own_schema(text)})
+
+
+# ---- offers
+
+
+def offer(name, form, text, whole, records, arguments, outs):
+    """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
+    if it is made of others (`whole`), those are offered."""
+    op, args, kwargs, is_composite = _call_of(name, form, text, arguments, outs)
+    if whole and (records or is_composite is not False):
+        return NotImplemented
+    from ._decompositions import decomposition
+    made = decomposition(op)
+    result = made(*args, **kwargs) if made is not None else _ask(op, args, kwargs)
+    if result is NotImplemented or form != _PLAIN:
+        return result if result is NotImplemented else []
+    return _as_list(op, result)
+
+
+def offer_number(tensor):
+    """item() of a tensor."""
+    return _ask(_packet("aten", "_local_scalar_dense").default, (tensor,), {})
+
+
+def offer_fresh(tensor):
+    """A tensor that was made of Python's values."""
+    result = _ask(_packet("aten", "lift_fresh").default, (tensor,), {})
+    return tensor if result is NotImplemented else result
+
+
+def _as_list(op, result):
+    returns = op._schema.returns
+    if not returns:
+        return []
+    if len(returns) == 1 and not returns[0].type.endswith("]"):
+        return [result]
+    if not isinstance(result, (list, tuple)):
+        raise TypeError(f"__torch_dispatch__ of {op}: expected a tuple or list of {len(returns)} results, got {type(result).__name__}")
+    return list(result)
+
+
+def interceptors(args, kwargs):
+    """A tensor of each class that is asked, a subclass before its bases, else in the order of the arguments."""
+    found = []
+    for t in _tensors(args, kwargs):
+        if not _C._intercepts(t) or any(type(t) is type(f) for f in found):
+            continue
+        at = next((i for i, f in enumerate(found) if issubclass(type(t), type(f))), len(found))
+        found.insert(at, t)
+    return found
+
+
+def _ask(op, args, kwargs):
+    asked = interceptors(args, kwargs)
+    types = tuple(type(t) for t in asked)
+    stack = _stack.modes
+    mode = stack[-1] if stack else None
+    if mode is None and not asked:
+        return NotImplemented
+    if mode is not None:
+        set_modes(stack[:-1])
+        try:
+            result = mode.__torch_dispatch__(op, types, args, kwargs)
+        finally:
+            set_modes(stack)
+        if result is not NotImplemented:
+            return result
+    for t in asked:
+        result = type(t).__torch_dispatch__(op, types, args, kwargs)
+        if result is not NotImplemented:
+            return result
+    message = f"Multiple dispatch failed for 'torch.ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
+    message += f"\n  - mode object {mode!r}" if mode is not None else ""
+    raise TypeError(message + "".join(f"\n  - tensor subclass {type(t)!r}" for t in asked)
+                    + "\n\nFor more information, try re-running with TORCH_LOGS=not_implemented")
+
+
+_C._set_dispatcher(offer, offer_number, offer_fresh, _disabled_torch_dispatch_impl)
+_C.Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)
+_C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

@@ -1,0 +1,251 @@
+#include "bindings/dispatch.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/vector.h>
+
+#include <map>
+#include <mutex>
+
+#include "argand/exec/dispatch_hooks.h"
+#include "argand/exec/invoke.h"
+#include "bindings/constants.h"
+#include "bindings/errors.h"
+#include "bindings/numbers.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+namespace {
+
+using exec::DispatchHooks;
+
+PyObject* default_dispatch = nullptr;  // _C._disabled_torch_dispatch_impl
+// What argand._dispatch gives: for calls of ops, and for looks at the one number of a tensor.
+PyObject* offer_call = nullptr;
+PyObject* offer_number = nullptr;
+PyObject* offer_fresh = nullptr;
+
+// ---- arguments
+
+nb::object to_object(const Tensor& t) {
+  return nb::steal(t.defined() && t.impl().wrapped_number ? wrap(t.item()) : wrap(t));
+}
+template <class T>
+nb::object list_of(const std::vector<T>& values) {
+  nb::list list;
+  for (const auto& v : values) {
+    if constexpr (std::is_same_v<T, Tensor>)
+      list.append(to_object(v));
+    else if constexpr (std::is_same_v<T, Scalar>)
+      list.append(nb::steal(wrap(v)));
+    else
+      list.append(nb::cast(static_cast<T>(v)));
+  }
+  return list;
+}
+
+struct ToObject {
+  nb::object operator()(std::monostate) const { return nb::none(); }
+  nb::object operator()(bool v) const { return nb::bool_(v); }
+  nb::object operator()(int64_t v) const { return nb::int_(v); }
+  nb::object operator()(double v) const { return nb::float_(v); }
+  nb::object operator()(const std::string& v) const { return nb::str(v.c_str(), v.size()); }
+  nb::object operator()(const Scalar& v) const { return nb::steal(wrap(v)); }
+  nb::object operator()(ScalarType v) const { return nb::steal(wrap(v)); }
+  nb::object operator()(const Device& v) const { return nb::steal(wrap(v)); }
+  nb::object operator()(MemoryFormat v) const { return nb::cast(v); }
+  nb::object operator()(const Dims& v) const {
+    nb::list list;
+    for (const int64_t n : v) list.append(n);
+    return list;
+  }
+  template <class T>
+  nb::object operator()(const std::vector<T>& v) const {
+    return list_of(v);
+  }
+  nb::object operator()(const Tensor& v) const { return to_object(v); }
+  nb::object operator()(const TensorOptions& v) const {
+    nb::dict options;
+    if (const auto t = v.dtype_opt()) options["dtype"] = nb::steal(wrap(*t));
+    if (v.layout_opt()) options["layout"] = nb::borrow(strided_layout());
+    if (const auto d = v.device_opt()) options["device"] = nb::steal(wrap(*d));
+    if (const auto p = v.pinned_memory_opt()) options["pin_memory"] = nb::bool_(*p);
+    if (const auto f = v.memory_format_opt()) options["memory_format"] = nb::cast(*f);
+    return options;
+  }
+  nb::object operator()(const Generator& v) const { return nb::cast(v); }
+};
+
+Tensor to_result(const OpInfo& op, nb::handle object) {
+  if (object.is_none()) return {};
+  if (is_tensor(object.ptr())) return as_tensor(object.ptr());
+  if (is_number(object.ptr(), true)) return exec::wrapped_number(to_scalar(object.ptr()));
+  PyErr_Format(
+      PyExc_TypeError,
+      "Unable to cast Python instance of type %s to C++ type 'at::Tensor': what __torch_dispatch__ gave for %s",
+      type_name(object.ptr()).c_str(), static_cast<const char*>(op.name));
+  throw nb::python_error();
+}
+
+template <class F>
+auto in_python(F&& f) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    return f();
+  } catch (nb::python_error& e) {
+    throw RaisedInPython(std::move(e));
+  }
+}
+
+class PythonInterceptor final : public exec::Interceptor {
+ public:
+  bool offer(const exec::OfferedCall& call, std::vector<Tensor>& results) override {
+    return in_python([&] {
+      ArgumentValues values;
+      call.op.args.values(call.args, values);
+      nb::dict arguments;
+      for (const auto& [name, value] : values) arguments[name] = std::visit(ToObject(), value);
+      nb::list outs;
+      for (const Tensor& out : call.outs) outs.append(to_object(out));
+      const bool whole = call.op.kind == OpKind::kComposite;
+      const nb::object result =
+          nb::handle(offer_call)(static_cast<const char*>(call.op.name), static_cast<int>(call.form), call.op.schema,
+                                 whole, call.records, arguments, outs);
+      if (result.ptr() == Py_NotImplemented) return false;
+      for (const nb::handle r : nb::borrow<nb::list>(result)) results.push_back(to_result(call.op, r));
+      return true;
+    });
+  }
+
+  std::optional<Scalar> read(const Tensor& t) override {
+    return in_python([&]() -> std::optional<Scalar> {
+      const nb::object result = nb::handle(offer_number)(to_object(t));
+      if (result.ptr() == Py_NotImplemented) return std::nullopt;
+      return to_scalar(result.ptr());
+    });
+  }
+
+  void share(const Tensor& alias, const Tensor& of) noexcept override {
+    const Front& front = *front_of(of.impl());
+    mark(alias.impl(), new Front{nullptr, front.type, front.attributes, front.has_memory});
+  }
+
+  void forget(void* front_object) noexcept override {
+    const auto bits = reinterpret_cast<uintptr_t>(front_object);
+    if (bits & 1) delete reinterpret_cast<Front*>(bits - 1);
+  }
+
+  static void mark(TensorImpl& t, Front* front) {
+    t.front_object = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(front) | 1);
+  }
+};
+
+// ---- tensors without memory
+
+class NoMemory final : public Allocator {
+ public:
+  explicit NoMemory(const Device& device) : device_(device) {}
+  void* allocate(size_t) override {
+    ARGAND_THROW(ValueError,
+                 "Cannot access data pointer of Tensor that doesn't have storage: it is one that "
+                 "_make_wrapper_subclass() made, whose elements are what its __torch_dispatch__ makes of them");
+  }
+  void deallocate(void*, size_t) noexcept override {}
+  Device device() const override { return device_; }
+
+ private:
+  Device device_;
+};
+
+Allocator& no_memory_of(const Device& device) {
+  static std::mutex mutex;
+  static auto& all = *new std::map<std::pair<DeviceType, int>, NoMemory>;
+  const std::lock_guard lock(mutex);
+  return all.try_emplace({device.type(), device.index()}, device).first->second;
+}
+
+Tensor without_memory(const std::vector<int64_t>& sizes, const std::optional<std::vector<int64_t>>& strides,
+                      int64_t offset, ScalarType dtype, const Device& device) {
+  const Dims shape(sizes.begin(), sizes.end());
+  Dims steps = strides ? Dims(strides->begin(), strides->end()) : contiguous_strides(shape);
+  ARGAND_CHECK(ShapeError, steps.size() == shape.size(),
+               "_make_wrapper_subclass: expected as many strides as sizes, got ", steps, " for ", shape);
+  int64_t elements = offset + (numel_of(shape) > 0 ? 1 : 0);
+  if (numel_of(shape) > 0)
+    for (size_t i = 0; i < shape.size(); ++i) elements += (shape[i] - 1) * steps[i];
+  auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(elements * element_size(dtype)), no_memory_of(device));
+  return Tensor(make_intrusive<TensorImpl>(std::move(storage), shape, std::move(steps), offset, dtype));
+}
+
+}  // namespace
+
+bool intercepts(PyTypeObject* type) {
+  if (type == tensor_type || !default_dispatch) return false;
+  const nb::object method = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__torch_dispatch__"));
+  if (!method.is_valid()) PyErr_Clear();
+  return method.is_valid() && method.ptr() != default_dispatch;
+}
+
+void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes) {
+  const Front* const before = front_of(t);
+  const bool has_memory = !before || before->has_memory;
+  delete before;
+  PythonInterceptor::mark(t, new Front{nullptr, SharedRef(nb::borrow(reinterpret_cast<PyObject*>(type))),
+                                       SharedRef(nb::borrow(attributes)), has_memory});
+  DispatchHooks::tensors.store(true, std::memory_order_relaxed);
+}
+
+void drop_front(TensorImpl& t) {
+  delete front_of(t);
+  t.front_object = nullptr;
+}
+
+PyObject* shown(Tensor fresh) {
+  nb::object object = nb::steal(wrap(std::move(fresh)));
+  if ((DispatchHooks::state & DispatchHooks::kModes) == 0 || !DispatchHooks::listens()) return object.release().ptr();
+  nb::object result;
+  {
+    const exec::DispatchStateGuard below(DispatchHooks::kBelowAutograd);
+    result = nb::handle(offer_fresh)(object);
+  }
+  if (as_tensor(object.ptr()).requires_grad() && is_tensor(result.ptr()))
+    as_tensor(result.ptr()).set_requires_grad(true);
+  return result.release().ptr();
+}
+
+void add_dispatch(nb::module_& module) {
+  DispatchHooks::interceptor.store(new PythonInterceptor, std::memory_order_release);
+  module.def("_set_dispatcher", [](nb::object call, nb::object number, nb::object fresh, nb::object default_method) {
+    offer_call = call.release().ptr();
+    offer_number = number.release().ptr();
+    offer_fresh = fresh.release().ptr();
+    default_dispatch = default_method.release().ptr();
+  });
+  // The bits of exec::DispatchHooks::state; the state before.
+  module.def("_set_dispatch_state", [](int state) {
+    return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
+  });
+  module.def("_dispatch_state", [] { return static_cast<int>(DispatchHooks::state); });
+  module.def("_intercepts", [](nb::handle object) {
+    return is_tensor(object.ptr()) && front_of(as_tensor(object.ptr()).impl()) != nullptr;
+  });
+  module.def("_has_no_memory", [](const Tensor& t) {
+    const Front* const front = front_of(t.impl());
+    return front && !front->has_memory;
+  });
+  // The storage of `base` becomes that of `t`, whose elements stay where they were said to be.
+  module.def("_share_storage", [](const Tensor& t, const Tensor& base) { t.impl().storage = base.storage(); });
+  module.def(
+      "_wrapper",
+      [](nb::handle type, const std::vector<int64_t>& sizes, const std::optional<std::vector<int64_t>>& strides,
+         int64_t offset, nb::handle dtype, nb::handle device, bool requires_grad) {
+        const Tensor t = without_memory(sizes, strides, offset, *as_dtype(dtype.ptr()), *as_device(device.ptr()));
+        t.set_requires_grad(requires_grad);
+        nb::object object = owned(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), t));
+        if (Front* const front = front_of(t.impl())) front->has_memory = false;
+        return object;
+      },
+      nb::arg("type"), nb::arg("sizes"), nb::arg("strides").none(), nb::arg("offset"), nb::arg("dtype"),
+      nb::arg("device"), nb::arg("requires_grad"));
+}
+
+}  // namespace argand::python

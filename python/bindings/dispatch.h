@@ -1,0 +1,37 @@
+// Modes and classes with __torch_dispatch__: the front's side of exec/dispatch_hooks.h.
+//
+// Note [Intercepting tensors]
+// A tensor of a class with a __torch_dispatch__ of its own keeps the class and the attributes as long as it lives, also
+// where no object of Python's stands for it: in the graph, say.  TensorImpl::front_object then is not the object itself
+// but a Front, marked by its lowest bit, that knows the object if there is one and makes another if there is none.
+// Aliases that are the same tensor without its history have Fronts of their own with the same attributes.
+#pragma once
+#include "bindings/object.h"
+
+namespace argand::python {
+
+struct Front {
+  PyObject* object = nullptr;  // borrowed
+  SharedRef type, attributes;
+  bool has_memory = true;  // false: of _make_wrapper_subclass()
+};
+
+// Null for a tensor that does not intercept.
+inline Front* front_of(const TensorImpl& t) {
+  const auto bits = reinterpret_cast<uintptr_t>(t.front_object);
+  return bits & 1 ? reinterpret_cast<Front*>(bits - 1) : nullptr;
+}
+
+// Whether objects of this type are offered ops.
+bool intercepts(PyTypeObject* type);
+// `t` is given a Front for objects of this type with these attributes, in the place of one that it has.
+void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes);
+// `t` has no object any more, and no Front.
+void drop_front(TensorImpl& t);
+
+// An object for a tensor that was made of Python's values, which modes may replace by another.
+PyObject* shown(Tensor fresh);
+
+void add_dispatch(nb::module_& module);
+
+}  // namespace argand::python
