@@ -1,6 +1,7 @@
 #include "argand/autograd/accumulate.h"
 
 #include "argand/exec/copy.h"
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
@@ -30,7 +31,7 @@ static std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient) {
                             gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
     if (takes_over) {
       grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
-    } else if (GradMode::is_enabled()) {
+    } else if (GradMode::is_enabled() || exec::DispatchHooks::intercepts(gradient.impl())) {
       grad = gradient.clone();
     } else {
       const NoGradGuard no_grad;

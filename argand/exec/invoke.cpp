@@ -58,13 +58,18 @@ Tensor new_pinned_tensor(const OpInfo& op, const TensorMeta& meta, const Device&
 
 Tensor new_tensor(const TensorMeta& meta, const Device& device) { return new_tensor_from(meta, allocator_for(device)); }
 
-Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
+// A view is a tensor of its own; alias() below may be the same tensor.
+static Tensor layout_of(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
   numel_of(sizes);  // throws for what no tensor has: every view is made here
   auto impl =
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
-  Tensor out(std::move(impl));
-  if (DispatchHooks::intercepts(t.impl())) [[unlikely]] {
+  return Tensor(std::move(impl));
+}
+
+Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
+  Tensor out = layout_of(t, std::move(sizes), std::move(strides), offset, dtype);
+  if (DispatchHooks::intercepts(t.impl()) && (DispatchHooks::state & DispatchHooks::kOff) == 0) [[unlikely]] {
     const TensorImpl &a = out.impl(), &b = t.impl();
     if (a.sizes == b.sizes && a.strides == b.strides && a.offset == b.offset && a.dtype == b.dtype)
       DispatchHooks::interceptor.load(std::memory_order_acquire)->share(out, t);
@@ -243,7 +248,7 @@ namespace {
 
 void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& out) {
   ViewLayout v = op.view(args);
-  out = alias(base, std::move(v.sizes), std::move(v.strides), v.offset, v.dtype);
+  out = layout_of(base, std::move(v.sizes), std::move(v.strides), v.offset, v.dtype);
   if (op.differentiable && !base.is_inference() && !DispatchHooks::below_autograd()) mark_view(out, base);
 }
 

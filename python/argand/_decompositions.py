@@ -13,7 +13,16 @@ def _l1_loss(self, target, reduction=1):
     return (loss, _C.mean(loss), _C.sum(loss))[reduction] if reduction else loss
 
 
-_MADE = {"aten.linear.default": _linear, "aten.l1_loss.default": _l1_loss}
+def _linear_weight_grad(grad_output, input, bias):
+    """The gradients of a layer's weight and bias."""
+    g = grad_output if grad_output.dim() == 2 else grad_output.reshape(-1, grad_output.size(-1))
+    x = input if input.dim() == 2 else input.reshape(-1, input.size(-1))
+    weight = _C.mm(_C.t(g), x)
+    return weight, _C.sum(g, [0], True).view(g.size(1)) if bias else None
+
+
+_MADE = {"argand._linear_weight_grad.default": _linear_weight_grad,
+         "aten.linear.default": _linear, "aten.l1_loss.default": _l1_loss}
 
 
 def decomposition(op):

@@ -3,6 +3,7 @@
 C++ calls offer() and offer_number() (python/bindings/dispatch.cpp) where a mode is on or a tensor of such a class is among the
 arguments.  docs/design/0015-dispatch-modes.md says what is offered under which name.
 """
+import contextlib
 import functools
 import threading
 
@@ -43,6 +44,16 @@ class StateOff:
 
     def __exit__(self, *_):
         _C._set_dispatch_state(_C._dispatch_state() & ~OFF | self._before & OFF)
+
+
+@contextlib.contextmanager
+def above_autograd():
+    """A scope in which autograd records, within __torch_dispatch__ too."""
+    before = _C._set_dispatch_state(_C._dispatch_state() & ~BELOW_AUTOGRAD)
+    try:
+        yield
+    finally:
+        _C._set_dispatch_state(_C._dispatch_state() | before & BELOW_AUTOGRAD)
 
 
 def _disabled_torch_dispatch_impl(func, types, args=(), kwargs=None):
@@ -97,11 +108,10 @@ def _own_schema(text):
     return parse(text.replace("Tensor|Scalar", "Tensor"), "argand")
 
 
-def _packet(namespace, name, schemas=None):
+def _packet(name):
+    """torch.ops.aten.NAME."""
     from .library import ops
-    if namespace == "aten":
-        return getattr(ops.aten, name)
-    return getattr(ops.argand, name)
+    return getattr(ops.aten, name)
 
 
 def _choose(name, form, given, own):
@@ -111,7 +121,7 @@ def _choose(name, form, given, own):
     for overload, schema in schemas_of(name).items():
         if any(a.is_out for a in schema.arguments) != (form == _OUT):
             continue
-        if name in _NUMBER_IS_TENSOR and overload == "Scalar":
+        if name in _NUMBER_IS_TENSOR and overload in ("Scalar", "Scalar_out"):
             continue  # those that PyTorch's Python has no call for
         taken = {a.name: a for a in schema.arguments if not a.is_out}
         for key, value in given.items():
@@ -202,8 +212,8 @@ _NAMES = {"_index": ("index", None), "_index_put": ("index_put", None), "_convol
           "arange": ("arange", _arange), "randint": ("randint", _randint), "any": ("any", _one_dim), "all": ("all", _one_dim)}
 
 
-def _call_of(name, form, text, arguments, outs):
-    """(overload, args, kwargs, is a composite of PyTorch's)"""
+def _call_of(name, form, text, arguments, outs, may_be_whole):
+    """(overload, args, kwargs); None where the op is to be shown as what it is made of."""
     own = _own_schema(text)
     given = _flat(arguments, own)
     in_aten, adapt = _NAMES.get(name, (name, None))
@@ -214,14 +224,16 @@ def _call_of(name, form, text, arguments, outs):
     if in_aten in ("sub", "sub_") and isinstance(given["self"], _NUMBERS):  # 2 - x
         in_aten, given = "rsub", {**given, "self": given["other"], "other": given["self"]}
     chosen = _choose(in_aten, form, given, own) if "::" not in name else None
+    if not may_be_whole(chosen and chosen[1]):
+        return None
     if chosen is not None:
         overload, schema = chosen
-        return (getattr(_packet("aten", in_aten), overload), *_bind(schema, given, outs), schema.is_composite)
+        return (getattr(_packet(in_aten), overload), *_bind(schema, given, outs))
     packet = own_packet(name + "_" if form == _IN_PLACE and not name.endswith("_") else name, text)
     args, kwargs = _bind(own, given, ())
     if outs:
         kwargs["out"] = outs[0] if len(outs) == 1 else tuple(outs)
-    return packet.default, args, kwargs, None
+    return packet.default, args, kwargs
 
 
 @functools.cache
@@ -239,12 +251,27 @@ def own_packet(name, text):
 # ---- offers
 
 
+def ask_custom(op, function, args, kwargs):
+    """A call of an op that Python defined: function(*args, **kwargs), unless somebody makes something else of it."""
+    state = _C._dispatch_state()
+    if state & OFF or not (state & MODES or interceptors(args, kwargs)):
+        return function(*args, **kwargs)
+    _C._set_dispatch_state(state | BELOW_AUTOGRAD)
+    try:
+        result = _ask(op, args, kwargs)
+    finally:
+        _C._set_dispatch_state(state)
+    return function(*args, **kwargs) if result is NotImplemented else result
+
+
 def offer(name, form, text, whole, records, arguments, outs):
     """What the innermost mode, or a class among the arguments, makes of a call, as a list; NotImplemented: the op is to run, or,
     if it is made of others (`whole`), those are offered."""
-    op, args, kwargs, is_composite = _call_of(name, form, text, arguments, outs)
-    if whole and (records or is_composite is not False):
+    call = _call_of(name, form, text, arguments, outs,
+                    lambda schema: not whole or not (records or schema is None or schema.is_composite))
+    if call is None:
         return NotImplemented
+    op, args, kwargs = call
     from ._decompositions import decomposition
     made = decomposition(op)
     result = made(*args, **kwargs) if made is not None else _ask(op, args, kwargs)
@@ -255,12 +282,12 @@ def offer(name, form, text, whole, records, arguments, outs):
 
 def offer_number(tensor):
     """item() of a tensor."""
-    return _ask(_packet("aten", "_local_scalar_dense").default, (tensor,), {})
+    return _ask(_packet("_local_scalar_dense").default, (tensor,), {})
 
 
 def offer_fresh(tensor):
     """A tensor that was made of Python's values."""
-    result = _ask(_packet("aten", "lift_fresh").default, (tensor,), {})
+    result = _ask(_packet("lift_fresh").default, (tensor,), {})
     return tensor if result is NotImplemented else result
 
 
@@ -294,15 +321,18 @@ def _ask(op, args, kwargs):
     if mode is None and not asked:
         return NotImplemented
     if mode is not None:
+        method = mode.__torch_dispatch__
+        if getattr(method, "__self__", None) is type(mode):
+            raise RuntimeError("__torch_dispatch__ of a mode: classmethod is not supported, please make it a plain method")
         set_modes(stack[:-1])
         try:
-            result = mode.__torch_dispatch__(op, types, args, kwargs)
+            result = method(op, types, args, kwargs)
         finally:
             set_modes(stack)
         if result is not NotImplemented:
             return result
     for t in asked:
-        result = type(t).__torch_dispatch__(op, types, args, kwargs)
+        result = t.__torch_dispatch__(op, types, args, kwargs)
         if result is not NotImplemented:
             return result
     message = f"Multiple dispatch failed for 'torch.ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
@@ -311,6 +341,29 @@ def _ask(op, args, kwargs):
                     + "\n\nFor more information, try re-running with TORCH_LOGS=not_implemented")
 
 
-_C._set_dispatcher(offer, offer_number, offer_fresh, _disabled_torch_dispatch_impl)
+def slots_of(tensor):
+    """The values of an object's __slots__."""
+    found = {}
+    for cls in type(tensor).__mro__:
+        names = cls.__dict__.get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name.startswith("__") and not name.endswith("__"):
+                name = f"_{cls.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__") and hasattr(tensor, name):
+                found[name] = getattr(tensor, name)
+    return found
+
+
+def _init_subclass(cls, **kwargs):
+    """A class with a __torch_dispatch__ of its own and no __torch_function__ is asked below alone."""
+    super(_C.Tensor, cls).__init_subclass__(**kwargs)
+    function = cls.__torch_function__
+    if (cls.__torch_dispatch__ is not _disabled_torch_dispatch_impl
+            and getattr(function, "__func__", None) is _C.Tensor.__torch_function__.__func__):
+        cls.__torch_function__ = _C._disabled_torch_function_impl
+
+
+_C.Tensor.__init_subclass__ = classmethod(_init_subclass)
+_C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
 _C.Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)
 _C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

@@ -27,8 +27,26 @@ def method(function):
 # ---- text
 
 
+def _text_of_wrapper(self, contents):
+    """Of a tensor of a class that says itself what ops make of it: its elements are not looked at."""
+    parts = [] if contents is None else [contents]
+    if contents is None:
+        parts = ["...", f"size={tuple(self.shape)}"]
+        if self.dtype != _C.get_default_dtype():
+            parts.append(f"dtype={self.dtype}")
+    if self.device.type != "cpu":
+        parts.append(f"device='{self.device}'")
+    if self.grad_fn is not None:
+        parts.append(f"grad_fn=<{self.grad_fn.name()}>")
+    elif self.requires_grad:
+        parts.append("requires_grad=True")
+    return f"{type(self).__name__}({', '.join(parts)})"
+
+
 @method
 def __repr__(self, *, tensor_contents=None):
+    if _C._intercepts(self):
+        return _text_of_wrapper(self, tensor_contents)
     text = self._text(**_settings.print_options)
     if tensor_contents is not None:  # in the place of the elements
         end = text.rindex("]") + 1 if "]" in text else text.find(", ") if ", " in text else len(text) - 1
@@ -114,6 +132,8 @@ class _Memory:
 def numpy(self, *, force=False):
     """A NumPy array over the same memory; `force`: over a copy, if it is elsewhere or requires grad."""
     import numpy as np
+    if _C._intercepts(self):
+        raise RuntimeError(".numpy() is not supported for tensor subclasses.")
     if force:
         self = self.detach().cpu()
     if not self.is_cpu:
@@ -308,8 +328,9 @@ def __deepcopy__(self, memo):
         if _C._intercepts(self):  # its clone() is of the class, or says why not
             result = self.clone()
             if builtin_type(result) is not builtin_type(self):
-                raise RuntimeError(f"The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types "
-                                   f"that properly implement clone() and return an instance of the same type, got {builtin_type(result).__name__}")
+                raise RuntimeError("The default implementation of __deepcopy__() for wrapper subclasses only works for subclass types that "
+                                   "properly implement clone() and for which cloning returns another instance of the same subclass. "
+                                   f"clone() gave a {builtin_type(result).__name__}.")
             result = result.detach().requires_grad_(self.requires_grad)
             given = {k: v for k, v in self.__dict__.items() if k not in result.__dict__}
             memo[id(self)] = result
@@ -488,11 +509,14 @@ def as_subclass(self, cls):
 # ---- subclasses
 
 
-@harmless(dispatch_sizes_strides="sizes are not dispatched", dispatch_device="devices are not dispatched")
-def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides=False, dispatch_device=False, device_for_backend_keys=None):
+@harmless(dispatch_sizes_strides_policy="sizes are not dispatched", dispatch_device="devices are not dispatched")
+def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_policy=None, dispatch_device=False, device_for_backend_keys=None):
     """The elements of a tensor as an object of a subclass of Tensor, without history."""
     if device_for_backend_keys is not None:
         raise NotImplementedError("Tensor._make_subclass: device_for_backend_keys: a tensor is on the device where its elements are")
+    if _C._intercepts(data) and not issubclass(builtin_type(data), cls):
+        raise RuntimeError(f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a python object "
+                           f"of type {builtin_type(data).__name__}")
     return _C._make_subclass(cls, data, require_grad)
 
 

@@ -31,7 +31,8 @@ _HOMES = {
     "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "
                               "set_autocast_enabled"},
     "ao.quantization": {"ao.quantization.stubs": "DeQuantStub QuantStub"},
-    "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope"},
+    "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope gather_traceback "
+                                                                                               "symbolize_tracebacks"},
     "autograd.profiler_util": {"_C._autograd": "DeviceType"},
     "compiler": {"_jit_internal": "export ignore unused", "jit": "script_if_tracing", "jit._script": "interface script_method"},
     "cpu.amp": {"cpu.amp.grad_scaler": "GradScaler", "cpu.amp.autocast_mode": "autocast"},

@@ -3,17 +3,19 @@
 custom_op("pack::op", mutates_args=()) makes torch.ops.pack.op of a function.  Tensors of the device "meta" go to what
 register_fake() was given.  Libraries in C++ made for PyTorch cannot be loaded (torch.ops.load_library says so).
 """
+import contextlib
 import functools
 import inspect
 import re
 import threading
 import typing
 
-from . import _C
+from . import _C, _dispatch
 from ._ignored import harmless, ignored
 from ._more import Tag
 from ._overloads import OpOverloadPacket
 from ._refused import refused
+from ._schemas import parse
 from .autograd.function import Function
 
 _ops = {}
@@ -52,6 +54,8 @@ class CustomOpDef:
         """The overload without a name: the op."""
         return self
 
+    _opoverload = default
+
     def __getattr__(self, overload):
         if overload.startswith("_"):  # copies ask, before there is a _name
             raise AttributeError(overload)
@@ -69,16 +73,34 @@ class CustomOpDef:
                     return recorded(*args, **kwargs)
                 finally:
                     _below.names.discard(self._name)
-        function = self._kernel(*args, *kwargs.values())
+        def function(*args, **kwargs):
+            return _dispatch.ask_custom(self, self._kernel(*args, *kwargs.values()), args, kwargs)
+
         if self._backward is None:
             result = function(*args, **kwargs)
         else:
-            bound = inspect.signature(function).bind(*args, **kwargs)
+            bound = inspect.signature(self._kernel(*args, *kwargs.values())).bind(*args, **kwargs)
             bound.apply_defaults()
             result = self._differentiable(function).apply(*bound.args)
         for place, name in self._mutated.items():
             self._note_change(args[place] if place < len(args) else kwargs.get(name))
         return result
+
+    overloadpacket = default
+    namespace = property(lambda self: self._name.partition("::")[0])
+
+    @property
+    def is_view(self):
+        """Whether results are views of arguments, by the schema."""
+        return not self._schema.is_mutable and any(a.alias_info for a in self._schema.arguments)
+
+    def name(self):
+        """pack::op."""
+        return self._name
+
+    def __str__(self):
+        namespace, _, name = self._name.partition("::")
+        return f"{namespace}.{name}" + ("" if "." in name else ".default")
 
     def _note_change(self, changed):
         """A graph that kept what a call changed says so in backward, however the function wrote to it."""
@@ -128,6 +150,11 @@ class CustomOpDef:
         _fakes[self._name] = fn
         return fn
 
+    @harmless(func="vmap() calls every op for each slice, which means the same as its rule")
+    def register_vmap(self, func=None):
+        """See register_vmap()."""
+        return func if func is not None else lambda f: f
+
     def register_kernel(self, device_types, fn=None, /):
         """Another function for tensors of some devices; of all that have none of their own, if device_types is None."""
         types = (device_types,) if isinstance(device_types, str) else device_types
@@ -155,7 +182,7 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
                              f"{mutated}: expected the same names in both")
         op = CustomOpDef(name, function, (Tag.pt2_compliant_tag, *_tags(tags)))
         names = [*inspect.signature(function).parameters]
-        op._schema, op._mutated = name + text, {names.index(n): n for n in mutated if n in names}
+        op._schema, op._mutated = parse(name + text), {names.index(n): n for n in mutated if n in names}
         if device_types is not None:
             op._function = None
             op.register_kernel([_C.device(kind).type for kind in ([device_types] if isinstance(device_types, str) else device_types)],
@@ -255,7 +282,7 @@ def define(qualname, schema, *, lib=None, tags=()):
     if qualname in _ops or _own(qualname) is not None:
         raise RuntimeError(f"torch.library.define: {qualname} is defined already")
     _ops[qualname] = CustomOpDef(qualname, tags=_tags(tags))
-    _ops[qualname]._schema = qualname + schema
+    _ops[qualname]._schema = parse(qualname + schema)
 
 
 def _impl_recorded(qualname, types, func):
@@ -300,7 +327,7 @@ class Library:
         if kind not in ("DEF", "FRAGMENT", "IMPL"):
             raise ValueError(f"Unsupported kind: {kind}")
         _may_define(ns, "torch.library.Library")
-        self.ns, self.kind, self.dispatch_key = ns, kind, dispatch_key
+        self.ns, self.kind, self.dispatch_key, self._defined = ns, kind, dispatch_key, []
 
     @harmless(alias_analysis="nothing is compiled, so nobody analyses aliases")
     def define(self, schema, alias_analysis="", *, tags=()):
@@ -308,7 +335,15 @@ class Library:
         name, parenthesis, rest = schema.partition("(")
         name = name.strip().removeprefix(self.ns + "::")
         define(f"{self.ns}::{name}", parenthesis + rest, tags=tags)
+        self._defined.append(f"{self.ns}::{name}")
         return name
+
+    def _destroy(self):
+        """The ops that it declared are gone."""
+        for name in self._defined:
+            _ops.pop(name, None)
+            _fakes.pop(name, None)
+        self._defined.clear()
 
     @harmless(allow_override="the last one given is called, as in PyTorch")
     def impl(self, op_name, fn, dispatch_key="", *, with_keyset=False, allow_override=True):
@@ -318,6 +353,16 @@ class Library:
         name = op_name if isinstance(op_name, str) else op_name._name
         name = name if "::" in name else f"{self.ns}::{name}"
         impl(name, dispatch_key or self.dispatch_key or "default", fn)
+
+
+@contextlib.contextmanager
+def _scoped_library(*args, **kwargs):
+    """A Library whose ops are gone at the end of the scope."""
+    library = Library(*args, **kwargs)
+    try:
+        yield library
+    finally:
+        library._destroy()
 
 
 @define.register(Library)
@@ -517,7 +562,7 @@ class _Ops:
     def __getattr__(self, name):
         if name.startswith("__"):
             raise AttributeError(name)
-        return _Namespace(name)
+        return self.__dict__.setdefault(name, _Namespace(name))
 
     def load_library(self, path):
         """Libraries of PyTorch's ops are made for PyTorch's own C++ types."""

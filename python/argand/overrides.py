@@ -97,8 +97,10 @@ def _get_current_function_mode():
 
 @contextlib.contextmanager
 def enable_reentrant_dispatch():
-    """Functions called by __torch_function__ may be replaced again, as they always are here."""
-    yield
+    """Within __torch_dispatch__, ops are recorded by autograd again, as outside of it."""
+    from ._dispatch import above_autograd
+    with above_autograd():
+        yield
 
 
 def is_tensor_like(inp):

@@ -14,6 +14,9 @@
 #include "bindings/tensor_object.h"
 
 namespace argand::python {
+
+PyObject* kept_results = nullptr;
+
 namespace {
 
 using exec::DispatchHooks;
@@ -23,6 +26,7 @@ PyObject* default_dispatch = nullptr;  // _C._disabled_torch_dispatch_impl
 PyObject* offer_call = nullptr;
 PyObject* offer_number = nullptr;
 PyObject* offer_fresh = nullptr;
+PyObject* slots_of = nullptr;
 
 // ---- arguments
 
@@ -80,7 +84,7 @@ Tensor to_result(const OpInfo& op, nb::handle object) {
   if (is_tensor(object.ptr())) return as_tensor(object.ptr());
   if (is_number(object.ptr(), true)) return exec::wrapped_number(to_scalar(object.ptr()));
   PyErr_Format(
-      PyExc_TypeError,
+      PyExc_RuntimeError,
       "Unable to cast Python instance of type %s to C++ type 'at::Tensor': what __torch_dispatch__ gave for %s",
       type_name(object.ptr()).c_str(), static_cast<const char*>(op.name));
   throw nb::python_error();
@@ -112,6 +116,7 @@ class PythonInterceptor final : public exec::Interceptor {
                                  whole, call.records, arguments, outs);
       if (result.ptr() == Py_NotImplemented) return false;
       for (const nb::handle r : nb::borrow<nb::list>(result)) results.push_back(to_result(call.op, r));
+      Py_XDECREF(std::exchange(kept_results, result.inc_ref().ptr()));
       return true;
     });
   }
@@ -126,7 +131,7 @@ class PythonInterceptor final : public exec::Interceptor {
 
   void share(const Tensor& alias, const Tensor& of) noexcept override {
     const Front& front = *front_of(of.impl());
-    mark(alias.impl(), new Front{nullptr, front.type, front.attributes, front.has_memory});
+    mark(alias.impl(), new Front{nullptr, front.shared});
   }
 
   void forget(void* front_object) noexcept override {
@@ -186,12 +191,31 @@ bool intercepts(PyTypeObject* type) {
 }
 
 void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes) {
-  const Front* const before = front_of(t);
-  const bool has_memory = !before || before->has_memory;
-  delete before;
-  PythonInterceptor::mark(t, new Front{nullptr, SharedRef(nb::borrow(reinterpret_cast<PyObject*>(type))),
-                                       SharedRef(nb::borrow(attributes)), has_memory});
+  const std::unique_ptr<Front> before(front_of(t));
+  auto shared = std::make_shared<Front::Shared>();
+  shared->type = SharedRef(nb::borrow(reinterpret_cast<PyObject*>(type)));
+  shared->attributes = SharedRef(nb::borrow(attributes));
+  shared->has_memory = !before || before->shared->has_memory;
+  const nb::object slots = nb::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__slots__"));
+  if (!slots.is_valid()) PyErr_Clear();
+  shared->has_slots = slots.is_valid();
+  PythonInterceptor::mark(t, new Front{nullptr, std::move(shared)});
   DispatchHooks::tensors.store(true, std::memory_order_relaxed);
+}
+
+void fill_slots(Front& front, PyObject* object) {
+  Front::Shared& shared = *front.shared;
+  if (!shared.has_slots) return;
+  if (shared.living) keep_slots(front, shared.living);
+  if (!shared.slots.get()) return;
+  for (const auto& [name, value] : nb::borrow<nb::dict>(shared.slots.get()))
+    if (PyObject_SetAttr(object, name.ptr(), value.ptr()) != 0) throw nb::python_error();
+}
+
+void keep_slots(Front& front, PyObject* object) {
+  Front::Shared& shared = *front.shared;
+  if (!shared.has_slots) return;
+  shared.slots = SharedRef(nb::handle(slots_of)(nb::handle(object)));
 }
 
 void drop_front(TensorImpl& t) {
@@ -214,12 +238,14 @@ PyObject* shown(Tensor fresh) {
 
 void add_dispatch(nb::module_& module) {
   DispatchHooks::interceptor.store(new PythonInterceptor, std::memory_order_release);
-  module.def("_set_dispatcher", [](nb::object call, nb::object number, nb::object fresh, nb::object default_method) {
-    offer_call = call.release().ptr();
-    offer_number = number.release().ptr();
-    offer_fresh = fresh.release().ptr();
-    default_dispatch = default_method.release().ptr();
-  });
+  module.def("_set_dispatcher",
+             [](nb::object call, nb::object number, nb::object fresh, nb::object slots, nb::object default_method) {
+               offer_call = call.release().ptr();
+               offer_number = number.release().ptr();
+               offer_fresh = fresh.release().ptr();
+               slots_of = slots.release().ptr();
+               default_dispatch = default_method.release().ptr();
+             });
   // The bits of exec::DispatchHooks::state; the state before.
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
@@ -230,7 +256,7 @@ void add_dispatch(nb::module_& module) {
   });
   module.def("_has_no_memory", [](const Tensor& t) {
     const Front* const front = front_of(t.impl());
-    return front && !front->has_memory;
+    return front && !front->shared->has_memory;
   });
   // The storage of `base` becomes that of `t`, whose elements stay where they were said to be.
   module.def("_share_storage", [](const Tensor& t, const Tensor& base) { t.impl().storage = base.storage(); });
@@ -241,7 +267,7 @@ void add_dispatch(nb::module_& module) {
         const Tensor t = without_memory(sizes, strides, offset, *as_dtype(dtype.ptr()), *as_device(device.ptr()));
         t.set_requires_grad(requires_grad);
         nb::object object = owned(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), t));
-        if (Front* const front = front_of(t.impl())) front->has_memory = false;
+        if (Front* const front = front_of(t.impl())) front->shared->has_memory = false;
         return object;
       },
       nb::arg("type"), nb::arg("sizes"), nb::arg("strides").none(), nb::arg("offset"), nb::arg("dtype"),

@@ -6,14 +6,23 @@
 // but a Front, marked by its lowest bit, that knows the object if there is one and makes another if there is none.
 // Aliases that are the same tensor without its history have Fronts of their own with the same attributes.
 #pragma once
+#include <memory>
+
 #include "bindings/object.h"
 
 namespace argand::python {
 
 struct Front {
+  // What the objects of a tensor and of its aliases have in common.
+  struct Shared {
+    SharedRef type, attributes;
+    SharedRef slots;             // a dict of the values of __slots__, from the last object that went
+    PyObject* living = nullptr;  // borrowed: an object whose __slots__ have the values
+    bool has_slots = false;
+    bool has_memory = true;  // false: of _make_wrapper_subclass()
+  };
   PyObject* object = nullptr;  // borrowed
-  SharedRef type, attributes;
-  bool has_memory = true;  // false: of _make_wrapper_subclass()
+  std::shared_ptr<Shared> shared;
 };
 
 // Null for a tensor that does not intercept.
@@ -26,8 +35,16 @@ inline Front* front_of(const TensorImpl& t) {
 bool intercepts(PyTypeObject* type);
 // `t` is given a Front for objects of this type with these attributes, in the place of one that it has.
 void set_front(TensorImpl& t, PyTypeObject* type, PyObject* attributes);
+// A new object of `front` has the values of __slots__ that the others have.
+void fill_slots(Front& front, PyObject* object);
+// `object`, one of `front`, is about to lose its values.
+void keep_slots(Front& front, PyObject* object);
 // `t` has no object any more, and no Front.
 void drop_front(TensorImpl& t);
+
+// The objects that an interceptor gave last, so that they are still the tensors' objects when the caller asks for them:
+// until the next tensor goes to Python.  Null if there are none; guarded by the interpreter's lock.
+extern PyObject* kept_results;
 
 // An object for a tensor that was made of Python's values, which modes may replace by another.
 PyObject* shown(Tensor fresh);

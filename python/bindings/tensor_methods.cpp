@@ -96,7 +96,7 @@ PyObject* nested_list(const Tensor& t, int64_t d, int64_t offset, const std::fun
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
     if (front_of(as_tensor(self).impl())) {
-      set_error(PyExc_RuntimeError, str(".tolist() is not supported for tensor subclasses, got ", type_name(self)));
+      set_error(PyExc_RuntimeError, ".tolist() is not supported for tensor subclasses.");
       throw nb::python_error();
     }
     Tensor t = as_tensor(self).detach();

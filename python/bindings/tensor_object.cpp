@@ -81,8 +81,10 @@ PyObject* allocate(PyTypeObject* type) {
 void leave(PyObject* self, TensorImpl& impl) {
   if (Front* const front = front_of(impl)) {
     front->object = nullptr;
+    if (front->shared->living == self) front->shared->living = nullptr;
     PyObject* const attributes = cast(self)->dict;
-    if (attributes && attributes != front->attributes.get()) front->attributes = SharedRef(nb::borrow(attributes));
+    SharedRef& kept = front->shared->attributes;
+    if (attributes && attributes != kept.get()) kept = SharedRef(nb::borrow(attributes));
   } else {
     impl.front_object = nullptr;
   }
@@ -98,7 +100,24 @@ void enter(PyObject* self) {
   }
   if (!cast(self)->dict) cast(self)->dict = PyDict_New();
   set_front(impl, Py_TYPE(self), cast(self)->dict);
-  front_of(impl)->object = self;
+  front_of(impl)->object = front_of(impl)->shared->living = self;
+}
+
+// Before anything of the object goes.
+void finalize(PyObject* self) {
+  Tensor& tensor = cast(self)->tensor;
+  if (!tensor.defined()) return;
+  Front* const front = front_of(tensor.impl());
+  // Nobody else can ask for the values of a tensor that goes with its object.
+  if (!front || !front->shared->has_slots || (tensor.use_count() == 1 && front->shared.use_count() == 1)) return;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  try {
+    keep_slots(*front, self);
+  } catch (nb::python_error& e) {
+    e.discard_as_unraisable("a tensor's __slots__");
+  }
+  PyErr_Restore(type, value, trace);
 }
 
 void deallocate(PyObject* self) {
@@ -119,8 +138,10 @@ int traverse(PyObject* self, visitproc visit, void* arg) {
   const Tensor& tensor = cast(self)->tensor;
   if (tensor.defined() && tensor.use_count() == 1 && !NoGil::in_use())
     if (const Front* const front = front_of(tensor.impl())) {
-      if (const int stop = front->attributes.visit(visit, arg)) return stop;
-      if (const int stop = front->type.visit(visit, arg)) return stop;
+      if (front->shared.use_count() == 1)
+        for (const SharedRef* ref : {&front->shared->attributes, &front->shared->type, &front->shared->slots})
+          if (ref->get())
+            if (const int stop = ref->visit(visit, arg)) return stop;
     }
   return visit_owned(cast(self)->tensor, visit, arg);
 }
@@ -171,19 +192,30 @@ PyMemberDef members[] = {{"__dictoffset__", T_PYSSIZET, offsetof(TensorObject, d
 
 }  // namespace
 
-PyObject* wrap(Tensor tensor) {
+static PyObject* object_of(Tensor tensor) {
   if (!tensor.defined()) return Py_NewRef(Py_None);
   TensorImpl& impl = tensor.impl();
   if (Front* const front = front_of(impl)) {
     if (front->object) return Py_NewRef(front->object);
-    PyObject* const self = allocate(reinterpret_cast<PyTypeObject*>(front->type.get()));
+    Front::Shared& shared = *front->shared;
+    PyObject* const self = allocate(reinterpret_cast<PyTypeObject*>(shared.type.get()));
     if (!self) return nullptr;
-    cast(self)->dict = Py_NewRef(front->attributes.get());
+    cast(self)->dict = Py_NewRef(shared.attributes.get());
     cast(self)->tensor = std::move(tensor);
-    return front->object = self;
+    front->object = self;
+    fill_slots(*front, self);
+    shared.living = self;
+    return self;
   }
   if (void* const known = impl.front_object) return Py_NewRef(static_cast<PyObject*>(known));
   return wrap_as(tensor_type, std::move(tensor));
+}
+
+PyObject* wrap(Tensor tensor) {
+  PyObject* const object = object_of(std::move(tensor));
+  if (kept_results) [[unlikely]]
+    Py_DECREF(std::exchange(kept_results, nullptr));
+  return object;
 }
 
 PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
@@ -199,6 +231,7 @@ PyObject* wrap_as(PyTypeObject* type, Tensor tensor) {
 
 void add_tensor_type(nb::module_& module) {
   std::vector<PyType_Slot> slots = {{Py_tp_dealloc, reinterpret_cast<void*>(deallocate)},
+                                    {Py_tp_finalize, reinterpret_cast<void*>(finalize)},
                                     {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
                                     {Py_tp_clear, reinterpret_cast<void*>(clear)},
                                     {Py_tp_hash, reinterpret_cast<void*>(hash)},

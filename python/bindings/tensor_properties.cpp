@@ -1,4 +1,5 @@
 // Attributes of tensors.
+#include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/graph.h"
 #include "argand/ops/functions.h"
 #include "bindings/constants.h"
@@ -78,7 +79,7 @@ PyObject* base(PyObject* self, void*) {
   return guarded([&] { return as_tensor(self).is_view() ? wrap(as_tensor(self)._base()) : Py_NewRef(Py_None); });
 }
 PyObject* data(PyObject* self, void*) {
-  return view(self, [](const Tensor& t) { return t.data(); });
+  return view(self, [](const Tensor& t) { return exec::DispatchHooks::listens() ? t.detach() : t.data(); });
 }
 int set_data(PyObject* self, PyObject* value, void*) {
   if (!value || !python::is_tensor(value)) return refuse("Tensor.data: expected a Tensor");

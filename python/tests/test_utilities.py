@@ -144,7 +144,7 @@ def test_custom_ops_mean_what_they_declare():
             with pytest.raises(RuntimeError, match="modified by an inplace operation"):
                 loss.backward()
         assert y.tolist() == [2, 2]
-    assert said._schema == "argand_test::said(Tensor(a0!) x) -> ()" and said.tags == (torch.Tag.pt2_compliant_tag,)
+    assert str(said._schema) == "argand_test::said(Tensor(a0!) x) -> ()" and said.tags == (torch.Tag.pt2_compliant_tag,)
 
     def double(x: torch.Tensor) -> torch.Tensor:
         return x * 2

@@ -5,6 +5,7 @@ import ctypes
 import enum
 import sys
 import time
+import traceback
 import warnings
 
 from .. import _C
@@ -448,3 +449,14 @@ class KinetoStepTracker:
     @classmethod
     def current_step(cls):
         return cls._current_step
+
+
+@harmless(script="nothing is scripted", cpp="frames of C++ are not known")
+def gather_traceback(python=True, script=True, cpp=False):
+    """Where the program is, for symbolize_tracebacks()."""
+    return traceback.extract_stack(sys._getframe(1)) if python else []
+
+
+def symbolize_tracebacks(tracebacks):
+    """Frames as dictionaries, the innermost first."""
+    return [[{"name": f.name, "filename": f.filename, "line": f.lineno} for f in reversed(t)] for t in tracebacks]

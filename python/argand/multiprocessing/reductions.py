@@ -12,6 +12,7 @@ import hmac  # noqa: F401
 from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
+from .._named_modules import names_of as _names_of
 from .._tensor import _restore
 from ..nn.parameter import Parameter
 from ..storage import over
@@ -78,3 +79,6 @@ reduce_tensor = _reduce  # PyTorch's name
 
 for _cls in (_C.Tensor, Parameter):
     reduction.ForkingPickler.register(_cls, _reduce)
+
+
+__getattr__ = _names_of(__name__)

@@ -135,7 +135,7 @@ def _disable_infra_mode(key):
 
 def is_in_torch_dispatch_mode(include_infra_modes=True):
     """Whether a mode is on."""
-    return any(include_infra_modes or _rank(m) == 99 for m in modes())
+    return any(include_infra_modes or not (m.is_infra_mode() or _rank(m) != 99) for m in modes())
 
 
 def is_in_any_mode_without_ignore_compile_internals():

@@ -5,7 +5,7 @@ import types
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
-    "torch._logging", "torch._C._profiler", "torch._subclasses.meta_utils", "functorch.experimental",
+    "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
     "torch.onnx", "torch.testing._internal.generated")
 

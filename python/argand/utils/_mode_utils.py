@@ -1,0 +1,16 @@
+"""Small things about modes, as torch.utils._mode_utils."""
+import contextlib
+
+from .. import _C
+
+
+def all_same_mode(modes):
+    """Whether all are one mode."""
+    return all(mode == modes[0] for mode in modes)
+
+
+@contextlib.contextmanager
+def no_dispatch():
+    """A scope in which neither modes nor classes are offered ops."""
+    with _C._DisableTorchDispatch():
+        yield
