@@ -31,7 +31,7 @@ def test_jacobian_and_its_products():
     assert both[1][1].tolist() == [0, 0, 0] and len(both) == 2
     with pytest.raises(RuntimeError, match="independent of input 1"):
         functional.jacobian(lambda a, b: a, (X, X), strict=True)
-    with pytest.raises(RuntimeError, match="v should have the sizes"):
+    with pytest.raises(RuntimeError, match="v has invalid size"):
         functional.vjp(tanh_product, X, X)
 
 
@@ -45,7 +45,7 @@ def test_hessian_and_its_products():
     torch.testing.assert_close(functional.hvp(cubes, X, v)[1], expected @ v)
     torch.testing.assert_close(functional.vhp(cubes, X, v)[1], expected @ v)
     torch.testing.assert_close(func.hessian(cubes)(X), expected)
-    with pytest.raises(RuntimeError, match="single Tensor with a single element"):
+    with pytest.raises(RuntimeError, match="should contain a single element"):
         functional.hessian(tanh_product, X)
 
 

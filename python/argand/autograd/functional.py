@@ -12,35 +12,65 @@ def _tuple(value):
     return (value,) if isinstance(value, _C.Tensor) else tuple(value)
 
 
+def _tensors(value, what, name):
+    """A tensor, or several, as a tuple; `what` of the function `name` they are."""
+    if isinstance(value, _C.Tensor):
+        return (value,)
+    if not isinstance(value, (tuple, list)):
+        raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the given {what} has type "
+                        f"{type(value)}.")
+    for i, x in enumerate(value):
+        if not isinstance(x, _C.Tensor):
+            raise TypeError(f"The {what} given to {name} must be either a Tensor or a tuple of Tensors but the value at index {i} has type "
+                            f"{type(x)}.")
+    return tuple(value)
+
+
 def _like(value, was_tuple):
     return tuple(value) if was_tuple else value[0]
 
 
-def _run(func, inputs, create_graph):
+def _run(func, inputs, create_graph, name, strict=False):
     """func of copies of the inputs that require grad; whether inputs and outputs were tuples."""
     many_inputs = not isinstance(inputs, _C.Tensor)
-    inputs = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in _tuple(inputs))
+    inputs = _tensors(inputs, "inputs", name)
+    inputs = tuple(x.view_as(x) if create_graph and x.requires_grad else x.detach().requires_grad_() for x in inputs)
     outputs = func(*inputs)
     many_outputs = not isinstance(outputs, _C.Tensor)
-    outputs = _tuple(outputs)
-    if not all(isinstance(y, _C.Tensor) for y in outputs):
-        raise TypeError("The outputs of the user-provided function must be either a Tensor or a tuple of Tensors")
+    outputs = _tensors(outputs, "outputs of the user-provided function", name)
+    if strict:
+        for i, y in enumerate(outputs):
+            if not y.requires_grad:
+                raise RuntimeError(f"Output {i} of the user-provided function does not require gradients. The outputs must be computed in a "
+                                   "differentiable manner from the input when running in strict mode.")
     return inputs, outputs, many_inputs, many_outputs
 
 
-def _vectors(v, like, many, what):
+def _vectors(v, like, many, what, name):
     if v is None:
         if len(like) != 1 or like[0].numel() != 1:
-            raise RuntimeError(f"The vector v can only be None if the {what} a single Tensor with a single element")
+            raise RuntimeError(f"The vector v can only be None if {what} a single Tensor with a single element.")
         return (_C.ones_like(like[0]),)
-    v = _tuple(v)
-    if len(v) != len(like) or any(a.shape != b.shape for a, b in zip(v, like)):
-        raise RuntimeError(f"v should have the sizes of the {what.split()[0]}: expected {[tuple(x.shape) for x in like]}, got "
-                           f"{[tuple(x.shape) for x in v]}")
+    v = _tensors(v, "v", name)
+    if len(v) != len(like):
+        if many:
+            raise RuntimeError(f"v is a tuple of invalid length: should be {len(like)} but got {len(v)}.")
+        raise RuntimeError("The given v should contain a single Tensor.")
+    for i, (a, b) in enumerate(zip(v, like)):
+        if a.shape != b.shape:
+            entry = f"Entry {i} in " if many else ""
+            raise RuntimeError(f"{entry}v has invalid size: should be {b.shape} but got {a.shape}.")
     return v
 
 
-def _grad(outputs, inputs, vectors, create_graph, strict=False, what="input", retain_graph=True):
+# What strict mode says of a gradient that is not there, or that is constant where a graph of it is wanted.
+_MISSING = "The output of the user-provided function is independent of input {}. This is not allowed in strict mode."
+_CONSTANT = "The jacobian of the user-provided function is independent of input {}. This is not allowed in strict mode when create_graph=True."
+_LINEAR = ("The jacobian of the user-provided function with respect to input {} is independent of the input. This is not allowed in strict "
+           "mode. You should ensure that your function is twice differentiable and that the jacobian depends on the inputs.")
+
+
+def _grad(outputs, inputs, vectors, create_graph, strict=False, missing=_MISSING, constant=_CONSTANT, retain_graph=True):
     from . import grad
     # What does not depend on the inputs has no history, and no gradient.
     pairs = [(y, v) for y, v in zip(outputs, vectors) if y.requires_grad]
@@ -48,9 +78,12 @@ def _grad(outputs, inputs, vectors, create_graph, strict=False, what="input", re
     found = iter(grad([y for y, _ in pairs], wanted, [v for _, v in pairs], create_graph=create_graph, allow_unused=True,
                       retain_graph=retain_graph) if pairs and wanted else [None] * len(wanted))
     found = [next(found) if x.requires_grad else None for x in inputs]
-    if strict and any(g is None for g in found):
-        raise RuntimeError(f"The output of the user-provided function is independent of {what} "
-                           f"{next(i for i, g in enumerate(found) if g is None)}. This is not allowed in strict mode.")
+    if strict:
+        for i, g in enumerate(found):
+            if g is None:
+                raise RuntimeError(missing.format(i))
+            if create_graph and not g.requires_grad:
+                raise RuntimeError(constant.format(i))
     return tuple(_C.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
 
 
@@ -61,44 +94,58 @@ def _finished(results, create_graph):
 def vjp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), v times its Jacobian)"""
     with enable_grad():
-        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph)
-        v = _vectors(v, outputs, many_outputs, "outputs are")
+        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "vjp", strict)
+        v = _vectors(v, outputs, many_outputs, "the user-provided function returns", "vjp")
         found = _grad(outputs, inputs, v, create_graph, strict)
     return _like(_finished(outputs, create_graph), many_outputs), _like(_finished(found, create_graph), many_inputs)
 
 
-def _transposed(outputs, inputs, strict=False):
+def _transposed(outputs, inputs, strict=False, constant=_CONSTANT):
     """(u, J^T u): what products with J are gradients of."""
     dual = tuple(_C._as_transform_input(_C.zeros_like(y)) if y.requires_grad else _C.zeros_like(y) for y in outputs)
-    return dual, _grad(outputs, inputs, dual, True, strict)
+    return dual, _grad(outputs, inputs, dual, True, strict, constant=constant)
 
 
 def _forward(outputs, inputs, v, create_graph, strict=False):
     dual, back = _transposed(outputs, inputs, strict)
     _C._end_transform_inputs([d for d in dual if d.requires_grad])
-    return _grad(back, dual, v, create_graph)
+    return _grad(back, dual, v, create_graph, strict and create_graph)
 
 
 def jvp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), its Jacobian times v)"""
     with enable_grad():
-        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph)
-        v = _vectors(v, inputs, many_inputs, "inputs are")
+        many_inputs = not isinstance(inputs, _C.Tensor)
+        v = _vectors(v, _tensors(inputs, "inputs", "jvp"), many_inputs, "the input to the user-provided function is", "jvp")
+        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "jvp", strict)
         found = _forward(outputs, inputs, v, create_graph, strict)
     return _like(_finished(outputs, create_graph), many_outputs), _like(_finished(found, create_graph), many_outputs)
 
 
-def _jacobian(outputs, inputs, create_graph, strict):
+def _construct_standard_basis_for(tensors, numels):
+    """The columns of an identity matrix of sum(numels) rows, as a matrix for each tensor, in its dtype and on its device."""
+    total, start, chunks = sum(numels), 0, []
+    for tensor, numel in zip(tensors, numels):
+        chunk = _C.zeros(total, numel, dtype=tensor.dtype, device=tensor.device)
+        chunk.diagonal(-start).fill_(1)
+        chunks.append(chunk)
+        start += numel
+    return tuple(chunks)
+
+
+def _jacobian(outputs, inputs, create_graph, strict, linear=False):
     """One row for each element of each output, a backward pass for each."""
     table = []
-    for output in outputs:
+    for k, output in enumerate(outputs):
+        missing = _LINEAR if linear else (f"Output {k} of the user-provided function is independent of input {{}}. This is not allowed in "
+                                          "strict mode.")
         rows = []
         for i in range(output.numel()):
             unit = _C.zeros(output.numel(), dtype=output.dtype, device=output.device)
             unit[i] = 1
-            rows.append(_grad((output,), inputs, (unit.view_as(output),), create_graph, strict))
-        table.append(tuple(_C.stack([r[k] for r in rows]).reshape(*output.shape, *x.shape) if rows
-                           else output.new_zeros(*output.shape, *x.shape) for k, x in enumerate(inputs)))
+            rows.append(_grad((output,), inputs, (unit.view_as(output),), create_graph, strict, missing))
+        table.append(tuple(_C.stack([r[k] for r in rows]).reshape((*output.shape, *x.shape)) if rows
+                           else output.new_zeros((*output.shape, *x.shape)) for k, x in enumerate(inputs)))
     return table
 
 
@@ -110,7 +157,7 @@ def _columns(outputs, inputs, dual, back, create_graph):
             unit = _C.zeros(x.numel(), dtype=x.dtype, device=x.device)
             unit[i] = 1
             column.append(_grad((product,), dual, (unit.view_as(x),), create_graph))
-    return [tuple(_C.stack([c[k] for c in column], -1).reshape(*y.shape, *x.shape) if column else y.new_zeros(*y.shape, *x.shape)
+    return [tuple(_C.stack([c[k] for c in column], -1).reshape((*y.shape, *x.shape)) if column else y.new_zeros((*y.shape, *x.shape))
                   for column, x in zip(columns, inputs)) for k, y in enumerate(outputs)]
 
 
@@ -131,9 +178,9 @@ def _forward_strategy(strategy, create_graph, strict, vectorize):
     return strategy == "forward-mode"
 
 
-def _table(outputs, inputs, create_graph, strict, by_columns):
+def _table(outputs, inputs, create_graph, strict, by_columns, linear=False):
     if not by_columns:
-        return _jacobian(outputs, inputs, create_graph, strict)
+        return _jacobian(outputs, inputs, create_graph, strict, linear)
     dual, back = _transposed(outputs, inputs, strict)
     _C._end_transform_inputs([d for d in dual if d.requires_grad])
     return _columns(outputs, inputs, dual, back, create_graph)
@@ -147,15 +194,16 @@ def jacobian(func, inputs, create_graph=False, strict=False, vectorize=False, st
     """
     by_columns = _forward_strategy(strategy, create_graph, strict, vectorize)
     with enable_grad():
-        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph)
+        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "jacobian", strict)
         table = _table(outputs, inputs, create_graph, strict, by_columns)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_outputs)
 
 
-def _one_number(outputs):
-    if len(outputs) != 1 or outputs[0].numel() != 1:
-        raise RuntimeError("The output of the user-provided function should be a single Tensor with a single element, got "
-                           f"{[tuple(y.shape) for y in outputs]}")
+def _one_number(outputs, many, name):
+    if many:
+        raise RuntimeError(f"The function given to {name} should return a single Tensor")
+    if outputs[0].numel() != 1:
+        raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
     return outputs
 
 
@@ -163,21 +211,30 @@ def hessian(func, inputs, create_graph=False, strict=False, vectorize=False, out
     """The second derivatives of a function with one number as its result; see jacobian() for what computes those of the gradient."""
     by_columns = _forward_strategy(outer_jacobian_strategy, create_graph, strict, vectorize)
     with enable_grad():
-        inputs, outputs, many_inputs, _ = _run(func, inputs, create_graph)
-        first = _grad(tuple(y.reshape(()) for y in _one_number(outputs)), inputs, (_C.ones_like(outputs[0]).reshape(()),), True, strict)
-        table = _table(first, inputs, create_graph, strict, by_columns)
+        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, "hessian", strict)
+        output, = _one_number(outputs, many_outputs, "hessian")
+        first = _grad((output.reshape(()),), inputs, (_C.ones_like(output).reshape(()),), True, strict, _LINEAR, _LINEAR)
+        table = _table(first, inputs, create_graph, strict, by_columns, linear=True)
     return _like([_like(_finished(row, create_graph), many_inputs) for row in table], many_inputs)
+
+
+def _product(func, inputs, v, create_graph, strict, name):
+    with enable_grad():
+        inputs, outputs, many_inputs, many_outputs = _run(func, inputs, create_graph, name, strict)
+        v = _vectors(v, inputs, many_inputs, "the input to the user-provided function is", name)
+        output, = _one_number(outputs, many_outputs, name)
+        first = _grad((output,), inputs, (_C.ones_like(output),), True, strict, constant=_LINEAR)
+        found = _grad(first, inputs, v, create_graph, strict, _LINEAR,
+                      "The hessian of the user-provided function with respect to input {} is independent of the input. This is not allowed "
+                      "in strict mode when create_graph=True.")
+    return _finished(outputs, create_graph)[0], _like(_finished(found, create_graph), many_inputs)
 
 
 def vhp(func, inputs, v=None, create_graph=False, strict=False):
     """(func(*inputs), v times its Hessian)"""
-    with enable_grad():
-        inputs, outputs, many_inputs, _ = _run(func, inputs, create_graph)
-        v = _vectors(v, inputs, many_inputs, "inputs are")
-        first = _grad(_one_number(outputs), inputs, (_C.ones_like(outputs[0]),), True, strict)
-        found = _grad(first, inputs, v, create_graph)
-    return _finished(outputs, create_graph)[0], _like(_finished(found, create_graph), many_inputs)
+    return _product(func, inputs, v, create_graph, strict, "vhp")
 
 
-# A Hessian is symmetric; PyTorch's hvp takes another way to the same numbers.
-hvp = vhp
+def hvp(func, inputs, v=None, create_graph=False, strict=False):
+    """The same: a Hessian is symmetric.  PyTorch's hvp takes another way to the same numbers."""
+    return _product(func, inputs, v, create_graph, strict, "hvp")
