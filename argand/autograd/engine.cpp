@@ -43,6 +43,7 @@ void run_here(Pass& pass, Grads& captured) {
 // memory.
 constexpr int kMostNested = 60;
 thread_local int nested = 0;
+thread_local bool multithreading = true;
 
 class Nesting {
  public:
@@ -54,7 +55,7 @@ class Nesting {
 
 void run_nodes(Pass& pass, Grads& captured) {
   const Nesting level;
-  if (pass.gpus().size() > 1)
+  if (pass.gpus().size() > 1 && multithreading)
     run_on_device_threads(pass, captured);
   else
     run_here(pass, captured);
@@ -104,38 +105,45 @@ void run(Pass& pass, Grads& captured, F&& finish) {
   pass.over(true);
 }
 
-Tensor root_gradient(const Tensor& root, const Tensor& given) {
+Tensor root_gradient(const Endpoint& root, const Tensor& given, size_t i) {
+  const GradMeta meta =
+      root.tensor.defined() ? GradMeta(root.tensor) : root.edge.function->input_meta(root.edge.input_nr);
   if (!given.defined()) {
-    ARGAND_CHECK(GradError, root.numel() == 1,
-                 "grad can be implicitly created only for scalar outputs, got a tensor of shape ", root.sizes());
-    ARGAND_CHECK(GradError, !root.is_complex(), "grad can be implicitly created only for real scalar outputs but got ",
-                 root.dtype());
-    return ones_like(root);
+    ARGAND_CHECK(GradError, numel_of(meta.sizes) == 1,
+                 "grad can be implicitly created only for scalar outputs, got a tensor of shape ", meta.sizes);
+    ARGAND_CHECK(GradError, !is_complex(meta.dtype),
+                 "grad can be implicitly created only for real scalar outputs but got ", meta.dtype);
+    return root.tensor.defined() ? ones_like(root.tensor)
+                                 : ones(meta.sizes, TensorOptions(meta.dtype).device(meta.device));
   }
-  ARGAND_CHECK(GradError, given.device() == root.device() || given.dim() == 0, "expected a gradient on ", root.device(),
+  ARGAND_CHECK(GradError, given.device() == meta.device || given.dim() == 0, "expected a gradient on ", meta.device,
                ", where the output is, got one on ", given.device());
-  ARGAND_CHECK(GradError, given.sizes() == root.sizes(), "Mismatch in shape: the gradient has shape ", given.sizes(),
-               " and the output has shape ", root.sizes());
-  ARGAND_CHECK(GradError, given.is_complex() == root.is_complex(), "the gradient of a ", root.dtype(),
-               " output must not be ", given.dtype());
-  return given.to(root.device());
+  ARGAND_CHECK(GradError, given.impl().sizes == meta.sizes, "Mismatch in shape: grad_output[", i, "] has a shape of ",
+               given.sizes(), " and output[", i, "] has a shape of ", meta.sizes, ".");
+  ARGAND_CHECK(GradError, given.is_complex() == is_complex(meta.dtype),
+               "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
+               "dtype: grad_output[",
+               i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", meta.dtype, ".");
+  return given.to(meta.device);
 }
 
-void add_roots(Pass& pass, TensorList roots, TensorList gradients) {
+void add_roots(Pass& pass, const Endpoints& roots, TensorList gradients) {
   ARGAND_CHECK(GradError, gradients.empty() || gradients.size() == roots.size(), "backward: got ", roots.size(),
                " tensors and ", gradients.size(), " gradients");
   for (size_t i = 0; i < roots.size(); ++i) {
-    const Edge edge = gradient_edge(roots[i]);
+    const Edge& edge = roots[i].edge;
     ARGAND_CHECK(GradError, edge.is_valid(), "element ", i,
                  " of tensors does not require grad and does not have a grad_fn");
-    pass.add_root(edge, root_gradient(roots[i], gradients.empty() ? Tensor() : gradients[i]));
+    pass.add_root(edge, root_gradient(roots[i], gradients.empty() ? Tensor() : gradients[i], i));
   }
 }
 
+Endpoints endpoints(TensorList tensors) { return Endpoints(tensors.begin(), tensors.end()); }
+
 }  // namespace
 
-void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
-              TensorList inputs) {
+void backward_from(const Endpoints& roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
+                   const Endpoints& inputs) {
   if (create_graph)
     ARGAND_WARN_ONCE(
         "Using backward() with create_graph=True makes a cycle of a parameter and its gradient, whose graph holds the "
@@ -143,30 +151,40 @@ void backward(TensorList roots, TensorList gradients, std::optional<bool> retain
   exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, roots, gradients);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    ARGAND_CHECK(GradError, pass.capture(inputs[i], i), "backward: element ", i, " of inputs does not require grad");
-  Grads captured(inputs.size());
-  run(pass, captured, [&] {
-    const AutoGradMode mode(create_graph);
-    const Pass::Part part(pass);
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (captured[i].defined()) accumulate_grad(inputs[i], std::exchange(captured[i], Tensor()));
-  });
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Endpoint& input = inputs[i];
+    ARGAND_CHECK(GradError, input.edge.is_valid(), "One of the differentiated Tensors does not require grad: element ",
+                 i, " of inputs");
+    if (input.tensor.defined()) input.tensor.retain_grad();
+    pass.run_up_to(input.edge.function);
+  }
+  Grads none;
+  run(pass, none, [] {});
 }
+
+void backward(TensorList roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
+              TensorList inputs) {
+  backward_from(endpoints(roots), gradients, retain_graph, create_graph, endpoints(inputs));
+}
+
+bool is_multithreading_enabled() { return multithreading; }
+void set_multithreading_enabled(bool on) { multithreading = on; }
 
 void after_backward(std::function<void(bool well)> f) {
   ARGAND_CHECK(GradError, Pass::call_after(std::move(f)), "after_backward: no backward is under way on this thread");
 }
 
-Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
-           bool create_graph, bool allow_unused) {
+Grads grad_of(const Endpoints& outputs, const Endpoints& inputs, TensorList grad_outputs,
+              std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
   ARGAND_CHECK(ValueError, !inputs.empty(), "grad requires non-empty inputs.");
   exec::joint_if_idle();
   Pass pass(retain_graph.value_or(create_graph), create_graph);
   add_roots(pass, outputs, grad_outputs);
-  for (size_t i = 0; i < inputs.size(); ++i)
-    ARGAND_CHECK(GradError, pass.capture(inputs[i], i), "One of the differentiated Tensors does not require grad");
   Grads captured(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    ARGAND_CHECK(GradError, inputs[i].edge.is_valid(), "One of the differentiated Tensors does not require grad");
+    pass.capture(inputs[i].edge, i);
+  }
   run(pass, captured, [] {});
   for (const Tensor& g : captured)
     ARGAND_CHECK(
@@ -174,6 +192,11 @@ Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::
         "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True if this "
         "is the desired behavior.");
   return captured;
+}
+
+Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs, std::optional<bool> retain_graph,
+           bool create_graph, bool allow_unused) {
+  return grad_of(endpoints(outputs), endpoints(inputs), grad_outputs, retain_graph, create_graph, allow_unused);
 }
 
 }  // namespace argand::autograd

@@ -23,6 +23,25 @@ void backward(TensorList roots, TensorList gradients = {}, std::optional<bool> r
 Grads grad(TensorList outputs, TensorList inputs, TensorList grad_outputs = {},
            std::optional<bool> retain_graph = std::nullopt, bool create_graph = false, bool allow_unused = false);
 
+// A tensor, or a place in the graph: where a backward starts, or what gradient is wanted.
+struct Endpoint {
+  Endpoint(const Tensor& t) : tensor(t), edge(gradient_edge(t)) {}
+  explicit Endpoint(Edge e) : edge(std::move(e)) {}
+  Tensor tensor;  // undefined for a place
+  Edge edge;
+};
+using Endpoints = std::vector<Endpoint>;
+
+// As backward() and grad().  A gradient that flows to a place that is no leaf's is added to nothing.
+void backward_from(const Endpoints& roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
+                   const Endpoints& inputs);
+Grads grad_of(const Endpoints& outputs, const Endpoints& inputs, TensorList grad_outputs,
+              std::optional<bool> retain_graph, bool create_graph, bool allow_unused);
+
+// Whether backwards of the calling thread may run the nodes of several GPUs in threads of their own; true at first.
+bool is_multithreading_enabled();
+void set_multithreading_enabled(bool on);
+
 // For a node's work or a hook: f is called once the backward, or the outermost of those that are under way on this
 // thread, is over: on the thread that called it, with true, or with false, when it must not throw, if that failed.
 // GradError outside of a backward.

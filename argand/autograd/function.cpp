@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/autograd/pass.h"
+#include "argand/base/log.h"
 #include "argand/base/permanent_name.h"
 #include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
@@ -33,19 +34,28 @@ AutogradContext::~AutogradContext() = default;
 FunctionNode::FunctionNode() { ctx_.node_ = this; }
 FunctionNode::~FunctionNode() = default;
 
-variable_list AutogradContext::get_saved_variables() const {
+static void check_not_freed(bool freed) {
   ARGAND_CHECK(
-      GradError, !freed_,
+      GradError, !freed,
       "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
       "been "
       "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
       "retain_graph=True if you need to backward through the graph a second time or if you need to access saved "
       "tensors "
       "after calling backward.");
+}
+
+variable_list AutogradContext::get_saved_variables() const {
+  check_not_freed(freed_);
   variable_list out;
   out.reserve(saved_.size());
   for (const SavedVariable& s : saved_) out.push_back(s.unpack(intrusive_ptr<Node>(node_)));
   return out;
+}
+
+std::vector<SavedVariable>& FunctionNode::saved() {
+  check_not_freed(ctx_.freed_);
+  return ctx_.saved_;
 }
 
 bool AutogradContext::needs_input_grad(size_t tensor_argument) const {
@@ -66,6 +76,20 @@ static bool contains(const variable_list& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& l) { return l.is_same(t); });
 }
 
+// What may not be written in place once the Function has made it: autograd would put a history of its own in the place
+// of the Function's.
+static void forbid_writes(const Tensor& view, bool several) {
+  if (AutogradMeta* const meta = autograd_meta_or_null(view); meta && meta->base.defined())
+    meta->creation = several ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::IN_CUSTOM_FUNCTION;
+}
+
+// `t` as a tensor of its own that autograd knows to be a view.
+static Tensor as_view(const Tensor& t) {
+  Tensor out = exec::alias(t);
+  mark_view(out, t);
+  return out;
+}
+
 Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, size_t num_outputs) {
   const bool dirty = contains(ctx_.dirty_, output), is_input = contains(inputs, output);
   if (contains(ctx_.non_differentiable_, output)) {
@@ -74,9 +98,12 @@ Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, siz
   }
   if (dirty) {
     if (output.is_view()) {
+      ARGAND_CHECK(GradError, num_outputs == 1, "If your Function modifies inplace an input that is a view of another ",
+                   "Tensor, it cannot return more than that one Tensor: ", name(), " returned ", num_outputs,
+                   ". Give it a clone() of the view, or make two Functions of it.");
       // CopySlices replaces the edge of the first argument by that of the base.
-      ARGAND_CHECK(GradError, num_outputs == 1 && inputs[0].is_same(output), name(),
-                   ": a Function that changes a view in place must take it first and return nothing else");
+      ARGAND_CHECK(GradError, inputs[0].is_same(output), name(),
+                   ": a Function that changes a view in place must take it first");
     }
     check_inplace(name().c_str(), output, true);
     add_input(output);
@@ -84,7 +111,7 @@ Tensor FunctionNode::link(const Tensor& output, const variable_list& inputs, siz
     return output;
   }
   // An input returned as it is, or a view of one, becomes a tensor of its own.
-  const Tensor result = is_input || output.is_view() ? exec::alias(output) : output;
+  const Tensor result = is_input || output.is_view() ? as_view(output) : output;
   const uint32_t nr = add_input(result);
   if (is_differentiable(result.dtype())) {
     AutogradMeta& meta = autograd_meta(result);
@@ -100,13 +127,23 @@ void FunctionNode::connect(const variable_list& inputs) {
 
 void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs,
                           bool records) {
+  if (std::erase_if(ctx_.dirty_, [&](const Tensor& t) { return !contains(inputs, t); }) > 0)
+    warn(str(name(), ": Only input Tensors should be given to ctx.mark_dirty(). There is no need to give it others."));
   for (const Tensor& t : ctx_.dirty_)
-    ARGAND_CHECK(GradError, contains(outputs, t), name(), ": a tensor marked dirty must be a result of forward");
+    ARGAND_CHECK(GradError, contains(outputs, t), name(),
+                 ": Some elements marked as dirty during the forward method were not returned as output. The inputs "
+                 "that are modified inplace must all be outputs of the Function.");
+  const auto several = std::count_if(outputs.begin(), outputs.end(), [&](const Tensor& t) {
+    return t.defined() && is_differentiable(t.dtype()) && !contains(ctx_.non_differentiable_, t);
+  });
   for (const Tensor& t : ctx_.dirty_) t.storage()->bump_version(permanent_name(name()));
   if (records) {
     is_tensor_ = std::move(is_tensor);
     const variable_list before = outputs;
     for (Tensor& out : outputs) {
+      kinds_.push_back(!out.defined()                            ? Output::kNoTensor
+                       : contains(ctx_.non_differentiable_, out) ? Output::kConstant
+                                                                 : Output::kDifferentiable);
       if (out.defined())
         out = link(out, inputs, outputs.size());
       else
@@ -120,6 +157,9 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
       ctx_.saved_.emplace_back(is_output ? outputs[static_cast<size_t>(at - before.begin())] : t, is_output);
     }
   }
+  for (const Tensor& out : outputs)
+    if (out.defined() && !contains(ctx_.dirty_, out) && (!contains(inputs, out) || records))
+      forbid_writes(out, several > 1);
   ctx_.to_save_.clear();
   ctx_.dirty_.clear();
   ctx_.non_differentiable_.clear();
@@ -129,6 +169,7 @@ Grads FunctionNode::apply(Grads grads) {
   const std::lock_guard lock(mutex());
   if (ctx_.materialize_grads_) {
     for (size_t i = 0; i < grads.size(); ++i) {
+      if (kinds_[i] == Output::kNoTensor || (kinds_[i] == Output::kConstant && !ctx_.materialize_non_diff_)) continue;
       const GradMeta& meta = input_meta(i);
       if (!grads[i].defined()) grads[i] = zeros(meta.sizes, TensorOptions(meta.dtype).device(meta.device));
     }

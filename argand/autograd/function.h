@@ -54,6 +54,8 @@ class AutogradContext {
   void mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
   // Whether backward sees zeros (the default) or undefined tensors for results without a gradient.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
+  // The same for results that mark_non_differentiable() named.
+  void set_materialize_non_diff_grads(bool value) { materialize_non_diff_ = value; }
   // Whether the gradient of this tensor argument of forward (counting tensors alone) is wanted.
   bool needs_input_grad(size_t tensor_argument) const;
   bool needs_input_grad(std::initializer_list<IndexRange> tensor_arguments) const;  // of any of them
@@ -62,7 +64,7 @@ class AutogradContext {
   friend class FunctionNode;
   variable_list to_save_, dirty_, non_differentiable_;
   std::vector<SavedVariable> saved_;
-  bool materialize_grads_ = true;
+  bool materialize_grads_ = true, materialize_non_diff_ = true;
   bool freed_ = false;
   FunctionNode* node_ = nullptr;
 };
@@ -75,11 +77,13 @@ class FunctionNode : public Node {
   AutogradContext& context() { return ctx_; }
   Grads apply(Grads grads) final;
   void release_variables() final;
+  // What save_for_backward kept, for programs that look at a graph.  GradError once it was freed.
+  std::vector<SavedVariable>& saved();
 
   // Before forward, which may change inputs in place: where their gradients go.
   void connect(const variable_list& inputs);
   // Links `outputs` to this node if any input requires grad (and grad mode is on); `is_tensor` has one entry per
-  // argument.
+  // argument.  What is undefined among the outputs is no tensor, and has no gradient.
   void record(const variable_list& inputs, std::vector<bool> is_tensor, variable_list& outputs, bool records);
 
  protected:
@@ -89,6 +93,8 @@ class FunctionNode : public Node {
   Tensor link(const Tensor& output, const variable_list& inputs, size_t num_outputs);
   AutogradContext ctx_;
   std::vector<bool> is_tensor_;
+  enum class Output : uint8_t { kDifferentiable, kConstant, kNoTensor };
+  std::vector<Output> kinds_;
 };
 
 // The name of the node of a Function of this type: "torch::autograd::CppNode<Square>", with its namespaces.

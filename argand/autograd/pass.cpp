@@ -6,6 +6,8 @@
 #include <optional>
 
 #include "argand/autograd/anomaly_mode.h"
+#include "argand/autograd/engine.h"
+#include "argand/autograd/function.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/profiler.h"
@@ -33,13 +35,16 @@ void Pass::add_root(const Edge& edge, Tensor gradient) {
   slot = slot.defined() ? slot + gradient : std::move(gradient);
 }
 
-bool Pass::capture(const Tensor& t, size_t input) {
-  Edge edge = gradient_edge(t);
-  if (!edge.is_valid()) return false;
+void Pass::capture(Edge edge, size_t input) {
   limited_ = true;
   captures_[edge.function.get()].push_back({input, edge.input_nr});
   targets_.push_back(std::move(edge.function));
-  return true;
+}
+
+void Pass::run_up_to(intrusive_ptr<Node> node) {
+  limited_ = true;
+  states_[node.get()].target = true;
+  targets_.push_back(std::move(node));
 }
 
 void Pass::prepare() {
@@ -108,6 +113,8 @@ bool Pass::leads_to_needed(const Node& node) {
   return std::any_of(node.next_edges().begin(), node.next_edges().end(),
                      [&](const Edge& e) { return e.is_valid() && state_of(e).needed; });
 }
+// A node that only captures is where the pass ends, unless something behind it is wanted too.
+bool Pass::runs(const State& state) { return !limited_ || state.target || leads_to_needed(*state.node); }
 
 Pass::Order::Order(Pass& pass) {
   for (const auto& root : pass.roots_) {
@@ -129,10 +136,10 @@ void Pass::run_hooks(Node* node, Grads& grads) {
   const std::vector<Node::Hook> hooks = hooks_of(*node);  // a hook may add and remove hooks
   for (const Node::Hook& h : hooks) {
     Tensor& g = grads[h.input_nr];
-    if (!g.defined()) continue;
+    if (h.retains && !g.defined()) continue;
     const Tensor replaced = h.call(g);
     if (!replaced.defined()) continue;
-    ARGAND_CHECK(GradError, replaced.sizes() == g.sizes(), "a hook on a result of ", node->name(),
+    ARGAND_CHECK(GradError, !g.defined() || replaced.sizes() == g.sizes(), "a hook on a result of ", node->name(),
                  " changed the shape of its gradient from ", g.sizes(), " to ", replaced.sizes());
     g = replaced;
   }
@@ -195,27 +202,99 @@ bool Pass::reaches(const Edge& edge) {
   return it != running_pass->states_.end() && it->second.node && (!running_pass->limited_ || it->second.needed);
 }
 
+bool Pass::executes(const Node& node) {
+  ARGAND_CHECK(GradError, running_pass,
+               "_will_engine_execute_node: which nodes run is known only during the backward pass");
+  const auto it = running_pass->states_.find(const_cast<Node*>(&node));
+  if (it == running_pass->states_.end() || !it->second.node) return false;
+  ARGAND_CHECK(GradError, !running_pass->captures_.count(it->first) || !node.next_edges().empty(),
+               "_will_engine_execute_node was asked about a leaf whose gradient you want, while you are currently "
+               "running autograd.grad(), which gives it back instead of adding it up.");
+  return running_pass->runs(it->second);
+}
+
+std::vector<intrusive_ptr<Node>> Pass::execution_order() {
+  Pass* const pass = running_pass;
+  ARGAND_CHECK(GradError, pass,
+               "_current_graph_task_execution_order: the order is known only during the backward pass");
+  ARGAND_CHECK(GradError, pass->gpus_.size() <= 1 || !is_multithreading_enabled(),
+               "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+               "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n"
+               "...     torch.autograd.grad(...)\n");
+  std::unordered_map<Node*, int> to_come;
+  for (const State* s : pass->nodes_)
+    for (const Edge& e : s->node->next_edges())
+      if (e.is_valid()) ++to_come[e.function.get()];
+  const auto earlier = [](const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); };
+  std::priority_queue<Node*, std::vector<Node*>, decltype(earlier)> ready(earlier);
+  for (const auto& root : pass->roots_)
+    if (to_come[root.get()]-- == 0) ready.push(root.get());
+  std::vector<intrusive_ptr<Node>> out;
+  while (!ready.empty()) {
+    Node* const node = ready.top();
+    ready.pop();
+    if (pass->runs(pass->states_.find(node)->second)) out.emplace_back(node);
+    for (const Edge& e : node->next_edges())
+      if (e.is_valid() && --to_come[e.function.get()] == 0) ready.push(e.function.get());
+  }
+  return out;
+}
+
+namespace {
+struct RunningNode {
+  explicit RunningNode(Node* node) : before(std::exchange(running_node(), node)) {}
+  ~RunningNode() { running_node() = before; }
+  Node* before;
+};
+}  // namespace
+
+static Grads replaced(const Node& node, const char* hook, Grads by, const Grads& grads) {
+  if (by.empty()) return grads;
+  ARGAND_CHECK(GradError, by.size() == grads.size(), node.name(), ": a ", hook,
+               " has returned an incorrect number of gradients (expected ", grads.size(), ", got ", by.size(), ")");
+  return by;
+}
+
+// The node's own work, between the hooks on it.
+Grads Pass::run_node(Node& node, Grads grads) {
+  for (const NodeExtras::Before& h : hooks_before(node)) grads = replaced(node, "prehook", h.call(grads), grads);
+  Grads given;
+  if (node.extras()) given = grads;  // a hook may be added while the node works
+  Grads out;
+  {
+    const Scope limit(limited_pass, limited_ ? this : nullptr);
+    const profiler::Span function(node, "", profiler::Scope::kBackwardFunction, grads);
+    out = node.apply(std::move(grads));
+  }
+  if (AnomalyMode::is_enabled()) [[unlikely]]
+    refuse_nan(node, out);
+  if (!keep_graph_) node.release_variables();
+  if (!node.extras()) return out;
+  given.resize(node.num_inputs());
+  for (const NodeExtras::After& h : hooks_after(node)) out = replaced(node, "posthook", h.call(out, given), out);
+  return out;
+}
+
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const Scope running(running_pass, this);
+  const RunningNode current(node);
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
   if (limited_)
     if (const auto it = captures_.find(node); it != captures_.end())
       for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
   const std::vector<Edge>& edges = node->next_edges();
-  // A node that only captures is where the pass ends, unless something behind it is wanted too.
-  const bool wanted = !limited_ || leads_to_needed(*node);
-  if (!any || !wanted) return Grads(edges.size());
+  // Functions that programs write get to see that nothing flows in.
+  const bool idle = !any && !dynamic_cast<const FunctionNode*>(node);
+  if (idle || !runs(states_.find(node)->second)) return Grads(edges.size());
   const profiler::Span evaluation(*node, "autograd::engine::evaluate_function: ", profiler::Scope::kFunction);
   Grads out;
-  {
-    const Scope limit(limited_pass, limited_ ? this : nullptr);
-    const profiler::Span function(*node, "", profiler::Scope::kBackwardFunction, grads);
-    out = node->apply(std::move(grads));
+  try {
+    out = run_node(*node, std::move(grads));
+  } catch (...) {
+    if (NodeWatch* const watch = NodeWatch::current.load(std::memory_order_acquire)) watch->failed(*node);
+    throw;
   }
-  if (AnomalyMode::is_enabled()) [[unlikely]]
-    refuse_nan(*node, out);
-  if (!keep_graph_) node->release_variables();
   for (size_t i = 0; i < edges.size(); ++i) {
     if (!out[i].defined()) continue;
     const Edge& edge = edges[i];

@@ -27,14 +27,17 @@ class Pass {
     Node* node = nullptr;
     int to_come = 0;  // edges that lead here and have not been followed
     bool queued = false, needed = false;
-    Grads grads;  // sums of what has come, one entry per input
+    bool target = false;  // runs though nothing behind it is wanted
+    Grads grads;          // sums of what has come, one entry per input
   };
 
   Pass(bool keep_graph, bool create_graph);
 
   void add_root(const Edge& edge, Tensor gradient);
-  // The gradient of `t` is wanted as result `input`, and nothing that is not asked for so.  False: it has none.
-  bool capture(const Tensor& t, size_t input);
+  // The gradient that flows along `edge` is wanted as result `input`, and nothing that is not asked for so.
+  void capture(Edge edge, size_t input);
+  // Nodes that lead to this one run, and it itself, and nothing that is not asked for so.
+  void run_up_to(intrusive_ptr<Node> node);
   // Once, after all roots and captures.
   void prepare();
 
@@ -52,6 +55,12 @@ class Pass {
   // Whether the pass whose step, or a hook of it, runs on this thread was asked for the gradients of some tensors
   // alone.
   static bool takes_inputs() { return running() && running()->limited_; }
+  // Whether that pass leaves the graph what its nodes keep; false outside of one.
+  static bool keeps_graph() { return running() && running()->keep_graph_; }
+  // Whether that pass runs `node`; GradError outside of one, and for a leaf whose gradient it gives back instead.
+  static bool executes(const Node& node);
+  // The nodes that it runs, in their order.  GradError outside of one, or if several threads run them.
+  static std::vector<intrusive_ptr<Node>> execution_order();
   // Which pass that is: no two of a process have the same number; 0 outside of one.
   static uint64_t current();
   // While something of the pass that is no step of it runs on this thread.
@@ -112,6 +121,8 @@ class Pass {
   exec::Place place_of(const Node& node, const Device& device) const;
   static Pass* running();
   static void run_hooks(Node* node, Grads& grads);
+  Grads run_node(Node& node, Grads grads);
+  bool runs(const State& state);
   static Tensor fit(Tensor g, const GradMeta& meta, const Node& from);
 
   // An input of a node whose gradient is wanted instead of being passed on.

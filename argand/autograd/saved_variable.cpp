@@ -25,6 +25,16 @@ SavedVariable::SavedVariable(const Tensor& t, bool is_output) : is_output_(is_ou
   output_nr_ = t.output_nr();
 }
 
+void SavedVariable::pack(std::shared_ptr<SavedTensorHooks> hooks) {
+  ARGAND_CHECK(GradError, !packed_,
+               "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair of "
+               "hooks is allowed at a time.");
+  ARGAND_CHECK(GradError, data_.defined(), "Calling register_hooks on a saved tensor with value None is forbidden");
+  packed_.emplace(std::move(hooks), data_);
+  if (!is_output_) history_ = gradient_edge(data_);
+  data_ = Tensor();
+}
+
 Tensor SavedVariable::unpack(const intrusive_ptr<Node>& owner) const {
   if (packed_) {
     const Tensor t = packed_->unpack();

@@ -13,6 +13,8 @@ class SavedVariable {
   // The tensor; `owner` is the node that keeps it.  GradError naming the op that changed it, if its version moved.
   Tensor unpack(const intrusive_ptr<Node>& owner) const;
   void reset() { *this = {}; }
+  // What is kept is packed by these hooks; GradError if there is nothing, or hooks packed it already.
+  void pack(std::shared_ptr<SavedTensorHooks> hooks);
 
  private:
   Tensor data_;  // undefined if hooks packed it

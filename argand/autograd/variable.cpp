@@ -156,12 +156,15 @@ void Tensor::set_data(const Tensor& t) const {
 }
 
 const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> memory_format) const {
-  ARGAND_CHECK(GradError, !requires_grad(), "resize_: cannot resize variables that require grad");
+  ARGAND_CHECK(GradError, !requires_grad() || (is_inference() && InferenceMode::is_enabled()),
+               "resize_: cannot resize variables that require grad");
   for (int64_t n : size)
     ARGAND_CHECK(ShapeError, n >= 0, "resize_: trying to create tensor with negative dimension ", n, ": ", size);
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   ARGAND_CHECK(ValueError, format != MemoryFormat::Preserve, "resize_: unsupported memory format Preserve");
+  const bool changes = !(sizes() == size);
   exec::resize_output(*this, size, /*keep=*/true);
+  if (changes) impl().storage->bump_version("resize_");
   if (format != MemoryFormat::Contiguous && !is_contiguous(format)) {
     impl().strides = strides_of(sizes(), format);
     impl().refresh();

@@ -128,6 +128,7 @@ intrusive_ptr<autograd::Node> Tensor::grad_fn() const {
   if (meta->base.defined() && meta->view_version != _version() && meta->base.grad_fn()) {
     if (meta->creation != autograd::CreationMeta::DEFAULT) {
       autograd::check_view_has_derivative(*meta);
+      autograd::check_not_of_function("grad_fn", *meta, "its base or another view of its base has been");
       throw_unrecorded_view("grad_fn", meta->creation, "its base or another view of its base has been");
     }
     const Tensor base = meta->base;

@@ -75,6 +75,7 @@ void check_inplace(const char* op, const Tensor& self, bool records) {
   if (!meta->base.defined()) return;
   if (meta->creation != autograd::CreationMeta::DEFAULT && (records || meta->base.requires_grad())) {
     autograd::check_view_has_derivative(*meta);
+    autograd::check_not_of_function(op, *meta, "is being");
     throw_unrecorded_view(op, meta->creation, "is being");
   }
   ARGAND_CHECK(GradError, !(meta->base.requires_grad() && meta->base.is_leaf()), op,
@@ -88,6 +89,15 @@ namespace autograd {
 Node::Node() {
   static std::atomic<uint64_t> next{0};
   sequence_nr_ = next.fetch_add(1, std::memory_order_relaxed);
+  if (NodeWatch* const watch = NodeWatch::current.load(std::memory_order_acquire)) [[unlikely]]
+    watch->made(*this, running_node());
+}
+
+std::atomic<NodeWatch*> NodeWatch::current{nullptr};
+
+Node*& running_node() {
+  static thread_local Node* node = nullptr;
+  return node;
 }
 
 uint32_t Node::add_input(const Tensor& forward_result) {
@@ -135,6 +145,30 @@ std::optional<Node::Hook> Node::take_hook(unsigned handle) {
   std::optional<Hook> hook(std::move(*at));
   hooks_.erase(at);
   return hook;
+}
+
+void Node::ExtrasDeleter::operator()(NodeExtras* extras) const { delete extras; }
+
+NodeExtras& make_extras(Node& node) {
+  const std::lock_guard lock(hooks_lock(&node));
+  if (!node.extras()) node.set_extras(new NodeExtras);
+  return *node.extras();
+}
+
+void edit_extras(Node& node, const std::function<void(NodeExtras&)>& edit) {
+  NodeExtras& extras = make_extras(node);
+  const std::lock_guard lock(hooks_lock(&node));
+  edit(extras);
+}
+
+std::vector<NodeExtras::Before> hooks_before(const Node& node) {
+  const std::lock_guard lock(hooks_lock(&node));
+  return node.extras() ? node.extras()->before : std::vector<NodeExtras::Before>();
+}
+
+std::vector<NodeExtras::After> hooks_after(const Node& node) {
+  const std::lock_guard lock(hooks_lock(&node));
+  return node.extras() ? node.extras()->after : std::vector<NodeExtras::After>();
 }
 
 // Note [Freeing a graph]
@@ -282,14 +316,19 @@ void check_saved_version(const Tensor& saved, uint32_t expected, const Node& nod
       "'.");
 }
 
-void OpNode::check_versions() {
+void OpNode::check_released() const {
   ARGAND_CHECK(
       GradError, !released_,
       "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
       "been freed) at ",
       name(),
       ". Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
-      "Specify retain_graph=True if you need to backward through the graph a second time.");
+      "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+      "saved tensors after calling backward.");
+}
+
+void OpNode::check_versions() {
+  check_released();
   TensorSlots slots;
   tensors(slots);
   for (const auto& [i, version] : versions_) check_saved_version(*slots[i].tensor, version, *this);
@@ -345,6 +384,58 @@ Grads OpNode::apply(Grads grads) {
   ARGAND_ASSERT(out.size() == next_edges().size(), op_->name, ": its gradient returned ", out.size(), " tensors for ",
                 next_edges().size(), " arguments");
   return out;
+}
+
+bool OpNode::keeps(uint32_t number, bool result) const {
+  if (packed_)
+    for (const Packed& p : *packed_)
+      if (p.number == number && p.result == result) return true;
+  if (result) return number < saved_results_.size() && saved_results_[number].first.defined();
+  return std::any_of(versions_.begin(), versions_.end(), [&](const auto& v) { return v.first == number; });
+}
+
+Tensor OpNode::kept(uint32_t number, bool result) {
+  const std::lock_guard lock(mutex());
+  check_released();
+  Tensor t;
+  if (packed_)
+    for (const Packed& p : *packed_)
+      if (p.number == number && p.result == result) t = p.tensor.unpack();
+  TensorSlots slots;
+  tensors(slots);
+  const bool packed = t.defined();
+  if (!packed) {
+    for (const auto& [i, version] : versions_)
+      if (!result && i == number) check_saved_version(t = *slots[i].tensor, version, *this);
+    if (result && number < saved_results_.size() && saved_results_[number].first.defined())
+      check_saved_version(t = saved_results_[number].first, saved_results_[number].second, *this);
+  }
+  if (!t.defined() || !is_differentiable(t.dtype())) return t;
+  if (!result)
+    attach_history(number, t);
+  else if (!(op_->constant_results >> number & 1))
+    t = with_history(t, number);
+  return t;
+}
+
+void OpNode::pack_kept(uint32_t number, bool result, std::shared_ptr<SavedTensorHooks> hooks) {
+  const std::lock_guard lock(mutex());
+  ARGAND_CHECK(GradError, !released_, "Calling register_hooks on a saved tensor after it has been freed. ",
+               "Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+               "retain_graph=True if you need to backward through the graph a second time or if you need to access "
+               "saved variables after calling backward.");
+  if (packed_)
+    for (const Packed& p : *packed_)
+      ARGAND_CHECK(GradError, p.number != number || p.result != result,
+                   "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only one pair "
+                   "of hooks is allowed at a time.");
+  TensorSlots slots;
+  tensors(slots);
+  Tensor& of = result ? saved_results_[number].first : *slots[number].tensor;
+  ARGAND_CHECK(GradError, of.defined(), "Calling register_hooks on a saved tensor with value None is forbidden");
+  pack({number, result, PackedTensor(std::move(hooks), of)});
+  of = Tensor();
+  if (!result) std::erase_if(versions_, [&](const auto& v) { return v.first == number; });
 }
 
 void OpNode::release_variables() {

@@ -39,6 +39,8 @@ struct ArgumentMeta {
   ScalarType dtype = kFloat;
 };
 
+struct NodeExtras;  // exec/node_hooks.h
+
 // A function of the backward graph.  Its inputs are the gradients of a forward op's results, its outputs the gradients
 // of the op's arguments, which flow along `next_edges`.
 class Node : public RefCounted {
@@ -51,6 +53,7 @@ class Node : public RefCounted {
   virtual void release_variables() {}
 
   uint64_t sequence_nr() const { return sequence_nr_; }
+  void set_sequence_nr(uint64_t nr) { sequence_nr_ = nr; }
   const std::vector<Edge>& next_edges() const { return next_edges_; }
   std::vector<Edge>& next_edges() { return next_edges_; }
   size_t num_inputs() const { return input_metas_.size(); }
@@ -74,6 +77,9 @@ class Node : public RefCounted {
   // This node runs as part of `owner` and is no node of the graph itself; `owner` outlives it.
   void set_owner(Node* owner) { owner_ = owner; }
   std::mutex& mutex() { return mutex_; }
+  // What programs attach to the node itself, null if nothing yet; make_extras() is in exec/node_hooks.h.
+  NodeExtras* extras() const { return extras_.get(); }
+  void set_extras(NodeExtras* extras) { extras_.reset(extras); }
 
  protected:
   void release_self() override;  // iterative: see Note [Freeing a graph]
@@ -86,13 +92,17 @@ class Node : public RefCounted {
   std::vector<Hook> hooks_;
   Node* owner_ = nullptr;
   std::mutex mutex_;
+  struct ExtrasDeleter {
+    void operator()(NodeExtras* extras) const;
+  };
+  std::unique_ptr<NodeExtras, ExtrasDeleter> extras_;
 };
 
 }  // namespace autograd
 
 namespace autograd {
-// In what mode a view was made, which says whether it may become part of a graph later.
-enum class CreationMeta : uint8_t { DEFAULT, NO_GRAD_MODE, INFERENCE_MODE };
+// How a view was made, which says whether it may become part of a graph later.
+enum class CreationMeta : uint8_t { DEFAULT, IN_CUSTOM_FUNCTION, MULTI_OUTPUT_NODE, NO_GRAD_MODE, INFERENCE_MODE };
 }  // namespace autograd
 
 class AutogradMeta : public SmallObject {  // made by autograd_meta(); guarded by `mutex` where threads share a tensor
@@ -170,8 +180,20 @@ class OpNode : public Node {
   // Fills in everything after the arguments were moved in.  `in_place` is the tensor that the op overwrites, if any.
   void record(const OpInfo& op, std::span<Tensor> outs, const Tensor* in_place);
 
- protected:
+  // ---- For programs that look at a graph.
+  const OpInfo& op() const { return *op_; }
+  virtual const void* arguments() const = 0;  // the Args of the op; tensors that are not kept are undefined
   virtual void tensors(TensorSlots& out) = 0;
+  const ArgumentMeta* argument_meta(size_t i) const { return i < tensor_metas_.size() ? &tensor_metas_[i] : nullptr; }
+  bool was_released() const { return released_; }
+  // Tensor `number` among the arguments or the results: whether it is kept, and the tensor itself, with its history.
+  // GradError if the graph was freed or the tensor written since.
+  bool keeps(uint32_t number, bool result) const;
+  Tensor kept(uint32_t number, bool result);
+  // What is kept now is packed by these hooks instead; GradError if hooks packed it already.
+  void pack_kept(uint32_t number, bool result, std::shared_ptr<SavedTensorHooks> hooks);
+
+ protected:
   virtual Grads gradient(const Grads& grads) = 0;
 
  private:
@@ -184,6 +206,7 @@ class OpNode : public Node {
   void pack(Packed packed);
   void keep(uint32_t i, TensorSlot& slot, const std::shared_ptr<SavedTensorHooks>& hooks);
   void keep_results(std::span<Tensor> outs, const std::shared_ptr<SavedTensorHooks>& hooks);
+  void check_released() const;
   void check_versions();
   void unpack(TensorSlots& slots);
   void attach_history(uint32_t i, Tensor& t);
@@ -203,8 +226,7 @@ template <class Args>
 class GradContext : public autograd::OpNode, public Args {
  public:
   explicit GradContext(Args&& args) : Args(std::move(args)) {}
-
- protected:
+  const void* arguments() const final { return static_cast<const Args*>(this); }
   void tensors(TensorSlots& out) final {
     Args::each_tensor([&](Tensor& t, int argument) { out.push_back({&t, argument}); });
   }

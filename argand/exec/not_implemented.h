@@ -8,7 +8,7 @@ class NotImplemented final : public Node {
  public:
   explicit NotImplemented(std::string op) : op_(std::move(op)) {}
   std::string name() const override { return "NotImplemented"; }
-  Grads apply(Grads) override { ARGAND_THROW(GradError, "derivative for ", op_, " is not implemented"); }
+  Grads apply(Grads) override { ARGAND_THROW(NotImplementedError, "the derivative for ", op_, " is not implemented"); }
   const std::string& op() const { return op_; }
 
  private:
@@ -21,6 +21,22 @@ inline void check_view_has_derivative(const AutogradMeta& view) {
   if (const auto* node = dynamic_cast<const NotImplemented*>(view.grad_fn.get()))
     ARGAND_THROW(GradError, "Mutating the view ", node->op(),
                  " which does not have a derivative implemented is forbidden.");
+}
+
+// GradError if `view`, of which `happened`, is what a Function made: autograd would put a history of its own in the
+// place of the Function's.
+inline void check_not_of_function(const char* op, const AutogradMeta& view, const char* happened) {
+  const bool several = view.creation == CreationMeta::MULTI_OUTPUT_NODE;
+  if (!several && view.creation != CreationMeta::IN_CUSTOM_FUNCTION) return;
+  ARGAND_THROW(GradError, op, ": Output ", view.output_nr, " of ",
+               view.grad_fn ? view.grad_fn->name() : std::string("a custom Function"), " is a view and ", happened,
+               " modified inplace. This view ",
+               several
+                   ? "is the output of a function that returns multiple views. Such functions do not allow the "
+                     "output views to be modified inplace."
+                   : "was created inside a custom Function (or because an input was returned as-is), whose backward "
+                     "autograd's own history of the write would replace.",
+               " Write to a clone() of it instead.");
 }
 
 }  // namespace argand::autograd

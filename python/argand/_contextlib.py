@@ -1,6 +1,7 @@
 """Context managers that decorate."""
 import functools
 import inspect
+import warnings
 
 
 class _DecoratorContextManager:
@@ -12,6 +13,10 @@ class _DecoratorContextManager:
         return type(self)()
 
     def __call__(self, function):
+        if inspect.isclass(function):
+            warnings.warn("Decorating classes is deprecated and will be disabled in future versions. You should only decorate functions or "
+                          "methods. To preserve the current behavior of class decoration, you can directly decorate the `__init__` method "
+                          "and nothing else.", FutureWarning, stacklevel=2)
         if inspect.isgeneratorfunction(function):
             @functools.wraps(function)
             def generate(*args, **kwargs):

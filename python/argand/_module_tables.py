@@ -69,7 +69,6 @@ _SCRIPT = "there is no TorchScript"
 _QUANTIZED = "there are no quantized tensors"
 _ONNX = "there is no export to ONNX; save the state dict and export with PyTorch"
 _EXPORT = "calls are not traced into programs; torch.fx.symbolic_trace makes graphs of modules"
-_ENGINE = "the autograd engine does not tell what it is doing"
 _LAUNCH = "the launcher here has no such part: torch.distributed.run and torch.distributed.launcher start processes"
 _XPU, _MPS = "there are no XPU devices", "there are no MPS devices"
 _PIPES = "write a Dataset or an IterableDataset"
@@ -81,8 +80,7 @@ _TABLE = {
          (_QUANTIZED, "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor"),
          ("there are no float8 dtypes", "_scaled_mm"), ("matrices are multiplied in batches of one size", "_grouped_mm"),
          ("torch.optim.Adam(fused=True) takes such a step", "_fused_adam_ _fused_adamw_")],
-    "_C": [(_SCRIPT, "Block Graph Value"), (_ENGINE, "_current_autograd_node _current_graph_task_id _will_engine_execute_node"),
-           ("there is no dispatcher", "_dispatch_has_kernel_for_dispatch_key _dispatch_keys"),
+    "_C": [(_SCRIPT, "Block Graph Value"), ("there is no dispatcher", "_dispatch_has_kernel_for_dispatch_key _dispatch_keys"),
            ("whether a forked process can use a GPU is not known", "_cuda_isInBadFork"),
            ("memory is counted by the library", "_storage_Use_Count")],
     "_dynamo.backends": [(_COMPILER, "")],
@@ -118,7 +116,6 @@ _TABLE = {
     "ao.quantization.fx": [(_QUANTIZED, "")],
     "ao.quantization.fx._decomposed": [(_QUANTIZED, "")],
     "ao.quantization.quantize_fx": [(_QUANTIZED, "convert_fx convert_to_reference_fx fuse_fx prepare_fx prepare_qat_fx")],
-    "autograd": [(_ENGINE, "_is_checkpoint_valid")],
     "multiprocessing.reductions": [("storages have no weak references", "StorageWeakRef")],
     "cuda": [("whether a forked process can use a GPU is not known", "_is_in_bad_fork"),
              ("devices are set up with their first use: call the function", "_lazy_call")],

@@ -9,6 +9,7 @@ from ._ignored import harmless
 from ._refused import refused, refused_class
 from ._tensor import _TYPE_NAMES
 from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
+from .autograd.anomaly_mode import set_detect_anomaly
 from .autograd.function import Function
 from .nn.functional import bilinear, conv_tbc, native_channel_shuffle, rrelu_
 from .storage import TypedStorage
@@ -62,16 +63,18 @@ def set_autocast_gpu_dtype(dtype):
 
 
 def is_anomaly_enabled():
+    """Whether backward says where in the program the op was called that fails: see autograd.set_detect_anomaly."""
+    return _C._is_watched()
+
+
+def is_anomaly_check_nan_enabled():
     """Whether backward looks for NaN: see autograd.set_detect_anomaly."""
     return _C._is_anomaly_enabled()
 
 
-is_anomaly_check_nan_enabled = is_anomaly_enabled
-
-
 def set_anomaly_enabled(enabled, check_nan=True):
     """As autograd.set_detect_anomaly, with no scope."""
-    _C._set_anomaly_enabled(bool(enabled) and bool(check_nan))
+    set_detect_anomaly(enabled, check_nan)
 
 
 def set_warn_always(b, /):

@@ -12,7 +12,7 @@ from . import _C
 # {our module: PyTorch's for all in it, or {PyTorch's: names in it}}, without "argand." and "torch."; "" is torch itself.
 _HOMES = {
     "": {"autograd.variable": "Variable", "_C": "LinAlgError"},
-    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx", "autograd.graph": "Node"},
+    "_C": {"": "Size device dtype layout memory_format", "autograd.function": "FunctionCtx"},
     "_C.cuda": "cuda",
     "_compile": {"": "compile", "_dynamo.eval_frame": "OptimizedModule",
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},

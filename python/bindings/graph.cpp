@@ -10,30 +10,9 @@
 #include "argand/autograd/function.h"
 #include "argand/autograd/gradcheck.h"
 #include "argand/autograd/pass.h"
-#include "argand/exec/node_names.h"
-#include "bindings/errors.h"
-#include "bindings/tensor_object.h"
+#include "bindings/nodes.h"
 
 namespace argand::python {
-namespace {
-
-using autograd::AutogradContext;
-using autograd::variable_list;
-
-struct NodeObject {
-  intrusive_ptr<autograd::Node> node;
-};
-
-// Calls a function of Python's from code that runs without the interpreter's lock; what it raises goes on as C++'s.
-template <class F>
-auto in_python(F&& f) {
-  const nb::gil_scoped_acquire gil;
-  try {
-    return f();
-  } catch (nb::python_error& e) {
-    throw RaisedInPython(std::move(e));
-  }
-}
 
 Tensor as_tensor_or_none(nb::handle value, const char* what) {
   if (value.is_none()) return {};
@@ -43,6 +22,11 @@ Tensor as_tensor_or_none(nb::handle value, const char* what) {
   }
   return as_tensor(value.ptr());
 }
+
+namespace {
+
+using autograd::AutogradContext;
+using autograd::variable_list;
 
 // ---- Functions written in Python
 
@@ -63,19 +47,21 @@ variable_list read_tensors(nb::args values, const char* what) {
   return out;
 }
 
-class PythonNode final : public autograd::FunctionNode {
+class NodeOfFunction final : public PythonNode {
  public:
-  PythonNode(nb::object function, nb::object context, Context* raw)
+  NodeOfFunction(nb::object function, nb::object context, Context* raw)
       : function_(function), context_(std::move(context)), raw_(raw) {
     raw_->node = this;
     name_ = nb::cast<std::string>(function.attr("__name__")) + "Backward";
   }
-  ~PythonNode() override {
+  ~NodeOfFunction() override {
     // The context may outlive the node by its last reference alone; nobody else looks at this without the lock.
     raw_->node = nullptr;
   }
   std::string name() const override { return name_; }
-  int visit(visitproc visitor, void* arg) const {
+  nb::object function() const override { return nb::borrow(function_.get()); }
+  nb::object context_object() const override { return nb::borrow(context_.get()); }
+  int visit(visitproc visitor, void* arg) const override {
     if (const int stop = function_.visit(visitor, arg)) return stop;
     return context_.visit(visitor, arg);
   }
@@ -86,7 +72,7 @@ class PythonNode final : public autograd::FunctionNode {
       nb::list arguments;
       arguments.append(nb::borrow(context_.get()));
       for (Tensor& g : grads) arguments.append(nb::steal(wrap(std::move(g))));
-      nb::object results = nb::handle(function_.get()).attr("backward")(*arguments);
+      nb::object results = nb::handle(function_.get()).attr("_backward_function")()(*arguments);
       if (!nb::isinstance<nb::tuple>(results) && !nb::isinstance<nb::list>(results)) results = nb::make_tuple(results);
       variable_list out;
       for (const nb::handle r : results) out.push_back(as_tensor_or_none(r, name_.c_str()));
@@ -103,7 +89,7 @@ class PythonNode final : public autograd::FunctionNode {
 nb::object apply(nb::object function, nb::args arguments) {
   nb::object context_object = nb::cast(new Context, nb::rv_policy::take_ownership);
   Context* const context = nb::cast<Context*>(context_object);
-  const intrusive_ptr<PythonNode> node(new PythonNode(function, context_object, context));
+  const intrusive_ptr<NodeOfFunction> node(new NodeOfFunction(function, context_object, context));
   variable_list inputs;
   std::vector<bool> is_input;
   nb::list needs;
@@ -128,16 +114,18 @@ nb::object apply(nb::object function, nb::args arguments) {
       result = function.attr("forward")(context_object, *arguments);
     }
   }
-  // Results that are no tensors pass through.
+  // Results that are no tensors pass through; backward gets None in their places.
   const bool many = nb::isinstance<nb::tuple>(result) || nb::isinstance<nb::list>(result);
   const nb::list all = many ? nb::list(result) : nb::list(nb::make_tuple(result));
   variable_list outputs;
-  for (const nb::handle r : all)
-    if (is_tensor(r.ptr())) outputs.push_back(as_tensor(r.ptr()));
+  for (const nb::handle r : all) outputs.push_back(is_tensor(r.ptr()) ? as_tensor(r.ptr()) : Tensor());
   node->record(inputs, is_input, outputs, records);
   size_t next = 0;
   nb::list out;
-  for (const nb::handle r : all) out.append(is_tensor(r.ptr()) ? nb::steal(wrap(outputs[next++])) : nb::borrow(r));
+  for (const nb::handle r : all) {
+    Tensor& output = outputs[next++];
+    out.append(output.defined() ? nb::steal(wrap(std::move(output))) : nb::borrow(r));
+  }
   return many ? nb::object(nb::tuple(out)) : nb::object(out[0]);
 }
 
@@ -151,6 +139,9 @@ void add_functions(nb::module_& module) {
              c.get().mark_non_differentiable(read_tensors(tensors, "mark_non_differentiable"));
            })
       .def("set_materialize_grads", [](Context& c, bool value) { c.get().set_materialize_grads(value); })
+      .def("_set_materialize_non_diff_grads",
+           [](Context& c, bool value) { c.get().set_materialize_non_diff_grads(value); })
+      .def("_node", [](Context& c) { return nb::steal(wrap(intrusive_ptr<autograd::Node>(c.node))); })
       .def_prop_ro("saved_tensors",
                    [](Context& c) {
                      nb::list out;
@@ -176,7 +167,11 @@ struct TensorHook {
 struct LeafHook {
   SharedRef function;
   void operator()(const Tensor& leaf) const {
-    in_python([&] { nb::handle(function.get())(nb::steal(wrap(leaf))); });
+    in_python([&] {
+      if (nb::handle(function.get())(nb::steal(wrap(leaf))).is_none()) return;
+      PyErr_SetString(PyExc_RuntimeError, "Tensor post accumulate grad hooks should return None.");
+      throw nb::python_error();
+    });
   }
 };
 
@@ -204,6 +199,12 @@ class PythonSavedHooks final : public autograd::SavedTensorHooks {
   SharedRef pack_, unpack_;
 };
 
+}  // namespace
+
+std::shared_ptr<autograd::SavedTensorHooks> saved_hooks(nb::object pack, nb::object unpack) {
+  return std::make_shared<PythonSavedHooks>(std::move(pack), std::move(unpack));
+}
+
 int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visitor, void* arg) {
   for (const autograd::Node::Hook& hook : hooks) {
     int stop = 0;
@@ -217,72 +218,9 @@ int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visito
   return 0;
 }
 
-// See Note [Cycles through C++].
-int visit_node(const autograd::Node& node, visitproc visitor, void* arg) {
-  if (node.use_count() != 1) return 0;
-  if (const int stop = visit_hooks(node.hooks(), visitor, arg)) return stop;
-  const auto* const function = dynamic_cast<const PythonNode*>(&node);
-  return function ? function->visit(visitor, arg) : 0;
-}
+namespace {
 
-int traverse_node(PyObject* self, visitproc visit, void* arg) {
-  Py_VISIT(Py_TYPE(self));
-  if (NoGil::in_use() || !nb::inst_ready(self)) return 0;
-  const auto& node = nb::inst_ptr<NodeObject>(self)->node;
-  return node ? visit_node(*node, visit, arg) : 0;
-}
-int clear_node(PyObject* self) {
-  const auto last = std::move(nb::inst_ptr<NodeObject>(self)->node);
-  return 0;
-}
-PyType_Slot node_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_node)},
-                            {Py_tp_clear, reinterpret_cast<void*>(clear_node)},
-                            {0, nullptr}};
-
-nb::object next_functions(const NodeObject& self) {
-  nb::list out;
-  for (const autograd::Edge& edge : self.node->next_edges())
-    out.append(nb::make_tuple(nb::steal(wrap(edge.function)), edge.input_nr));
-  return nb::tuple(out);
-}
-
-// A class for each kind of node, as programs know them: type(grad_fn).__name__ is "MulBackward0".
-nb::handle class_of(const autograd::Node& node) {
-  static auto& classes = *new std::unordered_map<std::string, nb::object>;
-  std::string name = autograd::class_name(node);
-  nb::object& found = classes[name];
-  if (!found.is_valid()) {
-    nb::dict body;
-    body["__slots__"] = nb::tuple();
-    body["__module__"] = "argand.autograd";
-    found = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))(name, nb::make_tuple(nb::type<NodeObject>()), body);
-  }
-  return found;
-}
-
-// The leaf at the end of a graph; other nodes have no such attribute.
-nb::object variable(const NodeObject& self) {
-  const auto* const end = dynamic_cast<const autograd::AccumulateGrad*>(self.node.get());
-  if (!end)
-    throw nb::attribute_error(
-        str("'", autograd::class_name(*self.node), "' object has no attribute 'variable'").c_str());
-  return nb::steal(wrap(end->leaf()));
-}
-
-void add_nodes(nb::module_& module) {
-  nb::class_<NodeObject>(module, "Node", nb::type_slots(node_slots), "A function of the backward graph.")
-      .def("name", [](const NodeObject& n) { return autograd::traced_name(*n.node); })
-      .def_prop_ro("next_functions", next_functions)
-      .def_prop_ro("variable", variable)
-      .def("__eq__",
-           [](const NodeObject& a, nb::object b) {
-             return nb::isinstance<NodeObject>(b) && nb::cast<NodeObject&>(b).node == a.node;
-           })
-      .def("__hash__", [](const NodeObject& n) { return reinterpret_cast<intptr_t>(n.node.get()) >> 4; })
-      .def("__repr__", [](const NodeObject& n) {
-        return nb::steal<nb::str>(
-            PyUnicode_FromFormat("<%s object at %p>", autograd::class_name(*n.node).c_str(), n.node.get()));
-      });
+void add_hooks(nb::module_& module) {
   module.def("_register_hook", [](const Tensor& tensor, nb::object hook) {
     return tensor.register_hook(TensorHook{SharedRef(std::move(hook))});
   });
@@ -303,30 +241,68 @@ void add_nodes(nb::module_& module) {
 
 // ---- backward
 
+// Tensors and GradientEdges.
+autograd::Endpoints endpoints(nb::handle values) {
+  autograd::Endpoints out;
+  for (const nb::handle v : values) {
+    if (is_tensor(v.ptr())) {
+      out.emplace_back(as_tensor(v.ptr()));
+      continue;
+    }
+    if (!nb::hasattr(v, "node") || !nb::isinstance<NodeObject>(v.attr("node"))) {
+      PyErr_Format(PyExc_TypeError, "autograd: expected a Tensor or a GradientEdge, got %s",
+                   type_name(v.ptr()).c_str());
+      throw nb::python_error();
+    }
+    const intrusive_ptr<autograd::Node> node = nb::cast<NodeObject&>(v.attr("node")).node;
+    const auto nr = nb::cast<uint32_t>(v.attr("output_nr"));
+    ARGAND_CHECK(IndexError, nr < node->num_inputs(), "GradientEdge: ", node->name(), " has ", node->num_inputs(),
+                 " results, got output_nr ", nr);
+    out.emplace_back(autograd::Edge{node, nr});
+  }
+  return out;
+}
+
+std::vector<Tensor> tensors_or_none(nb::handle values) {
+  std::vector<Tensor> out;
+  for (const nb::handle v : values) out.push_back(as_tensor_or_none(v, "gradients"));
+  return out;
+}
+
 void add_engine(nb::module_& module) {
   module.def(
       "_backward",
-      [](std::vector<Tensor> roots, std::vector<Tensor> gradients, std::optional<bool> retain, bool create,
-         std::vector<Tensor> inputs) {
+      [](nb::object roots, nb::object gradients, std::optional<bool> retain, bool create, nb::object inputs) {
+        const autograd::Endpoints from = endpoints(roots), to = endpoints(inputs);
+        const std::vector<Tensor> given = tensors_or_none(gradients);
         const NoGil no_gil;
-        autograd::backward(roots, gradients, retain, create, inputs);
+        autograd::backward_from(from, given, retain, create, to);
       },
       nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
   module.def(
       "_grad",
-      [](std::vector<Tensor> outputs, std::vector<Tensor> inputs, std::vector<Tensor> gradients,
-         std::optional<bool> retain, bool create, bool allow_unused) {
-        std::vector<Tensor> out;
+      [](nb::object outputs, nb::object inputs, nb::object gradients, std::optional<bool> retain, bool create,
+         bool allow_unused) {
+        const autograd::Endpoints from = endpoints(outputs), to = endpoints(inputs);
+        const std::vector<Tensor> given = tensors_or_none(gradients);
+        Grads out;
         {
           const NoGil no_gil;
-          Grads grads = autograd::grad(outputs, inputs, gradients, retain, create, allow_unused);
-          for (Tensor& g : grads) out.push_back(std::move(g));
+          out = autograd::grad_of(from, to, given, retain, create, allow_unused);
         }
         nb::list list;
         for (Tensor& g : out) list.append(nb::steal(wrap(std::move(g))));
         return nb::tuple(list);
       },
       nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg());
+  module.def("_is_multithreading_enabled", &autograd::is_multithreading_enabled);
+  module.def("_set_multithreading_enabled", &autograd::set_multithreading_enabled);
+  // f is called when the backward that is under way on this thread is over.
+  module.def("_after_backward", [](nb::callable f) {
+    autograd::after_backward([f = SharedRef(std::move(f))](bool well) {
+      if (well) in_python([&] { nb::handle(f.get())(); });
+    });
+  });
   using Check =
       bool (*)(const autograd::CheckedFunction&, const std::vector<Tensor>&, const autograd::GradcheckOptions&);
   const auto checker = [](Check check) {
@@ -339,7 +315,7 @@ void add_engine(nb::module_& module) {
         });
       };
       const NoGil no_gil;
-      return check(call, inputs, {.eps = eps, .atol = atol, .rtol = rtol, .fast_mode = fast});
+      return check(call, inputs, {.eps = eps, .atol = atol, .rtol = rtol, .fast_mode = fast, .allow_single = true});
     };
   };
   module.def("_gradcheck", checker(autograd::gradcheck));
@@ -362,18 +338,9 @@ int visit_owned(const Tensor& tensor, visitproc visitor, void* arg) {
   return meta->grad_fn ? visit_node(*meta->grad_fn, visitor, arg) : 0;
 }
 
-PyObject* wrap(const intrusive_ptr<autograd::Node>& node) {
-  if (!node) return Py_NewRef(Py_None);
-  return guarded([&] {
-    nb::object object = nb::inst_alloc(class_of(*node));
-    new (nb::inst_ptr<NodeObject>(object)) NodeObject{node};
-    nb::inst_mark_ready(object);
-    return object.release().ptr();
-  });
-}
-
 void add_graph(nb::module_& module) {
   add_nodes(module);
+  add_hooks(module);
   add_functions(module);
   add_engine(module);
 }

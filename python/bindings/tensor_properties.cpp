@@ -40,7 +40,8 @@ PyObject* never(PyObject*, void*) { return Py_NewRef(Py_False); }
 PyObject* requires_grad(PyObject* self, void*) { return PyBool_FromLong(as_tensor(self).requires_grad()); }
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
-    const int on = value ? PyObject_IsTrue(value) : -1;
+    ARGAND_CHECK(GradError, value, "Tensor.requires_grad cannot be deleted");
+    const int on = PyObject_IsTrue(value);
     if (on < 0) throw nb::python_error();
     as_tensor(self).set_requires_grad(on != 0);
   });
@@ -57,8 +58,11 @@ int set_grad(PyObject* self, PyObject* value, void*) {
       t.mutable_grad() = Tensor();
       return;
     }
-    ARGAND_CHECK(ValueError, python::is_tensor(value),
-                 "assigned grad expected to be a Tensor or None but got grad of type ", type_name(value));
+    if (!python::is_tensor(value)) {
+      PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad of type %s",
+                   type_name(value).c_str());
+      throw nb::python_error();
+    }
     const Tensor& g = as_tensor(value);
     ARGAND_CHECK(ValueError, value != self, "can't assign Variable as its own grad");
     ARGAND_CHECK(DtypeError, g.dtype() == t.dtype(), "assigned grad has data of a different type: expected ", t.dtype(),
@@ -73,6 +77,15 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 PyObject* grad_fn(PyObject* self, void*) {
   return guarded([&] { return wrap(as_tensor(self).grad_fn()); });
 }
+// Only to None, which makes it a leaf.
+int set_grad_fn(PyObject* self, PyObject* value, void*) {
+  if (!value) return refuse("Tensor._grad_fn cannot be deleted; detach the tensor instead");
+  if (value != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "Tensor._grad_fn can be only set to None");
+    return -1;
+  }
+  return guarded_status([&] { Tensor(as_tensor(self)).detach_(); });
+}
 PyObject* output_nr(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self).output_nr()); }
 PyObject* version(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self)._version()); }
 PyObject* base(PyObject* self, void*) {
@@ -82,7 +95,11 @@ PyObject* data(PyObject* self, void*) {
   return view(self, [](const Tensor& t) { return exec::DispatchHooks::listens() ? t.detach() : t.data(); });
 }
 int set_data(PyObject* self, PyObject* value, void*) {
-  if (!value || !python::is_tensor(value)) return refuse("Tensor.data: expected a Tensor");
+  if (!value) return refuse("Tensor.data cannot be deleted");
+  if (!python::is_tensor(value)) {
+    PyErr_Format(PyExc_TypeError, "Variable data has to be a tensor, but got %s", type_name(value).c_str());
+    return -1;
+  }
   return guarded_status([&] { as_tensor(self).set_data(as_tensor(value)); });
 }
 
@@ -159,6 +176,7 @@ PyGetSetDef tensor_properties[] = {
     attribute<grad, set_grad>("grad", "The gradient that backward() has summed, or None."),
     attribute<grad, set_grad>("_grad", "As grad."),
     attribute<grad_fn>("grad_fn", "The node of the op it is a result of, or None."),
+    attribute<grad_fn, set_grad_fn>("_grad_fn", "As grad_fn; set to None it makes the tensor a leaf."),
     attribute<output_nr>("output_nr", "Which result of its op it is."),
     attribute<version>("_version", "How often its memory was written in place."),
     attribute<base>("_base", "The tensor it is a view of, or None."),

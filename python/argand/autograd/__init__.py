@@ -4,18 +4,23 @@ import warnings
 from .._named_modules import refused_name
 from .. import _C
 from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
+from ._engine import SavedTensor, Variable, set_multithreading_enabled  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
 from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 
-Variable = _C.Tensor
+is_multithreading_enabled = _C._is_multithreading_enabled
+
+
+def _is_checkpoint_valid():
+    return Variable._execution_engine.is_checkpoint_valid()
 
 
 def _sequence(tensors):
     if tensors is None:
         return []
-    return [tensors] if isinstance(tensors, _C.Tensor) else list(tensors)
+    return [tensors] if isinstance(tensors, (_C.Tensor, graph.GradientEdge)) else list(tensors)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -45,8 +50,15 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     else:
         found = _C._grad(outputs, inputs, _sequence(grad_outputs), retain_graph, bool(create_graph), allow_unused)
     if materialize_grads:
-        found = tuple(_C.zeros_like(x) if g is None else g for x, g in zip(inputs, found))
+        found = tuple(_zeros_of(x).requires_grad_() if g is None else g for x, g in zip(inputs, found))
     return found
+
+
+def _zeros_of(x):
+    if isinstance(x, _C.Tensor):
+        return _C.zeros_like(x)
+    shape, dtype, device = x.node._input_metas()[x.output_nr]
+    return _C.zeros(shape, dtype=dtype, device=device)
 
 
 def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):
@@ -76,6 +88,8 @@ def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_un
 def __getattr__(name):
     # Loaded for the programs that profile.
     from importlib import import_module
+    if name == "torch":
+        return import_module("argand")
     if name in ("profiler", "profiler_util", "variable"):
         return import_module("." + name, __name__)
     if name == "_profiler_enabled":

@@ -1,11 +1,86 @@
 """Ops with a gradient of their own, written in Python."""
 import functools
+import inspect
+import warnings
 
 from .. import _C
+from . import forward_ad
 from .grad_mode import no_grad
 
+FunctionCtx = _C.FunctionCtx
 
-class Function:
+# What a context has from its node.
+_OF_NODE = ("next_functions", "metadata", "name", "register_hook", "register_prehook", "_sequence_nr", "_set_sequence_nr",
+            "_raw_saved_tensors", "_input_metadata")
+
+
+def _context_attribute(self, name):
+    if name in _OF_NODE:
+        node = self._node()
+        if node is not None:
+            return getattr(node, name)
+    if name == "saved_for_forward":
+        return None
+    raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+
+
+def _save_for_forward(self, *tensors):
+    """Keeps tensors for jvp, which has them in saved_tensors."""
+    for tensor in tensors:
+        if not (tensor is None or isinstance(tensor, _C.Tensor)):
+            raise TypeError(f"save_for_forward expects all arguments to be tensors or None, got {type(tensor).__name__}")
+    self.saved_for_forward = tensors
+
+
+def _saved_variables(self):
+    warnings.warn("'saved_variables' is deprecated; use 'saved_tensors'", DeprecationWarning, stacklevel=2)
+    return self.saved_tensors
+
+
+def _mark_shared_storage(self, *pairs):
+    warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` "
+                  "are not tracked", FutureWarning, stacklevel=2)
+
+
+FunctionCtx.__getattr__ = _context_attribute
+FunctionCtx.save_for_forward = _save_for_forward
+FunctionCtx.saved_variables = property(_saved_variables)
+FunctionCtx.mark_shared_storage = _mark_shared_storage
+FunctionCtx._materialize_non_diff_grads = property(None, FunctionCtx._set_materialize_non_diff_grads,
+                                                   doc="Whether backward gets zeros for results that have no gradient.")
+
+
+class BackwardCFunction(_C.Node):
+    """The nodes of Functions: what their contexts have, they have."""
+    __slots__ = ()
+
+    def __getattr__(self, name):
+        if not name.startswith(("__", "_raw_saved_")):
+            context = self._context
+            if context is not None and hasattr(context, name):
+                return getattr(context, name)
+            if context is not None and name == "saved_tensors":
+                return context.saved_tensors  # for its error
+        return super().__getattr__(name)
+
+    def __setattr__(self, name, value):
+        setattr(self._context, name, value)
+
+
+class FunctionMeta(type):
+    """Gives each Function the class of its nodes."""
+
+    def __init__(cls, name, bases, body):
+        cls._backward_cls = type(name + "Backward", (BackwardCFunction,), {"__slots__": (), "_forward_cls": cls,
+                                                                          "__module__": cls.__module__})
+        super().__init__(name, bases, body)
+
+
+_INVALID = ("Attribute '{}' is invalid for this instance of _C._FunctionBase. Accessing this attribute directly on an instance of "
+            "autograd.Function is a legacy access pattern that is no longer supported.")
+
+
+class Function(metaclass=FunctionMeta):
     """The base of ops written in Python.
 
         class Square(Function):
@@ -21,8 +96,34 @@ class Function:
 
         y = Square.apply(x)
 
-    `forward` may also be written without `ctx`, with a `setup_context(ctx, inputs, output)` beside it.
+    `forward` may also be written without `ctx`, with a `setup_context(ctx, inputs, output)` beside it.  `jvp(ctx, *tangents)` gives
+    the tangents of the results in forward mode; without it they come from `backward`.
     """
+
+    generate_vmap_rule = False
+
+    def __new__(cls, *args, **kwargs):
+        warnings.warn(f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+                      "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+                      DeprecationWarning, stacklevel=2)
+        return super().__new__(cls)
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
+                           "with static forward method: call apply() of the class.")
+
+    def __getattr__(self, name):
+        if name == "metadata":
+            raise RuntimeError("You attempted to access the anomaly metadata of a custom autograd function but the underlying PyNode has "
+                               "already been deallocated.")
+        if name in _OF_NODE or name == "_register_hook_dict":
+            if name in ("next_functions", "_raw_saved_tensors", "_input_metadata"):
+                raise RuntimeError(_INVALID.format(name))
+
+            def invalid(*args):
+                raise RuntimeError(_INVALID.format(name))
+            return invalid
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     @staticmethod
     def forward(*args, **kwargs):
@@ -37,22 +138,78 @@ class Function:
         raise NotImplementedError("You must implement either the backward or vjp method for your custom "
                                   "autograd.Function to use it with backward mode AD.")
 
-    @classmethod
-    def _splits_context(cls):
-        return cls.setup_context is not Function.setup_context
+    vjp = backward
+
+    @staticmethod
+    def jvp(ctx, *grad_inputs):
+        raise NotImplementedError("You must implement the jvp function for custom autograd.Function to use it with forward mode AD.")
+
+    @staticmethod
+    def vmap(info, in_dims, *args):
+        raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
+                                  "generate_vmap_rule=True.")
 
     @classmethod
-    def apply(cls, *args):
+    def _splits_context(cls):
+        # Of class methods each access makes another object.
+        return getattr(cls.setup_context, "__func__", cls.setup_context) is not Function.setup_context
+
+    @classmethod
+    def _backward_function(cls):
+        if cls.vjp is not Function.vjp and cls.backward is not Function.backward:
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only implement one "
+                               "of them.")
+        function = cls.backward if cls.vjp is Function.vjp else cls.vjp
+        if cls.jvp is Function.jvp:
+            return function
+
+        def backward(ctx, *grads):
+            level = getattr(ctx, "_forward_level", None)
+            return (None,) * ctx._num_arguments if level is not None and level.unpacking else function(ctx, *grads)
+        return backward
+
+    @classmethod
+    def apply(cls, *args, **kwargs):
         """Runs forward; its tensor results get the Function's backward as their history."""
+        if kwargs or cls._splits_context():
+            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+            bound.apply_defaults()
+            args = bound.args
+        if forward_ad._is_open() and cls.jvp is not Function.jvp:
+            return forward_ad._apply(cls, args)
         return _C._apply_function(cls, *args)
 
 
+class _DelayedError(Function):
+    """What has its arguments as results, and an error as its gradient."""
+
+    @staticmethod
+    def forward(ctx, message, *tensors):
+        ctx.message = message
+        return tuple(tensor.detach() for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx, *grads):
+        raise RuntimeError(ctx.message)
+
+
+_DelayedError._backward_cls.__name__ = _DelayedError._backward_cls.__qualname__ = "Error"
+
+
 def once_differentiable(function):
-    """Marks a backward whose result has no history."""
+    """Marks a backward that cannot be differentiated: backward through its results is an error."""
     @functools.wraps(function)
     def backward(ctx, *grads):
         with no_grad():
-            return function(ctx, *grads)
+            results = function(ctx, *grads)
+        if not _C.is_grad_enabled() or not any(isinstance(g, _C.Tensor) and g.requires_grad for g in grads):
+            return results
+        many = isinstance(results, tuple)
+        all_results = results if many else (results,)
+        tensors = [r.detach().requires_grad_() for r in all_results if isinstance(r, _C.Tensor)]
+        delayed = iter(_DelayedError.apply("trying to differentiate twice a function that was marked with @once_differentiable", *tensors))
+        out = tuple(next(delayed) if isinstance(r, _C.Tensor) else r for r in all_results)
+        return out if many else out[0]
     return backward
 
 
@@ -61,6 +218,3 @@ class InplaceFunction(Function):
 
     def __init__(self, inplace=False):
         self.inplace = inplace
-
-
-FunctionCtx = _C.FunctionCtx

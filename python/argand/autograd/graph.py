@@ -1,13 +1,77 @@
 """What the graph keeps and how it is looked at, as torch.autograd.graph."""
+import abc
 import contextlib
 import threading
 from typing import NamedTuple
 
 from .. import _C
 from .._ignored import harmless
+from .._tensor import RemovableHandle
 from .grad_mode import enable_grad
 
-Node = _C.Node
+
+class Node(abc.ABC):
+    """A function of the backward graph: what grad_fn of tensors is an instance of."""
+
+    @abc.abstractmethod
+    def name(self):
+        """Its name: "MulBackward0"."""
+
+    @property
+    @abc.abstractmethod
+    def next_functions(self):
+        """Where the gradients that it computes go: pairs of a node and the number of an input of it."""
+
+    @abc.abstractmethod
+    def metadata(self):
+        """A dict that lives as long as the node."""
+
+    @property
+    @abc.abstractmethod
+    def _input_metadata(self):
+        """What is known of the gradients that it gets: `shape`, `dtype` and `device` of each."""
+
+    @abc.abstractmethod
+    def register_hook(self, fn):
+        """Calls fn(grad_inputs, grad_outputs) after the node has run; what it returns replaces grad_inputs."""
+
+    @abc.abstractmethod
+    def register_prehook(self, fn):
+        """Calls fn(grad_outputs) before the node runs; what it returns replaces them."""
+
+    @classmethod
+    def __subclasshook__(cls, subclass):
+        if cls is Node and (issubclass(subclass, _C.Node) or subclass is _C.FunctionCtx):
+            return True
+        return NotImplemented
+
+
+class InputMetadata(NamedTuple):
+    """The tensor that a gradient belongs to."""
+    shape: _C.Size
+    dtype: _C.dtype
+    device: _C.device
+    is_nested_tensor: bool = False
+    is_cpp_nested_tensor: bool = False
+
+
+def _register_hook(self, fn):
+    handle = self._add_posthook(fn)
+    return RemovableHandle(lambda: self._remove_hook(handle))
+
+
+def _register_prehook(self, fn):
+    handle = self._add_prehook(fn)
+    return RemovableHandle(lambda: self._remove_hook(handle))
+
+
+def _dir(self):
+    return [*object.__dir__(self), *self._saved_names()]
+
+
+_C.Node.register_hook, _C.Node.register_prehook, _C.Node.__dir__ = _register_hook, _register_prehook, _dir
+_C.Node._input_metadata = property(lambda self: [InputMetadata(*meta) for meta in self._input_metas()],
+                                   doc=Node._input_metadata.__doc__)
 
 
 class saved_tensors_hooks:
@@ -68,7 +132,7 @@ def allow_mutation_on_saved_tensors():
 
 class GradientEdge(NamedTuple):
     """Where the gradient of a tensor goes: input `output_nr` of `node`."""
-    node: Node
+    node: _C.Node
     output_nr: int
     ownership_token: object = None
 
@@ -87,7 +151,8 @@ def get_gradient_edge(tensor):
 def increment_version(tensor):
     """Tells autograd that the memory of the tensor, or of each of an iterable of them, was written by other means."""
     for t in (tensor,) if isinstance(tensor, _C.Tensor) else tensor:
-        _C._bump_version(t)
+        if not t.is_inference():  # those have no version
+            _C._bump_version(t)
 
 
 class _HandleOfAll:

@@ -1,4 +1,2 @@
 """Variable, which has been Tensor for long, as torch.autograd.variable."""
-from .. import _C
-
-Variable = _C.Tensor
+from ._engine import Variable  # noqa: F401

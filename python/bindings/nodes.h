@@ -1,0 +1,52 @@
+// Nodes of the graph as objects of Python's: what the files about the graph share.
+#pragma once
+#include <nanobind/stl/string.h>
+
+#include "argand/autograd/function.h"
+#include "argand/exec/saved_hooks.h"
+#include "bindings/errors.h"
+#include "bindings/graph.h"
+#include "bindings/tensor_object.h"
+
+namespace argand::python {
+
+// A node has one object for as long as somebody holds it (NodeExtras::front_object).
+struct NodeObject {
+  intrusive_ptr<autograd::Node> node;
+  explicit NodeObject(intrusive_ptr<autograd::Node> n) : node(std::move(n)) {}
+  ~NodeObject() { forget(); }
+  NodeObject(const NodeObject&) = delete;
+  NodeObject& operator=(const NodeObject&) = delete;
+  void forget();  // lets go of the node
+};
+
+// The node of a Function written in Python.
+class PythonNode : public autograd::FunctionNode {
+ public:
+  virtual nb::object function() const = 0;
+  virtual nb::object context_object() const = 0;
+  virtual int visit(visitproc visitor, void* arg) const = 0;
+};
+
+// Calls a function of Python's from code that runs without the interpreter's lock; what it raises goes on as C++'s.
+template <class F>
+auto in_python(F&& f) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    return f();
+  } catch (nb::python_error& e) {
+    throw RaisedInPython(std::move(e));
+  }
+}
+
+Tensor as_tensor_or_none(nb::handle value, const char* what);
+std::shared_ptr<autograd::SavedTensorHooks> saved_hooks(nb::object pack, nb::object unpack);
+
+// What tp_traverse of an owner visits: see Note [Cycles through C++].
+int visit_node(const autograd::Node& node, visitproc visitor, void* arg);
+int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visitor, void* arg);
+
+void add_nodes(nb::module_& module);
+void add_saved_tensors(nb::module_& module, nb::class_<NodeObject>& node);
+
+}  // namespace argand::python

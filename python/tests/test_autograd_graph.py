@@ -1,0 +1,228 @@
+"""Nodes of the graph for programs that look at it: hooks on them, what they keep, edges as ends of backward, the engine's own names."""
+import gc
+import warnings
+import weakref
+
+import pytest
+
+import argand as torch
+from argand.autograd.graph import GradientEdge, Node, get_gradient_edge
+
+
+def leaf(*values):
+    return torch.tensor(values, requires_grad=True)
+
+
+def test_hooks_of_nodes_replace_gradients_in_pytorchs_order():
+    log = []
+
+    def tensor_hook(g):
+        log.append("tensor")
+        return g * 3
+
+    def prehook(grads):
+        log.append("before")
+        return tuple(g * 2 for g in grads)
+
+    def posthook(found, grads):
+        log.append("after")
+        assert grads[0].item() == 12 and found[0].item() == 12
+        return (found[0] + 1,)
+    a = leaf(1.0)
+    b = a.clone()
+    handle = b.grad_fn.register_prehook(prehook)
+    b.register_hook(tensor_hook)
+    b.grad_fn.register_prehook(prehook)
+    b.grad_fn.register_hook(posthook)
+    b.sum().backward(retain_graph=True)
+    assert log == ["tensor", "before", "before", "after"] and a.grad.item() == 13
+    handle.remove()
+    handle.remove()
+    log.clear()
+    assert torch.autograd.grad(b.sum(), b, retain_graph=True)[0].item() == 3 and log == ["tensor"]
+
+
+def test_hooks_run_on_leaves_and_on_functions_with_several_results():
+    seen = []
+    a = leaf(1.0, 2.0)
+    b = a.clone()
+    end = b.grad_fn.next_functions[0][0]
+    end.register_hook(lambda found, grads: seen.append((len(found), grads[0].tolist())))
+    b.sum().backward()
+    assert seen == [(0, [1.0, 1.0])] and end.variable is a
+    x = torch.rand(3, 3, requires_grad=True)
+    var, mean = torch.var_mean(x, dim=0)
+    mean.grad_fn.register_prehook(lambda grads: tuple(g * 2 for g in grads))
+    (var + mean).sum().backward()
+    y = x.detach().requires_grad_()
+    sum(torch.var_mean(y, dim=0)).sum().backward()
+    assert torch.allclose(x.grad, 2 * y.grad)
+    with pytest.raises(RuntimeError, match="prehook has returned an incorrect number of gradients"):
+        b = a.clone()
+        b.grad_fn.register_prehook(lambda grads: (*grads, None))
+        b.sum().backward()
+
+
+def test_a_node_has_one_object_and_a_dict_of_its_own():
+    a = leaf(1.0)
+    b = a * 2
+    assert b.grad_fn is b.grad_fn and isinstance(b.grad_fn, Node) and issubclass(type(b.grad_fn), Node) and Node not in type(b.grad_fn).mro()
+    b.grad_fn.metadata["note"] = 3
+    assert b.sum().grad_fn.next_functions[0][0].metadata == {"note": 3}
+    assert b.grad_fn._input_metadata[0].shape == (1,) and b.grad_fn._input_metadata[0].dtype == torch.float32
+    number = b.grad_fn._sequence_nr()
+    b.grad_fn._set_sequence_nr(number + 5)
+    assert b.grad_fn._sequence_nr() == number + 5
+    with pytest.raises(RuntimeError, match="expected 1 arguments, got 2 instead"):
+        b.grad_fn(a, a)
+    assert b.grad_fn(torch.ones(1))[0].item() == 2
+
+
+def test_a_hook_that_holds_its_node_is_collected_with_it():
+    class Mark:
+        pass
+
+    def make():
+        mark, b = Mark(), leaf(1.0).clone()
+        node = b.grad_fn
+        node.register_hook(lambda *_: (node, mark))
+        return weakref.ref(mark)
+    ref = make()
+    gc.collect()
+    assert ref() is None
+
+
+def test_what_nodes_keep():
+    a, b = leaf(1.0, 2.0), leaf(3.0, 4.0)
+    c = a * 2
+    d = c * b
+    assert d.grad_fn._saved_other is b and d.grad_fn._saved_self.equal(c) and d.grad_fn._saved_self.grad_fn is c.grad_fn
+    assert c.grad_fn._saved_self is None and "_saved_self" in dir(c.grad_fn)
+    e = d.exp()
+    assert e.grad_fn._saved_result.equal(e) and e.grad_fn._saved_result.grad_fn is e.grad_fn
+    assert torch.stack([a, b], dim=0).grad_fn._saved_dim == 0
+    assert a.reshape(2, 1).expand(2, 3)[:, torch.tensor([0, 1])].grad_fn._saved_indices[0] is None
+    with pytest.raises(AttributeError, match="'ExpBackward0' object has no attribute '_saved_other'"):
+        e.grad_fn._saved_other
+    e.sum().backward()
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        e.grad_fn._saved_result
+    with pytest.raises(RuntimeError, match="from Python is forbidden"):
+        torch.autograd.SavedTensor()
+
+
+def test_hooks_can_pack_what_is_kept_already():
+    a = leaf(1.0, 2.0)
+    b = a * a
+    raw = b.grad_fn._raw_saved_self
+    assert isinstance(raw, torch.autograd.SavedTensor)
+    raw.register_hooks(lambda x: x * 2, lambda x: x)
+    assert b.grad_fn._saved_self.equal(a * 2)
+    with pytest.raises(RuntimeError, match="already been set"):
+        raw.register_hooks(lambda x: x, lambda x: x)
+    b.sum().backward()
+    assert a.grad.tolist() == [3.0, 6.0]
+    with pytest.raises(RuntimeError, match="after it has been freed"):
+        raw.register_hooks(lambda x: x, lambda x: x)
+    with pytest.raises(RuntimeError, match="None is forbidden"):
+        (a * 2).grad_fn._raw_saved_self.register_hooks(lambda x: x, lambda x: x)
+    with pytest.raises(RuntimeError, match="modifying its input in place"):
+        (a * a).grad_fn._raw_saved_self.register_hooks(lambda x: x.mul_(2), lambda x: x)
+
+
+def test_backward_starts_and_ends_at_edges():
+    a = leaf(1.0, 2.0)
+    b = a * 3
+    c = (b * b).sum()
+    assert torch.autograd.grad(c, get_gradient_edge(b), retain_graph=True)[0].equal(2 * b)
+    assert torch.autograd.grad(c, [GradientEdge(b.grad_fn, 0), a], retain_graph=True)[1].equal(6 * b)
+    assert torch.autograd.grad(get_gradient_edge(c), a, retain_graph=True)[0].equal(6 * b)
+    c.backward(inputs=[get_gradient_edge(a)])
+    assert a.grad.equal(6 * b)
+    with pytest.raises(IndexError, match="has 1 results, got output_nr 4"):
+        torch.autograd.grad(b.sum(), GradientEdge(b.grad_fn, 4))
+    with pytest.raises(TypeError, match="expected a Tensor or a GradientEdge, got int"):
+        torch.autograd.grad([b.sum()], [3])
+
+
+def test_inputs_of_backward_run_their_own_nodes():
+    a = leaf(2.0)
+    b = a * 2
+    seen = []
+    b.grad_fn.register_hook(lambda found, grads: seen.append(len(found)))
+    (b * 3).backward(inputs=[b])
+    assert b.grad.item() == 3 and a.grad is None and len(seen) == 1
+
+
+def test_hooks_get_none_where_no_gradient_flows():
+    seen = []
+    first, second = leaf(1.0, 2.0).unbind()
+    first.register_hook(lambda g: seen.append(g))
+    second.backward()
+    assert seen == [None]
+
+
+def test_the_engine_tells_what_runs():
+    a, other = leaf(1.0), leaf(1.0)
+    b = a.clone()
+    c = b * other
+    said = []
+
+    def hook(_):
+        said.append((torch._C._current_graph_task_id(), torch._C._will_engine_execute_node(b.grad_fn),
+                     [node.name() for node in torch._C._current_graph_task_execution_order()], torch._C._current_autograd_node()))
+    c.register_hook(hook)
+    torch.autograd.grad(c, b, retain_graph=True)
+    c.backward()
+    (first, runs, order, node), (second, runs_too, whole, _) = said
+    assert second == first + 1 and torch._C._current_graph_task_id() == -1 and node is c.grad_fn
+    assert (runs, order) == (False, ["MulBackward0"])
+    assert runs_too and sorted(whole) == ["CloneBackward0", "MulBackward0"] + ["torch::autograd::AccumulateGrad"] * 2
+    with pytest.raises(RuntimeError, match="during the backward pass"):
+        torch._C._will_engine_execute_node(b.grad_fn)
+    with pytest.raises(RuntimeError, match="expects an grad_fn, but got"):
+        torch._C._will_engine_execute_node(b)
+
+
+def test_callbacks_run_when_backward_is_over():
+    log = []
+    a = leaf(1.0)
+    b = a.clone()
+    queue = torch.autograd.Variable._execution_engine.queue_callback
+    b.register_hook(lambda _: queue(lambda: log.append(a.grad.item())))
+    b.backward()
+    assert log == [1.0]
+    with pytest.raises(RuntimeError, match="no backward is under way"):
+        queue(print)
+
+
+def test_multithreading_is_a_switch_and_a_scope():
+    with torch.autograd.set_multithreading_enabled(False):
+        assert not torch.autograd.is_multithreading_enabled()
+    assert torch.autograd.is_multithreading_enabled()
+
+
+def test_anomaly_mode_says_where_the_op_was_called():
+    def call_it(x):
+        return x ** 2
+    with pytest.raises(RuntimeError, match="modified by an inplace"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with torch.autograd.detect_anomaly():
+            a = torch.rand(3, requires_grad=True)
+            b = a + 1
+            c = call_it(b)
+            b += 1
+            c.sum().backward()
+    assert "Error detected in PowBackward0" in str(said[1].message) and "call_it" in str(said[1].message)
+    d = leaf(-1.0).sqrt()
+    with pytest.raises(RuntimeError, match="Function 'SqrtBackward0' returned nan"), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        with torch.autograd.detect_anomaly():
+            d.sum().backward()
+    assert "No forward pass information" in str(said[1].message) and "traceback_" not in d.grad_fn.metadata
+
+
+def test_complex_powers_of_negative_numbers():
+    exponent = torch.tensor([0.5 + 1j, -1 - 0.5j], dtype=torch.complex128, requires_grad=True)
+    for base in (-torch.ones(2, dtype=torch.float64), -2):
+        assert torch.autograd.gradcheck(lambda e, base=base: torch.pow(base, e), (exponent,))
