@@ -1,5 +1,6 @@
 #include "argand/autograd/gradcheck.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "argand/autograd/engine.h"
@@ -10,14 +11,23 @@
 namespace argand::autograd {
 namespace {
 
-// The real coordinates of a float64 or complex128 tensor: its elements, or their real and imaginary parts in turn.
+// The real coordinates of a floating-point or complex tensor, of 32 or 64 bits a number: its elements, or their real
+// and imaginary parts in turn.
 class Coordinates {
  public:
   explicit Coordinates(const Tensor& t)
-      : tensor_(t), host_(t.is_cpu() ? t : t.detach().cpu()), parts_(t.is_complex() ? 2 : 1) {}
+      : tensor_(t),
+        host_(t.is_cpu() ? t : t.detach().cpu()),
+        parts_(t.is_complex() ? 2 : 1),
+        is_single_(t.dtype() == kFloat || t.dtype() == kComplexFloat) {}
   int64_t count() const { return tensor_.numel() * parts_; }
-  double operator[](int64_t i) const { return at(i); }
-  void set(int64_t i, double value) const { at(i) = value; }
+  double operator[](int64_t i) const { return is_single_ ? static_cast<double>(at<float>(i)) : at<double>(i); }
+  void set(int64_t i, double value) const {
+    if (is_single_)
+      at<float>(i) = static_cast<float>(value);
+    else
+      at<double>(i) = value;
+  }
   // What was set reaches a tensor of another device only now.
   void store() const {
     const NoGradGuard no_grad;
@@ -35,24 +45,27 @@ class Coordinates {
   }
   std::vector<double> values() const {
     std::vector<double> out(static_cast<size_t>(count()));
-    for (int64_t i = 0; i < count(); ++i) out[static_cast<size_t>(i)] = at(i);
+    for (int64_t i = 0; i < count(); ++i) out[static_cast<size_t>(i)] = (*this)[i];
     return out;
   }
 
  private:
-  double& at(int64_t i) const {
+  template <class T>
+  T& at(int64_t i) const {
     int64_t element = i / parts_, offset = 0;
     for (size_t d = host_.sizes().size(); d-- > 0;) {
       offset += element % host_.sizes()[d] * host_.strides()[d];
       element /= host_.sizes()[d];
     }
-    return static_cast<double*>(host_.impl().data())[offset * parts_ + i % parts_];
+    return static_cast<T*>(host_.impl().data())[offset * parts_ + i % parts_];
   }
   Tensor tensor_, host_;
   int64_t parts_;
+  bool is_single_;
 };
 
 bool is_double(const Tensor& t) { return t.dtype() == kDouble || t.dtype() == kComplexDouble; }
+bool is_single(const Tensor& t) { return t.dtype() == kFloat || t.dtype() == kComplexFloat; }
 
 std::vector<double> values_of(const Tensor& t) {
   const NoGradGuard no_grad;
@@ -64,12 +77,12 @@ Tensor zeros_as_double(const Tensor& t) {
 }
 
 // Input positions that require grad.
-std::vector<size_t> checked_inputs(const std::vector<Tensor>& inputs) {
+std::vector<size_t> checked_inputs(const std::vector<Tensor>& inputs, bool single) {
   std::vector<size_t> out;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Tensor& t = inputs[i];
     if (!t.defined() || !t.requires_grad()) continue;
-    ARGAND_CHECK(ValueError, is_double(t),
+    ARGAND_CHECK(ValueError, is_double(t) || (single && is_single(t)),
                  "gradcheck: expected inputs that require grad to be float64 or complex128, got ", t.dtype(),
                  " for input ", i);
     ARGAND_CHECK(ValueError, !may_overlap_itself(t.sizes(), t.strides()), "gradcheck: input ", i,
@@ -88,7 +101,7 @@ using Jacobian = std::vector<std::vector<double>>;
 class Check {
  public:
   Check(const CheckedFunction& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options)
-      : fn_(fn), inputs_(inputs), options_(options), checked_(checked_inputs(inputs)) {}
+      : fn_(fn), inputs_(inputs), options_(options), checked_(checked_inputs(inputs, options.allow_single)) {}
 
   void run() {
     outputs_ = call();
@@ -101,16 +114,22 @@ class Check {
       column += static_cast<size_t>(width);
     }
     // As PyTorch: with no differentiable result at all, the function must not depend on its inputs.
-    for (const Tensor& o : outputs_)
-      if (o.requires_grad()) return;
+    if (any_requires_grad()) return;
     for (const Jacobian& j : numerical_)
-      for (const auto& row : j)
-        for (const double d : row)
-          ARGAND_CHECK(GradError, d == 0,
-                       "gradcheck: no output requires grad, so the numerical gradient should be zero, but it is ", d);
+      for (const auto& row : j) check_zero(row);
   }
 
  private:
+  bool any_requires_grad() const {
+    return std::any_of(outputs_.begin(), outputs_.end(), [](const Tensor& t) { return t.requires_grad(); });
+  }
+  static void check_zero(const std::vector<double>& derivative) {
+    for (const double d : derivative)
+      ARGAND_CHECK(GradError, d == 0,
+                   "gradcheck: Numerical gradient for function expected to be zero, since no output requires grad, but "
+                   "it is ",
+                   d);
+  }
   // Results with a gradient to speak of, as float64.
   std::vector<Tensor> call() const {
     std::vector<Tensor> out;
@@ -120,7 +139,16 @@ class Check {
   }
   std::vector<double> all_values() const {
     std::vector<double> out;
-    for (const Tensor& t : call()) {
+    const std::vector<Tensor> results = call();
+    ARGAND_CHECK(ValueError, results.size() == outputs_.size(),
+                 "gradcheck: expected the function to return as many outputs when inputs are perturbed, ",
+                 outputs_.size(), ", got ", results.size());
+    for (size_t o = 0; o < results.size(); ++o) {
+      const Tensor& t = results[o];
+      ARGAND_CHECK(ValueError, t.sizes() == outputs_[o].sizes() && t.dtype() == outputs_[o].dtype(),
+                   "gradcheck: expected the function to return outputs with the same shape and dtype when inputs are "
+                   "perturbed, ",
+                   outputs_[o].sizes(), " and ", outputs_[o].dtype(), ", got ", t.sizes(), " and ", t.dtype());
       const std::vector<double> v = values_of(t);
       out.insert(out.end(), v.begin(), v.end());
     }
@@ -188,6 +216,7 @@ class Check {
     for (const size_t i : checked_) {
       const std::vector<double> u = direction(Coordinates(inputs_[i]).values().size(), 0.5);
       const std::vector<double> derivative = derivative_along(inputs_[i], u);
+      if (!any_requires_grad()) check_zero(derivative);
       size_t column = 0;
       for (size_t o = 0; o < outputs_.size(); ++o) {
         const size_t width = Coordinates(outputs_[o]).values().size();
@@ -234,12 +263,15 @@ class Check {
     for (const size_t i : checked_) wanted.push_back(inputs_[i]);
     const Tensor cotangent = zeros_as_double(output);
     const Coordinates unit(cotangent), at(output);
-    for (int64_t k = 0; k < unit.count(); ++k) {
+    const int64_t parts = output.is_complex() ? 2 : 1;
+    for (int64_t n = 0; n < unit.count(); ++n) {
+      // As PyTorch: all imaginary parts of complex outputs come first.
+      const int64_t half = unit.count() / 2, k = parts == 1 ? n : n < half ? 2 * n + 1 : 2 * (n - half);
       unit.set(k, 1);
       unit.store();
       const Grads g = grad(output, wanted, exec::dense_clone(cotangent, output.dtype()), true, false, true);
       unit.set(k, 0);
-      for (size_t n = 0; n < checked_.size(); ++n) compare_row(n, g[n], column + static_cast<size_t>(k), o, at.name(k));
+      for (size_t c = 0; c < checked_.size(); ++c) compare_row(c, g[c], column + static_cast<size_t>(k), o, at.name(k));
     }
   }
 
@@ -250,9 +282,14 @@ class Check {
     for (size_t i = 0; i < analytical.size(); ++i) {
       const double a = analytical[i], b = numerical_[n][i][column];
       if (std::abs(a - b) <= options_.atol + options_.rtol * std::abs(b)) continue;
-      ARGAND_THROW(GradError, "gradcheck: Jacobian mismatch for output ", o, " with respect to input ", checked_[n],
-                   ", at output element ", output_element, " and input element ",
-                   Coordinates(input).name(static_cast<int64_t>(i)), ": numerical ", b, ", analytical ", a);
+      const bool imaginary = output_element.find("imaginary") != std::string::npos;
+      ARGAND_THROW(GradError, "gradcheck: ",
+                   !outputs_[o].is_complex() ? ""
+                   : imaginary               ? "While considering the imaginary part of complex outputs only, "
+                                             : "While considering the real part of complex outputs only, ",
+                   "Jacobian mismatch for output ", o, " with respect to input ", checked_[n], ", at output element ",
+                   output_element, " and input element ", Coordinates(input).name(static_cast<int64_t>(i)),
+                   ": numerical ", b, ", analytical ", a);
     }
   }
 
@@ -299,7 +336,7 @@ bool gradgradcheck(const CheckedFunction& fn, const std::vector<Tensor>& inputs,
     for (const Tensor& t : differentiable(inputs)) grad_outputs.push_back(made_up_like(t));
     if (grad_outputs.empty()) return true;
   }
-  const std::vector<size_t> checked = checked_inputs(inputs);
+  const std::vector<size_t> checked = checked_inputs(inputs, options.allow_single);
   const size_t count = inputs.size();
   std::vector<Tensor> all = inputs;
   all.insert(all.end(), grad_outputs.begin(), grad_outputs.end());

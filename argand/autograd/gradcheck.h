@@ -22,6 +22,7 @@ struct GradcheckOptions {
   // Compares one product v^T J u per input and result (u, v of length one, the same on every run) instead of all of J:
   // two calls per input and one backward per result and input, however many elements they have.
   bool fast_mode = false;
+  bool allow_single = false;  // float32 and complex64 too, for which differences are too coarse for the tolerances
 };
 
 // True if the gradients of all results of `fn` with respect to all inputs that require grad are right.  Otherwise a

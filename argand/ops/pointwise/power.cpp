@@ -73,7 +73,10 @@ struct Pow : Pointwise<PowArgs> {
                          : g * (y * c.self.pow(y.toDouble() - 1)).conj();
   }
   static Tensor grad_exponent(const Ctx& c, const Tensor& g) {
-    const Tensor slope = g * (c.self.pow(c.exponent) * wide(c.self).log()).conj();
+    // Of a negative real number the logarithm is complex.
+    const bool widens = c.exponent.is_complex() && !c.self.is_complex();
+    const Tensor base = widens ? c.self.to(promote_types(c.self.dtype(), c.exponent.dtype())) : wide(c.self);
+    const Tensor slope = g * (c.self.pow(c.exponent) * base.log()).conj();
     if (c.self.is_complex() || c.exponent.is_complex())
       return where((c.self == 0).logical_and(c.exponent == 0), 0, slope);
     return where((c.self == 0).logical_and(c.exponent >= 0), 0, slope);  // log(0) * 0

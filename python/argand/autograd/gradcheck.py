@@ -1,4 +1,6 @@
 """gradcheck and gradgradcheck: derivatives against central differences.  Gradients are compared by the library's own checker."""
+import warnings
+
 from .. import _C
 from .._ignored import harmless
 from .grad_mode import enable_grad, no_grad
@@ -23,14 +25,22 @@ class _Function:
     """A function and where it is checked: called with tensors for those among its arguments."""
 
     def __init__(self, function, inputs):
-        self.function, self.arguments = function, _as_tuple(inputs)
+        self.function, self.arguments, self.first = function, _as_tuple(inputs), None
         self.tensors = [x for x in self.arguments if isinstance(x, _C.Tensor)]
         self.checked = [x for x in self.tensors if x.requires_grad]
 
     def __call__(self, tensors):
         given = iter(tensors)
         results = self.function(*(next(given) if isinstance(x, _C.Tensor) else x for x in self.arguments))
-        return [y for y in _as_tuple(results) if isinstance(y, _C.Tensor)]
+        found = [y for y in _as_tuple(results) if isinstance(y, _C.Tensor)]
+        if self.first is None:
+            self.first = [(y.shape, y.dtype) for y in found]
+        for (shape, dtype), y in zip(self.first, found):
+            for what, before, now in (("shape", shape, y.shape), ("dtype", dtype, y.dtype)):
+                if before != now:
+                    raise AssertionError(f"Expected `func` to return outputs with the same {what} when inputs are perturbed, "
+                                         f"but got {before} and {now}")
+        return found
 
     def outputs(self):
         """Those with gradients."""
@@ -106,7 +116,8 @@ def _directions(x, fast):
 
 def _check_forward(f, eps, atol, rtol, fast, batched):
     """Forward products against differences of the function."""
-    from ..func import jvp, vmap
+    from ..func import vmap
+    from . import forward_ad
     for i, x in enumerate(f.tensors):
         if not x.requires_grad:
             continue
@@ -115,7 +126,9 @@ def _check_forward(f, eps, atol, rtol, fast, batched):
             return tuple(y for y in f([*f.tensors[:i], value, *f.tensors[i + 1:]]) if _differentiable(y))
 
         def along(v, x=x, of_one=of_one):
-            return jvp(of_one, (x.detach(),), (v,))[1]
+            with forward_ad.dual_level():
+                found = [forward_ad.unpack_dual(y) for y in of_one(forward_ad.make_dual(x.detach(), v))]
+            return tuple(_C.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found)
         directions = _directions(x, fast)
         for v in directions:
             with no_grad():
@@ -153,6 +166,10 @@ def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=T
     f = _Function(func, inputs)
     if not f.checked:
         raise ValueError("gradcheck expects at least one input tensor to require gradient, but none of them have requires_grad=True.")
+    for i, x in enumerate(f.arguments):
+        if isinstance(x, _C.Tensor) and x.requires_grad and x.dtype not in (_C.float64, _C.complex128):
+            warnings.warn(f"Input #{i} requires gradient and is not a double precision floating point or complex. This check will likely "
+                          "fail if all the inputs are not of double precision floating point or complex.", stacklevel=2)
     try:
         if check_backward_ad:
             try:
