@@ -3,6 +3,7 @@
 #include "argand/exec/copy.h"
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/node_hooks.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -20,14 +21,14 @@ AccumulateGrad::~AccumulateGrad() {
   if (meta->grad_accumulator == this) meta->grad_accumulator = nullptr;
 }
 
-// Puts `gradient` into .grad; returns the hooks to call then.
-static std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient) {
+// Puts `gradient`, which has so many owners if it is nobody else's, into .grad; returns the hooks to call then.
+static std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient, size_t owners) {
   AutogradMeta& meta = autograd_meta(t);
   const std::lock_guard lock(meta.mutex);
   Tensor& grad = meta.grad();
   if (!grad.defined()) {
     // A gradient that is nobody else's, and laid out as the tensor, becomes .grad without a copy.
-    const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == 1 &&
+    const bool takes_over = !GradMode::is_enabled() && gradient.use_count() == owners &&
                             gradient.storage().use_count() == 1 && gradient.strides() == t.strides();
     if (takes_over) {
       grad = gradient.requires_grad() ? exec::alias(gradient) : std::move(gradient);
@@ -50,11 +51,14 @@ static std::vector<Node::Hook> add_to_grad(const Tensor& t, Tensor gradient) {
 }
 
 void accumulate_grad(const Tensor& t, Tensor gradient) {
-  for (const Node::Hook& h : add_to_grad(t, std::move(gradient))) h.call(t);
+  for (const Node::Hook& h : add_to_grad(t, std::move(gradient), 1)) h.call(t);
 }
 
 Grads AccumulateGrad::apply(Grads grads) {
-  if (grads[0].defined()) accumulate_grad(leaf_, std::move(grads[0]));
+  if (!grads[0].defined()) return {};
+  // As in PyTorch, a hook on this node sees what became .grad.
+  const bool seen = !hooks_after(*this).empty();
+  for (const Node::Hook& h : add_to_grad(leaf_, std::move(grads[0]), seen ? 2 : 1)) h.call(leaf_);
   return {};
 }
 

@@ -119,7 +119,7 @@ Tensor root_gradient(const Endpoint& root, const Tensor& given, size_t i) {
   ARGAND_CHECK(GradError, given.device() == meta.device || given.dim() == 0, "expected a gradient on ", meta.device,
                ", where the output is, got one on ", given.device());
   ARGAND_CHECK(GradError, given.impl().sizes == meta.sizes, "Mismatch in shape: grad_output[", i, "] has a shape of ",
-               given.sizes(), " and output[", i, "] has a shape of ", meta.sizes, ".");
+               "torch.Size(", given.sizes(), ") and output[", i, "] has a shape of torch.Size(", meta.sizes, ").");
   ARGAND_CHECK(GradError, given.is_complex() == is_complex(meta.dtype),
                "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
                "dtype: grad_output[",

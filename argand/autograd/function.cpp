@@ -158,7 +158,7 @@ void FunctionNode::record(const variable_list& inputs, std::vector<bool> is_tens
     }
   }
   for (const Tensor& out : outputs)
-    if (out.defined() && !contains(ctx_.dirty_, out) && (!contains(inputs, out) || records))
+    if (GradMode::is_enabled() && out.defined() && !contains(ctx_.dirty_, out) && (!contains(inputs, out) || records))
       forbid_writes(out, several > 1);
   ctx_.to_save_.clear();
   ctx_.dirty_.clear();

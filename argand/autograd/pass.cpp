@@ -184,6 +184,7 @@ bool Pass::call_after(std::function<void(bool)> f) {
 void Pass::over(bool well) {
   // A function may call after_backward() again, so the list may grow.  All are called, whatever one of them throws.
   std::exception_ptr error;
+  const Part part(*this);
   for (size_t i = 0; i < after_.size(); ++i) {
     try {
       std::function<void(bool)>(std::move(after_[i]))(well);
@@ -233,7 +234,7 @@ std::vector<intrusive_ptr<Node>> Pass::execution_order() {
   while (!ready.empty()) {
     Node* const node = ready.top();
     ready.pop();
-    if (pass->runs(pass->states_.find(node)->second)) out.emplace_back(node);
+    if (pass->captures_.count(node) || pass->runs(pass->states_.find(node)->second)) out.emplace_back(node);
     for (const Edge& e : node->next_edges())
       if (e.is_valid() && --to_come[e.function.get()] == 0) ready.push(e.function.get());
   }
@@ -278,6 +279,8 @@ Grads Pass::run_node(Node& node, Grads grads) {
 Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const Scope running(running_pass, this);
   const RunningNode current(node);
+  State& state = states_.find(node)->second;
+  if (limited_ && !state.needed) return Grads(node->next_edges().size());
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
   if (any) run_hooks(node, grads);
   if (limited_)
@@ -286,7 +289,7 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const std::vector<Edge>& edges = node->next_edges();
   // Functions that programs write get to see that nothing flows in.
   const bool idle = !any && !dynamic_cast<const FunctionNode*>(node);
-  if (idle || !runs(states_.find(node)->second)) return Grads(edges.size());
+  if (idle || !runs(state)) return Grads(edges.size());
   const profiler::Span evaluation(*node, "autograd::engine::evaluate_function: ", profiler::Scope::kFunction);
   Grads out;
   try {

@@ -4,6 +4,7 @@ import copyreg
 import itertools
 import numbers
 import sys
+import warnings
 
 from . import _C, _settings
 from ._ignored import harmless
@@ -51,6 +52,11 @@ def __repr__(self, *, tensor_contents=None):
     if tensor_contents is not None:  # in the place of the elements
         end = text.rindex("]") + 1 if "]" in text else text.find(", ") if ", " in text else len(text) - 1
         text = f"tensor({tensor_contents}{text[end:]}"
+    from .autograd import forward_ad
+    if forward_ad._is_open():
+        tangent = forward_ad.unpack_dual(self).tangent
+        if tangent is not None:
+            text = f"{text[:-1]}, tangent={tangent!r})"
     if type(self) is Tensor:
         return text
     name = type(self).__name__
@@ -109,6 +115,14 @@ def register_post_accumulate_grad_hook(self, hook):
     """Calls `hook` with this leaf whenever backward has added to its .grad: where an optimizer can step, and free it."""
     handle = _C._register_post_accumulate_grad_hook(self, hook)
     return RemovableHandle(lambda: _C._remove_hook(self, handle))
+
+
+def _volatile(self):
+    warnings.warn("volatile was removed (Variable.volatile is always False)", UserWarning, stacklevel=2)
+    return False
+
+
+Tensor.volatile = property(_volatile, doc="False, with a warning: torch.no_grad() took its place.")
 
 
 # ---- other forms of the elements

@@ -86,7 +86,8 @@ class NodeOfFunction final : public PythonNode {
   std::string name_;
 };
 
-nb::object apply(nb::object function, nb::args arguments) {
+// Its result, and the context.
+std::pair<nb::object, nb::object> apply(nb::object function, nb::args arguments) {
   nb::object context_object = nb::cast(new Context, nb::rv_policy::take_ownership);
   Context* const context = nb::cast<Context*>(context_object);
   const intrusive_ptr<NodeOfFunction> node(new NodeOfFunction(function, context_object, context));
@@ -126,7 +127,7 @@ nb::object apply(nb::object function, nb::args arguments) {
     Tensor& output = outputs[next++];
     out.append(output.defined() ? nb::steal(wrap(std::move(output))) : nb::borrow(r));
   }
-  return many ? nb::object(nb::tuple(out)) : nb::object(out[0]);
+  return {many ? nb::object(nb::tuple(out)) : nb::object(out[0]), context_object};
 }
 
 void add_functions(nb::module_& module) {
@@ -149,7 +150,11 @@ void add_functions(nb::module_& module) {
                      return nb::tuple(out);
                    })
       .def_ro("needs_input_grad", &Context::needs_input_grad);
-  module.def("_apply_function", apply);
+  module.def("_apply_function", [](nb::object f, nb::args arguments) { return apply(f, arguments).first; });
+  module.def("_apply_function_with_context", [](nb::object f, nb::args arguments) {
+    const auto [result, context] = apply(f, arguments);
+    return nb::make_tuple(result, context);
+  });
 }
 
 // ---- nodes and hooks

@@ -54,14 +54,14 @@ unsigned next_handle() {
   return next++;
 }
 
-unsigned add_prehook(const NodeObject& self, nb::callable hook) {
+unsigned add_prehook(const NodeObject& self, nb::object hook) {
   const unsigned handle = next_handle();
   autograd::edit_extras(*self.node, [&](NodeExtras& e) {
     e.before.push_back({handle, PreHook{SharedRef(std::move(hook))}});
   });
   return handle;
 }
-unsigned add_posthook(const NodeObject& self, nb::callable hook) {
+unsigned add_posthook(const NodeObject& self, nb::object hook) {
   const unsigned handle = next_handle();
   autograd::edit_extras(*self.node, [&](NodeExtras& e) {
     e.after.push_back({handle, PostHook{SharedRef(std::move(hook))}});
@@ -180,8 +180,11 @@ nb::object input_metadata(const NodeObject& self) {
 nb::object call(const NodeObject& self, nb::args gradients) {
   Grads given;
   for (const nb::handle g : gradients) given.push_back(as_tensor_or_none(g, self.node->name().c_str()));
-  ARGAND_CHECK(GradError, given.size() == self.node->num_inputs(), self.node->name(), ": expected ",
-               self.node->num_inputs(), " arguments, got ", given.size(), " instead");
+  if (given.size() != self.node->num_inputs()) {
+    PyErr_Format(PyExc_TypeError, "%s: expected %zu arguments, got %zu instead", self.node->name().c_str(),
+                 self.node->num_inputs(), given.size());
+    throw nb::python_error();
+  }
   Grads found;
   {
     const NoGil no_gil;

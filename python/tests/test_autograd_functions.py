@@ -243,6 +243,59 @@ def test_jvp_gives_tangents_in_forward_mode():
         gradcheck(lambda a, b: Product.apply(a, b, 1.5), (x, y), check_forward_ad=True)
 
 
+def test_jvp_gets_zeros_and_is_checked():
+    class Two(Function):
+        @staticmethod
+        def forward(ctx, x, y, how):
+            ctx.how = how
+            first, second = x * 2, y.clone()
+            ctx.mark_non_differentiable(second)
+            return first, second
+
+        @staticmethod
+        def jvp(ctx, x_t, y_t, _):
+            assert y_t.tolist() == [0.0]
+            return x_t * 2, ctx.how(y_t)
+    x, y = torch.tensor([1.0]), torch.tensor([2.0])
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x, torch.ones(1))
+        assert forward_ad.unpack_dual(Two.apply(dual, y, lambda t: None)[0]).tangent.item() == 2
+        with pytest.raises(RuntimeError, match="You should return None at that position instead"):
+            Two.apply(dual, y, lambda t: t)
+        with pytest.raises(RuntimeError, match="has a forward gradient at the same level"):
+            forward_ad.make_dual(x, dual)
+        assert "tangent=tensor([1.])" in repr(dual) and "tangent" not in repr(x)
+    weight = torch.tensor([3.0], requires_grad=True)
+    with forward_ad.dual_level():
+        primal, _ = forward_ad.unpack_dual(forward_ad.make_dual(weight, torch.ones(1)))
+        assert torch.autograd.grad(primal * 2, weight)[0].item() == 2
+
+
+def test_jvp_of_what_writes_must_write():
+    class Double(Function):
+        @staticmethod
+        def forward(ctx, x, writes):
+            ctx.mark_dirty(x)
+            ctx.writes = writes
+            return x.mul_(2)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * 2, None
+
+        @staticmethod
+        def jvp(ctx, x_t, _):
+            return x_t.mul_(2) if ctx.writes else x_t
+    for start in (torch.tensor([1.0]), leaf(1.0).clone()):
+        with forward_ad.dual_level():
+            tangent = torch.ones(1)
+            dual = forward_ad.make_dual(start, tangent)
+            result = Double.apply(dual, True)
+            assert result is dual and forward_ad.unpack_dual(result).tangent is tangent and tangent.item() == 2
+            with pytest.raises(RuntimeError, match="jvp function must modify the corresponding gradient inplace"):
+                Double.apply(forward_ad.make_dual(start, torch.ones(1)), False)
+
+
 def test_tangents_of_what_was_written():
     x, t = torch.tensor([2.0, 3.0]), torch.tensor([1.0, 10.0])
     with forward_ad.dual_level():

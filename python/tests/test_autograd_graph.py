@@ -73,7 +73,7 @@ def test_a_node_has_one_object_and_a_dict_of_its_own():
     number = b.grad_fn._sequence_nr()
     b.grad_fn._set_sequence_nr(number + 5)
     assert b.grad_fn._sequence_nr() == number + 5
-    with pytest.raises(RuntimeError, match="expected 1 arguments, got 2 instead"):
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
         b.grad_fn(a, a)
     assert b.grad_fn(torch.ones(1))[0].item() == 2
 
@@ -139,6 +139,8 @@ def test_backward_starts_and_ends_at_edges():
     assert torch.autograd.grad(get_gradient_edge(c), a, retain_graph=True)[0].equal(6 * b)
     c.backward(inputs=[get_gradient_edge(a)])
     assert a.grad.equal(6 * b)
+    with pytest.raises(RuntimeError, match="materialize_grads cannot be used when the given input is a GradientEdge"):
+        torch.autograd.grad(leaf(1.0) * 2, get_gradient_edge(a * 2), materialize_grads=True)
     with pytest.raises(IndexError, match="has 1 results, got output_nr 4"):
         torch.autograd.grad(b.sum(), GradientEdge(b.grad_fn, 4))
     with pytest.raises(TypeError, match="expected a Tensor or a GradientEdge, got int"):
@@ -152,6 +154,32 @@ def test_inputs_of_backward_run_their_own_nodes():
     b.grad_fn.register_hook(lambda found, grads: seen.append(len(found)))
     (b * 3).backward(inputs=[b])
     assert b.grad.item() == 3 and a.grad is None and len(seen) == 1
+
+
+def test_hooks_of_what_is_not_wanted_do_not_run():
+    def refuse(*_):
+        raise AssertionError("not wanted")
+    a, b = leaf(1.0), leaf(1.0)
+    a.register_hook(refuse)
+    c = a.clone()
+    c.grad_fn.next_functions[0][0].register_hook(refuse)
+    (b + c).backward(inputs=[b])
+    assert b.grad.item() == 1 and a.grad is None
+
+
+def test_leaves_give_hooks_what_became_the_gradient():
+    a = leaf(1.0)
+    end = a.view_as(a).grad_fn.next_functions[0][0]
+    a.register_hook(lambda g: g - 2)
+    end.register_prehook(lambda grads: (grads[0] / 5,))
+    a.register_post_accumulate_grad_hook(lambda t: t.grad.add_(0.5) and None)
+    end.register_hook(lambda found, grads: setattr(a, "grad", grads[0] * 10))
+    a.sum().backward()
+    assert abs(a.grad.item() - 3) < 1e-6
+    b = leaf(1.0)
+    b.register_post_accumulate_grad_hook(lambda t: t.grad)
+    with pytest.raises(RuntimeError, match="hooks should return None"):
+        b.sum().backward()
 
 
 def test_hooks_get_none_where_no_gradient_flows():
@@ -176,7 +204,7 @@ def test_the_engine_tells_what_runs():
     c.backward()
     (first, runs, order, node), (second, runs_too, whole, _) = said
     assert second == first + 1 and torch._C._current_graph_task_id() == -1 and node is c.grad_fn
-    assert (runs, order) == (False, ["MulBackward0"])
+    assert (runs, order) == (False, ["MulBackward0", "CloneBackward0"])
     assert runs_too and sorted(whole) == ["CloneBackward0", "MulBackward0"] + ["torch::autograd::AccumulateGrad"] * 2
     with pytest.raises(RuntimeError, match="during the backward pass"):
         torch._C._will_engine_execute_node(b.grad_fn)
@@ -192,6 +220,11 @@ def test_callbacks_run_when_backward_is_over():
     b.register_hook(lambda _: queue(lambda: log.append(a.grad.item())))
     b.backward()
     assert log == [1.0]
+    log.clear()
+    c = a.clone()
+    c.register_hook(lambda _: queue(lambda: queue(lambda: log.append("then"))))
+    c.backward()
+    assert log == ["then"]
     with pytest.raises(RuntimeError, match="no backward is under way"):
         queue(print)
 

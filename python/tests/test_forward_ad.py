@@ -69,7 +69,7 @@ def test_misuse():
     with fwAD.dual_level():
         with pytest.raises(RuntimeError, match="Nested forward mode"):
             fwAD.enter_dual_level()
-        for tensor, tangent, error, message in ((x.long(), x, ValueError, "tensor to be floating point"), (x, 3, ValueError, "tangent to be"),
+        for tensor, tangent, error, message in ((x.long(), x, ValueError, "primal to be floating point"), (x, 3, ValueError, "tangent to be"),
                                                 (x, x[:2], RuntimeError, "different size than that of the original Tensor"), (x, x.float(), RuntimeError, "dtype of the")):
             with pytest.raises(error, match=message):
                 fwAD.make_dual(tensor, tangent)

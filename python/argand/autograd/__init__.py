@@ -50,15 +50,10 @@ def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=Fal
     else:
         found = _C._grad(outputs, inputs, _sequence(grad_outputs), retain_graph, bool(create_graph), allow_unused)
     if materialize_grads:
-        found = tuple(_zeros_of(x).requires_grad_() if g is None else g for x, g in zip(inputs, found))
+        if any(g is None and not isinstance(x, _C.Tensor) for x, g in zip(inputs, found)):
+            raise RuntimeError("materialize_grads cannot be used when the given input is a GradientEdge")
+        found = tuple(_C.zeros_like(x).requires_grad_() if g is None else g for x, g in zip(inputs, found))
     return found
-
-
-def _zeros_of(x):
-    if isinstance(x, _C.Tensor):
-        return _C.zeros_like(x)
-    shape, dtype, device = x.node._input_metas()[x.output_nr]
-    return _C.zeros(shape, dtype=dtype, device=device)
 
 
 def _batched(outputs, inputs, grad_outputs, retain_graph, create_graph, allow_unused):

@@ -5,6 +5,7 @@ import warnings
 
 from .. import _C
 from .function import Function, _DelayedError
+from .graph import Node
 from .grad_mode import _DecoratorContextManager
 
 
@@ -141,6 +142,8 @@ _module("_autograd", SavedTensor=SavedTensor, _get_current_graph_task_keep_graph
         _saved_tensors_hooks_is_enabled=_saved_tensors_hooks_is_enabled, _saved_tensors_hooks_disable=_C._disable_saved_tensors_hooks,
         _saved_tensors_hooks_enable=lambda: _C._disable_saved_tensors_hooks(None),
         _push_saved_tensors_default_hooks=_C._push_saved_tensors_hooks, _pop_saved_tensors_default_hooks=_C._pop_saved_tensors_hooks)
+for _class in (UndefinedGrad, DelayedError):
+    Node.register(_class)
 _C._current_graph_task_id, _C._WeakTensorRef = _current_graph_task_id, _WeakTensorRef
 _C._is_fwd_grad_enabled = lambda: _forward_ad()._is_fwd_grad_enabled()
 _C._set_fwd_grad_enabled = lambda mode: setattr(_forward_ad()._state, "enabled", bool(mode))

@@ -19,9 +19,9 @@ from .grad_mode import _DecoratorContextManager, enable_grad
 class _Dual:
     """Where the gradient of a dual tensor arrives, and the tangent.  The tensor itself is its owner's."""
 
-    def __init__(self, tensor, tangent):
+    def __init__(self, tensor, tangent, primal=None):
         from .graph import GradientEdge
-        self.tensor, self.tangent = weakref.ref(tensor), tangent
+        self.tensor, self.tangent, self.primal = weakref.ref(tensor), tangent, primal
         self.edge = GradientEdge(tensor.grad_fn, tensor.output_nr)
 
     def is_still(self, tensor):
@@ -114,7 +114,7 @@ def make_dual(tensor, tangent, *, level=None):
     _check_level(level)
     if not _state.open:
         raise RuntimeError("Trying to create a dual Tensor for forward AD but no level exists, make sure to enter_dual_level() first.")
-    for name, x in (("tensor", tensor), ("tangent", tangent)):
+    for name, x in (("primal", tensor), ("tangent", tangent)):
         if not isinstance(x, _C.Tensor) or not (x.is_floating_point() or x.is_complex()):
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {getattr(x, 'dtype', type(x).__name__)}")
     if tensor.shape != tangent.shape:
@@ -126,13 +126,15 @@ def make_dual(tensor, tangent, *, level=None):
             raise RuntimeError(f"Expected the tangent to have the {what} of the tensor, {getattr(tensor, what)}, but got: "
                                f"{getattr(tangent, what)}")
     level = _state.open[-1]
+    if unpack_dual(tangent).tangent is not None:
+        raise RuntimeError("Trying to set a forward gradient that has a forward gradient at the same level. This is not supported.")
     with enable_grad():
         if tensor.requires_grad:
             dual = tensor.view_as(tensor)
         else:
             dual = _C._as_transform_input(tensor.detach())
             level.fresh.append(dual)
-    level.duals.append(_Dual(dual, tangent))
+    level.duals.append(_Dual(dual, tangent, tensor))
     return dual
 
 
@@ -144,7 +146,10 @@ def unpack_dual(tensor, *, level=None):
     level = _state.open[-1]
     for dual in level.duals:
         if dual.is_still(tensor):
-            return UnpackedDualTensor(tensor.detach(), dual.tangent)
+            primal = dual.primal
+            with enable_grad():
+                values = tensor.detach() if primal is None or not primal.requires_grad else primal.view_as(primal)
+            return UnpackedDualTensor(values, dual.tangent)
     return _unpacked(tensor, level) if level.duals and tensor.requires_grad else UnpackedDualTensor(tensor, None)
 
 
@@ -227,16 +232,13 @@ def _apply(cls, args):
     level = _state.open[-1]
     tensors = [a for a in args if isinstance(a, _C.Tensor)]
     found = [unpack_dual(a).tangent if isinstance(a, _C.Tensor) and a.requires_grad else None for a in args]
-    results = _C._apply_function(cls, *args)
+    results, context = _C._apply_function_with_context(cls, *args)
     if all(t is None for t in found):
         return results
-    many = isinstance(results, tuple)
-    outputs = results if many else (results,)
-    nodes = (y.grad_fn for y in outputs if isinstance(y, _C.Tensor) and y.grad_fn is not None)
-    node = next((n for n in nodes if getattr(n, "_forward_cls", None) is cls), None)
-    if node is None:
-        return results
-    context = node._context
+    outputs = results if isinstance(results, tuple) else (results,)
+    if context.materialize_grads:
+        found = [_C.zeros_like(a) if t is None and isinstance(a, _C.Tensor) and (a.is_floating_point() or a.is_complex()) else t
+                 for a, t in zip(args, found)]
     context._forward_level, context._num_arguments = level, len(args)
     of_tensors = [t for a, t in zip(args, found) if isinstance(a, _C.Tensor)]
     versions = [None if t is None else t._version for t in of_tensors]

@@ -21,6 +21,8 @@ def _context_attribute(self, name):
             return getattr(node, name)
     if name == "saved_for_forward":
         return None
+    if name == "materialize_grads":
+        return True
     raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
 
@@ -42,6 +44,13 @@ def _mark_shared_storage(self, *pairs):
                   "are not tracked", FutureWarning, stacklevel=2)
 
 
+def _set_materialize_grads(self, value, _set=FunctionCtx.set_materialize_grads):
+    """Whether backward gets zeros for results without a gradient, and jvp for arguments without a tangent; True at first."""
+    _set(self, value)
+    self.materialize_grads = value
+
+
+FunctionCtx.set_materialize_grads = _set_materialize_grads
 FunctionCtx.__getattr__ = _context_attribute
 FunctionCtx.save_for_forward = _save_for_forward
 FunctionCtx.saved_variables = property(_saved_variables)

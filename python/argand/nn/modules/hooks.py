@@ -110,6 +110,8 @@ class _Probe(Function):
 
     @staticmethod
     def backward(ctx, *gradients):
+        if all(g is None for g in gradients):  # nothing came this way, as where a gradient is differentiated
+            return (None,) * (1 + len(gradients))
         return (None, *ctx.on_gradients(gradients))
 
 
