@@ -8,6 +8,7 @@
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/offer.h"
+#include "argand/ops/create/uninitialized.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/operators.h"
 
@@ -163,7 +164,9 @@ const Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> memo
   const MemoryFormat format = memory_format.value_or(MemoryFormat::Contiguous);
   ARGAND_CHECK(ValueError, format != MemoryFormat::Preserve, "resize_: unsupported memory format Preserve");
   const bool changes = !(sizes() == size);
+  const auto before = static_cast<int64_t>(storage()->nbytes());
   exec::resize_output(*this, size, /*keep=*/true);
+  if (ops::fills_uninitialized()) ops::fill_uninitialized(*this, (before + itemsize() - 1) / itemsize());
   if (changes) impl().storage->bump_version("resize_");
   if (format != MemoryFormat::Contiguous && !is_contiguous(format)) {
     impl().strides = strides_of(sizes(), format);

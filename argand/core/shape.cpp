@@ -13,15 +13,16 @@ int64_t numel_of(IntArrayRef sizes) {
     zero |= s == 0;
     overflow |= __builtin_mul_overflow(n, s, &n);
   }
-  ARGAND_CHECK(ShapeError, !overflow || zero, "the number of elements of ", sizes, " does not fit 64 bits");
+  ARGAND_CHECK(ShapeError, !overflow || zero, "numel: integer multiplication overflow: the number of elements of ",
+               sizes, " does not fit 64 bits");
   return zero ? 0 : n;
 }
 
 // The stride of the dimension outside one of this stride and size; sizes without elements may ask for any.
 static int64_t outer_stride(int64_t stride, int64_t size, IntArrayRef sizes) {
   int64_t outer;
-  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &outer), "the strides of ",
-               sizes, " do not fit 64 bits");
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(stride, std::max<int64_t>(size, 1), &outer),
+               "Stride calculation overflowed: the strides of ", sizes, " do not fit 64 bits");
   return outer;
 }
 
@@ -122,14 +123,16 @@ Dims strides_like(IntArrayRef sizes, IntArrayRef strides) {
 }
 
 Dims broadcast_shapes(IntArrayRef a, IntArrayRef b, const char* op) {
-  if (a.size() < b.size()) std::swap(a, b);
+  const bool swapped = a.size() < b.size();
+  if (swapped) std::swap(a, b);
   Dims out(a);
   const size_t lead = a.size() - b.size();
   for (size_t i = 0; i < b.size(); ++i) {
     int64_t& d = out[lead + i];
     if (d == b[i] || b[i] == 1) continue;
-    ARGAND_CHECK(ShapeError, d == 1, op, ": shapes ", a, " and ", b, " do not broadcast: dimension ", lead + i, " is ",
-                 d, " in one and ", b[i], " in the other");
+    ARGAND_CHECK(ShapeError, d == 1, op, ": shapes ", swapped ? b : a, " and ", swapped ? a : b,
+                 " do not broadcast: The size of tensor a (", swapped ? b[i] : d, ") must match the size of tensor b (",
+                 swapped ? d : b[i], ") at non-singleton dimension ", lead + i);
     d = b[i];
   }
   return out;

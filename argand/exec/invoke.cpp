@@ -10,6 +10,7 @@
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke_parts.h"
 #include "argand/exec/offer.h"
+#include "argand/exec/overlap.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/profiler.h"
 #include "argand/kernels/blocks.h"
@@ -38,8 +39,9 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
 Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   const int64_t elements = meta.strides.empty() ? numel_of(meta.sizes) : span_of(meta.sizes, meta.strides);
   int64_t nbytes;
-  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(elements, element_size(meta.dtype), &nbytes), "a tensor of shape ",
-               meta.sizes, " and dtype ", meta.dtype, " does not fit the address space");
+  ARGAND_CHECK(ShapeError, !__builtin_mul_overflow(elements, element_size(meta.dtype), &nbytes),
+               "Storage size calculation overflowed: a tensor of shape ", meta.sizes, " and dtype ", meta.dtype,
+               " does not fit the address space");
   auto storage = make_intrusive<StorageImpl>(static_cast<size_t>(nbytes), allocator);
   Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
   auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
@@ -252,11 +254,16 @@ void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& o
   if (op.differentiable && !base.is_inference() && !DispatchHooks::below_autograd()) mark_view(out, base);
 }
 
+// One value for all elements may be written to elements that share their memory.
+bool writes_one_value(const OpInfo& op) {
+  return std::string_view(op.name.c_str()) == "fill_" || std::string_view(op.name.c_str()) == "zero_";
+}
+
 }  // namespace
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   ARGAND_CHECK(
-      ValueError, !may_overlap_itself(self.sizes(), self.strides()), op.name,
+      ValueError, !may_overlap_itself(self.sizes(), self.strides()) || writes_one_value(op), op.name,
       ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
       "Please clone() the tensor before performing the operation.");
   ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
@@ -266,6 +273,16 @@ void check_writable(const OpInfo& op, const Tensor& self, bool records) {
 }
 
 namespace {
+
+// An op that starts from `self` writes some of its elements, wherever its other arguments say.
+void check_operands(const OpInfo& op, const Tensor& self, TensorSlots& slots) {
+  const bool copies = op.kind == OpKind::kPointwise || std::string_view(op.name.c_str()) == "copy_";
+  if (!copies && !op.starts_from_self) return;
+  TensorSlots others;
+  for (const TensorSlot& s : slots)
+    if (s.argument != 0) others.push_back(s);
+  check_overlap(op.name, self, others, !copies);
+}
 
 // The elements in memory of their own.  One who intercepts is asked for them by the op `clone`.
 Tensor copy_of(const Tensor& self) {
@@ -355,6 +372,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   if (op.check) op.check(args);
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
+  check_operands(op, self, slots);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", meta.sizes);
@@ -442,11 +460,12 @@ void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
 
 void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
+  TensorSlots slots;
+  op.args.tensors(args, slots);
   if (GradMode::is_enabled() && !DispatchHooks::below_autograd()) {
     for (const Tensor& out : outs) writes_graph |= out.requires_grad();
-    TensorSlots slots;
-    if (op.differentiable) op.args.tensors(args, slots);
-    for (const TensorSlot& s : slots) reads_graph |= s.tensor->defined() && s.tensor->requires_grad();
+    if (op.differentiable)
+      for (const TensorSlot& s : slots) reads_graph |= s.tensor->defined() && s.tensor->requires_grad();
   }
   const NoGradGuard no_grad;
   const AutocastScope no_autocast;
@@ -463,6 +482,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     warn_of_resize(outs[i], results[i].sizes());
     resize_output(outs[i], results[i].sizes());
     check_writable(op, outs[i], false);
+    if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, false);
     copy_elements(outs[i], results[i]);
     if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }
@@ -548,7 +568,8 @@ void resize_output(const Tensor& out, IntArrayRef sizes, bool keep) {
   ARGAND_CHECK(ShapeError,
                !__builtin_add_overflow(impl.offset, numel_of(sizes), &needed) &&
                    !__builtin_mul_overflow(needed, out.itemsize(), &needed),
-               "a tensor of shape ", sizes, " and dtype ", out.dtype(), " does not fit the address space");
+               "Storage size calculation overflowed: a tensor of shape ", sizes, " and dtype ", out.dtype(),
+               " does not fit the address space");
   Dims strides = contiguous_strides(sizes);
   if (static_cast<size_t>(needed) > impl.storage->nbytes())
     impl.storage->resize(static_cast<size_t>(needed), keep ? copy_within : nullptr);

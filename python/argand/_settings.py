@@ -34,6 +34,11 @@ def get_default_device():
 
 def set_default_tensor_type(t):
     """The dtype, and device, of a tensor type by name or class ("torch.cuda.FloatTensor") as defaults."""
+    if isinstance(t, _C.dtype):
+        raise TypeError(f"set_default_tensor_type(): expected a tensor type, got {t}; set_default_dtype() takes a dtype")
+    from ._functions import _warn_once
+    _warn_once("torch.set_default_tensor_type() is deprecated as of PyTorch 2.1, please use torch.set_default_dtype() and "
+               "torch.set_default_device() as alternatives.")
     name = t if isinstance(t, str) else f"{t.__module__}.{t.__name__}"
     dtypes = {"FloatTensor": _C.float32, "DoubleTensor": _C.float64, "HalfTensor": _C.float16,
               "BFloat16Tensor": _C.bfloat16}
@@ -44,12 +49,30 @@ def set_default_tensor_type(t):
     set_default_device("cuda" if ".cuda." in name else None)
 
 
-_deterministic = {"mode": False, "warn_only": False}
+_deterministic = {"mode": False, "warn_only": False, "fill": True}
 
 
 def use_deterministic_algorithms(mode, *, warn_only=False):
-    """Accepted for what PyTorch's programs say: every op here is deterministic, with and without."""
-    _deterministic.update(mode=bool(mode), warn_only=bool(warn_only))
+    """Accepted for what PyTorch's programs say: every op here is deterministic, with and without.  With it, empty() and the like fill
+    the memory, see utils.deterministic.fill_uninitialized_memory."""
+    for name, value in (("mode' (position 1)", mode), ("warn_only'", warn_only)):
+        if not isinstance(value, bool):
+            raise TypeError(f"_set_deterministic_algorithms(): argument '{name} must be bool, not {type(value).__name__}")
+    _deterministic.update(mode=mode, warn_only=warn_only)
+    _C._set_fills_uninitialized(mode and _deterministic["fill"])
+
+
+def _get_deterministic_fill_uninitialized_memory():
+    return _deterministic["fill"]
+
+
+def _set_deterministic_fill_uninitialized_memory(on):
+    _deterministic["fill"] = on
+    _C._set_fills_uninitialized(on and _deterministic["mode"])
+
+
+_C._get_deterministic_fill_uninitialized_memory = _get_deterministic_fill_uninitialized_memory
+_C._set_deterministic_fill_uninitialized_memory = _set_deterministic_fill_uninitialized_memory
 
 
 def are_deterministic_algorithms_enabled():

@@ -11,7 +11,7 @@ from ._ignored import warn_ignored
 
 def _checked(value, kind, name):
     if type(value) is not kind:
-        raise RuntimeError(f"{name}: expected {'an' if kind is int else 'a'} {kind.__name__}, got {type(value).__name__}")
+        raise RuntimeError(f"{name}: expected {'an' if kind is int else 'a'} {kind.__name__}, but got {type(value).__name__}")
     return value
 
 

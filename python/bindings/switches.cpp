@@ -1,10 +1,13 @@
 // Settings of the process and of threads.
 #include <nanobind/stl/string.h>
 
+#include <limits>
+
 #include "argand/core/cudnn_enabled.h"
 #include "argand/core/float32_precision.h"
 #include "argand/exec/autocast.h"
 #include "argand/exec/thread_state.h"
+#include "argand/ops/create/uninitialized.h"
 #include "argand/runtime/cpu/thread_pool.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
@@ -35,7 +38,16 @@ nb::object run_with(const exec::ThreadState& state, const nb::callable& f) {
 
 void add_switches(nb::module_& module) {
   module.def("get_num_threads", [] { return get_num_threads(); });
-  module.def("set_num_threads", [](int n) { set_num_threads(n); });
+  module.def("_fills_uninitialized", &ops::fills_uninitialized);
+  module.def("_set_fills_uninitialized", &ops::set_fills_uninitialized);
+  module.def("set_num_threads", [](nb::handle n) {
+    const int overflows = PyLong_Check(n.ptr()) ? 0 : -1;
+    int wide = overflows;
+    const long value = wide == 0 ? PyLong_AsLongAndOverflow(n.ptr(), &wide) : 0;
+    ARGAND_CHECK(ValueError, wide == 0 && value > 0 && value <= std::numeric_limits<int>::max(),
+                 "set_num_threads: expects a positive int, got ", nb::cast<std::string>(nb::str(n)));
+    set_num_threads(static_cast<int>(value));
+  });
   module.def("_set_float32_matmul_precision", [](const char* p) { set_float32_matmul_precision(p); });
   module.def("_get_float32_matmul_precision", [] { return get_float32_matmul_precision(); });
   module.def("_allow_tf32_matmul", [] { return allow_tf32_matmul(); });

@@ -227,7 +227,7 @@ def test_switches():
     with pytest.raises(NotImplementedError, match="set_swap_module_params_on_conversion"):
         future.set_swap_module_params_on_conversion(True)
     with torch.utils.checkpoint.set_checkpoint_early_stop(False), torch.jit.fuser("fuser2"):
-        assert not torch.utils.deterministic.fill_uninitialized_memory
+        assert torch.utils.deterministic.fill_uninitialized_memory
 
 
 def test_places_of_names():

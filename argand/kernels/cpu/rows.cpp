@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "argand/core/dispatch.h"
 #include "argand/kernels/cpu/runs.h"
@@ -24,6 +27,46 @@ void add_one(T* to, const T* from, int64_t n, Sum) {
 constexpr int64_t kPiece = 32;
 bool in_one_piece(int64_t first, int64_t last) { return first / kPiece == (last - 1) / kPiece; }
 int64_t piece_end(int64_t k, int64_t last) { return std::min(last, (k / kPiece + 1) * kPiece); }
+
+// Positions k of `index` grouped by their row, in order: those of rows[i] are order[starts[i]] ... order[starts[i + 1]
+// - 1].  Rows that no position names are left out, and take no memory: there can be far more rows than positions.
+struct RowGroups {
+  RowGroups(const int64_t* index, int64_t n, int64_t num_rows) : order(static_cast<size_t>(n)) {
+    if (n < num_rows / 8)
+      sort(index);
+    else
+      count(index, num_rows);
+  }
+  std::vector<int64_t> rows, starts, order;
+
+ private:
+  void sort(const int64_t* index) {
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return index[a] < index[b]; });
+    for (size_t i = 0; i < order.size(); ++i) {
+      const int64_t row = index[order[i]];
+      if (!rows.empty() && rows.back() == row) continue;
+      rows.push_back(row);
+      starts.push_back(static_cast<int64_t>(i));
+    }
+    starts.push_back(static_cast<int64_t>(order.size()));
+  }
+  void count(const int64_t* index, int64_t num_rows) {
+    const auto n = static_cast<int64_t>(order.size());
+    std::vector<int64_t> next(static_cast<size_t>(num_rows), 0);
+    for (int64_t k = 0; k < n; ++k) ++next[static_cast<size_t>(index[k])];
+    int64_t start = 0;
+    for (int64_t r = 0; r < num_rows; ++r) {
+      int64_t& number = next[static_cast<size_t>(r)];
+      if (number == 0) continue;
+      rows.push_back(r);
+      starts.push_back(start);
+      start += std::exchange(number, start);
+    }
+    starts.push_back(start);
+    for (int64_t k = 0; k < n; ++k) order[static_cast<size_t>(next[static_cast<size_t>(index[k])]++)] = k;
+  }
+};
 
 template <class T>
 void add_elements(T& to, const T* from, const int64_t* order, int64_t first, int64_t last) {
@@ -98,31 +141,18 @@ void add_rows_of(T* to, const RowBlock& s, const int64_t* index, int64_t n, cons
     return;
   }
   const RowGroups groups(index, n, s.rows);
-  std::vector<int64_t> named;  // the rows that get something, where most get nothing
-  if (n < s.rows)
-    for (int64_t r = 0; r < s.rows; ++r)
-      if (groups.starts[static_cast<size_t>(r)] != groups.starts[static_cast<size_t>(r) + 1]) named.push_back(r);
-  const int64_t count = named.empty() ? s.rows : static_cast<int64_t>(named.size());
-  parallel_for(
-      0, s.outer * count, grain_for(std::max<int64_t>(1, n / count) * s.inner), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          const int64_t o = i / count, k = i - o * count, r = named.empty() ? k : named[static_cast<size_t>(k)];
-          const int64_t first = groups.starts[static_cast<size_t>(r)], last = groups.starts[static_cast<size_t>(r) + 1];
-          if (first == last) continue;
-          add_group(to + (o * s.rows + r) * s.inner, from + o * n * s.inner, s.inner, groups.order.data(), first, last);
-        }
-      });
+  const auto count = static_cast<int64_t>(groups.rows.size());
+  parallel_for(0, s.outer * count, grain_for(n / count * s.inner), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t o = i / count;
+      const auto k = static_cast<size_t>(i - o * count);
+      add_group(to + (o * s.rows + groups.rows[k]) * s.inner, from + o * n * s.inner, s.inner, groups.order.data(),
+                groups.starts[k], groups.starts[k + 1]);
+    }
+  });
 }
 
 }  // namespace
-
-RowGroups::RowGroups(const int64_t* index, int64_t n, int64_t rows)
-    : starts(static_cast<size_t>(rows) + 1, 0), order(static_cast<size_t>(n)) {
-  for (int64_t k = 0; k < n; ++k) ++starts[static_cast<size_t>(index[k]) + 1];
-  for (size_t r = 0; r < static_cast<size_t>(rows); ++r) starts[r + 1] += starts[r];
-  std::vector<int64_t> next(starts.begin(), starts.end() - 1);
-  for (int64_t k = 0; k < n; ++k) order[static_cast<size_t>(next[static_cast<size_t>(index[k])]++)] = k;
-}
 
 void take_rows(const void* from, const RowBlock& s, int64_t item_size, const int64_t* index, int64_t n, void* to) {
   with_block_type(item_size, [&](auto block) {

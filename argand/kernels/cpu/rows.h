@@ -3,7 +3,6 @@
 // pieces.
 #pragma once
 #include <cstdint>
-#include <vector>
 
 #include "argand/core/dtype.h"
 
@@ -19,12 +18,5 @@ void take_rows(const void* from, const RowBlock& shape, int64_t item_size, const
 void put_rows(void* to, const RowBlock& shape, int64_t item_size, const int64_t* index, int64_t n, const void* from);
 // to[o][index[k]] += from[o][k]; float16 and bfloat16 add in float32.
 void add_rows(void* to, const RowBlock& shape, ScalarType type, const int64_t* index, int64_t n, const void* from);
-
-// Positions k of `index` grouped by their row, in order: those of row r are order[starts[r]] ... order[starts[r + 1] -
-// 1].
-struct RowGroups {
-  RowGroups(const int64_t* index, int64_t n, int64_t rows);
-  std::vector<int64_t> starts, order;
-};
 
 }  // namespace argand::cpu

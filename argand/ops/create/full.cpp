@@ -3,6 +3,7 @@
 
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
+#include "argand/ops/create/uninitialized.h"
 #include "argand/ops/define.h"
 
 namespace argand::ops {
@@ -28,7 +29,7 @@ struct Empty : Kernel<EmptyArgs> {
     return meta_of(Args::kName, a.size, a.memory_format ? a.options.memory_format(a.memory_format) : a.options,
                    a.options.dtype());
   }
-  static void run(const Args&, Tensor&) {}
+  static void run(const Args&, Tensor& out) { fill_uninitialized(out); }
 };
 ARGAND_OP(Empty)
 
@@ -45,7 +46,7 @@ struct Full : Kernel<FullArgs> {
     s.add({{2, 3}, 1.5});
     s.add({{}, 2});
     s.add({{0, 2}, true});
-    s.fails({{2, -1}, 0}, "full: sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}, 0}, "full: Trying to create tensor with negative dimension -1: [2, -1]");
   }
 };
 ARGAND_OP(Full)
@@ -61,7 +62,7 @@ struct Zeros : Composite<ZerosArgs> {
   }
   static void samples(S& s) {
     s.add({{2, 3}});
-    s.fails({{-1}}, "zeros: sizes must be non-negative, got [-1]");
+    s.fails({{-1}}, "zeros: Trying to create tensor with negative dimension -1: [-1]");
   }
 };
 ARGAND_OP(Zeros)
@@ -77,7 +78,7 @@ struct Ones : Composite<OnesArgs> {
   }
   static void samples(S& s) {
     s.add({{2, 3}});
-    s.fails({{-1}}, "ones: sizes must be non-negative, got [-1]");
+    s.fails({{-1}}, "ones: Trying to create tensor with negative dimension -1: [-1]");
   }
 };
 ARGAND_OP(Ones)
@@ -91,7 +92,7 @@ struct EmptyLike : Kernel<EmptyLikeArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
-  static void run(const Args&, Tensor&) {}
+  static void run(const Args&, Tensor& out) { fill_uninitialized(out); }
 };
 ARGAND_OP(EmptyLike)
 

@@ -5,7 +5,8 @@
 namespace argand::ops {
 
 inline void check_sizes(const char* op, IntArrayRef size) {
-  for (const int64_t s : size) ARGAND_CHECK(ShapeError, s >= 0, op, ": sizes must be non-negative, got ", size);
+  for (const int64_t s : size)
+    ARGAND_CHECK(ShapeError, s >= 0, op, ": Trying to create tensor with negative dimension ", s, ": ", size);
 }
 
 inline TensorMeta meta_of(const char* op, IntArrayRef size, const TensorOptions& o, ScalarType dtype) {

@@ -2,6 +2,7 @@
 #include "argand/base/checked.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/create/meta.h"
+#include "argand/ops/create/uninitialized.h"
 #include "argand/ops/define.h"
 
 namespace argand::ops {
@@ -31,7 +32,7 @@ struct NewFull : Composite<NewFullArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({2}), {2, 3}, 1.5});
-    s.fails({s->real({2}), {-1}, 1}, "new_full: sizes must be non-negative, got [-1]");
+    s.fails({s->real({2}), {-1}, 1}, "new_full: Trying to create tensor with negative dimension -1: [-1]");
   }
 };
 ARGAND_OP(NewFull)
@@ -71,17 +72,17 @@ struct EmptyStrided : Kernel<EmptyStridedArgs> {
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "An unset tensor with the given strides, in elements.";
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(),
-                 "empty_strided: expected as many strides as sizes, got size ", a.size, " and stride ", a.stride);
+    ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(), "empty_strided: dimensionality of sizes (",
+                 a.size.size(), ") must match dimensionality of strides (", a.stride.size(), ")");
     for (const int64_t s : a.stride)
       ARGAND_CHECK(ValueError, s >= 0, "empty_strided: strides must be non-negative, got ", a.stride);
     TensorMeta meta = meta_of(Args::kName, a.size, a.options);
     meta.strides = a.stride;
     return meta;
   }
-  static void run(const Args&, Tensor&) {}  // the strides are those of `infer`, and no element is set
+  static void run(const Args&, Tensor& out) { fill_uninitialized(out); }  // the strides are those of `infer`
   static void samples(S& s) {
-    s.fails({{2, 3}, {1}}, "empty_strided: expected as many strides as sizes, got size [2, 3] and stride [1]");
+    s.fails({{2, 3}, {1}}, "empty_strided: dimensionality of sizes (2) must match dimensionality of strides (1)");
     s.fails({{2}, {-1}}, "empty_strided: strides must be non-negative, got [-1]");
   }
 };
@@ -99,8 +100,9 @@ struct NewEmptyStrided : Composite<NewEmptyStridedArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({2}), {2, 3}, {1, 4}});
-    s.fails({s->real({2}), {-1}, {1}}, "new_empty_strided: sizes must be non-negative, got [-1]");
-    s.fails({s->real({2}), {2, 3}, {1}}, "empty_strided: expected as many strides as sizes, got size [2, 3]");
+    s.fails({s->real({2}), {-1}, {1}}, "new_empty_strided: Trying to create tensor with negative dimension -1: [-1]");
+    s.fails({s->real({2}), {2, 3}, {1}},
+            "empty_strided: dimensionality of sizes (2) must match dimensionality of strides (1)");
   }
 };
 ARGAND_OP(NewEmptyStrided)

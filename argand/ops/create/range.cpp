@@ -1,5 +1,6 @@
 // Sequences of numbers: arange, linspace, logspace; and eye.
 #include <cmath>
+#include <complex>
 
 #include "argand/kernels/blocks.h"
 #include "argand/ops/create/args.h"
@@ -24,6 +25,33 @@ Sequence line(const Scalar& from, const Scalar& to, int64_t n, ScalarType dtype)
   s.end = is_integral(dtype) ? std::trunc(to.toDouble()) : to.toDouble();
   s.by = n > 1 ? (s.end - s.start) / static_cast<double>(n - 1) : 0;
   return s;
+}
+
+bool has_complex_end(const Scalar& from, const Scalar& to) { return from.isComplex() || to.isComplex(); }
+
+// Of linspace and logspace: the default dtype, or the complex one where an end asks for it.
+TensorMeta line_meta(const char* op, const Scalar& from, const Scalar& to, int64_t n, const TensorOptions& o) {
+  ARGAND_CHECK(ValueError, n >= 0, op, ": number of steps must be non-negative, got ", n);
+  if (!has_complex_end(from, to)) return meta_of(op, {n}, o);
+  const ScalarType inferred = to_complex_type(get_default_dtype()), dtype = o.dtype_opt().value_or(inferred);
+  ARGAND_CHECK(DtypeError, is_complex(dtype), "torch.", op, "(): inferred dtype ", inferred,
+               " can't be safely cast to passed dtype ", dtype);
+  return meta_of(op, {n}, o, dtype);
+}
+
+// The numbers, or the powers of `base`, on a line in the complex plane: from both ends, as for real ones.
+void run_complex_line(const Scalar& from, const Scalar& to, const double* base, const Tensor& out) {
+  const int64_t n = out.numel();
+  const auto a = from.to<std::complex<double>>(), b = to.to<std::complex<double>>();
+  const std::complex<double> by = n > 1 ? (b - a) / static_cast<double>(n - 1) : 0;
+  const Tensor all = exec::new_tensor({out.impl().sizes, kComplexDouble}, kCPU);
+  auto* const p = static_cast<std::complex<double>*>(all.impl().data());
+  for (int64_t i = 0; i < n; ++i) {
+    p[i] = i < n / 2 ? a + by * static_cast<double>(i) : b - by * static_cast<double>(n - 1 - i);
+    if (n == 1) p[i] = a;
+    if (base) p[i] = std::pow(std::complex<double>(*base), p[i]);
+  }
+  exec::copy_elements(out, all.to(out.device()));
 }
 
 }  // namespace
@@ -103,13 +131,15 @@ struct Linspace : Kernel<LinspaceArgs> {
       "device=None, bool? "
       "pin_memory=None) -> Tensor";
   static constexpr auto doc = "`steps` numbers from start to end, both included, equally far apart.";
-  static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.steps >= 0, "linspace: number of steps must be non-negative, got ", a.steps);
-    return meta_of(Args::kName, {a.steps}, a.options);
+  static TensorMeta infer(const Args& a) { return line_meta(Args::kName, a.start, a.end, a.steps, a.options); }
+  static void run(const Args& a, Tensor& out) {
+    if (has_complex_end(a.start, a.end)) return run_complex_line(a.start, a.end, nullptr, out);
+    run_sequence(line(a.start, a.end, a.steps, out.dtype()), out);
   }
-  static void run(const Args& a, Tensor& out) { run_sequence(line(a.start, a.end, a.steps, out.dtype()), out); }
   static void samples(S& s) {
     s.add({0, 1, 5});
+    s.fails({0, std::complex<double>(0, 1), 3, kFloat},
+            "torch.linspace(): inferred dtype complex64 can't be safely cast to passed dtype float32");
     s.add({3.5, -2, 4});
     s.add({4.3, 50, 7, kLong});
     s.add({1, 2, 1});
@@ -125,11 +155,9 @@ struct Logspace : Kernel<LogspaceArgs> {
       "Device? "
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "base to the powers that linspace gives.";
-  static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.steps >= 0, "logspace: number of steps must be non-negative, got ", a.steps);
-    return meta_of(Args::kName, {a.steps}, a.options);
-  }
+  static TensorMeta infer(const Args& a) { return line_meta(Args::kName, a.start, a.end, a.steps, a.options); }
   static void run(const Args& a, Tensor& out) {
+    if (has_complex_end(a.start, a.end)) return run_complex_line(a.start, a.end, &a.base, out);
     Sequence s = line(a.start, a.end, a.steps, out.dtype());
     s.kind = Sequence::kPowers;
     s.base = a.base;

@@ -14,7 +14,9 @@ IndexedShape::IndexedShape(const char* op, const Tensor& self, const std::vector
   bool broadcasts = true;
   for (size_t i = 0; i < indices.size(); ++i) {
     if (!indices[i].defined()) continue;
-    check_index_dtype(op, indices[i]);
+    const ScalarType type = indices[i].dtype();
+    ARGAND_CHECK(IndexError, type == kLong || type == kInt, op,
+                 ": tensors used as indices must be long, int, byte or bool tensors, got ", type);
     indexed.push_back(static_cast<int64_t>(i));
     append(shapes, indices[i].sizes());
     shapes += ", ";

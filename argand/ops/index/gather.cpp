@@ -314,6 +314,8 @@ struct TakeAlongDim : Composite<TakeAlongDimArgs> {
   static constexpr auto doc =
       "gather, with self and indices broadcast against each other outside dim; without dim, both flat.";
   static Tensor compose(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.indices.dtype() == kLong,
+                 "take_along_dim: dtype of indices should be Long (int64) but got ", a.indices.dtype());
     if (!a.dim) return a.self.reshape({-1}).gather(0, a.indices.reshape({-1}));
     ARGAND_CHECK(ShapeError, a.self.dim() == a.indices.dim(),
                  "take_along_dim: input and indices should have the same number of dimensions, but got ", a.self.dim(),

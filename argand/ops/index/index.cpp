@@ -48,6 +48,16 @@ bool any_defined(const std::vector<Tensor>& indices) {
   return std::any_of(indices.begin(), indices.end(), [](const Tensor& t) { return t.defined(); });
 }
 
+void check_values_fit(const Tensor& values, const Dims& result) {
+  bool fits = values.dim() <= static_cast<int64_t>(result.size());
+  for (int64_t d = 0; d < values.dim() && fits; ++d) {
+    const int64_t size = values.sizes()[values.dim() - 1 - d];
+    fits = size == 1 || size == result[result.size() - 1 - static_cast<size_t>(d)];
+  }
+  ARGAND_CHECK(ShapeError, fits, "index_put_: shape mismatch: value tensor of shape ", values.sizes(),
+               " cannot be broadcast to indexing result of shape ", result);
+}
+
 // On a GPU, self is seen as [before, indexed, after] (Note [Advanced indexing]), and the indexed dimensions as one of
 // rows.
 struct IndexedRows : IndexedShape {
@@ -135,7 +145,8 @@ struct IndexLong : Kernel<IndexLongArgs> {
             "index: too many indices for tensor of dimension 1");
     s.fails({s->real({4, 3}), {s->integer({2}, 0, 4), s->integer({3}, 0, 3)}},
             "index: shape mismatch: indexing tensors could not be broadcast together with shapes [2], [3]");
-    s.fails({s->real({4, 3}), {s->real({2})}}, "index: expected dtype int32/int64 for index, got float64");
+    s.fails({s->real({4, 3}), {s->real({2})}},
+            "index: tensors used as indices must be long, int, byte or bool tensors, got float64");
   }
 };
 ARGAND_OP(IndexLong)
@@ -151,13 +162,7 @@ struct IndexPutLong : Kernel<IndexPutLongArgs> {
     ARGAND_CHECK(DtypeError, a.self.dtype() == a.values.dtype(),
                  "index_put_: Index put requires the source and destination dtypes match, got ", a.self.dtype(),
                  " for the destination and ", a.values.dtype(), " for the source.");
-    bool fits = a.values.dim() <= static_cast<int64_t>(shape.result.size());
-    for (int64_t d = 0; d < a.values.dim() && fits; ++d) {
-      const int64_t size = a.values.sizes()[a.values.dim() - 1 - d];
-      fits = size == 1 || size == shape.result[shape.result.size() - 1 - static_cast<size_t>(d)];
-    }
-    ARGAND_CHECK(ShapeError, fits, "index_put_: shape mismatch: value tensor of shape ", a.values.sizes(),
-                 " cannot be broadcast to indexing result of shape ", shape.result);
+    check_values_fit(a.values, shape.result);
     return {a.self.impl().sizes, a.self.dtype()};
   }
 
@@ -293,11 +298,14 @@ struct IndexPut : Composite<IndexPutArgs> {
   static Tensor compose(const Args& a) {
     const std::vector<Tensor> indices = index_tensors("index_put_", a.self, a.indices);
     if (any_defined(indices)) return _index_put(a.self, indices, a.values, a.accumulate);
+    check_values_fit(a.values, a.self.impl().sizes);
     return a.accumulate ? a.self + a.values : a.values.expand(a.self.sizes()).clone();
   }
   static void samples(S& s) {
     s.add({s->real({4, 3}), {s->boolean({4})}, s->real({3})});
     s.add({s->real({4, 3}), {s->integer({5}, 0, 4)}, s->real({5, 3}), true});
+    s.fails({s->real({}), {}, s->real({1}), true},
+            "index_put_: shape mismatch: value tensor of shape [1] cannot be broadcast to indexing result of shape []");
   }
 };
 ARGAND_OP(IndexPut)
@@ -310,6 +318,7 @@ struct IndexPutInplace : Composite<IndexPutInplaceArgs> {
   static Tensor compose(const Args& a) {
     const std::vector<Tensor> indices = index_tensors("index_put_", a.self, a.indices);
     if (any_defined(indices)) return a.self._index_put_(indices, a.values, a.accumulate);
+    check_values_fit(a.values, a.self.impl().sizes);
     return a.accumulate ? a.self.add_(a.values) : a.self.copy_(a.values);
   }
   static void samples(S& s) {

@@ -24,9 +24,10 @@ void check_source(const char* op, const Tensor& self, int64_t dim, const Tensor&
   Dims slice = self.impl().sizes, given = source.impl().sizes;
   if (!slice.empty()) slice.erase(slice.begin() + dim);
   if (static_cast<int64_t>(given.size()) > dim) given.erase(given.begin() + dim);
-  ARGAND_CHECK(ShapeError, slice == given, op,
-               ": source/destination tensor must have same slice shapes. Destination slice shape: ", slice,
-               " at dimension ", dim, " and source slice shape: ", given, " at dimension ", dim, ".");
+  ARGAND_CHECK(
+      ShapeError, slice == given, op,
+      ": source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = ",
+      self.sizes(), " source.shape = ", source.sizes());
 }
 
 cpu::RowBlock block_of(const Tensor& t, int64_t dim) {
@@ -112,7 +113,7 @@ struct IndexAdd : Kernel<IndexAddArgs> {
     s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({3, 3})},
             "index_add: Number of indices (2) should be equal to the size of source");
     s.fails({s->real({4, 3}), 0, s->integer({2}, 0, 4), s->real({2, 2})},
-            "index_add: source/destination tensor must have same slice shapes");
+            "index_add: source tensor shape must match self tensor shape, excluding the specified dimension");
   }
 };
 ARGAND_OP(IndexAdd)
@@ -146,7 +147,7 @@ struct IndexCopy : Kernel<IndexCopyArgs> {
     s.fails({s->real({4, 3}), 0, s->integer({2}, 4, 5), s->real({2, 3})},
             "index_copy: index 4 is out of bounds for dimension 0 with size 4");
     s.fails({s->real({4, 3}), 0, index, s->real({2, 2})},
-            "index_copy: source/destination tensor must have same slice shapes");
+            "index_copy: source tensor shape must match self tensor shape, excluding the specified dimension");
   }
 };
 ARGAND_OP(IndexCopy)
@@ -162,8 +163,9 @@ struct IndexFill : Kernel<IndexFillArgs> {
     ARGAND_CHECK(ShapeError, a.value.dim() == 0,
                  "index_fill: only supports a 0-dimensional value tensor, but got tensor with ", a.value.dim(),
                  " dimension(s).");
-    ARGAND_CHECK(DtypeError, a.self.is_complex() || !a.value.is_complex(), "index_fill: value of type ",
-                 a.value.dtype(), " cannot be converted to ", a.self.dtype());
+    ARGAND_CHECK(DtypeError, a.self.is_complex() || !a.value.is_complex(),
+                 "index_fill: Converting complex Scalar to non-complex type is not supported, got one of ",
+                 a.value.dtype(), " for a tensor of ", a.self.dtype());
     return {a.self.impl().sizes, a.self.dtype()};
   }
   static void run(const Args& a, Tensor& out) {

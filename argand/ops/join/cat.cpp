@@ -70,6 +70,7 @@ struct Cat : Kernel<CatArgs> {
     for (size_t i = 0; i < a.tensors.size(); ++i)
       ARGAND_CHECK(ShapeError, a.tensors[i].dim() > 0, "cat: zero-dimensional tensor (at position ", i,
                    ") cannot be concatenated");
+    if (is_skipped(first)) return {first.impl().sizes, common_dtype(a.tensors)};  // all are: dim says nothing
     const int64_t dim = wrap_dim(a.dim, first.dim(), "cat");
     TensorMeta meta{first.impl().sizes, common_dtype(a.tensors)};
     bool channels_last = !first.is_contiguous();
@@ -91,6 +92,7 @@ struct Cat : Kernel<CatArgs> {
     return meta;
   }
   static void run(const Args& a, Tensor& out) {
+    if (out.numel() == 0) return;
     const int64_t dim = wrap_dim(a.dim, out.dim(), "cat");
     Dims extents;
     for (const Tensor& t : a.tensors) extents.push_back(is_skipped(t) ? 0 : t.sizes()[dim]);
@@ -106,7 +108,6 @@ struct Cat : Kernel<CatArgs> {
   }
   static Grads grad(const Ctx& c, const Tensor& g) {
     Grads out(c.num_tensors());
-    const int64_t dim = wrap_dim(c.dim, g.dim(), "cat");
     int64_t done = 0;
     for (size_t i = 0; i < out.size(); ++i) {
       const Dims& sizes = c.sizes(i);
@@ -114,6 +115,7 @@ struct Cat : Kernel<CatArgs> {
         if (c.needs(i)) out[i] = zeros({0}, g.options());
         continue;
       }
+      const int64_t dim = wrap_dim(c.dim, g.dim(), "cat");
       if (c.needs(i)) out[i] = g.narrow(dim, done, sizes[dim]);
       done += sizes[dim];
     }

@@ -10,7 +10,7 @@ struct BlockDiag : Composite<BlockDiagArgs> {
   static constexpr auto doc = "The matrix with the tensors, of at most two dimensions, as blocks on its diagonal.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.tensors.empty(), "block_diag: expected a non-empty list of Tensors");
+    if (a.tensors.empty()) return empty({1, 0});
     std::vector<Tensor> blocks;
     int64_t columns = 0, before = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
@@ -33,7 +33,7 @@ struct BlockDiag : Composite<BlockDiagArgs> {
     s.add({{s->real({2, 3}), s->real({2}), s->real({})}});
     s.add({{s->real({2, 3})}});
     s.add({{s->real({2, 2}), s->real({0})}});
-    s.fails({{}}, "block_diag: expected a non-empty list of Tensors");
+    s.add({{}});
     s.fails({{s->real({1, 1, 1})}},
             "block_diag: Input tensors must have 2 or fewer dimensions. Input 0 has 3 dimensions");
   }

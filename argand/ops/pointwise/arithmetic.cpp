@@ -143,8 +143,10 @@ struct Addcdiv : Pointwise<AddcdivArgs> {
   static constexpr auto compute = kFloatComplexBody;
   ARGAND_BODY((x, a, b, value), x + (value == T(1) ? a / b : value * a / b))
   static void check(const Args& a) {
-    ARGAND_CHECK(DtypeError, !(is_integral(a.tensor1.dtype(), true) && is_integral(a.tensor2.dtype(), true)),
-                 "addcdiv: Integer division with addcdiv is no longer supported.");
+    ARGAND_CHECK(
+        DtypeError, !(is_integral(a.tensor1.dtype(), true) && is_integral(a.tensor2.dtype(), true)),
+        "Integer division with addcdiv is no longer supported, and in a future release addcdiv will perform a true "
+        "division; got tensors of integers for tensor1 and tensor2.");
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_tensor1(const Ctx& c, const Tensor& g) { return g * (c.value / c.tensor2).conj(); }

@@ -43,8 +43,8 @@ namespace {
 void check_parts(const char* op, const Tensor& a, const Tensor& b) {
   ARGAND_CHECK(DtypeError, contains(kFloatTypes, a.dtype()) && contains(kFloatTypes, b.dtype()), op,
                ": Expected both inputs to be Float or Double tensors but got ", a.dtype(), " and ", b.dtype());
-  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": Expected object of scalar type ", a.dtype(),
-               " but got scalar type ", b.dtype(), " for second argument");
+  ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": Expected object of scalar type ", dtype_cpp_name(a.dtype()),
+               " but got scalar type ", dtype_cpp_name(b.dtype()), " for second argument");
 }
 
 }  // namespace

@@ -30,7 +30,7 @@ struct Rand : Kernel<RandArgs> {
   }
   static void run(const Args& a, Tensor& out) { draw_uniform(out, 0, 1, a.generator); }
   static void samples(S& s) {
-    s.fails({{2, -1}}, "rand: sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}}, "rand: Trying to create tensor with negative dimension -1: [2, -1]");
     s.fails({{2}, {}, kLong}, "rand: not implemented for dtype int64");
   }
 };
@@ -69,7 +69,7 @@ struct Randn : Kernel<RandnArgs> {
   }
   static void run(const Args& a, Tensor& out) { draw_normal(out, 0, 1, a.generator); }
   static void samples(S& s) {
-    s.fails({{2, -1}}, "randn: sizes must be non-negative, got [2, -1]");
+    s.fails({{2, -1}}, "randn: Trying to create tensor with negative dimension -1: [2, -1]");
     s.fails({{2}, {}, kLong}, "randn: not implemented for dtype int64");
   }
 };

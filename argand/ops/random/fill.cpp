@@ -44,16 +44,17 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.from <= a.to, "uniform_: expects to return a [from, to) range, but found from=", a.from,
+    ARGAND_CHECK(ValueError, a.from <= a.to, "uniform_ expects to return a [from, to) range, but found from=", a.from,
                  " > to=", a.to);
     ARGAND_CHECK(ValueError, std::isfinite(a.to - a.from),
-                 "uniform_: expects to-from to be finite, but found to=", a.to, " and from=", a.from);
+                 "uniform_ expects to-from to be finite and <= std::numeric_limits<Double>::max(), but found to=", a.to,
+                 " and from=", a.from);
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
-    s.fails({s->real({2}), 1, 0}, "uniform_: expects to return a [from, to) range, but found from=1 > to=0");
+    s.fails({s->real({2}), 1, 0}, "uniform_ expects to return a [from, to) range, but found from=1 > to=0");
     s.fails({s->integer({2}, 0, 2)}, "uniform_: not implemented for dtype int64");
   }
 };
@@ -67,13 +68,13 @@ struct NormalInplace : Kernel<NormalInplaceArgs> {
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.std >= 0, "normal_: expects std >= 0.0, but found std ", a.std);
+    ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) { draw_normal(out, a.mean, a.std, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
   static void samples(S& s) {
-    s.fails({s->real({2}), 0, -1}, "normal_: expects std >= 0.0, but found std -1");
+    s.fails({s->real({2}), 0, -1}, "normal expects std >= 0.0, but found std -1");
     s.fails({s->integer({2}, 0, 2)}, "normal_: not implemented for dtype int64");
   }
 };
@@ -278,7 +279,7 @@ struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
-    ARGAND_CHECK(ValueError, a.std > 0, "log_normal_: expects std > 0.0, but found std=", a.std);
+    ARGAND_CHECK(ValueError, a.std > 0, "log_normal_ expects std > 0.0, but found std=", a.std);
     return meta_of_self(a.self);
   }
   static void run(const Args& a, Tensor& out) {
@@ -290,7 +291,7 @@ struct LogNormalInplace : Kernel<LogNormalInplaceArgs> {
     });
   }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
-  static void samples(S& s) { s.fails({s->real({2}), 0, 0}, "log_normal_: expects std > 0.0, but found std=0"); }
+  static void samples(S& s) { s.fails({s->real({2}), 0, 0}, "log_normal_ expects std > 0.0, but found std=0"); }
 };
 ARGAND_OP(LogNormalInplace)
 

@@ -44,11 +44,11 @@ struct NormalTensorFloat : Composite<NormalTensorFloatArgs> {
   static constexpr auto doc = "Normal samples around the elements of mean.";
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.std >= 0, "normal: expects std >= 0.0, but found std ", a.std);
+    ARGAND_CHECK(ValueError, a.std >= 0, "normal expects std >= 0.0, but found std ", a.std);
     return with_parameters(without_grad([&] { return empty_like(a.mean).normal_(0, a.std, a.generator).add_(a.mean); }),
                            a.mean);
   }
-  static void samples(S& s) { s.fails({s->real({2}), -1}, "normal: expects std >= 0.0, but found std -1"); }
+  static void samples(S& s) { s.fails({s->real({2}), -1}, "normal expects std >= 0.0, but found std -1"); }
 };
 ARGAND_OP(NormalTensorFloat)
 
@@ -105,7 +105,7 @@ struct NormalFloatFloat : Composite<NormalFloatFloatArgs> {
   static Tensor compose(const Args& a) {
     return empty(a.size, a.options.requires_grad(false)).normal_(a.mean, a.std, a.generator);
   }
-  static void samples(S& s) { s.fails({0, -1, {2}}, "normal_: expects std >= 0.0, but found std -1"); }
+  static void samples(S& s) { s.fails({0, -1, {2}}, "normal expects std >= 0.0, but found std -1"); }
 };
 ARGAND_OP(NormalFloatFloat)
 

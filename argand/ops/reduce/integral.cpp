@@ -135,6 +135,11 @@ struct Diff : Composite<DiffArgs> {
       ARGAND_CHECK(ShapeError, t->dim() == a.self.dim(),
                    "diff: diff expects prepend or append to be the same dimension as input, got ", t->dim(), " for ",
                    a.self.dim());
+      for (int64_t d = 0; d < t->dim(); ++d)
+        ARGAND_CHECK(ShapeError, d == dim || t->sizes()[d] == a.self.sizes()[d],
+                     "diff: diff expects the shape of tensor to prepend or append to match that of input except along "
+                     "the differencing dimension; input.size(",
+                     d, ") = ", a.self.sizes()[d], ", but got tensor.size(", d, ") = ", t->sizes()[d]);
       parts.push_back(*t);
     }
     if (a.n == 0) return a.self.clone();
@@ -153,6 +158,8 @@ struct Diff : Composite<DiffArgs> {
     s.add({s->real({2}), 5});
     s.fails({s->real({})}, "diff: diff expects input to be at least one-dimensional");
     s.fails({s->real({3}), -1}, "diff: order must be non-negative but got -1");
+    s.fails({s->real({3, 2}), 1, -1, s->real({2, 1})},
+            "diff: diff expects the shape of tensor to prepend or append to match that of input");
     s.fails({s->real({3}), 1, -1, s->real({1, 1})}, "diff: diff expects prepend or append to be the same dimension");
   }
 };

@@ -8,13 +8,13 @@ namespace {
 // Strides and offset of elements of size `from` as counts of elements of size `to`; the last dimension apart.
 // ShapeError if an element would begin inside another.
 void rescale(ViewLayout& v, int64_t from, int64_t to, size_t ndim) {
-  const auto scale = [&](int64_t& count, const char* what) {
-    ARGAND_CHECK(ShapeError, count * from % to == 0, "view: ", what, " (", count, ") must be divisible by ", to / from,
-                 " to view elements of ", from, " bytes as elements of ", to);
+  const auto scale = [&](int64_t& count, const std::string& what) {
+    ARGAND_CHECK(ShapeError, count * from % to == 0, "view: ", what, " must be divisible by ", to / from,
+                 " to view elements of ", from, " bytes as elements of ", to, ", but got ", count);
     count = count * from / to;
   };
   scale(v.offset, "self.storage_offset()");
-  for (size_t d = 0; d < ndim; ++d) scale(v.strides[d], "self.stride()");
+  for (size_t d = 0; d < ndim; ++d) scale(v.strides[d], str("self.stride(", d, ")"));
 }
 
 }  // namespace
@@ -86,7 +86,8 @@ struct ViewAsComplex : View<ViewAsComplexArgs> {
   static constexpr bool copies_first = true;
   static ViewLayout view(const Args& a) {
     const auto& self = a.self.impl();
-    ARGAND_CHECK(ShapeError, !self.sizes.empty() && self.sizes.back() == 2,
+    ARGAND_CHECK(ShapeError, !self.sizes.empty(), "view_as_complex: Input tensor must have one or more dimensions");
+    ARGAND_CHECK(ShapeError, self.sizes.back() == 2,
                  "view_as_complex: Tensor must have a last dimension of size 2, got shape ", a.self.sizes());
     ViewLayout v{self.sizes, self.strides, self.offset, to_complex_type(a.self.dtype())};
     ARGAND_CHECK(ShapeError, v.strides.back() == 1, "view_as_complex: Tensor must have a last dimension with stride 1");

@@ -38,7 +38,7 @@ ARGAND_OP(Flatten)
 struct Ravel : Composite<RavelArgs> {
   static constexpr auto schema = "ravel(Tensor(a) self) -> Tensor(a)";
   static constexpr auto doc = "All elements as a vector; a view where possible.";
-  static Tensor compose(const Args& a) { return a.self.reshape({-1}); }
+  static Tensor compose(const Args& a) { return a.self.contiguous().view({-1}); }
   static void samples(S& s) { s.add({s->real({2, 3})}); }
 };
 ARGAND_OP(Ravel)
@@ -77,7 +77,7 @@ struct ExpandAs : Composite<ExpandAsArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 1}), s->real({2, 3, 4})});
     s.fails({s->real({3}), s->real({4})},
-            "expand: the expanded size of the tensor (4) must match the existing size (3)");
+            "expand: The expanded size of the tensor (4) must match the existing size (3)");
   }
 };
 ARGAND_OP(ExpandAs)
@@ -131,7 +131,7 @@ struct Meshgrid : Composite<MeshgridArgs> {
       "Grids of coordinates from vectors, expanded without a copy. indexing 'ij': dimension i varies with tensor i; "
       "'xy': dimension 0 varies with the second tensor, dimension 1 with the first, as in NumPy.";
   static std::vector<Tensor> compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.tensors.empty(), "meshgrid: expects a non-empty TensorList");
+    ARGAND_CHECK(ValueError, !a.tensors.empty(), "meshgrid expects a non-empty TensorList");
     ARGAND_CHECK(ValueError, a.indexing == "ij" || a.indexing == "xy",
                  "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", a.indexing);
     std::vector<Tensor> in = a.tensors;
@@ -141,8 +141,10 @@ struct Meshgrid : Composite<MeshgridArgs> {
     for (const Tensor& t : in) {
       ARGAND_CHECK(ShapeError, t.dim() <= 1,
                    "meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t.sizes());
-      ARGAND_CHECK(DeviceError, t.device() == in[0].device(), "meshgrid: expected all tensors on one device, got ",
-                   in[0].device(), " and ", t.device());
+      ARGAND_CHECK(DeviceError, t.device() == in[0].device(),
+                   "meshgrid expects all tensors to have the same device, got ", in[0].device(), " and ", t.device());
+      ARGAND_CHECK(DtypeError, t.dtype() == in[0].dtype(), "meshgrid expects all tensors to have the same dtype, got ",
+                   in[0].dtype(), " and ", t.dtype());
       sizes.push_back(t.numel());
     }
     std::vector<Tensor> out;
@@ -157,7 +159,7 @@ struct Meshgrid : Composite<MeshgridArgs> {
   static void samples(S& s) {
     s.add({{s->real({2}), s->real({3})}});
     s.add({{s->real({2}), s->real({3}), s->real({})}, "xy"});
-    s.fails({{}}, "meshgrid: expects a non-empty TensorList");
+    s.fails({{}}, "meshgrid expects a non-empty TensorList");
     s.fails({{s->real({2, 2})}}, "meshgrid: Expected 0D or 1D tensor in the tensor list but got: [2, 2]");
     s.fails({{s->real({2})}, "yx"}, "meshgrid: indexing must be one of \"xy\" or \"ij\", but received: yx");
   }

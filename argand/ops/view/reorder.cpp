@@ -7,6 +7,16 @@
 namespace argand::ops {
 
 struct Movedim : Composite<MovedimArgs> {
+  static Dims distinct(const Dims& dims, int64_t ndim, const char* name) {
+    Dims out;
+    for (const int64_t d : dims) {
+      const int64_t dim = wrap_dim(d, ndim, "movedim");
+      ARGAND_CHECK(ValueError, std::find(out.begin(), out.end(), dim) == out.end(), "movedim: repeated dim in `", name,
+                   "` (", dims, ")");
+      out.push_back(dim);
+    }
+    return out;
+  }
   static constexpr auto schema = "movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)";
   static constexpr const char* overloads[] = {"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
                                               "moveaxis(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",
@@ -16,8 +26,8 @@ struct Movedim : Composite<MovedimArgs> {
     ARGAND_CHECK(ValueError, a.source.size() == a.destination.size(),
                  "movedim: Invalid source or destination dims: source (", a.source,
                  " dims) should contain the same number of dims as destination (", a.destination, " dims)");
-    const Dims from = wrap_dims(a.source, a.self.dim(), "movedim", false),
-               to = wrap_dims(a.destination, a.self.dim(), "movedim", false);
+    const Dims from = distinct(a.source, a.self.dim(), "source"),
+               to = distinct(a.destination, a.self.dim(), "destination");
     if (a.self.dim() == 0) return alias(a.self);
     Dims order(static_cast<size_t>(a.self.dim()), -1);
     for (size_t i = 0; i < from.size(); ++i) order[to[i]] = from[i];
@@ -33,7 +43,7 @@ struct Movedim : Composite<MovedimArgs> {
     s.add({s->real({2, 3, 4}), {0}, {-1}});
     s.add({s->real({2, 3, 4}), {1, 2}, {0, 1}});
     s.fails({s->real({2, 3}), {0, 1}, {0}}, "movedim: Invalid source or destination dims");
-    s.fails({s->real({2, 3}), {0, 0}, {0, 1}}, "movedim: dim 0 appears multiple times");
+    s.fails({s->real({2, 3}), {0, 0}, {0, 1}}, "movedim: repeated dim in `source` ([0, 0])");
   }
 };
 ARGAND_OP(Movedim)

@@ -37,7 +37,10 @@ struct Reshape : Composite<ReshapeArgs> {
   static Tensor compose(const Args& a) {
     const Dims to = infer_size(a.shape, a.self.numel(), "reshape");
     if (view_strides(a.self.sizes(), a.self.strides(), to)) return a.self.view(to);
-    return a.self.clone(MemoryFormat::Contiguous).view(to);
+    const Tensor copy = a.self.clone(MemoryFormat::Contiguous).view(to);
+    // Of what nobody else has: programs see no view, and writes need not look for others.
+    if (AutogradMeta* meta = autograd_meta_or_null(copy)) meta->base = Tensor();
+    return copy;
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), {3, -1}});
@@ -65,18 +68,25 @@ struct Expand : View<ExpandArgs> {
       const int64_t size = from[i - lead];
       if (to[i] == -1) to[i] = size;
       ARGAND_CHECK(ShapeError, to[i] >= 0, "expand: sizes must be -1 or non-negative, got ", to[i], " in ", a.size);
-      ARGAND_CHECK(ShapeError, to[i] == size || size == 1, "expand: the expanded size of the tensor (", to[i],
+      ARGAND_CHECK(ShapeError, to[i] == size || size == 1, "expand: The expanded size of the tensor (", to[i],
                    ") must match the existing size (", size, ") at non-singleton dimension ", i,
                    ". Target sizes: ", a.size, ". Tensor sizes: ", from);
     }
-    return {to, expanded_strides(from, a.self.strides(), to), a.self.storage_offset()};
+    return {to, strides(a.self, to), a.self.storage_offset()};
+  }
+  // A new dimension of size 1 has a stride, that of what lies below it, so that the layout stays contiguous.
+  static Dims strides(const Tensor& self, const Dims& to) {
+    Dims out = expanded_strides(self.sizes(), self.strides(), to);
+    for (size_t i = to.size() - self.sizes().size(); i-- > 0;)
+      if (to[i] == 1) out[i] = i + 1 < to.size() ? to[i + 1] * out[i + 1] : 1;
+    return out;
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g.sum_to_size(c.sizes(kSelf)); }
   static void samples(S& s) {
     s.add({s->real({3, 1}), {3, 4}});
     s.add({s->real({3}), {2, -1}});
     s.fails({s->real({3, 1}), {3, -5}}, "expand: sizes must be -1 or non-negative, got -5 in [3, -5]");
-    s.fails({s->real({3}), {4}}, "expand: the expanded size of the tensor (4) must match the existing size (3)");
+    s.fails({s->real({3}), {4}}, "expand: The expanded size of the tensor (4) must match the existing size (3)");
   }
 };
 ARGAND_OP(Expand)

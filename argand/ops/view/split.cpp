@@ -6,7 +6,7 @@ namespace argand::ops {
 namespace {
 
 int64_t dim_of(const char* op, const Tensor& t, int64_t dim) {
-  ARGAND_CHECK(ShapeError, t.dim() > 0, op, ": expects at least a 1-dimensional tensor, got a 0-dim one");
+  ARGAND_CHECK(ShapeError, t.dim() > 0, op, " expected at least a 1-dimensional tensor, but got a tensor with 0 dims");
   return wrap_dim(dim, t.dim(), op);
 }
 
@@ -89,7 +89,7 @@ struct Split : Composite<SplitArgs> {
     s.add({s->real({5, 3}), 2});
     s.add({s->real({2, 6}), 3, -1});
     s.add({s->real({0, 2}), 0});
-    s.fails({s->real({}), 1}, "split: expects at least a 1-dimensional tensor");
+    s.fails({s->real({}), 1}, "split expected at least a 1-dimensional tensor");
     s.fails({s->real({4}), -1}, "split: expects split_size be non-negative, but got split_size=-1");
     s.fails({s->real({4}), 0}, "split: split_size can only be 0 if dimension size is 0, but got dimension size of 4");
   }
@@ -134,7 +134,7 @@ struct Chunk : Composite<ChunkArgs> {
   static constexpr auto doc = "At most `chunks` pieces of equal size along dim; the last one may be shorter.";
   static std::vector<Tensor> compose(const Args& a) {
     const int64_t dim = dim_of("chunk", a.self, a.dim), size = a.self.sizes()[dim];
-    ARGAND_CHECK(ValueError, a.chunks > 0, "chunk: expects `chunks` to be greater than 0, got: ", a.chunks);
+    ARGAND_CHECK(ValueError, a.chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", a.chunks);
     const int64_t each = (size + a.chunks - 1) / a.chunks;
     if (each == 0) return a.self.split_with_sizes(Dims(static_cast<size_t>(a.chunks), 0), dim);
     return a.self.split(each, dim);
@@ -143,7 +143,7 @@ struct Chunk : Composite<ChunkArgs> {
     s.add({s->real({7, 3}), 3});
     s.add({s->real({2, 6}), 4, 1});
     s.add({s->real({0, 2}), 3});
-    s.fails({s->real({4}), 0}, "chunk: expects `chunks` to be greater than 0, got: 0");
+    s.fails({s->real({4}), 0}, "chunk expects `chunks` to be greater than 0, got: 0");
   }
 };
 ARGAND_OP(Chunk)
@@ -168,7 +168,7 @@ struct TensorSplit : Composite<TensorSplitArgs> {
     s.add({s->real({7, 3}), 3});
     s.add({s->real({2}), 4});
     s.fails({s->real({4}), 0}, "tensor_split: number of sections must be larger than 0, got 0");
-    s.fails({s->real({}), 2}, "tensor_split: expects at least a 1-dimensional tensor");
+    s.fails({s->real({}), 2}, "tensor_split expected at least a 1-dimensional tensor");
   }
 };
 ARGAND_OP(TensorSplit)
@@ -182,7 +182,7 @@ struct TensorSplitIndices : Composite<TensorSplitIndicesArgs> {
   static void samples(S& s) {
     s.add({s->real({7, 3}), {2, 5}});
     s.add({s->real({2, 4}), {1, 9}, 1});
-    s.fails({s->real({}), {1}}, "tensor_split: expects at least a 1-dimensional tensor");
+    s.fails({s->real({}), {1}}, "tensor_split expected at least a 1-dimensional tensor");
   }
 };
 ARGAND_OP(TensorSplitIndices)
@@ -222,7 +222,7 @@ struct UnsafeSplit : Composite<UnsafeSplitArgs> {
   static std::vector<Tensor> compose(const Args& a) { return a.self.split(a.split_size, a.dim); }
   static void samples(S& s) {
     s.add({s->real({5, 3}), 2});
-    s.fails({s->real({}), 1}, "split: expects at least a 1-dimensional tensor");
+    s.fails({s->real({}), 1}, "split expected at least a 1-dimensional tensor");
   }
 };
 ARGAND_OP(UnsafeSplit)
@@ -244,7 +244,7 @@ struct UnsafeChunk : Composite<UnsafeChunkArgs> {
   static std::vector<Tensor> compose(const Args& a) { return a.self.chunk(a.chunks, a.dim); }
   static void samples(S& s) {
     s.add({s->real({7, 3}), 3});
-    s.fails({s->real({4}), 0}, "chunk: expects `chunks` to be greater than 0, got: 0");
+    s.fails({s->real({4}), 0}, "chunk expects `chunks` to be greater than 0, got: 0");
   }
 };
 ARGAND_OP(UnsafeChunk)
@@ -262,7 +262,7 @@ struct Unbind : Composite<UnbindArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 2})});
     s.add({s->real({3, 2}), -1});
-    s.fails({s->real({})}, "unbind: expects at least a 1-dimensional tensor");
+    s.fails({s->real({})}, "unbind expected at least a 1-dimensional tensor");
   }
 };
 ARGAND_OP(Unbind)

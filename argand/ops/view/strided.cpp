@@ -24,13 +24,14 @@ struct AsStrided : View<AsStridedArgs> {
       "the storage.";
   static ViewLayout view(const Args& a) {
     ARGAND_CHECK(ShapeError, a.size.size() == a.stride.size(),
-                 "as_strided: expected as many strides as sizes, got size ", a.size, " and stride ", a.stride);
+                 "as_strided: mismatch in length of strides and shape, got size ", a.size, " and stride ", a.stride);
     const int64_t offset = a.storage_offset.value_or(a.self.storage_offset());
     int64_t last = offset;
     bool empty = false, overflow = false;
     for (size_t i = 0; i < a.size.size(); ++i) {
-      ARGAND_CHECK(ValueError, a.size[i] >= 0 && a.stride[i] >= 0,
-                   "as_strided: sizes and strides must be non-negative, got size ", a.size, " and stride ", a.stride);
+      ARGAND_CHECK(ValueError, a.stride[i] >= 0,
+                   "as_strided: Negative strides are not supported at the moment, got strides: ", a.stride);
+      ARGAND_CHECK(ValueError, a.size[i] >= 0, "as_strided: sizes must be non-negative, got ", a.size);
       empty |= a.size[i] == 0;
       int64_t reach;
       overflow |=
@@ -75,6 +76,8 @@ struct AsStrided : View<AsStridedArgs> {
     s.add({s->real({3, 4}), {2, 2}, {1, 4}, 1});
     s.add({s->real({3, 4}), {3, 5}, {2, 1}, 1});  // overlapping windows
     s.add({s->real({3, 4}), {2, 3}, {0, 4}});     // one row twice
+    s.fails({s->real({4}), {1, 1}, {2, -1}},
+            "as_strided: Negative strides are not supported at the moment, got strides: [2, -1]");
     s.fails({s->real({4}), {5}, {1}}, "are out of bounds for a storage of 4 elements");
   }
 };
