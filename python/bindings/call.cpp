@@ -3,7 +3,9 @@
 #include <structmember.h>
 
 #include <algorithm>
+#include <set>
 
+#include "argand/base/log.h"
 #include "argand/exec/invoke.h"
 #include "bindings/constants.h"
 #include "bindings/errors.h"
@@ -30,7 +32,7 @@ bool is_list_of(PyObject* object, const F& accepts) {
 }
 
 bool accepts(const Parameter& p, PyObject* object, bool strict) {
-  if (object == Py_None) return p.optional || p.kind == Kind::kAny;
+  if (object == Py_None) return p.optional || p.kind == Kind::kAny || (p.kind == Kind::kIntList && p.has_default);
   switch (p.kind) {
     case Kind::kTensor:
       return is_tensor(object);
@@ -118,6 +120,8 @@ std::string kind_text(const Parameter& p) {
 // The names NumPy's users know for some parameters.
 const char* numpy_name(std::string_view name) {
   if (name == "dim") return "axis";
+  if (name == "dim0") return "axis0";
+  if (name == "dim1") return "axis1";
   if (name == "keepdim") return "keepdims";
   if (name == "input") return "x";
   if (name == "other") return "x2";
@@ -164,6 +168,21 @@ size_t hidden(const Overload& overload) {
   return !overload.parameters.empty() && std::string_view(overload.parameters[0].name) == "self" ? 1 : 0;
 }
 
+// Once for each signature, or each time after set_warn_always().
+void warn_of_old_order(const FunctionTable& table, const Overload& overload) {
+  static std::set<const Overload*> warned;  // the interpreter's lock is held
+  if (!warned.insert(&overload).second && !warns_always()) return;
+  std::string text = str("This overload of ", table.name, " is deprecated:\n\t", table.name, "(");
+  for (size_t i = hidden(overload); i < overload.parameters.size(); ++i) {
+    const Parameter& p = overload.parameters[i];
+    text += str(i > hidden(overload) ? ", " : "", kind_text(p), " ", p.name);
+  }
+  text += ")\nConsider using one of the following signatures instead:";
+  for (const Overload& other : table.overloads)
+    if (*other.signature != 0) text += str("\n\t", table.name, "(", other.signature, ")");
+  warn(text);
+}
+
 [[noreturn]] void raise_type_error(const std::string& message) {
   PyErr_SetString(PyExc_TypeError, message.c_str());
   throw nb::python_error();
@@ -191,9 +210,12 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
   // view(2, 3), zeros(2, 3): where a list is all there is to give, its numbers may be given one by one; and tensors
   // where the parameter says so.
   size_t lists_at = num_positional;
+  const auto integers_from = [&](size_t i) {
+    return is_integer(arguments[i], strict) && std::none_of(arguments + i, arguments + num_positional, is_sequence);
+  };
   for (const size_t i : {size_t{0}, size_t{1}}) {
     if (i + 1 == positional && parameters[i].kind == Kind::kIntList && parameters[i].length == 0 &&
-        num_positional > i && is_integer(arguments[i], strict)) {
+        num_positional > i && integers_from(i)) {
       lists_at = i;
     }
     if (i + 1 == positional && parameters[i].one_by_one && num_positional > i && is_tensor(arguments[i])) lists_at = i;
@@ -220,6 +242,11 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     }
     values_[i] = object;
     if (!object) {
+      if (p.one_by_one && num_positional <= i && num_keywords == 0) {  // none of any number
+        gathered_ = owned(PyTuple_New(0));
+        values_[i] = gathered_.ptr();
+        continue;
+      }
       if (!p.has_default) return refuse(" missing 1 required argument: '", p.name, "'");
       continue;
     }
@@ -253,8 +280,11 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
     }
     for (const bool strict : {true, false})
       for (const Overload& overload : table.overloads)
-        if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr))
+        if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr)) {
+          if (*overload.signature == 0 && overload.parameters.size() > hidden(overload))
+            warn_of_old_order(table, overload);
           return overload.call(call);
+        }
     // Messages say nothing of signatures that are kept for old programs.
     const auto is_shown = [](const Overload& o) { return *o.signature != 0; };
     if (std::ranges::count_if(table.overloads, is_shown) == 1) {
@@ -352,7 +382,9 @@ Dims Call::read_integers(size_t i) const {
   }
   return out;
 }
-Dims Call::integers(size_t i, Dims otherwise) const { return has(i) ? read_integers(i) : std::move(otherwise); }
+Dims Call::integers(size_t i, Dims otherwise) const {
+  return has(i) && values_[i] != Py_None ? read_integers(i) : std::move(otherwise);
+}
 std::optional<Dims> Call::optional_integers(size_t i) const {
   if (!values_[i] || values_[i] == Py_None) return std::nullopt;
   return read_integers(i);

@@ -286,10 +286,10 @@ std::optional<ScalarType> as_dtype(PyObject* object) {
     ARGAND_CHECK(NotImplementedError, !d.foreign, "no op of Argand takes or makes tensors of dtype ", d.name());
     return d.type;
   }
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return get_default_dtype();
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return kDouble;
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return kLong;
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) return kBool;
-  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return to_complex_type(get_default_dtype());
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) return kComplexDouble;
   return std::nullopt;
 }
 

@@ -22,7 +22,17 @@ bool is_numpy_bool(PyObject* object) {
 bool is_numpy_array(PyObject* object) { return has_attribute(object, "__array__") && has_attribute(object, "__len__"); }
 
 bool is_single(const Tensor& t, bool (*accepts)(ScalarType)) {
-  return t.numel() == 1 && t.dim() == 0 && accepts(t.dtype());
+  return t.numel() == 1 && t.dim() == 0 && !t.requires_grad() && accepts(t.dtype());
+}
+
+// An array of no dimensions with an integer in it.
+bool is_integer_array(PyObject* object) {
+  if (PyObject_Size(object) >= 0) return false;
+  PyErr_Clear();
+  PyObject* const index = PyNumber_Index(object);
+  if (!index) PyErr_Clear();
+  Py_XDECREF(index);
+  return index;
 }
 
 }  // namespace
@@ -33,7 +43,7 @@ bool is_integer(PyObject* object, bool strict) {
   if (PyLong_Check(object)) return !PyBool_Check(object);
   if (strict) return false;
   if (is_tensor(object)) return is_single(as_tensor(object), [](ScalarType t) { return is_integral(t); });
-  return PyIndex_Check(object) && !is_numpy_array(object);
+  return PyIndex_Check(object) && (!is_numpy_array(object) || is_integer_array(object));
 }
 
 bool is_float(PyObject* object, bool strict) {

@@ -100,7 +100,10 @@ int set_item(PyObject* self, PyObject* key, PyObject* value) {
     });
   }
   return guarded_status([&] {
-    ARGAND_CHECK(NotImplementedError, value, "Tensor does not support deleting items");
+    if (!value) {
+      PyErr_SetString(PyExc_TypeError, "Tensor does not support deleting items");
+      throw nb::python_error();
+    }
     const Tensor& t = as_tensor(self);
     const std::vector<TensorIndex> indices = read_key(t, key);
     const Tensor source = is_tensor(value) ? as_tensor(value) : tensor_from(value, t.options());

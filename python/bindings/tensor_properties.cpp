@@ -1,9 +1,11 @@
 // Attributes of tensors.
 #include "argand/exec/dispatch_hooks.h"
 #include "argand/exec/graph.h"
+#include "argand/exec/invoke.h"
 #include "argand/ops/functions.h"
 #include "bindings/constants.h"
 #include "bindings/graph.h"
+#include "bindings/numbers.h"
 #include "bindings/overrides.h"
 #include "bindings/tensor_object.h"
 
@@ -113,9 +115,13 @@ PyObject* imag(PyObject* self, void*) {
 template <Tensor (*Part)(const Tensor&)>
 int set_part(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] {
-    ARGAND_CHECK(ValueError, value && python::is_tensor(value), "expected a Tensor");
+    if (!value || !(python::is_tensor(value) || is_number(value, false))) {
+      PyErr_SetString(PyExc_TypeError, "Tensor.real and Tensor.imag: expected a Tensor or a number");
+      throw nb::python_error();
+    }
     const Tensor& t = as_tensor(self);
-    (t.is_complex() ? Part(t) : t).copy_(as_tensor(value));
+    (t.is_complex() ? Part(t) : t)
+        .copy_(python::is_tensor(value) ? as_tensor(value) : exec::wrapped_number(to_scalar(value)));
   });
 }
 PyObject* numpy_transposed(PyObject* self, void*) {

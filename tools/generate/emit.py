@@ -152,6 +152,20 @@ def call(op, schema):
             + ", ".join(f"std::move(outs[{i}])" for i in range(n)) + "};\n")
 
 
+def out_function(op, s):
+    """The declaration and the definition of NAME_out."""
+    n = len(s.returns)
+    names = ["out"] if n == 1 else [f"out{i}" for i in range(n)]
+    outs = ", ".join(f"Tensor& {x}" for x in names)
+    result = "Tensor&" if n == 1 else "std::tuple<" + ", ".join(["Tensor&"] * n) + ">"
+    body = (fill(op, s, None) + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
+            f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
+            + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
+    comma = ", " if s.args else ""
+    return (f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
+            f"{result} {s.name}_out({outs}{comma}{parameters(s.args, False)}) {{\n{body}}}")
+
+
 class Api:
     """Declarations and definitions of one op, as (declaration, definition) pairs."""
 
@@ -185,7 +199,7 @@ class Api:
         if "inplace" in op.forms and self_is_tensor and s.returns == ["Tensor"]:
             self.in_place(op, s, s.name + "_", rest)
         if "out" in op.forms and all(r == "Tensor" for r in s.returns):
-            self.out(op, s)
+            self.functions.append(out_function(op, s))
 
     def in_place(self, op, s, name, rest):
         run = f"  exec::invoke_inplace(ops::{op.name}_info, &args, {{}});\n"
@@ -208,18 +222,6 @@ class Api:
         self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
                                f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n"
                                f"  return ops::fill_out(out, {s.name}({values}));\n}}"))
-
-    def out(self, op, s):
-        n = len(s.returns)
-        names = ["out"] if n == 1 else [f"out{i}" for i in range(n)]
-        outs = ", ".join(f"Tensor& {x}" for x in names)
-        result = "Tensor&" if n == 1 else "std::tuple<" + ", ".join(["Tensor&"] * n) + ">"
-        body = (fill(op, s, None) + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
-                f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
-                + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
-        comma = ", " if s.args else ""
-        self.functions.append((f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
-                               f"{result} {s.name}_out({outs}{comma}{parameters(s.args, False)}) {{\n{body}}}"))
 
 
 def functions_header(apis):

@@ -35,6 +35,11 @@ OPTIONS = [("dtype", "kDtype", "_dtype | None"), ("layout", "kLayout", "_layout 
 NOT_METHODS = {"to", "real", "imag", "numpy_T", "mT", "mH", "H", "matrix_H"}
 # Functions that take a number for their first tensor, too: torch.mul(2, x).
 NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "true_divide", "floor_divide"}
+# Functions whose Python form takes `out`, which their C++ form does not: what they compute is copied.
+OUT_IN_PYTHON = {
+    "_log_softmax", "_softmax", "addmv", "addr", "argsort", "bernoulli", "bucketize", "column_stack", "cross", "diag", "dot", "dstack",
+    "float_power", "frexp", "ger", "hstack", "inner", "isin", "linalg_cross", "linalg_matmul", "log_softmax", "matmul", "msort", "mv",
+    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "take_along_dim", "vdot", "vstack"}
 # Signatures of old programs, in the order of their arguments: x.add_(alpha, y), torch.addmm(beta, x, alpha, a, b).
 _OLD_PRODUCT = [["beta", "self", "alpha", "{0}", "{1}"], ["beta", "self", "{0}", "{1}"]]
 OLD_ORDERS = {
@@ -113,6 +118,8 @@ def parameters(schema, is_function, order=None):
             out.append(parameter(arg, len(out), is_function))
             if is_function and schema.name in NUMBERS_FIRST and len(out) == 1:
                 out[0].kind, out[0].value, out[0].stub = "kTensorOrNumber", "c.operand(0)", "Tensor | Number"
+            if schema.name == "copy_" and arg.name == "src":  # x.copy_(0.5)
+                out[-1].kind, out[-1].value, out[-1].stub = "kTensorOrNumber", f"c.operand({len(out) - 1})", "Tensor | Number"
             if is_function and schema.name in ONE_BY_ONE and arg.type == "Tensor[]":
                 out[-1].one_by_one = True
             values.append(out[-1].value)
@@ -161,11 +168,14 @@ class Overload:
         self.fills_out = form == "function" and schema.is_factory and "function" in op.forms and "out" not in op.forms
         self.has_out = self.fills_out or (form == "function" and "out" in op.forms and not schema.in_place_only
                                           and bool(schema.returns) and all(r == "Tensor" for r in schema.returns))
+        self.symbol = f"{op.name}_{number}_{form}"
+        self.own_out = (form == "function" and not self.has_out and schema.name in OUT_IN_PYTHON
+                        and all(r == "Tensor" for r in schema.returns) and not schema.is_factory)
+        self.has_out |= self.own_out
         if self.has_out:
             n = len(schema.returns)
             self.parameters.append(Parameter("out", "kTensor" if n == 1 else "kTensorList", "",
                                              "Tensor | None" if n == 1 else "Sequence[Tensor] | None", True, "None", True))
-        self.symbol = f"{op.name}_{number}_{form}"
 
     def names(self):
         names = self.schema.return_names
@@ -200,12 +210,16 @@ class Overload:
                     options = next(i for i, p in enumerate(self.parameters) if p.kind == "kDtype")
                     body.append(f"    c.check_options({options}, out);")
                     written = [g for g, a in zip(given, s.args) if a.type != "TensorOptions"]
-                body.append(f"    return answer_with(c, {at}, [&] {{ argand::{s.name}_out({', '.join(outs + written)}); }});\n  }}")
+                writes = f"{self.symbol}_out" if self.own_out else f"argand::{s.name}_out"
+                body.append(f"    return answer_with(c, {at}, [&] {{ {writes}({', '.join(outs + written)}); }});\n  }}")
             if "function" in self.op.forms or s.in_place_only:
                 called = f"argand::{s.name}({', '.join(given)})"
             else:
                 called = f"a{self_at}.{s.name}({', '.join(g for i, g in enumerate(given) if i != self_at)})"
             body.append(f"  return answer(c, [&] {{ return {called}; }});")
+        if self.own_out:
+            schema = next(emit.with_numbers(s))
+            lines.append(emit.out_function(self.op, schema)[1].replace(f" {s.name}_out(", f" {self.symbol}_out(", 1))
         lines.append(f"PyObject* {self.symbol}([[maybe_unused]] const Call& c) {{\n" + "\n".join(body) + "\n}")
         return "\n".join(lines)
 
@@ -291,8 +305,13 @@ def bindings(ops):
     family_of = lambda overloads: overloads[0].op.family  # noqa: E731
     files, declared = {}, []
     for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
-        text = [NOTE + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
-                "namespace argand::python {\nnamespace {\n"]
+        group = list(group)
+        own = sorted({o.op.name for _, overloads in group for o in overloads if o.own_out})
+        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", f"argand/ops/{family}/args.h") if own)
+        infos = "".join(f"extern OpInfo {name}_info;\n" for name in own)
+        text = [NOTE + needs + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
+                + (f"namespace argand::ops {{\n{infos}}}  // namespace argand::ops\n\n" if own else "")
+                + "namespace argand::python {\nnamespace {\n"]
         functions, methods, written = [], [], set()
         for (name, is_method), overloads in group:
             for o in overloads:

@@ -1,6 +1,6 @@
 """What few programs ask of torch.cuda; loaded for those."""
 from .. import _C
-from .._more import storages
+from .._typed_storage import storages
 from .._refused import refused, refused_class
 from .._tensor import typed_tensor
 from . import nccl, profiler, sparse  # noqa: F401
@@ -120,20 +120,9 @@ def __getattr__(name):
     raise AttributeError(name)
 
 
-class _OnCuda(type):
-    def __instancecheck__(cls, obj):
-        return isinstance(obj, _C.Tensor) and obj.is_cuda and obj.dtype is cls.dtype
-
-
-def _typed(name, dtype):
-    """torch.cuda.FloatTensor and the like: a constructor of tensors of one dtype on the GPU, and a type for isinstance."""
-    on_cpu = typed_tensor(name, dtype)
-    return _OnCuda(name, (), {"__new__": lambda cls, *args: on_cpu(*args).cuda(), "dtype": dtype, "__module__": __name__})
-
-
 for _name, _dtype in {"Float": "float32", "Double": "float64", "Half": "float16", "BFloat16": "bfloat16", "Byte": "uint8",
                       "Char": "int8", "Short": "int16", "Int": "int32", "Long": "int64", "Bool": "bool"}.items():
-    globals()[_name + "Tensor"] = _typed(_name + "Tensor", getattr(_C, _dtype))
+    globals()[_name + "Tensor"] = typed_tensor(_name + "Tensor", getattr(_C, _dtype), "cuda")
     __all__.append(_name + "Tensor")
 
 globals().update(storages("cuda"))
