@@ -39,9 +39,9 @@ ZipDirectory::Allow allowed(std::string_view name) {
   return Allow::kUnread;
 }
 
-bool is_big_endian(const ZipDirectory& zip) {
+bool is_big_endian(const ZipDirectory& zip, bool otherwise) {
   const ZipMember* member = zip.find("byteorder");
-  if (!member) return false;  // from before the record was written
+  if (!member) return otherwise;  // from before the record was written
   const std::string order = zip.read(*member, 64);
   if (order != "little" && order != "big") zip.fail(*member, 0, "an unknown byte order");
   return order == "big";
@@ -65,7 +65,7 @@ TorchArchive::TorchArchive(const ByteSource& source, LoadOptions options)
     if (!is_script() && is_script_file(m.name)) zip_.fail(m, 0, "not a name that is read");
   if (!zip_.find("data.pkl")) throw FormatError(source.path(), "data.pkl", 0, "there is no such record");
   check_version(zip_);
-  big_ = is_big_endian(zip_);
+  big_ = is_big_endian(zip_, options_.big_endian);
   if (const auto* file = dynamic_cast<const InputFile*>(&source); file && options_.mmap) file_ = file->kept_open();
 }
 

@@ -26,6 +26,8 @@ struct LoadOptions {
   // Whether checksums are compared.  If not given: when the bytes are read.  If true, those of what is read late are
   // compared now, too, which reads it all.  The structure's is compared in any case.
   std::optional<bool> verify;
+  // Whether bytes of elements are stored most significant first where the file does not say.
+  bool big_endian = false;
   // Whether the names of TorchScript are read without `constants.pkl`, too: LibTorch's pickle_save writes them.
   bool script_names = false;
   size_t max_tensors = size_t{1} << 20;

@@ -448,17 +448,20 @@ Value named(const char* name) { return Value::with_text(Kind::kGlobal, name); }
 }  // namespace
 
 Value TorchForms::id_of(const Tensor& t) {
-  const auto [it, added] = known_.emplace(t.storage().get(), storages_.size());
-  if (added) storages_.push_back(t.detach());
-  const Tensor& first = storages_[it->second];
-  need(first.dtype() == t.dtype(), "save: tensors of dtypes ", first.dtype(), " and ", t.dtype(),
-       " share memory, which the format cannot say");
+  size_t index = known_.emplace(t.storage().get(), storages_.size()).first->second;
+  if (index < storages_.size() && storages_[index].dtype() != t.dtype() && t.storage()->nbytes() == 0)
+    index = storages_.size();  // nothing is shared
+  if (index == storages_.size()) storages_.push_back(t.detach());
+  const Tensor& first = storages_[index];
+  need(first.dtype() == t.dtype(),
+       "save: Cannot save multiple tensors or storages that view the same data as different types: ", first.dtype(),
+       " and ", t.dtype(), " share memory, which the format cannot say");
   const char* type = nullptr;
   for (const StorageName& s : kStorages)
     if (s.dtype == t.dtype()) type = s.name;
   const auto nbytes = static_cast<int64_t>(t.storage()->nbytes());
-  return Value::tuple({"storage", named(str("torch.", type).c_str()), std::to_string(it->second), t.device().str(),
-                       nbytes / t.itemsize()});
+  return Value::tuple(
+      {"storage", named(str("torch.", type).c_str()), std::to_string(index), t.device().str(), nbytes / t.itemsize()});
 }
 
 PickleForms::Form TorchForms::tensor_form(const Tensor& t) {

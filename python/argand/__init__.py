@@ -68,7 +68,16 @@ def __getattr__(name):
     if name in ("ScriptFunction", "ScriptModule"):
         return getattr(jit, name)
     if name == "StorageBase":
-        return UntypedStorage
+        return _C.StorageBase
+    if name == "Storage":  # that of the default dtype
+        from ._typed_storage import KINDS, ON_CPU
+        return ON_CPU[KINDS[_C.get_default_dtype()]]
+    if name in ("_storage_classes", "_tensor_classes"):
+        more = [(import_module(__name__), import_module("._more", __name__)), (cuda, import_module(".cuda._more", __name__))]
+        kinds = [n for n in import_module("._typed_storage", __name__).ON_CPU] if name == "_storage_classes" else [
+            n + "Tensor" for n in _TENSOR_TYPES]
+        found = {getattr(b, n, None) or getattr(a, n) for a, b in more for n in kinds}
+        return found | ({TypedStorage, UntypedStorage} if name == "_storage_classes" else set())
     if name in ("SymBool", "SymFloat", "SymInt"):
         return getattr(types, name)
     if name in _SCRIPT_TYPES:

@@ -1,5 +1,6 @@
 """Functions of the package that are no ops of the library, or whose Python form is not the schema's."""
 import sys
+import warnings
 
 from . import _C
 from ._overridable import make_overridable
@@ -14,6 +15,16 @@ def _by_name(name):
     for part in name.split("."):
         found = getattr(found, part)
     return found
+
+
+_warned = set()
+
+
+def _warn_once(text):
+    """Warns the caller's caller, once a process, or each time after set_warn_always(True)."""
+    if text not in _warned or _C._warns_always():
+        _warned.add(text)
+        warnings.warn(text, UserWarning, stacklevel=3)
 
 
 def typename(obj):
@@ -76,8 +87,10 @@ def _check_is_size(i, message=None, *, max=None):
 
 def _check_tensor_all_with(kind, cond, message=None):
     """An error of that kind, with the text that message() gives, unless all elements of a tensor of bools are True."""
-    if not isinstance(cond, Tensor) or cond.dtype is not _C.bool:
-        raise TypeError(f"cond must be a tensor of bools, but got {cond.dtype if isinstance(cond, Tensor) else type(cond)}")
+    if not isinstance(cond, Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not _C.bool:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
     _check_with(kind, bool(cond.all()), message)
 
 
@@ -122,14 +135,45 @@ def is_inference(input):
     return input.is_inference()
 
 
-def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
-    """`obj` as a tensor, sharing its memory where that is possible and `copy` is not True."""
+def _over(obj, dtype):
+    """A tensor over the memory of a tensor, an array, a capsule, a storage or a buffer; None where there is none to share."""
+    if isinstance(obj, Tensor):
+        return obj
+    if hasattr(type(obj), "__array_interface__"):
+        return _C.from_numpy(obj)
     if isinstance(obj, (TypedStorage, UntypedStorage)):
-        obj = tensor_over(obj, dtype or getattr(obj, "dtype", None) or _C.get_default_dtype())
-    elif dtype is not None and isinstance(obj, (bytes, bytearray, memoryview)):
-        obj = frombuffer(obj, dtype=dtype)
-    result = _C.tensor(obj, dtype=dtype, device=device) if copy else _C.as_tensor(obj, dtype=dtype, device=device)
-    return result.requires_grad_() if requires_grad else result
+        return obj._tensor_over(dtype or getattr(obj, "_dtype", None) or _C.get_default_dtype())
+    if type(obj).__name__ == "PyCapsule":
+        return _C._from_dlpack(obj)
+    try:
+        memoryview(obj)
+    except TypeError:
+        return None
+    return frombuffer(obj, dtype=dtype or _C.get_default_dtype())
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """`obj` as a tensor, sharing its memory where that is possible and `copy` is not True; copy=False: ValueError where it is not."""
+    result = _over(obj, dtype)
+    if result is None:
+        if copy is False:
+            raise ValueError("asarray: can't alias arbitrary sequence into a tensor.")
+        return _C.tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    if copy is False and not isinstance(obj, Tensor) and hasattr(type(obj), "__array_interface__") and not hasattr(obj, "__setitem__"):
+        raise RuntimeError("asarray: can't alias NumPy scalars. Either remove copy=False or transform it in a ndarray.")
+    if device is None and not isinstance(obj, Tensor) or _C._get_default_device().type != "cpu":
+        device = device or _C._get_default_device()
+    device, dtype = result.device if device is None else _C.device(device), dtype or result.dtype
+    if device.index is None and device.type == result.device.type:
+        device = result.device
+    if copy is False and device != result.device:
+        raise ValueError(f"asarray: can't alias tensor from device '{result.device}' to '{device}'.")
+    if copy is False and dtype is not result.dtype:
+        raise ValueError(f"asarray: can't alias tensor with dtype '{result.dtype}' into dtype '{dtype}'.")
+    result = result.to(device, dtype, copy=bool(copy))
+    if result.requires_grad and not requires_grad:
+        return result.detach()
+    return result.requires_grad_() if requires_grad and not result.requires_grad else result
 
 
 def from_dlpack(ext_tensor):
@@ -142,16 +186,28 @@ def from_dlpack(ext_tensor):
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  Of bytes that may not be
     written, and where elements would not lie at multiples of their size, it is a copy."""
-    data = memoryview(buffer).cast("B")[offset:]
-    if count < 0 and len(data) % dtype.itemsize:
-        raise ValueError(f"buffer length ({len(data)} bytes) after offset ({offset} bytes) must be a multiple of element "
-                         f"size ({dtype.itemsize})")
-    if count >= 0:
-        if len(data) < count * dtype.itemsize:
-            raise ValueError(f"requested buffer length ({count} * {dtype.itemsize} bytes) after offset ({offset} bytes) must "
-                             f"not be greater than actual buffer length ({len(data) + offset} bytes)")
-        data = data[:count * dtype.itemsize]
-    return tensor_over(UntypedStorage(over(data)), dtype).requires_grad_(requires_grad)
+    try:
+        view = memoryview(buffer)
+    except TypeError:
+        raise ValueError("frombuffer: object does not implement Python buffer protocol.") from None
+    size, nbytes = dtype.itemsize, view.nbytes
+    if nbytes == 0 or count == 0:
+        raise ValueError(f"frombuffer: both buffer length ({nbytes}) and count ({count}) must not be 0")
+    if not 0 <= offset < nbytes:
+        raise ValueError(f"frombuffer: offset ({offset} bytes) must be non-negative and no greater than buffer length ({nbytes} bytes) - 1")
+    if count < 0 and (nbytes - offset) % size:
+        raise ValueError(f"frombuffer: buffer length ({nbytes - offset} bytes) after offset ({offset} bytes) must be a multiple of element "
+                         f"size ({size})")
+    if count < 0:
+        count = (nbytes - offset) // size
+    if offset + count * size > nbytes:
+        raise ValueError(f"frombuffer: requested buffer length ({count} * {size} bytes) after offset ({offset} bytes) must not be greater "
+                         f"than actual buffer length ({nbytes} bytes)")
+    if view.readonly:
+        _warn_once("The given buffer is not writable. Tensors are written to: this one is a copy of it.")
+    elements = over(view.cast("B")[offset:offset + count * size])
+    misplaced = elements.data_ptr() % (size // 2 if dtype.is_complex else size)
+    return (elements.clone() if misplaced else elements).view(dtype).requires_grad_(requires_grad)
 
 
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
@@ -272,9 +328,17 @@ def where(condition, input=None, other=None, *, out=None):
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not 0: a row for each, or a tuple with a tensor for each dimension."""
     if as_tuple:
+        if out is not None:
+            raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
         return tuple(_C.nonzero_numpy(input))
     result = _C.nonzero(input)
-    return result if out is None else out.resize_(result.shape).copy_(result)
+    if out is None:
+        return result
+    if out.dtype is not _C.int64:
+        raise RuntimeError(f"nonzero: Expected out tensor to have scalar type Long (int64) but got scalar type {out.dtype}")
+    if out.device != input.device:
+        raise RuntimeError(f"nonzero: expected out on {input.device}, the device of input, got {out.device}")
+    return out.resize_(result.shape).copy_(result)
 
 
 def _nonzero_method(self, *, as_tuple=False):
@@ -285,10 +349,43 @@ def _nonzero_method(self, *, as_tuple=False):
 Tensor.nonzero = _nonzero_method
 
 
+def _list_into(name):
+    """A function of several results with out=, a list of tensors."""
+    function = getattr(_C, name)
+
+    def form(*args, out=None, **kwargs):
+        results = function(*args, **kwargs)
+        if out is None:
+            return results
+        if len(out) != len(results):
+            raise RuntimeError(f"{name}: expected {len(results)} tensors in out, got {len(out)}")
+        for to, result in zip(out, results):
+            if not _C.can_cast(result.dtype, to.dtype):
+                raise RuntimeError(f"{name}: result type {result.dtype} can't be cast to the desired output type {to.dtype}")
+            to.resize_(result.shape).copy_(result)
+        return None
+    form.__name__ = form.__qualname__ = name
+    form.__doc__ = function.__doc__
+    return form
+
+
+split_copy, split_with_sizes_copy, unbind_copy = map(_list_into, ("split_copy", "split_with_sizes_copy", "unbind_copy"))
+
+
 def unravel_index(indices, shape):
     """The coordinates, a tensor for each dimension, of indices into a tensor of some shape with its elements in one row."""
+    if indices.dtype is _C.bool or indices.is_floating_point() or indices.is_complex():
+        raise TypeError(f"unravel_index(): expected 'indices' to be integer dtype, but got {indices.dtype}")
+    if not isinstance(shape, (int, list, tuple)):
+        raise TypeError(f"unravel_index(): expected 'shape' to be int or sequence of ints, but got {type(shape)}")
+    shape = (shape,) if isinstance(shape, int) else tuple(shape)
+    for size in shape:
+        if not isinstance(size, int):
+            raise TypeError(f"unravel_index(): expected 'shape' sequence to only contain ints, but got {type(size)}")
+    if any(size < 0 for size in shape):
+        raise ValueError(f"unravel_index(): 'shape' cannot have negative values, but got {shape}")
     found, indices = [], indices.long()
-    for size in reversed((shape,) if isinstance(shape, int) else tuple(shape)):
+    for size in reversed(shape):
         found.insert(0, indices % size)
         indices = indices.div(size, rounding_mode="floor")
     return tuple(found)

@@ -1,18 +1,16 @@
 """What few programs ask of torch; loaded for those."""
 import enum
 import math
-import sys
 
 from . import _C, backends
-from ._functions import Tensor, frombuffer
+from ._functions import Tensor
 from ._ignored import harmless
 from ._refused import refused, refused_class
-from ._tensor import _TYPE_NAMES
+from ._typed_storage import ON_CPU
 from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_autocast_enabled
 from .autograd.anomaly_mode import set_detect_anomaly
 from .autograd.function import Function
 from .nn.functional import bilinear, conv_tbc, native_channel_shuffle, rrelu_
-from .storage import TypedStorage
 from .utils.dlpack import to_dlpack
 
 __all__ = ["AcceleratorError", "ScriptMethod", "ScriptObject", "Tag", "addmv_", "bilinear", "compiled_with_cxx11_abi", "cond",
@@ -265,39 +263,8 @@ Tag = enum.Enum("Tag", [
     "view_copy"])
 
 
-class _OfDtype(type):
-    def __instancecheck__(cls, obj):
-        return isinstance(obj, TypedStorage) and obj.dtype is cls.dtype and obj.device.type == cls._device
-
-
-def _storage_class(name, dtype, device):
-    """torch.FloatStorage and the like: a constructor of storages of one dtype, and a type for isinstance."""
-    def new(cls, *args, wrap_storage=None):
-        return TypedStorage(*args, wrap_storage=wrap_storage, dtype=dtype, device=None if wrap_storage else device)
-    def from_buffer(buffer, byte_order=None, count=-1, offset=0):
-        """A copy of the elements in an object with memory, in this machine's order of bytes ("native"), "little" or "big"."""
-        if byte_order not in (None, "native", "little", "big"):
-            raise ValueError(f"{name}.from_buffer: expected byte_order native, little or big, got {byte_order!r}")
-        if byte_order is None and dtype.itemsize > 1:
-            raise TypeError(f"{name}.from_buffer: expected byte_order of elements of several bytes")
-        elements = _C.tensor([], dtype=dtype) if len(memoryview(buffer).cast("B")) == offset else frombuffer(
-            buffer, dtype=dtype, count=count, offset=offset).clone()
-        if byte_order in ("little", "big") and byte_order != sys.byteorder and dtype.itemsize > 1:
-            elements = elements.view(_C.uint8).view(-1, dtype.itemsize).flip(-1).reshape(-1).view(dtype)
-        return TypedStorage(wrap_storage=elements.untyped_storage(), dtype=dtype)
-    return _OfDtype(name, (), {"__new__": new, "dtype": dtype, "from_buffer": staticmethod(from_buffer),
-                               "_from_buffer": staticmethod(from_buffer), "_device": device,
-                               "__module__": "torch.cuda" if device == "cuda" else "torch"})
-
-
-def storages(device):
-    """All of these for a device, by name."""
-    names = {dtype: name.replace("Tensor", "Storage") for dtype, name in _TYPE_NAMES.items()}
-    return {name: _storage_class(name, dtype, device) for dtype, name in names.items()}
-
-
-globals().update(storages("cpu"))
-__all__ += storages("cpu")
+globals().update(ON_CPU)
+__all__ += ON_CPU
 
 # ---- what is not there
 

@@ -13,11 +13,11 @@ import types
 import zipfile
 
 from . import _C, _utils
-from ._tensor import _TYPE_NAMES, _rebuild_from_type_v2
+from ._tensor import _rebuild_from_type_v2
+from ._typed_storage import KINDS
 from .nn.parameter import Parameter, UninitializedTensorMixin
 from .storage import TypedStorage, UntypedStorage
 
-KINDS = {dtype: name.replace("Tensor", "Storage") for dtype, name in _TYPE_NAMES.items()}
 DTYPES = {name: dtype for dtype, name in KINDS.items()}
 _ALIGNMENT = 64
 
@@ -45,14 +45,16 @@ class _Tensors:
         if isinstance(obj, _Memory):
             storage, kind = obj.tensor.untyped_storage(), KINDS[obj.tensor.dtype]
         elif isinstance(obj, TypedStorage):
-            storage, kind = obj.untyped(), KINDS[obj.dtype]
+            storage, kind = obj._untyped_storage, KINDS[obj._dtype]
         elif isinstance(obj, UntypedStorage):
             storage, kind = obj, "UntypedStorage"
         else:
             return None
-        key, storage, first = self.storages.setdefault(storage._cdata, (str(len(self.storages)), storage, kind))
+        identity = storage._cdata if storage.nbytes() else (storage._cdata, kind)  # one of no bytes shares nothing
+        key, storage, first = self.storages.setdefault(identity, (str(len(self.storages)), storage, kind))
         if kind != first:
-            raise ValueError(f"save: a {first} and a {kind} share memory, which the format cannot say")
+            raise _C.ValueError("save: Cannot save multiple tensors or storages that view the same data as different types: "
+                               f"a {first} and a {kind} share memory, which the format cannot say")
         size = 1 if kind == "UntypedStorage" else DTYPES[kind].itemsize
         pid = "storage", self.type_named(kind), key, str(storage.device), storage.nbytes() // size
         return (*pid, None) if self.legacy else pid
@@ -145,51 +147,82 @@ def _pickled(obj, pickle_module, protocol, legacy):
     return file.getvalue(), pickler.storages
 
 
-def _add(archive, name, content):
+def _add(archive, name, parts, nbytes):
     """A record whose content begins at a multiple of 64."""
     info = zipfile.ZipInfo("archive/" + name)
     gap = -(archive.fp.tell() + 30 + len(info.filename) + 4) % _ALIGNMENT
     info.extra = b"FB" + struct.pack("<H", gap) + b"Z" * gap
-    archive.writestr(info, content)
+    info.file_size = nbytes
+    with archive.open(info, "w") as record:
+        for part in parts:
+            record.write(part)
 
 
-def _file_of(obj, pickle_module, protocol, says_byte_order):
-    content = io.BytesIO()
+_AT_ONCE = 1 << 26  # bytes of a storage that are copied to be written
+
+
+def _bytes_of(storage):
+    """The bytes of a storage, some after the other."""
+    elements = storage._elements
+    for begin in range(0, len(elements), _AT_ONCE):
+        yield _C._to_bytes(elements[begin:begin + _AT_ONCE].cpu())
+
+
+def _write_file(file, obj, pickle_module, protocol, says_byte_order):
+    """To a file that can be sought in, whose position is its beginning."""
     pickled, storages = _pickled(obj, pickle_module, protocol, False)
-    with zipfile.ZipFile(content, "w") as archive:
-        _add(archive, "data.pkl", pickled)
+    with zipfile.ZipFile(file, "w") as archive:
+        _add(archive, "data.pkl", [pickled], len(pickled))
         if says_byte_order:
-            _add(archive, "byteorder", b"little")
+            _add(archive, "byteorder", [b"little"], 6)
         for key, storage, _ in storages.values():
-            _add(archive, f"data/{key}", _C._to_bytes(storage.cpu()._elements))
-        _add(archive, "version", b"3\n")
-    return content.getbuffer()
+            _add(archive, f"data/{key}", _bytes_of(storage), storage.nbytes())
+        _add(archive, "version", [b"3\n"], 2)
 
 
-def _legacy_file_of(obj, pickle_module, protocol):
+def _write_legacy_file(file, obj, pickle_module, protocol):
     """Pickles one after the other: a magic number, the format's, facts about the machine, the values, the storages' keys; then their bytes."""
     pickled, storages = _pickled(obj, pickle_module, protocol, True)
     facts = {"protocol_version": 1001, "little_endian": True, "type_sizes": {"short": 2, "int": 4, "long": 4}}
     stored = list(storages.values())
-    parts = [pickle.dumps(value, 2) for value in (0x1950a86a20f9469cfc6c, 1001, facts)]
-    parts += pickled, pickle.dumps([key for key, _, _ in stored], 2)
+    for value in (0x1950a86a20f9469cfc6c, 1001, facts):
+        file.write(pickle.dumps(value, 2))
+    file.write(pickled)
+    file.write(pickle.dumps([key for key, _, _ in stored], 2))
     for _, storage, kind in stored:
         size = 1 if kind == "UntypedStorage" else DTYPES[kind].itemsize
-        parts += struct.pack("<q", storage.nbytes() // size), _C._to_bytes(storage.cpu()._elements)
-    return b"".join(parts)
+        file.write(struct.pack("<q", storage.nbytes() // size))
+        for part in _bytes_of(storage):
+            file.write(part)
+
+
+def _at_beginning(f):
+    """Whether an archive can be written to a file object as it is: zipfile goes back to note sizes."""
+    try:
+        return f.seekable() and f.tell() == 0
+    except (AttributeError, OSError):
+        return False
 
 
 def save(obj, f, pickle_module=None, protocol=2, legacy=False, says_byte_order=True):
     """Writes it to a path, at once or not at all, or to a binary file."""
-    content = _legacy_file_of(obj, pickle_module, protocol) if legacy else _file_of(obj, pickle_module, protocol, says_byte_order)
+    def write(file):
+        if legacy:
+            _write_legacy_file(file, obj, pickle_module, protocol)
+        elif file is not f or _at_beginning(f):
+            _write_file(file, obj, pickle_module, protocol, says_byte_order)
+        else:
+            content = io.BytesIO()
+            _write_file(content, obj, pickle_module, protocol, says_byte_order)
+            file.write(content.getbuffer())
     if hasattr(f, "write"):
-        f.write(content)
+        write(f)
         return
     path = os.fsdecode(f)
     temporary = f"{path}.{os.getpid()}.tmp"
     try:
         with open(temporary, "wb") as file:
-            file.write(content)
+            write(file)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)

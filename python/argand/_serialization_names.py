@@ -5,7 +5,7 @@ import typing
 from mmap import MAP_PRIVATE, MAP_SHARED  # noqa: F401
 
 from . import _C
-from ._ignored import harmless, ignored
+from ._ignored import ignored
 from ._refused import refused
 
 __all__ = ["FILE_LIKE", "MAP_LOCATION", "MAP_PRIVATE", "MAP_SHARED", "add_safe_globals", "get_safe_globals", "clear_safe_globals",
@@ -87,12 +87,12 @@ def get_default_load_endianness():
     return _endianness
 
 
-@harmless(endianness="it is refused where it would change anything")
 def set_default_load_endianness(endianness):
-    """None, or LITTLE, which is NATIVE's here."""
+    """In which order the bytes of elements are read from files that do not say it; None: that of this machine."""
     global _endianness
-    if endianness is LoadEndianness.BIG:
-        raise NotImplementedError("torch.serialization.set_default_load_endianness: BIG: files are read in this machine's order")
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError("Invalid argument type in function set_default_load_endianness")
+    _C._set_loads_big_endian(endianness is LoadEndianness.BIG)
     _endianness = endianness
 
 

@@ -8,7 +8,8 @@ import warnings
 
 from . import _C, _settings
 from ._ignored import harmless
-from .storage import TypedStorage, UntypedStorage, tensor_over
+from .storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
+from ._typed_storage import KINDS, ON_CPU
 
 Tensor = _C.Tensor
 _TYPESTR = {_C.float32: "<f4", _C.float64: "<f8", _C.float16: "<f2", _C.int8: "|i1", _C.int16: "<i2", _C.int32: "<i4",
@@ -409,7 +410,9 @@ def type(self, dtype=None, non_blocking=False, *, memory_format=_C.preserve_form
     if isinstance(dtype, str):
         dtype, device = dtype_and_device_of(dtype)
     elif isinstance(dtype, builtin_type) and hasattr(dtype, "_argand_dtype"):
-        dtype = dtype._argand_dtype
+        dtype, device = dtype._argand_dtype, "cuda" if dtype.is_cuda else "cpu"
+    elif dtype is Tensor:
+        dtype = _C.get_default_dtype()
     return self.to(device=device or self.device, dtype=dtype, non_blocking=non_blocking, memory_format=memory_format)
 
 
@@ -420,17 +423,25 @@ type = builtin_type  # the method above is Tensor's alone
 
 
 class _TypedMeta(builtin_type):
+    def __new__(mcs, name, bases, *args):
+        for base in bases:
+            if isinstance(base, _TypedMeta):
+                raise TypeError(f"type '{base.__module__}.{base.__name__}' is not an acceptable base type")
+        return super().__new__(mcs, name, bases, *args)
+
     def __instancecheck__(cls, obj):
-        return isinstance(obj, Tensor) and obj.dtype is cls._argand_dtype
+        return isinstance(obj, Tensor) and obj.dtype is cls._argand_dtype and obj.is_cuda == cls.is_cuda
 
 
-def typed_tensor(name, dtype):
+def typed_tensor(name, dtype, device="cpu"):
     """torch.FloatTensor and the like: a constructor of tensors of one dtype, and a type for isinstance."""
-    def new(cls, *args):
-        if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
-            return _C.tensor(args[0], dtype=dtype, device="cpu")
-        return Tensor(*args).to(dtype)
-    return _TypedMeta(name, (), {"__new__": new, "_argand_dtype": dtype, "dtype": dtype, "__module__": "torch"})
+    def new(cls, *args, **kwargs):
+        given = _C.device(kwargs.pop("device", None) or device)
+        if given.type != device:
+            raise RuntimeError(f"legacy constructor expects device type: {device} but device type: {given.type} was passed")
+        return _new(dtype, given, *args, **kwargs)
+    return _TypedMeta(name, (), {"__new__": new, "_argand_dtype": dtype, "dtype": dtype, "is_cuda": device == "cuda", "is_xpu": False,
+                                 "is_sparse": False, "layout": _C.strided, "__module__": "torch.cuda" if device == "cuda" else "torch"})
 
 
 # ---- views of storages
@@ -445,10 +456,23 @@ def untyped_storage(self):
 @method
 def storage(self):
     """The elements behind this tensor and its views, in the order in which they lie."""
-    return TypedStorage(wrap_storage=UntypedStorage(self), dtype=self.dtype)
+    _warn_typed_storage_removal()
+    return self._typed_storage()
 
 
-Tensor._typed_storage = storage
+@method
+def _typed_storage(self):
+    return TypedStorage(wrap_storage=UntypedStorage(self), dtype=self.dtype, _internal=True)
+
+
+@method
+def storage_type(self):
+    """The class of its storage(), torch.FloatStorage or the like."""
+    kind = KINDS[self.dtype]
+    if self.is_cuda:
+        from .cuda import _more
+        return getattr(_more, kind)
+    return ON_CPU[kind]
 
 
 @method
@@ -457,7 +481,7 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
     if source is None:
         source = _C.empty(0, dtype=self.dtype, device=self.device)
     elif size is not None or not isinstance(source, Tensor):
-        elements = source.detach() if isinstance(source, Tensor) else tensor_over(source, self.dtype)
+        elements = source.detach() if isinstance(source, Tensor) else source._tensor_over(self.dtype)
         size = (elements.numel() - storage_offset,) if size is None else size
         stride = _C.empty(size, device="meta").stride() if stride is None else stride
         source = elements.as_strided(size, stride, storage_offset)
@@ -471,12 +495,24 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
 
 
 @method
-def new(self, *args, device=None):
+def new(self, *args, size=None, device=None):
     """A tensor of the same dtype and device: of some sizes, or of elements that are given."""
-    options = {"dtype": self.dtype, "device": self.device if device is None else device}
-    if len(args) == 1 and not isinstance(args[0], (int, _C.Size)):
-        return _C.alias(args[0]) if isinstance(args[0], Tensor) else _C.tensor(args[0], **options)
-    return _C.empty(*(args or (0,)), **options)
+    return _new(self.dtype, self.device if device is None else device, *args, size=size)
+
+
+def _new(dtype, device, *args, size=None):
+    """What constructors of a dtype make: a tensor of some sizes or elements; of a tensor or a storage, over its memory."""
+    if size is not None:
+        args = (*args, _C.Size(size))
+    if len(args) != 1 or isinstance(args[0], (int, _C.Size)):
+        return _C.empty(*(args or (0,)), dtype=dtype, device=device)
+    if isinstance(args[0], Tensor):
+        if args[0].dtype is not dtype:
+            raise TypeError(f"new(): expected a tensor of {dtype}, got one of {args[0].dtype}")
+        return _C.alias(args[0].detach())
+    if isinstance(args[0], (TypedStorage, UntypedStorage)):
+        return args[0]._tensor_over(dtype)
+    return _C.tensor(args[0], dtype=dtype, device=device)
 
 
 @method
@@ -623,6 +659,52 @@ def map_(self, tensor, callable):
     other = tensor.expand_as(self)
     values = [callable(x, y) for x, y in zip(self.flatten().tolist(), other.flatten().tolist())]
     return self.copy_(_C.tensor(values, dtype=self.dtype).view(self.shape))
+
+
+@method
+def map2_(self, x, y, callable):
+    """Each element becomes callable(element, those of `x` and `y` at its place): slow, on the CPU alone."""
+    if not self.is_cpu:
+        raise TypeError("map2_ is only implemented on CPU tensors")
+    if any(t.requires_grad for t in (self, x, y)) and _C.is_grad_enabled():
+        raise RuntimeError("Can't call map2_() on Variable that requires grad. Use var.detach().map2_() instead.")
+    rows = (t.expand_as(self).flatten().tolist() for t in (self, x, y))
+    return self.copy_(_C.tensor([callable(*row) for row in zip(*rows)], dtype=self.dtype).view(self.shape))
+
+
+@method
+def dim_order(self, *, ambiguity_check=False):
+    """The dimensions from the one whose elements lie farthest apart to the nearest.  ambiguity_check: RuntimeError where more than one
+    order fits the strides; a list of memory formats: where not exactly one of them does."""
+    if not isinstance(ambiguity_check, (bool, list)) or isinstance(ambiguity_check, list) and not all(
+            isinstance(f, _C.memory_format) for f in ambiguity_check):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    if ambiguity_check:
+        formats = [] if ambiguity_check is True else ambiguity_check
+        fits = sum(self.is_contiguous(memory_format=f) for f in formats)
+        strides = self.stride()
+        unique = all(n > 1 for n in self.shape) and len(set(strides)) == len(strides)
+        if fits != 1 and (formats or not unique):
+            raise RuntimeError("The tensor does not have unique dim order, or cannot map to exact one of the given memory formats.")
+    if self.is_contiguous():
+        return tuple(range(self.dim()))
+    channels_last = {4: _C.channels_last, 5: _C.channels_last_3d}.get(self.dim())
+    if channels_last is not None and self.is_contiguous(memory_format=channels_last):
+        return (0, *range(2, self.dim()), 1)
+    strides = self.stride()
+    return tuple(sorted(range(self.dim()), key=lambda d: -strides[d]))
+
+
+@method
+def sparse_dim(self):
+    """0: every tensor is dense."""
+    return 0
+
+
+@method
+def dense_dim(self):
+    """The number of dimensions: every tensor is dense."""
+    return self.dim()
 
 
 @method

@@ -87,16 +87,21 @@ def is_legacy(content):
     return content.startswith(_MAGIC)
 
 
+_AT_ONCE = 1 << 22  # elements that are read, so that a file of many needs no memory beside theirs
+
+
 class _Legacy:
     """Pickles one after the other, then the elements of the storages that they name."""
 
-    def __init__(self, content, unpickler, place):
-        self.file, self.unpickler, self.place = io.BytesIO(content), unpickler, place
-        self.left = len(content)
+    def __init__(self, file, unpickler, place):
+        self.file, self.unpickler, self.place = file, unpickler, place
+        start = file.tell()
+        self.left = file.seek(0, 2) - start if not isinstance(file, io.BytesIO) else len(file.getbuffer()) - start
+        file.seek(start)
         self.storages = {}  # (storage, its elements in memory of the CPU, its location)
 
     def load(self):
-        self.file.seek(len(_MAGIC))
+        self._read(len(_MAGIC))
         if self._next(None) != _PROTOCOL:
             raise pickle.UnpicklingError(f"load: expected protocol {_PROTOCOL} of the format before PyTorch 1.6")
         self._next(None)  # facts about the machine
@@ -112,6 +117,8 @@ class _Legacy:
         if pid[0] == "module":  # and its source, which is of no use
             return pid[1]
         _, kind, key, location, numel, *view = pid
+        if isinstance(location, bytes):  # written by Python 2
+            location = location.decode("ascii")
         if key not in self.storages:
             nbytes = numel * (kind.dtype or _C.uint8).itemsize
             if not 0 <= nbytes <= self.left:
@@ -131,9 +138,11 @@ class _Legacy:
         numel = struct.unpack("<q", self._read(8))[0]
         if numel != elements.numel():
             raise pickle.UnpicklingError(f"load: expected {elements.numel()} elements of storage {key!r:.50}, got {numel}")
-        content = self._read(elements.nbytes)
-        if content and not elements.is_meta:
-            elements.copy_(_C._from_bytes(content, kind.dtype or _C.uint8))
+        for begin in range(0, numel, _AT_ONCE):
+            part = elements[begin:begin + _AT_ONCE]
+            content = self._read(part.nbytes)
+            if not elements.is_meta:
+                part.copy_(_C._from_bytes(content, kind.dtype or _C.uint8))
 
     def _read(self, count):
         content = self.file.read(count)
@@ -142,9 +151,10 @@ class _Legacy:
         return content
 
 
-def load_legacy(content, unpickler, place):
-    """The value in a file of that format; storages go where place(where they were) says, if there is one."""
-    return _Legacy(content, unpickler, place).load()
+def load_legacy(file, unpickler, place):
+    """The next value in a file of that format, which is read up to its end alone; storages go where place(where they were) says, if there
+    is one."""
+    return _Legacy(file, unpickler, place).load()
 
 
 def globals_in(archive):

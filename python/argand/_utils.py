@@ -34,11 +34,11 @@ def _take_tensors(tensors, size_limit):
 
 def _rebuild_tensor(storage, storage_offset, size, stride):
     """A tensor over a storage of a dtype."""
-    return _over(storage, storage.dtype, storage_offset, size, stride)
+    return _over(storage, storage._dtype, storage_offset, size, stride)
 
 
 def _over(storage, dtype, offset, size, stride):
-    same = isinstance(storage, TypedStorage) and storage.dtype is dtype  # then no element is looked at: it may be read later
+    same = isinstance(storage, TypedStorage) and storage._dtype is dtype  # then no element is looked at: it may be read later
     elements = storage._elements if same else tensor_over(storage, dtype)
     return elements.as_strided(tuple(size), tuple(stride), offset).detach()
 

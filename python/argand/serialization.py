@@ -4,6 +4,7 @@ Reading and writing are C++ (argand/io/torch_file.h) and run no code of a file: 
 NumPy, containers and plain values.  What it names otherwise is an UnpicklingError that says so, unless the program has named it
 (add_safe_globals) or trusts the file (weights_only=False): then an unpickler of Python's reads it (_unpickling.py).
 """
+import io
 import os
 import pickle
 import re
@@ -25,12 +26,16 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     """
     if pickle_protocol < 1:
         raise ValueError(f"save: expected a pickle_protocol of 1 or more, in which storages can be named, got {pickle_protocol}")
+    is_file = not isinstance(f, (str, bytes, os.PathLike))
+    if is_file and not hasattr(f, "write"):
+        raise AttributeError(f"save: expected 'f' to be string, path, or a file-like object with a 'write' attribute, got {type(f).__name__}")
     plain = pickle_module in (None, pickle) and pickle_protocol == DEFAULT_PROTOCOL and _use_new_zipfile_serialization and not _disable_byteorder_record
     error = None
     if plain:
         try:
-            if hasattr(f, "write"):
-                return _C._save_to_file(obj, f.write)
+            if is_file:
+                _C._save_to_file(obj, f.write)
+                return _flush(f)
             return _C._save_to_path(obj, os.fsdecode(f))
         except ValueError as no_data:  # which is seen before anything is written
             error = no_data
@@ -38,10 +43,18 @@ def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_
     try:
         save_objects(obj, f, pickle_module, pickle_protocol, legacy=not _use_new_zipfile_serialization,
                      says_byte_order=not _disable_byteorder_record)
+        if is_file:
+            _flush(f)
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError) as second:
         if error is None:
             raise
         raise error from second
+
+
+def _flush(f):
+    """What was written to a file object is there for whoever opens the file next."""
+    if hasattr(f, "flush"):
+        f.flush()
 
 
 class _Storage:
@@ -100,11 +113,14 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if hasattr(f, "read"):
         if mmap:
             raise ValueError("load: f must be a string filename in order to use mmap argument")
-        source = f.read()
-        if not isinstance(source, bytes):
-            raise pickle.UnpicklingError(f"load: expected a binary file, got one that reads {type(source).__name__}")
+        source = _source_in(f)
     else:
         source = os.fsdecode(f)
+    if source is None:  # the format before PyTorch 1.6, which is read as it comes
+        from ._serialization_names import named_globals
+        from ._unpickling import any_object, load_legacy, named_objects
+        unpickler = (named_objects(named_globals()) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
+        return load_legacy(f, unpickler, _placed(map_location))
     arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
     if not weights_only:
         from ._unpickling import any_object
@@ -123,6 +139,32 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     return _load_by(named_objects(named), arguments)
 
 
+def _source_in(f):
+    """The bytes in a file object, or the path of its file, which has no copy in memory; None for a file before PyTorch 1.6."""
+    from ._unpickling import is_legacy
+    try:
+        start = f.tell()
+        f.seek(start)
+    except (io.UnsupportedOperation, AttributeError) as error:
+        raise type(error)(f"{error}. You can only torch.load from a file that is seekable. Please pre-load the data into a buffer like "
+                          "io.BytesIO and try to load from it instead.") from None
+    beginning = f.read(16)
+    if not isinstance(beginning, bytes):
+        raise pickle.UnpicklingError(f"load: expected a binary file, got one that reads {type(beginning).__name__}")
+    f.seek(start)
+    if is_legacy(beginning):
+        return None
+    if start == 0 and isinstance(getattr(f, "name", None), (str, bytes)) and isinstance(getattr(f, "file", f), io.BufferedIOBase):
+        try:
+            file, path = os.fstat(f.fileno()), os.stat(f.name)
+        except (OSError, AttributeError, io.UnsupportedOperation):
+            file = path = None
+        if path and (file.st_dev, file.st_ino, f.seek(0, 2)) == (path.st_dev, path.st_ino, path.st_size):
+            return os.fsdecode(f.name)
+        f.seek(start)
+    return f.read()
+
+
 def _load_by(unpickler, arguments):
     """Reads PyTorch's two formats by an unpickler of Python's; all others hold data alone."""
     from ._unpickling import is_legacy, load_archive, load_legacy
@@ -130,17 +172,25 @@ def _load_by(unpickler, arguments):
     archive = _C._TorchArchive(*arguments)
     if archive.is_archive():
         return load_archive(archive, unpickler)
-    content = source
-    if not isinstance(source, bytes):
-        with open(source, "rb") as file:
-            content = file.read(16)
-            content += file.read() if is_legacy(content) else b""
-    return load_legacy(content, unpickler, place) if is_legacy(content) else _C._load(*arguments)
+    if isinstance(source, bytes):
+        return load_legacy(io.BytesIO(source), unpickler, place) if is_legacy(source) else _C._load(*arguments)
+    with open(source, "rb") as file:
+        legacy = is_legacy(file.read(16))
+        file.seek(0)
+        return load_legacy(file, unpickler, place) if legacy else _C._load(*arguments)
 
 
 def load_objects(f, map_location=None):
     """load(f, map_location, weights_only=False) (Argand's own): any objects, for files that you trust."""
     return load(f, map_location, weights_only=False)
+
+
+def _is_zipfile(f):
+    """Whether a file begins as an archive does; zipfile.is_zipfile looks at its end."""
+    start = f.tell()
+    found = f.read(4) == b"PK\x03\x04"
+    f.seek(start)
+    return found
 
 
 def _get_layout(name):

@@ -1,4 +1,5 @@
-"""The memory behind tensors: as bytes (UntypedStorage) and as elements of a dtype (TypedStorage)."""
+"""The memory behind tensors as bytes: UntypedStorage; _typed_storage.py has it as elements of a dtype."""
+import operator
 import os
 
 from . import _C
@@ -29,8 +30,7 @@ class _Memory:
 
 def _bytes_of(tensor):
     """A tensor of all bytes of the storage of `tensor`."""
-    tensor = tensor.detach()
-    return tensor.as_strided((_C._storage_nbytes(tensor) // tensor.itemsize,), (1,), 0).view(_C.uint8)
+    return _C._storage_bytes(tensor)
 
 
 _ALL_GPUS = "memory is page-locked for all GPUs"
@@ -46,7 +46,7 @@ class _Storage:
 
     def size(self):
         """How many elements there are."""
-        return len(self)
+        return self._elements.numel()
 
     def nbytes(self):
         """How many bytes there are."""
@@ -74,28 +74,63 @@ class _Storage:
         """The index of the GPU; -1 on the CPU."""
         return self._elements.get_device()
 
+    def _place(self, index):
+        """The number of an element, from 0 on."""
+        if not isinstance(index, int):
+            try:
+                index = operator.index(index)
+            except TypeError:
+                raise RuntimeError(f"can't index a {type(self)} with {type(index)}") from None
+        if not -len(self._elements) <= index < len(self._elements):
+            raise IndexError(f"index {index} out of range for storage of size {len(self._elements)}")
+        return index % len(self._elements)
+
+    def _check_data(self):
+        if self._elements.is_meta:
+            raise NotImplementedError("Not available for 'meta' device type")
+
     def __getitem__(self, index):
-        return self._elements[index].item()
+        self._check_data()
+        return self._elements[self._place(index)].item()
 
     def __setitem__(self, index, value):
-        self._elements[index] = value._elements if isinstance(value, _Storage) else value
+        self._check_data()
+        if not isinstance(value, (int, float, complex, list, tuple)):
+            raise RuntimeError(f"cannot set item with value type {type(value)}")
+        self._elements[index if isinstance(index, slice) else self._place(index)] = value
 
     def __iter__(self):
-        return iter(self.tolist())
+        return iter(_Storage.tolist(self))
 
     def tolist(self):
         """The elements as a list."""
+        self._check_data()
         return self._elements.tolist()
 
     def fill_(self, value):
         """Writes `value` to all elements."""
+        if isinstance(value, _Storage):
+            raise RuntimeError(f"cannot set item with value type {type(value)}")
         self._elements.fill_(value)
         return self
 
     def copy_(self, source, non_blocking=False):
         """Writes the elements of another storage of the same size."""
-        self._elements.copy_(source._elements, non_blocking)
+        _check_can_copy(source)
+        to, given = self._elements.nbytes, source._elements.nbytes
+        if given != to and type(source) is type(self):
+            raise RuntimeError(f"size does not match, self was {to} bytes but src was {given} bytes")
+        self._elements.copy_(source._elements, bool(non_blocking))
         return self
+
+    def resize_(self, size):
+        """More elements; those that were there stay, the new ones hold anything.  A storage does not become smaller."""
+        _C._grow_storage(self._elements, size * self._elements.itemsize)
+        return self
+
+    def resizable(self):
+        """Whether resize_() may move the elements: no array and no capsule shows them."""
+        return _C._storage_resizable(self._elements)
 
     def _like(self, elements):
         raise NotImplementedError
@@ -106,17 +141,19 @@ class _Storage:
 
     def to(self, *, device, non_blocking=False):
         """The storage on `device`; itself, if it is there."""
+        if _C.device(device).type != "meta":
+            _check_can_copy(self)
         moved = self._elements.to(device, non_blocking=non_blocking)
         return self if moved is self._elements else self._like(moved)
 
     def cpu(self):
         """The storage on the CPU."""
-        return self.to(device="cpu")
+        return _Storage.to(self, device="cpu")
 
     def cuda(self, device=None, non_blocking=False):
         """The storage on a GPU, the current one if none is named."""
-        return self.to(device="cuda" if device is None else _C.device("cuda", device) if isinstance(device, int) else device,
-                       non_blocking=non_blocking)
+        return _Storage.to(self, device="cuda" if device is None else _C.device("cuda", device) if isinstance(device, int) else device,
+                           non_blocking=non_blocking)
 
     @harmless(device=_ALL_GPUS)
     def is_pinned(self, device="cuda"):
@@ -126,27 +163,61 @@ class _Storage:
     @harmless(device=_ALL_GPUS)
     def pin_memory(self, device="cuda"):
         """The storage in page-locked memory."""
-        return self if self.is_pinned() else self._like(self._elements.pin_memory())
+        if not self._elements.is_cpu:
+            raise TypeError(f"cannot pin '{self.type()}' only CPU memory can be pinned")
+        return self if self._elements.is_pinned() else self._like(self._elements.pin_memory())
 
     def is_shared(self):
         """Whether other processes see what is written: see Tensor.share_memory_()."""
         return self._elements.is_shared()
 
+    def share_memory_(self):
+        """Refused but where the memory is shared already: tensors are moved to shared memory by Tensor.share_memory_()."""
+        if not self._elements.is_cpu and not self._elements.is_cuda:
+            raise RuntimeError("share_memory_: only available on CPU")
+        if self._elements.is_shared():
+            return self
+        raise NotImplementedError("share_memory_: a storage stays where its tensors see it; Tensor.share_memory_() moves a tensor")
+
+    def _share_fd_cpu_(self, *_, **__):
+        raise RuntimeError("_share_fd_: only available on CPU, through torch.multiprocessing")
+
+    def _share_filename_cpu_(self, *_, **__):
+        raise RuntimeError("_share_filename_: only available on CPU, through torch.multiprocessing")
+
+    def __copy__(self):
+        return _Storage.clone(self)
+
     def __sizeof__(self):
-        return object.__sizeof__(self) + self.nbytes()
+        return object.__sizeof__(self) + self._elements.nbytes
 
     def __deepcopy__(self, memo):
         if id(self) not in memo:
-            memo[id(self)] = self.clone()
+            memo[id(self)] = _Storage.clone(self)
         return memo[id(self)]
 
     def __repr__(self):
-        kind = type(self).__name__
-        dtype = "" if isinstance(self, UntypedStorage) else f"dtype={self._elements.dtype}, "
-        return "".join(f" {v}\n" for v in self) + f"[torch.storage.{kind}({dtype}device={self.device}) of size {len(self)}]"
+        kind, elements = type(self).__name__, self._elements
+        dtype = "" if isinstance(self, UntypedStorage) else f"dtype={elements.dtype}, "
+        text = "...\n" if elements.is_meta else "".join(f" {v}\n" for v in elements.tolist())
+        return text + f"[torch.storage.{kind}({dtype}device={elements.device}) of size {len(elements)}]"
 
 
-class UntypedStorage(_Storage):
+def _check_can_copy(storage):
+    if storage._elements.is_meta:
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+
+
+class StorageBase:
+    """What PyTorch's storages of bytes are derived from."""
+
+    def __new__(cls, *args, **kwargs):
+        if cls is StorageBase:
+            raise RuntimeError("Cannot directly construct StorageBase; subclass it and then construct that")
+        return super().__new__(cls)
+
+
+class UntypedStorage(StorageBase, _Storage):
     """Bytes: as many as are named (not initialised), those of a list, or those behind a tensor and its views."""
 
     def __init__(self, *args, device=None):
@@ -154,12 +225,20 @@ class UntypedStorage(_Storage):
             raise TypeError(f"UntypedStorage() takes at most 1 argument, got {len(args)}")
         source = args[0] if args else 0
         self.filename = None
+        if hasattr(type(source), "__index__") and not isinstance(source, _C.Tensor):
+            source = operator.index(source)
+        elif isinstance(source, UntypedStorage):
+            source = source._elements
         if isinstance(source, _C.Tensor):
             self._source, self._bytes = source, None
         elif isinstance(source, int):
             self._source = self._bytes = _C.empty(source, dtype=_C.uint8, device=device)
         else:
-            self._source = self._bytes = _C.tensor(list(source), dtype=_C.uint8, device=device)
+            for item in source:
+                if not isinstance(item, int):
+                    raise RuntimeError("torch.UntypedStorage(): tried to construct a storage from a sequence "
+                                    f"({type(source).__name__}), but one of the items was of type {type(item).__name__} instead of int")
+            self._source = self._bytes = _C.tensor([item % 256 for item in source], dtype=_C.uint8, device=device)
 
     @property
     def _elements(self):
@@ -197,9 +276,7 @@ class UntypedStorage(_Storage):
 
     def data_ptr(self):
         """The address of the first byte."""
-        if self._bytes is not None:
-            return self._bytes.data_ptr()
-        return self._source.data_ptr() - self._source.storage_offset() * self._source.itemsize
+        return self._elements.data_ptr()
 
     def nbytes(self):
         """How many bytes there are."""
@@ -212,8 +289,38 @@ class UntypedStorage(_Storage):
         """Where the bytes are."""
         return self._source.device
 
+    def resize_(self, size):
+        """More bytes; those that were there stay, the new ones hold anything.  A storage does not become smaller."""
+        _C._grow_storage(self._elements, size)
+        self._bytes = None if self._bytes is None else _bytes_of(self._source)
+        return self
+
+    def new(self):
+        """A storage of no bytes on the same device."""
+        return UntypedStorage(0, device=self.device)
+
+    def type(self, dtype=None, non_blocking=False):
+        """The name of the type; with a type, the bytes copied to its device."""
+        if dtype is None:
+            return ("torch.cuda." if self.is_cuda else "torch.storage.") + type(self).__name__
+        return self.cuda(non_blocking=non_blocking) if "cuda" in str(dtype) else self.cpu()
+
+    def byteswap(self, dtype):
+        """The bytes of each element of that dtype in reverse; of each half of a complex number."""
+        size = dtype.itemsize // (2 if dtype.is_complex else 1)
+        if size > 1:
+            elements = self._elements[:len(self) // size * size]
+            elements.copy_(elements.view(-1, size).flip(-1).reshape(-1))
+
+    @classmethod
+    def from_buffer(cls, buffer, byte_order=None, count=-1, offset=0, *, dtype=_C.uint8):
+        """A copy of the elements in an object with memory, in this machine's order of bytes ("native"), "little" or "big"."""
+        from ._typed_storage import elements_in
+        return UntypedStorage(elements_in(buffer, byte_order, count, offset, dtype))
+
     def __getitem__(self, index):
         if isinstance(index, slice):
+            self._check_data()
             if index.step not in (None, 1):
                 raise RuntimeError(f"Trying to slice with a step of {index.step}, but only a step of 1 is supported")
             part = self._elements[index]
@@ -222,7 +329,7 @@ class UntypedStorage(_Storage):
             storage = UntypedStorage(part)
             storage._bytes = part
             return storage
-        return self._elements[index].item()
+        return super().__getitem__(index)
 
     def untyped(self):
         """Itself."""
@@ -251,68 +358,17 @@ def _rebuild(data, device):
     return UntypedStorage(_C._from_bytes(data, _C.uint8).to(device))
 
 
-class TypedStorage(_Storage):
-    """The memory behind a tensor as elements of its dtype: what tensor.storage() gives, and programs for old releases expect."""
-
-    def __init__(self, *args, wrap_storage=None, dtype=None, device=None):
-        dtype = dtype or _C.get_default_dtype()
-        if wrap_storage is not None:
-            self._elements = tensor_over(wrap_storage, dtype)
-        elif args and not isinstance(args[0], int):
-            self._elements = _C.tensor(list(args[0]), dtype=dtype, device=device)
-        else:
-            self._elements = _C.empty(args[0] if args else 0, dtype=dtype, device=device)
-
-    @classmethod
-    def over(cls, elements):
-        """The storage of a tensor of one dimension, which is all of it; none of its elements is looked at."""
-        storage = cls.__new__(cls)
-        storage._elements = elements
-        return storage
-
-    def _like(self, elements):
-        return TypedStorage(wrap_storage=UntypedStorage(elements), dtype=elements.dtype)
-
-    @property
-    def dtype(self):
-        """Of the elements."""
-        return self._elements.dtype
-
-    def untyped(self):
-        """Its bytes."""
-        return UntypedStorage(self._elements)
-
-    _untyped_storage = property(untyped)
-
-    def __eq__(self, other):
-        return isinstance(other, TypedStorage) and self.dtype == other.dtype and self.untyped() == other.untyped()
-
-    def __hash__(self):
-        return hash(self.untyped())
-
-    @property
-    def _cdata(self):
-        return self.untyped()._cdata
-
-
-def _load_from_bytes(data):
-    """The storage that stands in a plain pickle of a tensor of PyTorch's, as a file of its older format."""
-    import io
-    import re
-    from ._more import storages
-    from .serialization import load
-    kind = re.search(rb"ctorch\n(\w+Storage)\n", data)
-    if kind is None:
-        raise ValueError("_load_from_bytes(): expected a storage that PyTorch has pickled")
-    return TypedStorage(wrap_storage=load(io.BytesIO(data)), dtype=storages("cpu")[kind[1].decode()].dtype)
-
-
 def tensor_over(storage, dtype):
     """A tensor of one dimension over the memory of a storage; a copy where elements of `dtype` would not lie at multiples of their size."""
-    if isinstance(storage, TypedStorage):
-        storage = storage.untyped()
-    elements = storage._elements
+    elements = _bytes_of(storage._elements)
     size = dtype.itemsize if dtype is not _C.uint8 else 8  # bytes are viewed as elements by and by
     elements = elements[:elements.numel() // dtype.itemsize * dtype.itemsize]
     misplaced = not elements.is_meta and (elements.data_ptr() % size or elements.storage_offset() % size)
     return (elements.clone() if misplaced else elements).view(dtype)
+
+
+UntypedStorage._tensor_over = tensor_over
+_C.StorageBase = StorageBase
+from ._typed_storage import (TypedStorage, _LegacyStorage, _dtype_to_storage_type_map,  # noqa: E402,F401
+                             _get_always_warn_typed_storage_removal, _load_from_bytes, _reset_warn_typed_storage_removal,
+                             _set_always_warn_typed_storage_removal, _storage_type_to_dtype_map, _warn_typed_storage_removal)

@@ -18,7 +18,8 @@ constexpr size_t kMaxNesting = 128;
 
 // The classes that have no function of C's.
 struct Classes {
-  nb::object ordered_dict, counter, default_dict, parameter, untyped_storage, module, builtins, strided, per_rank;
+  nb::object ordered_dict, counter, default_dict, parameter, untyped_storage, typed_storage, module, builtins, strided,
+      per_rank;
 
   Classes() {
     const nb::module_ collections = nb::module_::import_("collections");
@@ -27,6 +28,7 @@ struct Classes {
     default_dict = collections.attr("defaultdict");
     parameter = nb::module_::import_("argand.nn.parameter").attr("Parameter");
     untyped_storage = nb::module_::import_("argand._tensor").attr("UntypedStorage");
+    typed_storage = nb::module_::import_("argand._tensor").attr("TypedStorage").attr("over");
     module = nb::module_::import_("argand.nn").attr("Module");
     builtins = nb::module_::import_("builtins");
     strided = nb::module_::import_("argand").attr("strided");
@@ -169,7 +171,8 @@ class ToPython {
         return with_attributes(v,
                                owned(wrap_as(reinterpret_cast<PyTypeObject*>(classes_.parameter.ptr()), v.tensor())));
       case Kind::kStorage:
-        return classes_.untyped_storage(owned(wrap(v.tensor())));
+        return (v.tensor().dtype() == kByte ? classes_.untyped_storage
+                                            : classes_.typed_storage)(owned(wrap(v.tensor())));
       case Kind::kGlobal:
         break;
     }

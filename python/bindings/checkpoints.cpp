@@ -64,8 +64,11 @@ auto with_lock(F&& f) {
 }
 
 // `place`: a function from where a storage was to where it goes, or None.
+bool big_endian = false;  // torch.serialization.set_default_load_endianness; the interpreter's lock guards it
+
 io::LoadOptions options_of(nb::handle place) {
   io::LoadOptions options;
+  options.big_endian = big_endian;
   if (!place.is_none())
     options.map_location = [place](const std::string& location) {
       return with_lock([&] { return Device(text_of(nb::str(place(location.c_str())))); });
@@ -263,6 +266,7 @@ void add_checkpoints(nb::module_& module) {
       .def("pickle", &Archive::pickle)
       .def("storage", &Archive::storage, nb::arg("key"), nb::arg("dtype").none(), nb::arg("numel"),
            nb::arg("location"));
+  module.def("_set_loads_big_endian", [](bool big) { big_endian = big; });
   module.def("_save_to_path", save_to_path, nb::arg("object").none(), nb::arg("path"));
   module.def("_save_to_file", save_to_file, nb::arg("object").none(), nb::arg("write"));
 }

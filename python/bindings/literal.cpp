@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/string.h>
 
+#include "argand/base/log.h"
 #include "argand/core/dispatch.h"
 #include "argand/core/grad_mode.h"
 #include "argand/exec/dispatch_hooks.h"
@@ -20,10 +21,20 @@ bool is_nested(PyObject* object) {
   return PySequence_Check(object) && !PyUnicode_Check(object) && !PyBytes_Check(object) && !is_tensor(object);
 }
 
+// An ndarray, not a number of NumPy's.
+bool is_ndarray(PyObject* object) {
+  return is_array(object) && PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__array_finalize__");
+}
+
 // The shape of nested sequences by their first elements.
 Dims shape_of(PyObject* value) {
   Dims sizes;
   nb::object at = nb::borrow(value);
+  if ((PyList_Check(value) || PyTuple_Check(value)) && PySequence_Size(value) > 0 &&
+      is_ndarray(nb::steal(PySequence_GetItem(value, 0)).ptr()))
+    ARGAND_WARN_ONCE(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider converting the list to a "
+        "single numpy.ndarray with numpy.array() before converting to a tensor.");
   while (is_nested(at.ptr()) && (!is_array(at.ptr()) || PySequence_Size(at.ptr()) >= 0)) {
     const Py_ssize_t n = PySequence_Size(at.ptr());
     if (n < 0) throw nb::python_error();
@@ -102,7 +113,7 @@ class Reader {
   }
   [[noreturn]] void ragged(size_t dim, PyObject* value) const {
     if (is_nested(value)) throw ValueError(str("expected a number at dim ", dim, " (got ", type_name(value), ")"));
-    PyErr_Format(PyExc_TypeError, "expected a sequence of length %lld at dim %zu (got %s)",
+    PyErr_Format(PyExc_TypeError, "expected a sequence of length %lld at dim %zu (got %s): not a sequence",
                  static_cast<long long>(sizes_[dim]), dim, type_name(value).c_str());
     throw nb::python_error();
   }
@@ -165,11 +176,23 @@ Tensor tensor_over(PyObject* array) {
       reinterpret_cast<void*>(address), sizes, strides, [owner](void*) {}, TensorOptions(type));
 }
 
+// Of a storage, which is made in Python, the tensor over it; else nothing.
+static nb::object elements_of_storage(PyObject* value, const TensorOptions& options) {
+  if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) ||
+      !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "_tensor_over"))
+    return {};
+  return nb::handle(value).attr("_tensor_over")(
+      nb::borrow(dtype_object(options.has_dtype() ? options.dtype() : get_default_dtype())));
+}
+
 Tensor tensor_from(PyObject* value, const TensorOptions& options) {
   Tensor out;
-  if (is_tensor(value) || is_array(value)) {
+  const nb::object elements = elements_of_storage(value, options);
+  if (elements.is_valid() || is_tensor(value) || is_array(value)) {
     const NoGradGuard no_grad;
-    const Tensor source = is_tensor(value) ? as_tensor(value).detach() : tensor_over(value);
+    const Tensor source = elements.is_valid() ? as_tensor(elements.ptr())
+                          : is_tensor(value)  ? as_tensor(value).detach()
+                                              : tensor_over(value);
     const NoGil no_gil;
     const Device device = options.device_opt().value_or(source.device());
     out = source.to(TensorOptions(options.has_dtype() ? options.dtype() : source.dtype()).device(device), false, true);
@@ -193,12 +216,24 @@ Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
   if (n == 0) return argand::empty({0});
   PyObject* const first = PyTuple_GetItem(arguments, 0);
   if (n == 1 && is_tensor(first)) return argand::alias(as_tensor(first)).detach();
+  if (n == 1)
+    if (const nb::object elements = elements_of_storage(first, TensorOptions(get_default_dtype())); elements.is_valid())
+      return as_tensor(elements.ptr());
   if (n == 1 && PyObject_TypeCheck(first, size_type)) return argand::empty(read_dims(first));
   if (n == 1 && !is_integer(first, true)) return tensor_from(first, TensorOptions(get_default_dtype()));
   return argand::empty(read_dims(arguments));
 }
 
 namespace {
+
+Tensor shared_with(PyObject* array) {
+  if (is_ndarray(array) && nb::cast<bool>(nb::handle(array).attr("__array_interface__")["data"][1]))
+    ARGAND_WARN_ONCE(
+        "The given NumPy array is not writable, and PyTorch does not support non-writable tensors. This means writing "
+        "to this tensor will result in undefined behavior. You may want to copy the array to protect its data or make "
+        "it writable before converting it to a tensor.");
+  return tensor_over(array);
+}
 
 // On the default device where none is given; but while that is the CPU, as from the start, a tensor stays where it is.
 TensorOptions on_device_for(PyObject* data, const TensorOptions& options) {
@@ -229,7 +264,7 @@ PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
   TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));
   if (!python::is_tensor(data) && !is_array(data)) return shown(tensor_from(data, options));
-  const Tensor source = python::is_tensor(data) ? as_tensor(data) : tensor_over(data);
+  const Tensor source = python::is_tensor(data) ? as_tensor(data) : shared_with(data);
   if (!options.has_dtype()) options = options.dtype(source.dtype());
   return answer(c, [&] { return source.to(options); });
 }
@@ -245,7 +280,7 @@ constexpr Overload kFromNumpyOverload = {"ndarray", kFromNumpy,
                                                           type_name(c.object(0)).c_str());
                                              throw nb::python_error();
                                            }
-                                           return wrap(tensor_over(c.object(0)));
+                                           return wrap(shared_with(c.object(0)));
                                          },
                                          nullptr};
 constexpr FunctionTable kFromNumpyTable = {

@@ -38,6 +38,22 @@ Tensor hold_memory(const Tensor& t) {
   return t.detach();
 }
 
+// All bytes of the storage of `t`, whatever part of it `t` shows.
+Tensor all_bytes(const Tensor& t) {
+  return Tensor(
+      make_intrusive<TensorImpl>(t.storage(), Dims{static_cast<int64_t>(t.storage()->nbytes())}, Dims{1}, 0, kByte));
+}
+
+// More bytes in the storage of `t`; those that were there stay.  It does not become smaller: other tensors may show its
+// bytes.
+void grow_storage(const Tensor& t, int64_t nbytes) {
+  ARGAND_CHECK(ValueError, nbytes >= static_cast<int64_t>(t.storage()->nbytes()),
+               "resize_: a storage does not become smaller, since tensors may show its bytes; it has ",
+               t.storage()->nbytes(), ", got ", nbytes);
+  const NoGil no_gil;
+  all_bytes(t).resize_({nbytes});
+}
+
 }  // namespace
 
 void add_storages(nb::module_& module) {
@@ -45,6 +61,9 @@ void add_storages(nb::module_& module) {
   module.def("_from_bytes", from_bytes);
   module.def("_hold_memory", hold_memory);
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
+  module.def("_storage_bytes", all_bytes);
+  module.def("_grow_storage", grow_storage);
+  module.def("_storage_resizable", [](const Tensor& t) { return t.storage()->resizable(); });
   module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });
 }
 

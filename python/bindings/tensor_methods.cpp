@@ -41,10 +41,11 @@ ARGAND_PLAIN(is_view, t.is_view())
 
 PyObject* data_ptr(PyObject* self, PyObject*) {
   return guarded([&] {
-    void* address;
-    {
+    void* address = nullptr;  // of a tensor that has no elements, or none with bytes
+    const Tensor& t = as_tensor(self);
+    if (t.numel() > 0 && !t.is_meta()) {
       const NoGil no_gil;
-      address = as_tensor(self).data_ptr();
+      address = t.data_ptr();
     }
     return PyLong_FromVoidPtr(address);
   });
