@@ -1,5 +1,7 @@
 #include "argand/optim/adagrad.h"
 
+#include <complex>
+
 #include "argand/core/grad_mode.h"
 #include "argand/kernels/step_rules.h"
 #include "argand/ops/functions.h"
@@ -26,7 +28,8 @@ Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& groups, AdagradOptions 
 
 Tensor Adagrad::first_value(const OptimizerOptions& options, const Tensor& param) const {
   const NoGradGuard no_grad;
-  return full_like(param, static_cast<const AdagradOptions&>(options).initial_accumulator_value());
+  const double first = static_cast<const AdagradOptions&>(options).initial_accumulator_value();
+  return full_like(param, param.is_complex() ? Scalar(std::complex<double>(first, first)) : Scalar(first));
 }
 
 NumberedRule Adagrad::next_rule(const OptimizerOptions& options, const OptimizerParamState& state) const {

@@ -159,6 +159,25 @@ TEST(Optimizer, StepBetweenForwardAndBackwardIsAnError) {
   EXPECT_NE(message([&] { loss.backward(); }).find("_fused_step_"), std::string::npos);
 }
 
+TEST(Optimizer, ComplexParametersAreTwoRealOnes) {
+  const Tensor start = arange(12, kDouble).reshape({3, 2, 2}).sub(5.5), grad = start.sin();
+  const auto ends = [&]<class Opt, class Options>(const Options& options) {
+    std::vector<Tensor> out;
+    for (const bool is_complex : {false, true}) {
+      Tensor p = is_complex ? view_as_complex(start.clone()).t().contiguous().t() : start.clone();
+      p.mutable_grad() = is_complex ? view_as_complex(grad.clone()) : grad;
+      Opt optimizer({p}, options);
+      optimizer.step();
+      optimizer.step();
+      out.push_back(is_complex ? view_as_real(p) : p);
+    }
+    return out[0].equal(out[1]);
+  };
+  EXPECT_TRUE((ends.operator()<Adam>(AdamOptions(0.1).amsgrad(true))));
+  EXPECT_TRUE((ends.operator()<SGD>(SGDOptions(0.1).momentum(0.5))));
+  EXPECT_TRUE((ends.operator()<Adagrad>(AdagradOptions(0.1).initial_accumulator_value(0.5))));
+}
+
 // What the op under all of them refuses, before it changes anything.
 TEST(Optimizer, WhatDoesNotFitARule) {
   const Tensor p = ones({2}), g = ones({2}), wrong = ones({3});

@@ -1,5 +1,6 @@
 // The base of optimizers that change each element of a parameter by one rule (kernels/step_rules.h).
 //
+// The two parts of a complex element are elements of their own.
 // A step is one op over all groups, and whole: after an exception parameters and states are as they were.  A GPU's part
 // may have been done when a call of its driver fails after the first launch.
 #pragma once

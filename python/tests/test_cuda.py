@@ -147,7 +147,8 @@ def test_counted_steps_are_not_captured():
             optimizer.step()
 
 
-@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.AdamW])
+@pytest.mark.parametrize("kind", [getattr(torch.optim, name) for name in (
+    "Adam", "AdamW", "Adadelta", "Adamax", "ASGD", "NAdam", "RAdam", "RMSprop", "Rprop")])
 def test_captured_steps_count_and_read_their_rate(kind):
     """Each replay is the next step, with what the learning rate then is: as steps without a graph."""
     x, y = torch.randn(64, 8, device=CUDA), torch.randn(64, 1, device=CUDA)

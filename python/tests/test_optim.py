@@ -1,12 +1,13 @@
 """Optimizers: trajectories recorded from PyTorch, groups, state and its formats, hooks, programs' own optimizers."""
 import copy
+import gc
 import pickle
 import warnings
+import weakref
 
 import argand as torch
 import pytest
 from argand.nn.parameter import Parameter
-from argand.optim import _capturable
 from trajectories import read
 
 STARTS, GRADS, OPTIMIZERS, _ = read()
@@ -167,39 +168,6 @@ def test_replaced_parameters_are_noticed():
     assert a.item() == -1 and b.item() == -1
 
 
-@pytest.mark.parametrize("decoupled_weight_decay", [False, True])
-@pytest.mark.parametrize("options", [{}, {"weight_decay": 0.1}, {"amsgrad": True}, {"maximize": True, "weight_decay": 0.1}])
-def test_capturable_adam_is_adam(options, decoupled_weight_decay):
-    """The rule in tensor ops that stands for the library's where a CUDA graph is to hold it."""
-    options = {"lr": 0.05, "decoupled_weight_decay": decoupled_weight_decay, **options}
-    own = parameters()
-    other = [p.detach().clone() for p in own]
-    optimizer = torch.optim.Adam(own, **options)
-    states = [{"step": torch.zeros(()), **{name: torch.zeros_like(p) for name in optimizer._tensors}} for p in other]
-    for step in range(5):
-        give_grads(own, step)
-        for p, q, state in zip(own, other, states):
-            if p.grad is not None:
-                _capturable.adam(q, p.grad, state, optimizer.param_groups[0])
-        optimizer.step()
-    assert flat(own) == pytest.approx(flat(other), rel=1e-12)
-    assert [s["step"].item() for s in states] == [sum((step, i) in GRADS for step in range(5)) for i in range(len(own))]
-
-
-def test_capturable_adam_of_complex_numbers_is_that_of_their_parts():
-    group = torch.optim.Adam([torch.ones(1)], lr=0.1, weight_decay=0.1, amsgrad=True).param_groups[0]
-
-    def walk(p, grads):
-        state = {"step": torch.zeros(()), **{name: torch.zeros_like(p) for name in ("exp_avg", "exp_avg_sq", "max_exp_avg_sq")}}
-        for g in grads:
-            _capturable.adam(p, g, state, group)
-        return p
-    torch.manual_seed(0)
-    start, grads = torch.randn(4, 2), [torch.randn(4, 2) for _ in range(3)]
-    whole = walk(torch.view_as_complex(start.clone()), [torch.view_as_complex(g) for g in grads])
-    assert torch.equal(torch.view_as_real(whole), walk(start, grads))
-
-
 def test_adam_becomes_adamw_by_its_option():
     def after(**options):
         p = Parameter(torch.ones(1))
@@ -222,6 +190,15 @@ def test_zero_grad():
     assert p.grad is None
 
 
+def given_grad(kind, p, **options):
+    p.grad = torch.ones_like(p)
+    return kind([p], **options)
+
+
+def fused_step(p):
+    given_grad(torch.optim.SGD, p, fused=True).step()
+
+
 @pytest.mark.parametrize("make,error,message", [
     (lambda p: torch.optim.SGD([]), ValueError, "optimizer got an empty parameter list"),
     (lambda p: torch.optim.SGD(p), TypeError, "should be an iterable of Tensors or dicts, but got torch.FloatTensor"),
@@ -236,7 +213,14 @@ def test_zero_grad():
     (lambda p: torch.optim.Adam([p], eps=-1), ValueError, "Invalid epsilon value: -1"),
     (lambda p: torch.optim.Adam([p], betas=(1, 0)), ValueError, "Invalid beta parameter at index 0: 1"),
     (lambda p: torch.optim.Adam([p], foreach=True, fused=True), RuntimeError, "cannot be `True` together"),
-    (lambda p: torch.optim.Adam([p], differentiable=True), NotImplementedError, "differentiable=True is not supported"),
+    (lambda p: torch.optim.Adam([p], betas=(0.9, torch.tensor(0.9))), ValueError, "betas must be either both floats or both Tensors"),
+    (lambda p: torch.optim.Adam([p], betas=(torch.tensor(0.9), torch.tensor(0.9)), foreach=True), ValueError,
+     "betas[0] as a Tensor is not supported for capturable=False and foreach=True"),
+    (lambda p: fused_step(torch.ones(2, device="meta")), RuntimeError, "`fused=True` requires all the params to be floating point "
+     "Tensors of supported devices: ['cuda', 'cpu'] but torch.float32 and meta"),
+    (lambda p: fused_step(torch.ones(2, dtype=torch.complex64)), RuntimeError, "but torch.complex64 and cpu"),
+    (lambda p: given_grad(torch.optim.Adafactor, torch.ones(2, dtype=torch.complex64)).step(), RuntimeError,
+     "Adafactor does not support complex parameters"),
     (lambda p: torch.optim.Adam([p]).add_param_group([p]), TypeError, "param_group must be a dict, but got <class 'list'>"),
     (lambda p: torch.optim.Adam([p]).load_state_dict({"state": {}, "param_groups": []}), ValueError,
      "loaded state dict has a different number of parameter groups"),
@@ -356,6 +340,22 @@ def test_subclass_of_a_built_in_optimizer():
 
 
 @pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
+@pytest.mark.parametrize("slope", [0.0, 0.5])
+def test_lbfgs_on_a_plane(line_search, slope):
+    """Where its divisions are by 0, as IEEE 754 has them."""
+    p = Parameter(torch.ones(2))
+    optimizer = torch.optim.LBFGS([p], tolerance_grad=-1.0, max_iter=3, line_search_fn=line_search)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = (p * slope).sum()
+        loss.backward()
+        return loss
+    assert optimizer.step(closure).item() == 2 * slope
+    assert (p.detach() < 1).all() if slope else p.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
 def test_lbfgs_finds_the_minimum(line_search):
     p = Parameter(torch.tensor([-1.5, 2.0], dtype=torch.float64))
     scale = torch.tensor([[3.0, 0.5], [0.5, 1.0]], dtype=torch.float64)
@@ -442,6 +442,49 @@ def test_steps_wholly_or_not(name, warm):
     assert everything(params, optimizer) == before
     optimizer.step()
     assert everything(params, optimizer)[0] != before[0]
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adagrad])
+def test_parameters_may_get_their_memory_later(kind):
+    net = torch.nn.Linear(2, 1, device="meta")
+    optimizer = kind(net.parameters(), lr=0.5)
+    net.to_empty(device="cpu")
+    for p in net.parameters():
+        torch.nn.init.ones_(p).grad = torch.ones_like(p)
+    optimizer.step()
+    assert net.weight.tolist() == [[0.5, 0.5]]
+
+
+def test_betas_may_be_tensors_that_change():
+    def walk(betas):
+        p = Parameter(torch.ones(1))
+        optimizer = torch.optim.Adam([p], lr=0.1, betas=betas)
+        for step in range(3):
+            p.grad = p.detach() * step - 1
+            optimizer.step()
+            if isinstance(betas[0], torch.Tensor):
+                betas[0].fill_(0.5)
+            else:
+                optimizer.param_groups[0]["betas"] = 0.5, betas[1]
+        return p.item()
+    assert walk((0.75, 0.875)) == walk((torch.tensor(0.75), torch.tensor(0.875)))
+
+
+@pytest.mark.parametrize("kind", [torch.optim.Adam, torch.optim.Rprop])
+def test_an_optimizer_is_gone_with_its_last_name(kind):
+    gc.collect()
+    gc.disable()
+    try:
+        p = Parameter(torch.ones(1))
+        optimizer = given_grad(kind, p)
+        torch.optim.lr_scheduler.StepLR(optimizer, 1)
+        optimizer.step()
+        assert len(optimizer.state[p]) and optimizer.state_dict()
+        gone = weakref.ref(optimizer)
+        del optimizer
+        assert gone() is None
+    finally:
+        gc.enable()
 
 
 def test_duplicate_parameters_warn():

@@ -48,7 +48,8 @@ class DeviceStep {
       for (const ScalarType type : {kFloat, kDouble, kHalf, kBFloat16}) {
         const size_t first = tensors_.size();
         for (size_t p = range.begin; p < range.end; ++p)
-          if (a.self[p].dtype() == type && a.self[p].device() == device) tensors_.push_back(table_entry(a, range, p));
+          if (to_real_type(a.self[p].dtype()) == type && a.self[p].device() == device)
+            tensors_.push_back(table_entry(a, range, p));
         if (tensors_.size() > first)
           runs_.push_back({range.kind, range.numbers, type, tensors_.data() + first,
                            static_cast<int64_t>(tensors_.size() - first)});
@@ -63,7 +64,8 @@ class DeviceStep {
  private:
   StepTensor table_entry(const FusedStepArgs& a, const Range& range, size_t p) {
     const Tensor& param = a.self[p];
-    StepTensor out{place(param, param, written_), place(a.grads[p], param, read_), {}, param.numel()};
+    const int64_t numbers = param.numel() * (is_complex(param.dtype()) ? 2 : 1);
+    StepTensor out{place(param, param, written_), place(a.grads[p], param, read_), {}, numbers};
     void** state = out.states;
     for (const Tensor& t : range.states_of(p, a.states)) *state++ = place(t, param, written_);
     return out;
@@ -104,12 +106,12 @@ struct FusedStep : Kernel<FusedStepArgs> {
       "A step of an optimizer on every tensor of self, in place: on the first counts[0] by rules[0] and its numbers, "
       "on "
       "the next counts[1] by rules[1], and so on (kernels/step_rules.h). states are what is remembered of the first "
-      "tensor, then of the second. The tensors may be on several devices. On the CPU all change or, after an "
-      "exception, none.";
+      "tensor, then of the second. The tensors may be on several devices. Of a complex number the real and the "
+      "imaginary part are numbers of their own. On the CPU all change or, after an exception, none.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static constexpr bool crosses_devices = true;
-  static constexpr DtypeSet dtypes = kFloatingTypes;
+  static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static TensorMetas infer(const Args& a) {
     check_count("counts", a.rules.size(), a.counts.size());
     size_t tensors = 0, states = 0, numbers = 0;
@@ -128,7 +130,8 @@ struct FusedStep : Kernel<FusedStepArgs> {
     check_count("numbers", numbers, a.numbers.size());
     for (const Range& range : ranges_of(a))
       for (size_t p = range.begin; p < range.end; ++p) {
-        if (!is_floating_point(a.self[p].dtype())) throw_unsupported_dtype("_fused_step_", a.self[p].dtype());
+        if (const ScalarType type = a.self[p].dtype(); !is_floating_point(type) && !is_complex(type))
+          throw_unsupported_dtype("_fused_step_", type);
         check_like("a gradient", a.grads[p], a.self[p]);
         for (const Tensor& t : range.states_of(p, a.states)) check_like("a state", t, a.self[p]);
       }

@@ -81,6 +81,7 @@ def _default_to_fused_or_foreach(params, differentiable, use_fused=False):
 
 def _device_dtype_check_for_fused(p, cuda_unsupported=False):
     """RuntimeError if a parameter cannot take part in a fused step."""
-    if not p.is_floating_point() or cuda_unsupported and p.is_cuda:
-        raise RuntimeError(f"`fused=True` requires floating-point tensors on {_get_fused_kernels_supported_devices()[cuda_unsupported:]}, "
-                           f"got {p.dtype} on {p.device}")
+    devices = [name for name in _get_fused_kernels_supported_devices() if not (cuda_unsupported and name == "cuda")]
+    if p.device.type not in devices or not p.is_floating_point():
+        raise RuntimeError("`fused=True` requires all the params to be floating point Tensors of supported devices: "
+                           f"{devices} but {p.dtype} and {p.device.type}")

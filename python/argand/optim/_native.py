@@ -6,19 +6,26 @@ remembers is C++'s: `state` shows it as PyTorch's dicts, and what a program chan
 import collections.abc
 import copy
 import operator
+import weakref
 
 from .. import _C
 from ..autograd.grad_mode import enable_grad
-from .optimizer import Optimizer
+from ._for_others import _device_dtype_check_for_fused
+from ._tensor_step import TensorStepOptimizer, capturable
 
 
 class ParamState(dict):
     """The state of one parameter; a change is noted, for the rule to learn of it."""
-    __slots__ = ("_note",)
+    __slots__ = ("_of",)
 
-    def __init__(self, note, values=()):
+    def __init__(self, of, values=()):
         super().__init__(values)
-        self._note = note
+        self._of = weakref.ref(of)  # which holds this
+
+    def _note(self):
+        of = self._of()
+        if of is not None:
+            of.note()
 
     def __reduce__(self):
         return dict, (dict(self),)
@@ -45,7 +52,7 @@ class State(collections.abc.MutableMapping):
     """optimizer.state: {parameter: dict}, where a parameter without a state gets an empty one when it is asked for."""
 
     def __init__(self, optimizer):
-        self._optimizer = optimizer
+        self._of = weakref.ref(optimizer)  # which holds this
         self._states = {}
         self.changed = False  # Python's states are newer than C++'s
 
@@ -57,33 +64,33 @@ class State(collections.abc.MutableMapping):
 
     def replace(self, states):
         """These states instead of all there are."""
-        self._states = {key: ParamState(self.note, value) if isinstance(value, dict) else value
+        self._states = {key: ParamState(self, value) if isinstance(value, dict) else value
                         for key, value in states.items()}
         self.changed = True
 
     def _pull(self, param):
-        if self.changed:
-            return
-        values = self._optimizer._state_of(param)
+        optimizer = self._of()
+        values = None if self.changed or optimizer is None else optimizer._state_of(param)
         if values is None:
             return
-        state = self._states.setdefault(param, ParamState(self.note))
+        state = self._states.setdefault(param, ParamState(self))
         dict.update(state, values)
 
     def _pull_all(self):
-        for group in self._optimizer.param_groups:
+        optimizer = self._of()
+        for group in optimizer.param_groups if optimizer is not None else ():
             for p in group["params"]:
                 self._pull(p)
 
     def __getitem__(self, param):
         self._pull(param)
         if param not in self._states:
-            self._states[param] = ParamState(self.note)
+            self._states[param] = ParamState(self)
         return self._states[param]
 
     def __setitem__(self, param, state):
         self.note()
-        self._states[param] = ParamState(self.note, state) if isinstance(state, dict) else state
+        self._states[param] = ParamState(self, state) if isinstance(state, dict) else state
 
     def __delitem__(self, param):
         self.note()
@@ -105,11 +112,10 @@ class State(collections.abc.MutableMapping):
         return repr(dict(self))
 
 
-class NativeOptimizer(Optimizer):
-    """The base of optimizers that argand._C steps."""
+class NativeOptimizer(TensorStepOptimizer):
+    """The base of optimizers that argand._C steps, except where tensor operations are asked for."""
     _rule_name = None  # C++'s name
     _tensors = ()      # of a parameter's state, by name
-    _counts = True     # "step" is part of the state
     _extra_keys = ()   # options that choose the rule
 
     def __init__(self, params, defaults):
@@ -139,9 +145,8 @@ class NativeOptimizer(Optimizer):
         count = found.pop("step")
         return {"step": _C.tensor(float(count), dtype=self._count_dtype(), device="cpu"), **found} if self._counts else found
 
-    @staticmethod
-    def _count_dtype():
-        return _C.float64 if _C.get_default_dtype() is _C.float64 else _C.float32
+    def _state_names(self, group):
+        return self._together
 
     _optional = ("momentum_buffer", "max_exp_avg_sq", "grad_avg")  # of some options alone
 
@@ -178,9 +183,6 @@ class NativeOptimizer(Optimizer):
         self._rule_made = None  # made anew before the next step
         super().__setstate__(state)
         self._state.changed = True
-        for group in self.param_groups:
-            for key, value in self.defaults.items():
-                group.setdefault(key, value)
 
     # ---- steps
 
@@ -191,8 +193,15 @@ class NativeOptimizer(Optimizer):
             self._state.changed = True
         self._rule_made = None
 
+    def _in_tensor_operations(self):
+        return self.defaults.get("differentiable") or any(
+            group.get("capturable") and any(capturable(group, p) for p in group["params"]) for group in self.param_groups)
+
     def _make(self):
         """A C++ optimizer of the groups as they are, with the states there are."""
+        for group in self.param_groups:
+            for p in group["params"] if group.get("fused") else ():
+                _device_dtype_check_for_fused(p)
         if self._rule_made:
             self._state.note()
         rule = self._rule()
@@ -235,6 +244,9 @@ class NativeOptimizer(Optimizer):
 
     def step(self, closure=None):
         """Updates every parameter that has a gradient; `closure` computes the loss, which is returned, anew."""
+        if self._in_tensor_operations():
+            self._state.note()
+            return super().step(closure)
         loss = None
         if closure is not None:
             with enable_grad():
@@ -242,8 +254,8 @@ class NativeOptimizer(Optimizer):
         self._send()
         if self._counts and self._on_cuda and _C.cuda.is_current_stream_capturing():
             raise RuntimeError(f"{type(self).__name__}.step() counts its steps on the host, which a CUDA graph would repeat "
-                               "as one step; capture the forward and backward pass alone, or use Adam or AdamW with capturable=True, "
-                               "or SGD")
+                               "as one step; capture the forward and backward pass alone, or use capturable=True"
+                               + ("" if "capturable" in self.defaults else ", which Adam and others have"))
         self._made.step(self._params)
         return loss
 
@@ -277,12 +289,21 @@ def check_betas(betas):
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
 
 
+def check_tensor_betas(betas, foreach, capturable):
+    """Those that are tensors are both, and of one number."""
+    tensors = [isinstance(beta, _C.Tensor) for beta in betas]
+    if any(tensors) and not all(tensors):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for i, beta in enumerate(betas if all(tensors) else ()):
+        if foreach and not capturable:
+            raise ValueError(f"betas[{i}] as a Tensor is not supported for capturable=False and foreach=True")
+        if beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{i}] must be 1-element")
+
+
 def check_form(foreach=None, fused=None, differentiable=False):
-    """The ways to run a step that PyTorch offers: all but `differentiable` mean the one way there is."""
+    """The ways to run a step that PyTorch offers: `fused` and `foreach` mean the one that there is."""
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
-    if differentiable:
-        raise NotImplementedError("differentiable=True is not supported: steps are not recorded for autograd; write the "
-                                  "update in tensor operations to differentiate through it")

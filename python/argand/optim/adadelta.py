@@ -1,5 +1,6 @@
 """Adadelta (Zeiler, 2012)."""
 from ._native import NativeOptimizer, check_at_least_0, check_form, check_lr
+from ._tensor_step import decayed
 
 
 class Adadelta(NativeOptimizer):
@@ -17,3 +18,10 @@ class Adadelta(NativeOptimizer):
         super().__init__(params, dict(
             lr=lr, rho=rho, eps=eps, weight_decay=weight_decay, maximize=maximize, capturable=capturable, foreach=foreach,
             differentiable=differentiable))
+
+    def _next(self, x, grad, state, group, step):
+        rho, eps = group["rho"], group["eps"]
+        grad = decayed(grad, x, group["weight_decay"])
+        square = rho * state["square_avg"] + (1 - rho) * grad * grad
+        change = (state["acc_delta"] + eps).sqrt() / (square + eps).sqrt() * grad
+        return x - group["lr"] * change, {"square_avg": square, "acc_delta": rho * state["acc_delta"] + (1 - rho) * change * change}

@@ -36,6 +36,8 @@ class Adafactor(PointwiseOptimizer):
                                       foreach=foreach, maximize=maximize))
 
     def _update(self, p, grad, state, group):
+        if p.is_complex():
+            raise RuntimeError("Adafactor does not support complex parameters")
         if not state:
             state["step"] = _C.tensor(0.0)
             if grad.dim() > 1:

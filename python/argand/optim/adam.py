@@ -1,6 +1,7 @@
 """Adam (Kingma and Ba, 2015)."""
-from . import _capturable
-from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
+from .. import _C
+from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr, check_tensor_betas
+from ._tensor_step import decayed
 
 
 class Adam(NativeOptimizer):
@@ -14,14 +15,27 @@ class Adam(NativeOptimizer):
         check_at_least_0(eps=eps)
         check_betas(betas)
         check_at_least_0(weight_decay=weight_decay)
+        check_tensor_betas(betas, foreach, capturable)
         check_form(foreach, fused, differentiable)
         super().__init__(params, dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad, maximize=maximize, foreach=foreach,
             capturable=capturable, differentiable=differentiable, fused=fused, decoupled_weight_decay=decoupled_weight_decay))
 
-    def step(self, closure=None):
-        """Updates every parameter that has a gradient; with capturable=True, parameters on a GPU in ops that a CUDA graph may hold."""
-        return _capturable.step(self, closure) if _capturable.asked(self) else super().step(closure)
+    def _state_names(self, group):
+        return self._tensors if group["amsgrad"] else self._together
+
+    def _next(self, x, grad, state, group, step):
+        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+        if group["decoupled_weight_decay"]:
+            x = x * (1 - lr * decay)
+        else:
+            grad = decayed(grad, x, decay)
+        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
+        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
+        after, largest = {"exp_avg": mean, "exp_avg_sq": square}, square
+        if group["amsgrad"]:
+            after["max_exp_avg_sq"] = largest = _C.maximum(state["max_exp_avg_sq"], square)
+        return x - lr / (1 - beta1**step) * (mean / ((largest / (1 - beta2**step)).sqrt() + group["eps"])), after
 
     def _rule(self):
         decoupled = {bool(group["decoupled_weight_decay"]) for group in self.param_groups}

@@ -1,12 +1,13 @@
 """Averaged stochastic gradient descent (Polyak and Juditsky, 1992)."""
 from .. import _C
 from ._native import check_at_least_0, check_form, check_lr
-from ._pointwise import PointwiseOptimizer
+from ._tensor_step import TensorStepOptimizer, capturable, chosen, decayed
 
 
-class ASGD(PointwiseOptimizer):
+class ASGD(TensorStepOptimizer):
     """Stochastic gradient descent that averages the parameters in state["ax"]."""
     _shaped_as_parameter = _together = ("ax",)
+    _numbers_of_state = ("eta", "mu")
 
     def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0, foreach=None, maximize=False,
                  differentiable=False, capturable=False):
@@ -17,21 +18,21 @@ class ASGD(PointwiseOptimizer):
             lr=lr, lambd=lambd, alpha=alpha, t0=t0, weight_decay=weight_decay, foreach=foreach, maximize=maximize,
             differentiable=differentiable, capturable=capturable))
 
-    def _update(self, p, grad, state, group):
-        if not state:
-            state["step"] = _C.tensor(0.0)
-            state["eta"] = _C.tensor(float(group["lr"]))
-            state["mu"] = _C.tensor(1.0)
-            state["ax"] = _C.zeros_like(p)
-        state["step"] += 1
-        step, lr, lambd = float(state["step"]), float(group["lr"]), group["lambd"]
-        eta, mu = float(state["eta"]), float(state["mu"])
-        if group["weight_decay"]:
-            grad = grad.add(p, alpha=group["weight_decay"])
-        p.mul_(1 - lambd * eta).add_(grad, alpha=-eta)
-        if mu == 1:
-            state["ax"].copy_(p)
-        else:
-            state["ax"].add_((p - state["ax"]) * mu)
-        state["eta"].fill_(lr / (1 + lambd * lr * step) ** group["alpha"])
-        state["mu"].fill_(1 / max(1, step - group["t0"]))
+    def _state_names(self, group):
+        return ("eta", "mu", "ax")
+
+    def _first_value(self, name, param, group):
+        if name == "ax":
+            return super()._first_value(name, param, group)
+        device = param.device if capturable(group, param) else "cpu"
+        first = _C.ones((), dtype=self._count_dtype(), device=device)
+        return first.mul(group["lr"].reshape(()) if isinstance(group["lr"], _C.Tensor) else group["lr"]) if name == "eta" else first
+
+    def _next(self, x, grad, state, group, step):
+        lr, lambd, eta, mu = group["lr"], group["lambd"], state["eta"], state["mu"]
+        grad = decayed(grad, x, group["weight_decay"])
+        x = x * (1 - lambd * eta) - eta * grad
+        after = {"eta": lr / (1 + lambd * lr * step) ** group["alpha"],
+                 "mu": 1 / ((step - group["t0"]).clamp(min=1) if isinstance(step, _C.Tensor) else max(1, step - group["t0"])),
+                 "ax": chosen(mu != 1, lambda: state["ax"] + (x - state["ax"]) * mu, x)}
+        return x, after

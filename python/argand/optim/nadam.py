@@ -1,6 +1,7 @@
 """NAdam (Dozat, 2016)."""
 from .. import _C
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
+from ._tensor_step import capturable, decayed
 
 
 class NAdam(NativeOptimizer):
@@ -29,3 +30,28 @@ class NAdam(NativeOptimizer):
             momenta = float(group["betas"][0]) * (1 - 0.5 * 0.96 ** (steps * float(group["momentum_decay"])))
             state = {"step": state.pop("step"), "mu_product": momenta.prod().to(self._count_dtype()), **state}
         return state
+
+    _numbers_of_state = ("mu_product",)
+
+    def _state_names(self, group):
+        return ("mu_product", *self._tensors)
+
+    def _first_value(self, name, param, group):
+        if name != "mu_product":
+            return super()._first_value(name, param, group)
+        return _C.ones((), dtype=self._count_dtype(), device=param.device if capturable(group, param) else "cpu")
+
+    def _next(self, x, grad, state, group, step):
+        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+        if group["decoupled_weight_decay"]:
+            x = x * (1 - lr * decay)
+        else:
+            grad = decayed(grad, x, decay)
+        momentum, momentum_next = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
+        product = state["mu_product"] * momentum
+        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
+        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
+        scale = (square / (1 - beta2**step)).sqrt() + group["eps"]
+        x = (x - lr * (1 - momentum) / (1 - product) * (grad / scale)
+             - lr * momentum_next / (1 - product * momentum_next) * (mean / scale))
+        return x, {"mu_product": product, "exp_avg": mean, "exp_avg_sq": square}

@@ -155,7 +155,7 @@ class Optimizer:
         for p in params:
             if not isinstance(p, _C.Tensor):
                 raise TypeError(f"optimizer can only optimize Tensors, but one of the params is {type(p).__name__}")
-            if not (p.is_leaf or p.retains_grad):
+            if not (p.is_leaf or p.retains_grad or self.defaults.get("differentiable")):
                 raise ValueError("can't optimize a non-leaf Tensor")
         for name, default in self.defaults.items():
             if default is required and name not in param_group:

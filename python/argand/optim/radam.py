@@ -1,5 +1,6 @@
 """RAdam (Liu and others, 2020)."""
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
+from ._tensor_step import chosen, decayed
 
 
 class RAdam(NativeOptimizer):
@@ -17,3 +18,21 @@ class RAdam(NativeOptimizer):
         super().__init__(params, dict(
             lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, maximize=maximize, foreach=foreach,
             capturable=capturable, decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
+
+    def _next(self, x, grad, state, group, step):
+        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
+        if group["decoupled_weight_decay"]:
+            x = x * (1 - lr * decay)
+        else:
+            grad = decayed(grad, x, decay)
+        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
+        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
+        # The length of the variance's average, as if it were a simple one: from 5 on the rate adapts.
+        correction = 1 - beta2**step
+        longest = 2 / (1 - beta2) - 1
+        length = longest - 2 * step * beta2**step / correction
+        rectified = length > 5
+        rectification = chosen(rectified, lambda: (length - 4) * (length - 2) * longest
+                               / ((longest - 4) * (longest - 2) * length) * correction, 1.0)
+        rate = chosen(rectified, lambda: rectification**0.5 / (square.sqrt() + group["eps"]), 1.0)
+        return x - lr / (1 - beta1**step) * (mean * rate), {"exp_avg": mean, "exp_avg_sq": square}

@@ -1,5 +1,6 @@
 """RMSprop (Hinton's lecture)."""
 from ._native import NativeOptimizer, check_at_least_0, check_form, check_lr
+from ._tensor_step import decayed
 
 
 class RMSprop(NativeOptimizer):
@@ -15,3 +16,19 @@ class RMSprop(NativeOptimizer):
         super().__init__(params, dict(
             lr=lr, momentum=momentum, alpha=alpha, eps=eps, centered=centered, weight_decay=weight_decay,
             capturable=capturable, foreach=foreach, maximize=maximize, differentiable=differentiable))
+
+    def _state_names(self, group):
+        return ["square_avg"] + ["momentum_buffer"] * (group["momentum"] > 0) + ["grad_avg"] * bool(group["centered"])
+
+    def _next(self, x, grad, state, group, step):
+        alpha = group["alpha"]
+        grad = decayed(grad, x, group["weight_decay"])
+        after = {"square_avg": alpha * state["square_avg"] + (1 - alpha) * grad * grad}
+        variance = after["square_avg"]
+        if group["centered"]:
+            mean = after["grad_avg"] = alpha * state["grad_avg"] + (1 - alpha) * grad
+            variance = variance - mean * mean
+        change = grad / (variance.sqrt() + group["eps"])
+        if group["momentum"] > 0:
+            change = after["momentum_buffer"] = group["momentum"] * state["momentum_buffer"] + change
+        return x - group["lr"] * change, after

@@ -1,10 +1,10 @@
 """Resilient backpropagation (Riedmiller and Braun, 1993)."""
 from .. import _C
 from ._native import check_form, check_lr
-from ._pointwise import PointwiseOptimizer
+from ._tensor_step import TensorStepOptimizer
 
 
-class Rprop(PointwiseOptimizer):
+class Rprop(TensorStepOptimizer):
     """Steps by the sign of the gradient, whose size grows while the sign stays and shrinks when it turns."""
     _shaped_as_parameter = _together = ("prev", "step_size")
 
@@ -18,16 +18,20 @@ class Rprop(PointwiseOptimizer):
             lr=lr, etas=etas, step_sizes=step_sizes, foreach=foreach, maximize=maximize, differentiable=differentiable,
             capturable=capturable))
 
-    def _update(self, p, grad, state, group):
-        if not state:
-            state["step"] = _C.tensor(0.0)
-            state["prev"] = _C.zeros_like(p)
-            state["step_size"] = _C.full_like(grad, float(group["lr"]))
-        state["step"] += 1
+    def _state_names(self, group):
+        return self._together
+
+    def _first_value(self, name, param, group):
+        zeros = super()._first_value(name, param, group)
+        if name == "prev":
+            return zeros
+        lr = group["lr"].reshape(()) if isinstance(group["lr"], _C.Tensor) else group["lr"]
+        return zeros + lr * (1 + 1j if param.is_complex() else 1)
+
+    def _next(self, x, grad, state, group, step):
         (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
         turn = (grad * state["prev"]).sign()
-        factor = _C.where(turn > 0, grow, _C.where(turn < 0, shrink, 1.0)).to(p.dtype)
-        state["step_size"].mul_(factor).clamp_(smallest, largest)
+        factor = _C.where(turn > 0, grow, _C.where(turn < 0, shrink, 1.0)).to(x.dtype)
+        size = (state["step_size"] * factor).clamp(smallest, largest)
         grad = grad.masked_fill(turn < 0, 0)  # where the sign has turned there is no step, and no turn the next time
-        p.sub_(grad.sign() * state["step_size"])
-        state["prev"].copy_(grad)
+        return x - grad.sign() * size, {"prev": grad, "step_size": size}
