@@ -231,3 +231,44 @@ def test_same_rates_as_pytorch():
     assert len(ours) == len(theirs) > 100
     assert ours == theirs
     assert not any(math.isnan(v) for step in ours for group in step for v in group)
+
+
+@pytest.mark.parametrize("make,names", [
+    (lambda o, v: lr_scheduler.CyclicLR(o, v, torch.tensor(0.5), base_momentum=0.5, max_momentum=0.9), ["initial_lr"]),
+    (lambda o, v: lr_scheduler.OneCycleLR(o, v, 10), ["initial_lr", "max_lr", "min_lr"]),
+    (lambda o, v: torch.optim.swa_utils.SWALR(o, v), ["initial_lr", "swa_lr"])])
+def test_tensors_that_a_schedule_is_given_may_change(make, names):
+    optimizer = torch.optim.SGD([Parameter(torch.ones(1))], lr=torch.tensor(0.1), momentum=0.9)
+    given = torch.tensor(0.25)
+    schedule = make(optimizer, given)
+    before = {name: float(optimizer.param_groups[0][name]) for name in names}
+    given.fill_(7.0)
+    optimizer.step()
+    schedule.step()
+    assert {name: float(optimizer.param_groups[0][name]) for name in names} == before
+
+
+def test_the_amplitude_of_a_cycle_has_pytorchs_names():
+    optimizer = torch.optim.SGD([Parameter(torch.ones(1))], lr=0.1, momentum=0.9)
+    schedules = [lr_scheduler.CyclicLR(optimizer, 0.1, 0.5, mode=mode, gamma=0.5) for mode in ("triangular", "triangular2", "exp_range")]
+    assert [s._scale_fn_ref(3) for s in schedules] == [s.scale_fn(3) for s in schedules] == [1.0, 0.25, 0.125]
+    assert "_scale_fn_ref" not in schedules[2].state_dict()
+    schedules[0].load_state_dict(schedules[2].state_dict())
+    assert schedules[0].scale_fn(3) == 0.125
+
+
+@pytest.mark.parametrize("name", ["_annealing_cos", "_annealing_linear"])
+def test_a_state_of_one_cycle_from_before_2_0(name):
+    def rates(old):
+        optimizer = torch.optim.SGD([Parameter(torch.ones(1))], lr=0.1, momentum=0.9)
+        schedule = lr_scheduler.OneCycleLR(optimizer, 0.5, 8, anneal_strategy=name.removeprefix("_annealing_"))
+        if old:
+            del schedule._anneal_func_type
+            schedule.load_state_dict({**schedule.state_dict(), "anneal_func": getattr(lr_scheduler.OneCycleLR, name)})
+        out = []
+        for _ in range(6):
+            optimizer.step()
+            schedule.step()
+            out += schedule.get_last_lr()
+        return out
+    assert rates(True) == rates(False)

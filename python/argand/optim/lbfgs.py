@@ -1,8 +1,17 @@
 """Limited-memory BFGS (Nocedal and Wright, Numerical Optimization, chapter 7)."""
+import math
+
 from .. import _C
 from ..autograd.grad_mode import enable_grad, no_grad
 from ._whole_step import whole_step
 from .optimizer import Optimizer, check_shape
+
+
+def _ratio(a, b):
+    """a / b, where b may be 0 as in IEEE 754."""
+    if b:
+        return a / b
+    return math.copysign(math.inf, a) * math.copysign(1, b) if abs(a) > 0 else math.nan
 
 
 def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
@@ -14,9 +23,9 @@ def _cubic_minimum(x1, f1, g1, x2, f2, g2, bounds=None):
         return (low + high) / 2
     d2 = square**0.5
     if x1 <= x2:
-        minimum = x2 - (x2 - x1) * ((g2 + d2 - d1) / (g2 - g1 + 2 * d2))
+        minimum = x2 - (x2 - x1) * _ratio(g2 + d2 - d1, g2 - g1 + 2 * d2)
     else:
-        minimum = x1 - (x1 - x2) * ((g1 + d2 - d1) / (g1 - g2 + 2 * d2))
+        minimum = x1 - (x1 - x2) * _ratio(g1 + d2 - d1, g1 - g2 + 2 * d2)
     return min(max(minimum, low), high)
 
 
@@ -198,7 +207,7 @@ class LBFGS(Optimizer):
                     d.add_(old_stps[i], alpha=al[i] - float(old_dirs[i].dot(d)) * ro[i])
             before, loss_before = gradient.clone(), loss
 
-            t = min(1.0, 1.0 / float(gradient.abs().sum())) * lr if state["n_iter"] == 1 else lr
+            t = min(1.0, _ratio(1.0, float(gradient.abs().sum()))) * lr if state["n_iter"] == 1 else lr
             slope = float(gradient.dot(d))
             if slope > -tolerance_change:
                 break

@@ -32,20 +32,23 @@ def _one_for_each_group(name, optimizer, value):
         if len(value) != groups:
             raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has {len(value)} values, "
                              f"param_groups has {groups}.")
-        return list(value)
-    return [value] * groups
+        return [_copied(v) for v in value]
+    return [_copied(value) for _ in range(groups)]
 
 
 def _note_steps(optimizer):
     """Makes optimizer.step() note that it was called, for the warning about the wrong order."""
     if hasattr(optimizer.step, "_wrapped_by_lr_sched"):
         return
-    step, of = optimizer.step, weakref.ref(optimizer)
+    bound, of = optimizer.step, weakref.ref(optimizer)
+    own = getattr(bound, "__self__", None) is optimizer  # what it holds must not hold it
+    step = bound.__func__ if own else bound
 
     @functools.wraps(step)
     def call(*args, **kwargs):
-        of()._opt_called = True
-        return step(*args, **kwargs)
+        optimizer = of()
+        optimizer._opt_called = True
+        return step(optimizer, *args, **kwargs) if own else step(*args, **kwargs)
     call._wrapped_by_lr_sched = True
     optimizer.step = call
 

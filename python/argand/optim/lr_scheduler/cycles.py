@@ -1,4 +1,5 @@
 """Schedules that go up and down, and the momentum with them."""
+import functools
 import math
 import types
 
@@ -51,6 +52,7 @@ class CyclicLR(_CyclesMomentum):
         self.gamma = gamma
         self._scale_fn_custom = scale_fn
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
+        self._init_scale_fn()
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
             self.base_momentums, self.max_momentums = self._begin_momentum(optimizer, base_momentum, max_momentum,
@@ -58,13 +60,28 @@ class CyclicLR(_CyclesMomentum):
         super().__init__(optimizer, last_epoch)
         self.base_lrs = bases
 
+    def _init_scale_fn(self):
+        # PyTorch's names, which subclasses use.  No method of this object: it would hold itself.
+        built_in = {"triangular": self._triangular_scale_fn, "triangular2": self._triangular2_scale_fn,
+                    "exp_range": functools.partial(self._exp_range_scale_fn, self.gamma)}
+        if self._scale_fn_custom is None:
+            self._scale_fn_ref = built_in[self.mode]
+
     def scale_fn(self, x):
         """The amplitude of cycle (or iteration) x."""
-        if self._scale_fn_custom is not None:
-            return self._scale_fn_custom(x)
-        if self.mode == "triangular2":
-            return 1 / (2.0 ** (x - 1))
-        return self.gamma**x if self.mode == "exp_range" else 1.0
+        return (self._scale_fn_ref if self._scale_fn_custom is None else self._scale_fn_custom)(x)
+
+    @staticmethod
+    def _triangular_scale_fn(x):
+        return 1.0
+
+    @staticmethod
+    def _triangular2_scale_fn(x):
+        return 1 / (2.0 ** (x - 1))
+
+    @staticmethod
+    def _exp_range_scale_fn(gamma, x):
+        return gamma**x
 
     def get_lr(self):
         self._warn_get_lr_called_within_step()
@@ -79,6 +96,7 @@ class CyclicLR(_CyclesMomentum):
 
     def state_dict(self):
         state = super().state_dict()
+        state.pop("_scale_fn_ref", None)
         scale = state.pop("_scale_fn_custom")
         is_object = scale is not None and not isinstance(scale, types.FunctionType)
         state["_scale_fn_custom"] = scale.__dict__.copy() if is_object else None
@@ -90,6 +108,7 @@ class CyclicLR(_CyclesMomentum):
         super().load_state_dict(state)
         if attributes is not None:
             self._scale_fn_custom.__dict__.update(attributes)
+        self._init_scale_fn()
 
 
 class OneCycleLR(_CyclesMomentum):
@@ -143,9 +162,17 @@ class OneCycleLR(_CyclesMomentum):
         super().__init__(optimizer, last_epoch)
 
     def _anneal(self, start, end, part):
-        if self._anneal_func_type == "cos":
-            return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
-        return (end - start) * part + start
+        if not hasattr(self, "_anneal_func_type"):
+            return self.anneal_func(start, end, part)  # a state that PyTorch saved before 2.0
+        return (self._annealing_cos if self._anneal_func_type == "cos" else self._annealing_linear)(start, end, part)
+
+    @staticmethod
+    def _annealing_cos(start, end, pct):
+        return end + (start - end) / 2.0 * (math.cos(math.pi * pct) + 1)
+
+    @staticmethod
+    def _annealing_linear(start, end, pct):
+        return (end - start) * pct + start
 
     def get_lr(self):
         self._warn_get_lr_called_within_step()
