@@ -378,6 +378,8 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
                  " doesn't match the broadcast shape ", meta.sizes);
     ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
                  " can't be cast to the desired output type ", self.dtype());
+    ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise || !self.is_complex() || !is_floating_point(meta.dtype),
+                 op.name, "_: In-place ", op.name, " is not supported for complex tensors.");
   };
   if (records) keep_values_before_write(op, slots, self);
   if (op.kind == OpKind::kPointwise) {

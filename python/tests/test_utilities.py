@@ -53,38 +53,6 @@ def test_registered_nodes():
         pytree.tree_leaves_with_path(Pair(1, 2))
 
 
-def tensors():
-    return [torch.tensor([1.0, -4.0]), torch.tensor([[0.25, 9.0]])]
-
-
-@pytest.mark.parametrize("name, args, expected", [
-    ("add", (2,), lambda t: t + 2), ("mul", ([2, 3],), None), ("sub", (torch.tensor(1.5),), lambda t: t - 1.5),
-    ("div", (4,), lambda t: t / 4), ("maximum", (0.5,), lambda t: t.clamp(min=0.5)), ("clamp_max", (1,), lambda t: t.clamp(max=1)),
-    ("pow", (2,), lambda t: t * t), ("abs", (), torch.abs), ("sqrt", (), torch.sqrt), ("neg", (), torch.neg),
-    ("addcmul", ([2.0 * t for t in tensors()], tensors(), 0.5), lambda t: t + t * t),
-    ("addcdiv", (tensors(), tensors(), [3.0, 3.0]), lambda t: t + 3), ("lerp", ([2 * t for t in tensors()], 0.25), lambda t: 1.25 * t)])
-def test_foreach(name, args, expected):
-    want = [2 * tensors()[0], 3 * tensors()[1]] if expected is None else [expected(t) for t in tensors()]
-    got = getattr(torch, "_foreach_" + name)(tensors(), *args)
-    assert isinstance(got, tuple)
-    torch.testing.assert_close(list(got), want, equal_nan=True)
-    changed = tensors()
-    assert getattr(torch, f"_foreach_{name}_")(changed, *args) is changed
-    torch.testing.assert_close(changed, want, equal_nan=True)
-
-
-def test_foreach_of_lists():
-    ts = tensors()
-    torch.testing.assert_close(torch._foreach_norm(ts), tuple(t.norm() for t in ts))
-    torch.testing.assert_close(torch._foreach_add(ts, ts, alpha=3), tuple(4 * t for t in ts))
-    torch._foreach_copy_(ts, [torch.zeros(2), torch.ones(1, 2)])
-    assert ts[1].tolist() == [[1, 1]]
-    torch._foreach_zero_(ts)
-    assert ts[1].tolist() == [[0, 0]]
-    with pytest.raises(RuntimeError, match="same length, got 2 and 1"):
-        torch._foreach_add(ts, [1])
-
-
 @pytest.mark.parametrize("a, b, message", [
     (torch.tensor([1.0, 2.0, 3.0]), torch.tensor([1.0, 2.5, 3.0]), r"Mismatched elements: 1 / 3 \(33.3%\)\nGreatest absolute "
      r"difference: 0.5 at index \(1,\) \(up to 1e-05 allowed\)\nGreatest relative difference: 0.2 at"),

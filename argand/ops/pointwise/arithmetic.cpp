@@ -16,6 +16,16 @@ void check_alpha(const char* op, const Tensor& self, const Tensor& other, const 
                ": For non-complex input tensors, argument alpha must not be a complex number.");
 }
 
+void check_difference(const char* op, const Tensor& self, const Tensor& other) {
+  ARGAND_CHECK(
+      DtypeError, self.dtype() != kBool || other.dtype() != kBool, op,
+      ": Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or `logical_xor()` "
+      "operator instead.");
+  ARGAND_CHECK(DtypeError, self.dtype() != kBool && other.dtype() != kBool, op,
+               ": Subtraction, the `-` operator, with a bool tensor is not supported. If you are trying to invert a "
+               "mask, use the `~` or `logical_not()` operator instead.");
+}
+
 }  // namespace
 
 struct Add : Pointwise<AddArgs> {
@@ -50,7 +60,10 @@ struct Sub : Pointwise<SubArgs> {
   static constexpr auto doc = "self - alpha * other, broadcast. Not defined for bool.";
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), x - (alpha == T(1) ? y : alpha * y))
-  static void check(const Args& a) { check_alpha("sub", a.self, a.other, a.alpha); }
+  static void check(const Args& a) {
+    check_difference("sub", a.self, a.other);
+    check_alpha("sub", a.self, a.other, a.alpha);
+  }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return g; }
   static Tensor grad_other(const Ctx& c, const Tensor& g) {
     return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha);
@@ -59,7 +72,8 @@ struct Sub : Pointwise<SubArgs> {
     s.add({s->real({2, 3}), s->real({2, 3})});
     s.add({s->real({2, 3}), s->real({2, 1}), 3});
     s.fails({s->real({2}), s->real({3})}, "sub: shapes [2] and [3] do not broadcast");
-    s.fails({s->boolean({2}), s->boolean({2})}, "sub: not implemented for dtype bool");
+    s.fails({s->boolean({2}), s->boolean({2})}, "sub: Subtraction, the `-` operator, with two bool tensors");
+    s.fails({s->boolean({2}), s->real({2})}, "sub: Subtraction, the `-` operator, with a bool tensor");
   }
 };
 ARGAND_OP(Sub)
@@ -70,7 +84,10 @@ struct Rsub : Pointwise<RsubArgs> {
   static constexpr int variants = kFunction;
   static constexpr auto compute = kRealBody | kComplexTypes;
   ARGAND_BODY((x, y, alpha), y - (alpha == T(1) ? x : alpha * x))
-  static void check(const Args& a) { check_alpha("rsub", a.self, a.other, a.alpha); }
+  static void check(const Args& a) {
+    check_difference("rsub", a.self, a.other);
+    check_alpha("rsub", a.self, a.other, a.alpha);
+  }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return c.alpha.equal(1) ? -g : g * -Add::conjugate(c.alpha);
   }
@@ -78,6 +95,7 @@ struct Rsub : Pointwise<RsubArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({2, 3})});
     s.add({s->real({2, 3}), exec::wrapped_number(2), 3});
+    s.fails({s->real({2}), s->boolean({2})}, "rsub: Subtraction, the `-` operator, with a bool tensor");
     s.fails({s->real({2}), s->real({3})}, "rsub: shapes [2] and [3] do not broadcast");
   }
 };

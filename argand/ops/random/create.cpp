@@ -64,12 +64,16 @@ struct Randn : Kernel<RandnArgs> {
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
-    check_floating("randn", a.options.dtype());
-    return meta_of(Args::kName, a.size, a.options);
+    const TensorMeta meta = meta_of(Args::kName, a.size, a.options);
+    if (numel_of(meta.sizes) != 0) check_floating("randn", meta.dtype);
+    return meta;
   }
-  static void run(const Args& a, Tensor& out) { draw_normal(out, 0, 1, a.generator); }
+  static void run(const Args& a, Tensor& out) {
+    if (out.numel() != 0) draw_normal(out, 0, 1, a.generator);
+  }
   static void samples(S& s) {
     s.fails({{2, -1}}, "randn: Trying to create tensor with negative dimension -1: [2, -1]");
+    s.add({{0, 2}, {}, kLong});
     s.fails({{2}, {}, kLong}, "randn: not implemented for dtype int64");
   }
 };
@@ -84,10 +88,12 @@ struct RandnLike : Kernel<RandnLikeArgs> {
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) {
     const TensorMeta meta = meta_like(a.self, a.options, a.memory_format);
-    check_floating("randn_like", meta.dtype);
+    if (numel_of(meta.sizes) != 0) check_floating("randn_like", meta.dtype);
     return meta;
   }
-  static void run(const Args&, Tensor& out) { draw_normal(out, 0, 1, {}); }
+  static void run(const Args&, Tensor& out) {
+    if (out.numel() != 0) draw_normal(out, 0, 1, {});
+  }
   static void samples(S& s) { s.fails({s->integer({2}, 0, 2)}, "randn_like: not implemented for dtype int64"); }
 };
 ARGAND_OP(RandnLike)

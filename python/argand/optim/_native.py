@@ -10,7 +10,6 @@ import weakref
 
 from .. import _C
 from ..autograd.grad_mode import enable_grad
-from ._for_others import _device_dtype_check_for_fused
 from ._tensor_step import TensorStepOptimizer, capturable
 
 
@@ -200,8 +199,10 @@ class NativeOptimizer(TensorStepOptimizer):
     def _make(self):
         """A C++ optimizer of the groups as they are, with the states there are."""
         for group in self.param_groups:
-            for p in group["params"] if group.get("fused") else ():
-                _device_dtype_check_for_fused(p)
+            if group.get("fused"):
+                from ._for_others import _device_dtype_check_for_fused
+                for p in group["params"]:
+                    _device_dtype_check_for_fused(p)
         if self._rule_made:
             self._state.note()
         rule = self._rule()
