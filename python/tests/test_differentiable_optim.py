@@ -32,6 +32,30 @@ def test_the_rule_in_tensor_operations_is_the_fused_one(name, options, second, a
         assert values == pytest.approx(expected, rel=1e-12, abs=1e-14), f"step {step}"
 
 
+@pytest.mark.parametrize("name,options,second,after", [o for o in OPTIMIZERS if o[0] not in ("Adafactor", "Adagrad", "SGD")],
+                         ids=lambda v: str(v)[:60])
+def test_the_rule_whose_numbers_are_tensors_is_the_fused_one(name, options, second, after, monkeypatch):
+    """What a CUDA graph holds: here on the CPU, as if it were a GPU.  No step reads a number back."""
+    from argand.optim import _native, _tensor_step, asgd, nadam
+    for module in (_native, _tensor_step, asgd, nadam):
+        monkeypatch.setattr(module, "capturable", lambda group, param: group["capturable"])
+    params = [torch.tensor(s) for s in STARTS]
+    options = {**options, "lr": torch.tensor(options["lr"])}
+    second = {key: torch.tensor(value) if key == "lr" else value for key, value in (second or {}).items()}
+    groups = [{"params": params[:1]}, {"params": params[1:], **second}]
+    optimizer = getattr(torch.optim, name)(groups, **options, capturable=True)
+    for step, expected in enumerate(after):
+        for i, p in enumerate(params):
+            p.grad = torch.tensor(GRADS[step, i]) if (step, i) in GRADS else None
+        with monkeypatch.context() as reading:
+            if step:
+                for method in ("__float__", "item", "tolist", "__bool__"):
+                    reading.setattr(torch.Tensor, method, None)
+            optimizer.step()
+        values = [v for p in params for v in p.tolist()]
+        assert values == pytest.approx(expected, rel=1e-12, abs=1e-14), f"step {step}"
+
+
 def test_steps_and_their_gradients_are_those_of_pytorch():
     for case, expected, found in zip(differentiable_cases.CASES, RECORDED, differentiable_cases.walks(torch), strict=True):
         assert len(found) == len(expected)

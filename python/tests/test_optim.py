@@ -113,6 +113,15 @@ def test_group_options_may_change_between_steps():
     assert p.item() == -1.75 + 0.25 * (1.0 + 1.75 * 1.0) - 0  # climbs: the penalty is of the negated gradient
 
 
+def test_rprop_keeps_the_digits_of_its_factors():
+    p = Parameter(torch.zeros(2, dtype=torch.float64))
+    optimizer = torch.optim.Rprop([p], lr=0.1)
+    for grads in ([1.0, 1.0], [1.0, -1.0]):
+        p.grad = torch.tensor(grads, dtype=torch.float64)
+        optimizer.step()
+    assert optimizer.state[p]["step_size"].tolist() == [0.1 * 1.2, 0.1 * 0.5]
+
+
 def test_tensor_lr_is_read_at_each_step():
     p, lr = Parameter(torch.zeros(1)), torch.tensor(1.0)
     optimizer = torch.optim.SGD([p], lr=lr)

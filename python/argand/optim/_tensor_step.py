@@ -136,7 +136,8 @@ class _Step:
         """A tensor that gradients go to, or of the GPU, as it is, whatever it holds at replay; any other as its number now."""
         if not isinstance(value, _C.Tensor):
             return value
-        return value.reshape(()) if self.recorded and value.requires_grad or self.on_gpu and value.is_cuda else float(value)
+        kept = self.recorded and value.requires_grad or self.on_gpu and value.device == self.param.device
+        return value.reshape(()) if kept else float(value)
 
     def write(self):
         """Puts them where they belong."""

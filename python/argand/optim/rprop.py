@@ -30,8 +30,7 @@ class Rprop(TensorStepOptimizer):
 
     def _next(self, x, grad, state, group, step):
         (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
-        turn = (grad * state["prev"]).sign()
-        factor = _C.where(turn > 0, grow, _C.where(turn < 0, shrink, 1.0)).to(x.dtype)
-        size = (state["step_size"] * factor).clamp(smallest, largest)
+        turn, size = (grad * state["prev"]).sign(), state["step_size"]
+        size = _C.where(turn > 0, size * grow, _C.where(turn < 0, size * shrink, size)).clamp(smallest, largest)
         grad = grad.masked_fill(turn < 0, 0)  # where the sign has turned there is no step, and no turn the next time
         return x - grad.sign() * size, {"prev": grad, "step_size": size}
