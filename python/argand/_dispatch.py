@@ -4,6 +4,7 @@ C++ calls offer() and offer_number() (python/bindings/dispatch.cpp) where a mode
 arguments.  docs/design/0015-dispatch-modes.md says what is offered under which name.
 """
 import contextlib
+import enum
 import functools
 import threading
 
@@ -13,6 +14,12 @@ from ._schemas import parse, schemas_of
 
 MODES, BELOW_AUTOGRAD, OFF = 1, 2, 4  # bits of exec::DispatchHooks::state
 _PLAIN, _IN_PLACE, _OUT = range(3)    # exec::OfferedCall::Form
+
+
+class _TorchDispatchModeKey(enum.Enum):
+    """The library's own kinds of modes: at most one of each is on, and the later ones are asked first."""
+
+    FAKE, PROXY, FUNCTIONAL = range(3)
 
 
 class _Stack(threading.local):
@@ -366,4 +373,5 @@ def _init_subclass(cls, **kwargs):
 _C.Tensor.__init_subclass__ = classmethod(_init_subclass)
 _C._set_dispatcher(offer, offer_number, offer_fresh, slots_of, _disabled_torch_dispatch_impl)
 _C.Tensor.__torch_dispatch__ = staticmethod(_disabled_torch_dispatch_impl)
+_C._TorchDispatchModeKey = _TorchDispatchModeKey
 _C._disabled_torch_dispatch_impl, _C._DisableTorchDispatch = _disabled_torch_dispatch_impl, StateOff

@@ -1,16 +1,18 @@
-"""What packages ask of torch._guards: whether a compiler traces, which none does."""
-from ._ignored import harmless
+"""What packages ask of torch._guards: the FakeTensorMode that is on, and whether a compiler traces, which none does."""
 
 
 def active_fake_mode():
-    """None."""
-    return None
+    """The FakeTensorMode that is on; None if there is none."""
+    from ._subclasses.fake_tensor import maybe_get_fake_mode
+    return maybe_get_fake_mode(None)
 
 
-@harmless(inputs="no tensor is fake")
 def detect_fake_mode(inputs=None):
-    """None."""
-    return None
+    """The FakeTensorMode that is on, or that of a FakeTensor among the inputs; None if there is none."""
+    from ._subclasses.fake_tensor import maybe_get_fake_mode
+    from .utils._pytree import tree_leaves
+    found = active_fake_mode()
+    return found or next((m for m in map(maybe_get_fake_mode, (x for x in tree_leaves(inputs) if x is not None)) if m is not None), None)
 
 
 class TracingContext:

@@ -109,7 +109,7 @@ _TABLE = {
     "_ops": [("ops are functions and methods of the library", "HigherOrderOperator")],
     "_prims": [(_COMPILER, "TensorMeta")],
     "_prims_common": [(_COMPILER, "ELEMENTWISE_TYPE_PROMOTION_KIND TensorLikeType canonicalize_dims elementwise_dtypes")],
-    "_subclasses.fake_tensor": [("use tensors of the device 'meta'", "DynamicOutputShapeException FakeTensorConverter "
+    "_subclasses.fake_tensor": [("use tensors of the device 'meta'", "FakeTensorConverter "
                                  "_is_tensor_constructor")],
     "ao.quantization": [(_QUANTIZED, "default_observer default_per_channel_weight_observer default_weight_observer "
                                      "get_default_qat_qconfig_mapping quantize_fx")],

@@ -49,7 +49,9 @@ class OpOverload:
 
     def decompose(self, *args, **kwargs):
         """What other ops make of the call; NotImplemented where nothing is known."""
-        return NotImplemented
+        from ._decompositions import decomposition
+        made = decomposition(self)
+        return NotImplemented if made is None else made(*args, **kwargs)
 
     def __hash__(self):
         return hash((self.namespace, self._opname, self._overloadname))

@@ -150,7 +150,6 @@ class CustomOpDef:
         _fakes[self._name] = fn
         return fn
 
-    @harmless(func="vmap() calls every op for each slice, which means the same as its rule")
     def register_vmap(self, func=None):
         """See register_vmap()."""
         return func if func is not None else lambda f: f
@@ -528,7 +527,7 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
 _GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas
 _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
 _INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": lambda self: self,
-             "lift": lambda self: self, "convolution": _convolution, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
                  "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
                  "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},

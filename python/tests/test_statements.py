@@ -306,14 +306,15 @@ def test_models(tmp_path, monkeypatch):
 
 
 @says("Sparse, quantized and nested tensors; float8 dtypes and unsigned integers beyond bytes, whose names can be compared with and "
-      "raise when a tensor is made of them; writing TorchScript's files, `torch.export`, `torch.onnx`, traces below autograd (`make_fx`)",
+      "raise when a tensor is made of them; writing TorchScript's files, `torch.export`, `torch.onnx`, traces with symbols for sizes "
+      "(`make_fx` traces with numbers)",
       "A name that is missing is an `AttributeError` or `ModuleNotFoundError` that names it")
 @pytest.mark.parametrize("call", [
     lambda: torch.sparse_coo_tensor(torch.tensor([[0]]), torch.ones(1), (2,)), lambda: torch.nested.nested_tensor([torch.ones(2)]),
     lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8), lambda: torch.ones(2, dtype=torch.float8_e4m3fn),
     lambda: torch.ones(2, dtype=torch.uint16), lambda: torch.jit.save(nn.Linear(1, 1), "x"),
     lambda: torch.export.export(nn.Linear(1, 1), (torch.ones(1),)), lambda: torch.onnx.export(nn.Linear(1, 1), (torch.ones(1),), "x"),
-    lambda: importlib.import_module("argand.fx.experimental.proxy_tensor").make_fx(torch.sin)(torch.ones(2)),
+    lambda: importlib.import_module("argand.fx.experimental.proxy_tensor").make_fx(torch.sin, tracing_mode="symbolic"),
     lambda: torch.masked.MaskedTensor(torch.ones(2), torch.ones(2).bool()), lambda: torch.no_such_name])
 def test_what_is_not_there(call):
     with pytest.raises((NotImplementedError, AttributeError, ModuleNotFoundError, RuntimeError, TypeError)) as caught:

@@ -9,6 +9,7 @@ import types
 import typing
 
 import argand
+from .._overloads import OpOverload
 
 # Functions of the library that PyTorch has in torch.nn.functional alone.
 _OF_NN_FUNCTIONAL = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "log_sigmoid", "one_hot",
@@ -46,6 +47,8 @@ def qualified_name(function):
         if package in ("fft", "linalg", "special") and getattr(getattr(argand, package), short, None) is function:
             return f"torch.{package}.{short}"
         return f"torch.nn.functional.{name}" if name in _OF_NN_FUNCTIONAL else f"torch.{name}"
+    if isinstance(function, OpOverload):
+        return f"torch.ops.{function}"
     if module is None:
         raise RuntimeError(f"cannot find module for {function}")
     if isinstance(function, (types.FunctionType, argand._C.overridable)) and module.startswith(("argand.", "torch.")):

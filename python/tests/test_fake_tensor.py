@@ -1,0 +1,109 @@
+"""FakeTensorMode, which finds out sizes without elements, and make_fx(), which keeps the ops that a function called."""
+import argand as torch
+import pytest
+from argand import nn
+from argand._subclasses.fake_tensor import (DataDependentOutputException, DynamicOutputShapeException, FakeTensor, FakeTensorMode, is_fake,
+                                            maybe_get_fake_mode, unset_fake_temporarily)
+from argand.fx.experimental.proxy_tensor import get_proxy_mode, make_fx
+
+
+def network():
+    return nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2), nn.Flatten(), nn.Linear(64, 5))
+
+
+def test_a_network_without_elements():
+    real = network()
+    expected = real(torch.randn(2, 3, 8, 8))
+    expected.sum().backward()
+    with FakeTensorMode() as mode:
+        model = network()
+        x = torch.randn(2, 3, 8, 8)
+        out = model(x)
+        assert type(x) is type(out) is FakeTensor and out.fake_mode is mode and x.device.type == "cpu"
+        assert out.shape == expected.shape and out.stride() == expected.stride() and out.dtype == expected.dtype and out.requires_grad
+        out.sum().backward()
+        assert [p.grad.shape for p in model.parameters()] == [p.grad.shape for p in real.parameters()]
+        assert all(is_fake(p) and is_fake(p.grad) and isinstance(p, nn.Parameter) for p in model.parameters())
+        torch.optim.SGD(model.parameters(), lr=0.1).step()
+        with pytest.raises(DataDependentOutputException):
+            out[0, 0].item()
+        with pytest.raises(DynamicOutputShapeException):
+            torch.nonzero(x)
+        with unset_fake_temporarily():
+            assert type(torch.ones(1)) is torch.Tensor
+        assert maybe_get_fake_mode(None) is mode
+    assert maybe_get_fake_mode(None) is None
+    assert repr(x) == "FakeTensor(..., size=(2, 3, 8, 8))"
+
+
+def test_devices_and_conversions():
+    with FakeTensorMode() as mode:
+        x = torch.zeros(2, device="cuda")
+        assert str(x.device) == "cuda:0" and str((x + 1).device) == "cuda:0" and x.cpu().device.type == "cpu"
+        with pytest.raises(RuntimeError, match="Device Propagation"):
+            x + torch.zeros(2)
+        assert str((x + torch.tensor(1.0)).device) == "cuda:0"
+    r = torch.ones(2, 3)
+    f = mode.from_tensor(r)
+    assert mode.from_tensor(r) is f and (f + 1).shape == (2, 3) and type(f + 1) is FakeTensor
+    assert mode.from_tensor(nn.Parameter(torch.ones(2))).requires_grad
+    with pytest.raises(AssertionError, match="Please convert all Tensors to FakeTensors first"), mode:
+        r + f
+    with FakeTensorMode(allow_non_fake_inputs=True):
+        assert type(r + 1) is FakeTensor
+    with mode:
+        y = torch.ones(4)
+        v = y.view(2, 2)
+        assert y.add_(1) is y and v._base is y and v.untyped_storage() == y.untyped_storage()
+
+
+def lines(module):
+    return [line.strip().partition(";")[0] for line in module.code.strip().splitlines()]
+
+
+@pytest.mark.parametrize("mode", ["real", "fake"])
+def test_a_trace_and_its_gradient(mode):
+    def f(x):
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad((x.sin() * x).sum(), x)[0]
+    traced = make_fx(f, tracing_mode=mode)(torch.randn(3))
+    assert lines(traced)[:4] == ["def forward(self, x_1):", "detach = torch.ops.aten.detach.default(x_1)",
+                                 "sin = torch.ops.aten.sin.default(detach)", "mul = torch.ops.aten.mul.Tensor(sin, detach)"]
+    for x in (torch.randn(3), torch.randn(3)):
+        assert torch.allclose(traced(x), x.cos() * x + x.sin())
+    assert get_proxy_mode() is None
+
+
+def test_a_trace_with_results_writes_and_constants():
+    layer = nn.Linear(3, 2)
+
+    def f(x, y):
+        z = (x * y + 1).relu()
+        values, _ = z.max(1)
+        z.add_(x)
+        return values + torch.ones(2).sum(), {"layer": layer(z) + torch.tensor([1.0, 2])}
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    traced = make_fx(f)(x, y)
+    assert lines(traced) == [
+        "def forward(self, x_1, y_1):",
+        "mul = torch.ops.aten.mul.Tensor(x_1, y_1)", "add = torch.ops.aten.add.Tensor(mul, 1)", "relu = torch.ops.aten.relu.default(add)",
+        "max_1 = torch.ops.aten.max.dim(relu, 1)", "getitem = max_1[0]", "add_ = torch.ops.aten.add_.Tensor(relu, x_1)",
+        "ones = torch.ops.aten.ones.default([2], device = device(type='cpu'), pin_memory = False)",
+        "sum_1 = torch.ops.aten.sum.default(ones)", "add_1 = torch.ops.aten.add.Tensor(getitem, sum_1)",
+        "_param_constant0 = self._param_constant0", "t = torch.ops.aten.t.default(_param_constant0)",
+        "_param_constant1 = self._param_constant1", "addmm = torch.ops.aten.addmm.default(_param_constant1, add_, t)",
+        "_tensor_constant0 = self._tensor_constant0", "lift_fresh_copy = torch.ops.aten.lift_fresh_copy.default(_tensor_constant0)",
+        "add_2 = torch.ops.aten.add.Tensor(addmm, lift_fresh_copy)", "return (add_1, {'layer': add_2})"]
+    x, y = torch.randn(2, 3), torch.randn(2, 3)
+    got, expected = traced(x, y), f(x, y)
+    assert torch.equal(got[0], expected[0]) and torch.equal(got[1]["layer"], expected[1]["layer"])
+    assert len(list(traced.parameters())) == 2
+
+
+def test_refusals_and_decompositions():
+    with pytest.raises(NotImplementedError, match="tracing_mode"):
+        make_fx(torch.sin, tracing_mode="symbolic")
+    with pytest.raises(RuntimeError, match="get value out of a tracing tensor"):
+        make_fx(lambda x: x if x.sum() > 0 else -x)(torch.ones(2))
+    traced = make_fx(lambda x: x.exp(), decomposition_table={torch.ops.aten.exp.default: lambda x: x.sin() + 1})(torch.ones(2))
+    assert lines(traced)[1:3] == ["sin = torch.ops.aten.sin.default(x_1)", "add = torch.ops.aten.add.Tensor(sin, 1)"]
