@@ -7,6 +7,7 @@
 // the interceptor gives, and nothing that runs within the offer is recorded, counts as a view or as an in-place write.
 #pragma once
 #include <atomic>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,9 @@ class Interceptor {
   virtual bool offer(const OfferedCall& call, std::vector<Tensor>& results) = 0;
   // The one number of a tensor that somebody asks for; nothing: nobody wants to give it, and it is read.
   virtual std::optional<Scalar> read(const Tensor& t) = 0;
+  // The modes of the calling thread, which a thread that works for it takes over; what it gets are its own before.
+  virtual std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) = 0;
+  virtual std::shared_ptr<void> modes() = 0;
   // `alias` has become the same tensor as `of`, which intercepts, without its history.
   virtual void share(const Tensor& alias, const Tensor& of) noexcept = 0;
   // A tensor goes whose `front_object` was set to this.

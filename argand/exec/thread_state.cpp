@@ -1,5 +1,7 @@
 #include "argand/exec/thread_state.h"
 
+#include "argand/exec/dispatch_hooks.h"
+
 namespace argand::exec {
 
 ThreadState::ThreadState()
@@ -7,7 +9,9 @@ ThreadState::ThreadState()
       inference_(InferenceMode::is_enabled()),
       window_(window_mode()),
       device_(default_device()),
-      autocast_cache_(autocast::is_autocast_cache_enabled()) {
+      autocast_cache_(autocast::is_autocast_cache_enabled()),
+      dispatch_(DispatchHooks::state & ~DispatchHooks::kModes) {
+  if ((DispatchHooks::state & DispatchHooks::kModes) != 0) modes_ = DispatchHooks::interceptor.load()->modes();
   Backend* gpu = loaded_backend(kCUDA);
   if (!gpu || !StorageImpl::side_streams.load(std::memory_order_relaxed)) return;
   for (int d = 0; d < gpu->device_count(); ++d) streams_.push_back(gpu->current_stream(static_cast<DeviceIndex>(d)));
@@ -19,7 +23,11 @@ ThreadState::Scope::Scope(const ThreadState& state)
       inference_(state.inference_),
       grad_(state.grad_),
       cpu_(kCPU, state.cpu_.dtype, state.cpu_.enabled, state.autocast_cache_),
-      cuda_(kCUDA, state.cuda_.dtype, state.cuda_.enabled, state.autocast_cache_) {
+      cuda_(kCUDA, state.cuda_.dtype, state.cuda_.enabled, state.autocast_cache_),
+      dispatches_(state.modes_ != nullptr),
+      dispatch_before_(DispatchHooks::state) {
+  DispatchHooks::state = (DispatchHooks::state & DispatchHooks::kModes) | state.dispatch_;
+  if (dispatches_) modes_before_ = DispatchHooks::interceptor.load()->exchange_modes(state.modes_);
   set_window_mode(state.window_);
   set_default_device(state.device_);
   for (const StreamRef& s : state.streams_) {
@@ -29,6 +37,8 @@ ThreadState::Scope::Scope(const ThreadState& state)
 }
 
 ThreadState::Scope::~Scope() {
+  if (dispatches_) DispatchHooks::interceptor.load()->exchange_modes(std::move(modes_before_));
+  DispatchHooks::state = dispatch_before_;
   for (const StreamRef& s : streams_before_) backend_of(kCUDA).set_current_stream(s);
   set_default_device(device_before_);
   set_window_mode(window_before_);

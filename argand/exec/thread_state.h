@@ -1,7 +1,8 @@
 // The thread-local modes that ops read: gradient recording, inference mode, autocast, the default device, the current
-// streams of all GPUs, and whether pointwise work may wait in a window.  A thread that works for another one takes
-// over that thread's modes.
+// streams of all GPUs, dispatch modes, and whether pointwise work may wait in a window.  A thread that works for
+// another one takes over that thread's modes.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "argand/core/grad_mode.h"
@@ -29,6 +30,9 @@ class ThreadState {
     const AutoGradMode grad_;
     const AutocastGuard cpu_, cuda_;
     std::vector<StreamRef> streams_before_;
+    const bool dispatches_;
+    std::shared_ptr<void> modes_before_;
+    uint8_t dispatch_before_ = 0;
   };
 
  private:
@@ -44,6 +48,8 @@ class ThreadState {
   Device device_;
   Autocast cpu_{kCPU}, cuda_{kCUDA};
   bool autocast_cache_;
+  uint8_t dispatch_;                // DispatchHooks::state, without its modes
+  std::shared_ptr<void> modes_;     // null without dispatch modes
   std::vector<StreamRef> streams_;  // empty if no thread uses any but the default ones
 };
 

@@ -6,7 +6,6 @@ arguments.  docs/design/0015-dispatch-modes.md says what is offered under which 
 import contextlib
 import enum
 import functools
-import threading
 
 from . import _C
 from ._overloads import OpOverload, OpOverloadPacket, _tensors
@@ -22,25 +21,14 @@ class _TorchDispatchModeKey(enum.Enum):
     FAKE, PROXY, FUNCTIONAL = range(3)
 
 
-class _Stack(threading.local):
-    """The modes of this thread, the innermost last."""
-
-    def __init__(self):
-        self.modes = []
-
-
-_stack = _Stack()
-
-
 def modes():
     """The modes of this thread, the innermost last."""
-    return _stack.modes
+    return _C._dispatch_modes()
 
 
 def set_modes(new):
-    """Other modes for this thread."""
-    _stack.modes = new
-    _C._set_dispatch_state(_C._dispatch_state() & ~MODES | (MODES if new else 0))
+    """Other modes for this thread, in a list that does not change."""
+    _C._set_dispatch_modes(new)
 
 
 class StateOff:
@@ -121,8 +109,24 @@ def _packet(name):
     return getattr(ops.aten, name)
 
 
-def _choose(name, form, given, own):
-    """The schema of aten that takes these arguments, best the one with the fewest of its own; None if there is none."""
+_ANY_TENSOR = _C.empty(0)  # stands for all tensors where a call's overload is remembered
+
+
+def _choose(name, form, given, text):
+    """(overload, schema) of aten that takes these arguments, best the one with the fewest of its own; None if there is none."""
+    frozen = []
+    for key, value in given.items():
+        if isinstance(value, _C.Tensor):
+            value = _ANY_TENSOR
+        elif isinstance(value, list):
+            value = tuple(_ANY_TENSOR if isinstance(v, _C.Tensor) else v for v in value)
+        frozen.append((key, type(value[0] if isinstance(value, tuple) and value else value), value))
+    return _chosen(name, form, text, tuple(frozen))
+
+
+@functools.lru_cache(maxsize=4096)
+def _chosen(name, form, text, frozen):
+    given, own = {key: value for key, _, value in frozen}, _own_schema(text)
     defaults = {a.name: a for a in own.arguments}
     best = None
     for overload, schema in schemas_of(name).items():
@@ -230,7 +234,7 @@ def _call_of(name, form, text, arguments, outs, may_be_whole):
         in_aten += "_"
     if in_aten in ("sub", "sub_") and isinstance(given["self"], _NUMBERS):  # 2 - x
         in_aten, given = "rsub", {**given, "self": given["other"], "other": given["self"]}
-    chosen = _choose(in_aten, form, given, own) if "::" not in name else None
+    chosen = _choose(in_aten, form, given, text) if "::" not in name else None
     if not may_be_whole(chosen and chosen[1]):
         return None
     if chosen is not None:
@@ -323,7 +327,7 @@ def interceptors(args, kwargs):
 def _ask(op, args, kwargs):
     asked = interceptors(args, kwargs)
     types = tuple(type(t) for t in asked)
-    stack = _stack.modes
+    stack = _C._dispatch_modes()
     mode = stack[-1] if stack else None
     if mode is None and not asked:
         return NotImplemented

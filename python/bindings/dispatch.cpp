@@ -28,6 +28,18 @@ PyObject* offer_number = nullptr;
 PyObject* offer_fresh = nullptr;
 PyObject* slots_of = nullptr;
 
+// Of the calling thread, the innermost last; null: none.  Not Python's thread-local data: that of a thread of C++'s is
+// gone when it gives the interpreter's lock back.
+thread_local PyObject* stack = nullptr;
+
+nb::object modes_of_thread() { return stack ? nb::object(nb::borrow(stack)) : nb::object(nb::list()); }
+void set_modes_of_thread(nb::handle modes) {
+  const bool any = modes.is_valid() && nb::len(modes) > 0;
+  Py_XDECREF(std::exchange(stack, any ? modes.inc_ref().ptr() : nullptr));
+  DispatchHooks::state =
+      static_cast<uint8_t>((DispatchHooks::state & ~DispatchHooks::kModes) | (any ? DispatchHooks::kModes : 0));
+}
+
 // ---- arguments
 
 nb::object to_object(const Tensor& t) {
@@ -100,6 +112,8 @@ auto in_python(F&& f) {
   }
 }
 
+std::shared_ptr<void> held(nb::object object) { return std::make_shared<SharedRef>(std::move(object)); }
+
 class PythonInterceptor final : public exec::Interceptor {
  public:
   bool offer(const exec::OfferedCall& call, std::vector<Tensor>& results) override {
@@ -126,6 +140,17 @@ class PythonInterceptor final : public exec::Interceptor {
       const nb::object result = nb::handle(offer_number)(to_object(t));
       if (result.ptr() == Py_NotImplemented) return std::nullopt;
       return to_scalar(result.ptr());
+    });
+  }
+
+  std::shared_ptr<void> modes() override {
+    return in_python([] { return held(modes_of_thread()); });
+  }
+  std::shared_ptr<void> exchange_modes(std::shared_ptr<void> modes) override {
+    return in_python([&] {
+      auto before = held(modes_of_thread());
+      set_modes_of_thread(static_cast<SharedRef*>(modes.get())->get());
+      return before;
     });
   }
 
@@ -250,6 +275,8 @@ void add_dispatch(nb::module_& module) {
   module.def("_set_dispatch_state", [](int state) {
     return static_cast<int>(std::exchange(DispatchHooks::state, static_cast<uint8_t>(state)));
   });
+  module.def("_dispatch_modes", modes_of_thread);
+  module.def("_set_dispatch_modes", [](nb::list modes) { set_modes_of_thread(modes); });
   module.def("_dispatch_state", [] { return static_cast<int>(DispatchHooks::state); });
   module.def("_intercepts", [](nb::handle object) {
     return is_tensor(object.ptr()) && front_of(as_tensor(object.ptr()).impl()) != nullptr;

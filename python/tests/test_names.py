@@ -188,7 +188,6 @@ REFUSED = {
     "argand.nn.attention": ["activate_flash_attention_impl"],
     "argand.sparse": ["FloatTensor", "mm"],
     "argand.types": ["SymInt"],
-    "argand.utils.checkpoint": ["SelectiveCheckpointContext", "create_selective_checkpoint_contexts"],
     "argand.utils.data": ["IterDataPipe", "MapDataPipe", "functional_datapipe"],
 }
 

@@ -392,3 +392,23 @@ def test_nothing_stays():
     del x
     gc.collect()
     assert inner() is None
+
+
+def test_backward_within_backward_has_the_modes():
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, depth):
+            ctx.depth = depth
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx, g):
+            if ctx.depth > 0:
+                with torch.enable_grad():
+                    x = torch.ones(1, requires_grad=True)
+                    Nested.apply(x, ctx.depth - 1).sinh().sum().backward()
+            return g, None
+    with Seen() as mode:
+        x = torch.ones(1, requires_grad=True)
+        Nested.apply(x, 150).sinh().sum().backward()  # deeper than one thread's stack
+    assert mode.names.count("aten.sinh.default") == mode.names.count("aten.cosh.default") == 151

@@ -11,6 +11,8 @@ from ..autograd.function import Function
 from ..autograd.grad_mode import enable_grad, no_grad
 from ..random import fork_rng, get_rng_state, set_rng_state
 from ._checkpoint_regions import DETERMINISM_CHECKS, CheckpointError, GraphExecGroup, Region
+from ._selective_checkpoint import (SelectiveCheckpointContext, _CachedTorchDispatchMode, _CachingTorchDispatchMode,  # noqa: F401
+                                    create_selective_checkpoint_contexts)
 
 __all__ = ["checkpoint", "checkpoint_sequential", "CheckpointError", "CheckpointFunction", "check_backward_validity", "detach_variable",
            "get_device_states", "set_device_states", "noop_context_fn", "set_checkpoint_early_stop", "DefaultDeviceType",
@@ -256,26 +258,10 @@ def checkpoint_sequential(functions, segments, input, use_reentrant=None, **kwar
 
 
 class CheckpointPolicy(enum.Enum):
-    """What would become of the result of an op in a checkpoint."""
+    """What becomes of the result of an op in a checkpoint."""
     MUST_SAVE = 0
     PREFER_SAVE = 1
     MUST_RECOMPUTE = 2
     PREFER_RECOMPUTE = 3
     MUST_CPU_OFFLOAD = 4
     PREFER_CPU_OFFLOAD = 5
-
-
-_WHY_NOT_SELECTIVE = ("a policy is asked about each op, and ops are not dispatched to Python; make checkpoints of the parts that are "
-                      "to be computed again")
-
-
-class SelectiveCheckpointContext:
-    """For annotations: what a policy would be told, which is never asked."""
-
-    def __init__(self, *_, **__):
-        raise NotImplementedError(f"torch.utils.checkpoint.SelectiveCheckpointContext: {_WHY_NOT_SELECTIVE}")
-
-
-def create_selective_checkpoint_contexts(policy_fn_or_list, allow_cache_entry_mutation=False):
-    """Raises NotImplementedError: ops are not dispatched to Python."""
-    raise NotImplementedError(f"torch.utils.checkpoint.create_selective_checkpoint_contexts: {_WHY_NOT_SELECTIVE}")
