@@ -116,7 +116,6 @@ _TABLE = {
     "ao.quantization.fx": [(_QUANTIZED, "")],
     "ao.quantization.fx._decomposed": [(_QUANTIZED, "")],
     "ao.quantization.quantize_fx": [(_QUANTIZED, "convert_fx convert_to_reference_fx fuse_fx prepare_fx prepare_qat_fx")],
-    "multiprocessing.reductions": [("storages have no weak references", "StorageWeakRef")],
     "cuda": [("whether a forked process can use a GPU is not known", "_is_in_bad_fork"),
              ("devices are set up with their first use: call the function", "_lazy_call")],
     "distributed._composable": [(_SEVERAL, "checkpoint contract fully_shard replicate")],

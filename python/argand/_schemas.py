@@ -4,9 +4,8 @@ _aten_schemas.txt has those of PyTorch's aten for the ops that there are here, o
 PyTorch makes of others wherever it is called.  tools/aten_schemas.py writes it.
 """
 import functools
+import os
 import re
-from dataclasses import dataclass, field
-from pathlib import Path
 
 from . import _C
 
@@ -16,29 +15,23 @@ _WORDS = {"None": None, "True": True, "False": False, "Mean": 1, "Sum": 2, "cont
           "preserve_format": _C.preserve_format, "strided": _C.strided}
 
 
-@dataclass(frozen=True)
 class AliasInfo:
     """Which memory a tensor of a schema lies in: "a!" is written, "a" is seen."""
 
-    before_set: frozenset
-    is_write: bool
+    def __init__(self, before_set, is_write):
+        self.before_set = self.after_set = before_set
+        self.is_write = is_write
 
-    @property
-    def after_set(self):
-        """The same memory after the call."""
-        return self.before_set
+    def __repr__(self):
+        return f"AliasInfo({sorted(self.before_set)}{', written' if self.is_write else ''})"
 
 
-@dataclass
 class Argument:
     """An argument, or a result, of an op."""
 
-    name: str
-    type: str
-    default_value: object = None
-    has_default: bool = False
-    kwarg_only: bool = False
-    alias_info: AliasInfo | None = None
+    def __init__(self, name, type, default_value=None, has_default=False, kwarg_only=False, alias_info=None):
+        self.name, self.type, self.default_value, self.has_default = name, type, default_value, has_default
+        self.kwarg_only, self.alias_info = kwarg_only, alias_info
 
     def has_default_value(self):
         """Whether it may be left out."""
@@ -49,17 +42,17 @@ class Argument:
         """Whether it is a tensor that the call fills."""
         return self.kwarg_only and self.alias_info is not None and self.alias_info.is_write
 
+    def __repr__(self):
+        return f"Argument({self.type} {self.name})"
 
-@dataclass
+
 class FunctionSchema:
-    """A schema: the name with its namespace, the overload's, the arguments and the results."""
+    """A schema: the name with its namespace, the overload's, the arguments and the results.  is_composite: PyTorch makes the op of
+    others wherever it is called."""
 
-    text: str
-    name: str
-    overload_name: str
-    arguments: list = field(default_factory=list)
-    returns: list = field(default_factory=list)
-    is_composite: bool = False  # of PyTorch's: made of other ops wherever it is called
+    def __init__(self, text, name, overload_name, is_composite=False):
+        self.text, self.name, self.overload_name, self.is_composite = text, name, overload_name, is_composite
+        self.arguments, self.returns = [], []
 
     @property
     def is_mutable(self):
@@ -141,7 +134,9 @@ def parse(text, namespace="aten"):
 def _texts():
     """{name: lines} of aten."""
     found = {}
-    for line in (Path(__file__).parent / "_aten_schemas.txt").read_text().splitlines():
+    with open(os.path.join(os.path.dirname(__file__), "_aten_schemas.txt"), encoding="ascii") as file:
+        lines = file.read().splitlines()
+    for line in lines:
         found.setdefault(re.match(r"~?(\w+)", line)[1], []).append(line)
     return found
 

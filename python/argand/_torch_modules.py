@@ -90,6 +90,7 @@ _HOMES = {
     "signal.windows": "signal.windows.windows",
     "storage": {"_C": "StorageBase"},
     "utils._checkpoint_regions": "utils.checkpoint",
+    "utils._selective_checkpoint": "utils.checkpoint",
     "utils.data.collate": {"utils.data._utils.collate": "default_collate default_convert"},
     "utils.data.worker": {"utils.data._utils.worker": "get_worker_info"},
 }

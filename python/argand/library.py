@@ -81,7 +81,7 @@ class CustomOpDef:
         else:
             bound = inspect.signature(self._kernel(*args, *kwargs.values())).bind(*args, **kwargs)
             bound.apply_defaults()
-            result = self._differentiable(function).apply(*bound.args)
+            result = self._differentiable(function, bound.kwargs).apply(*bound.args)
         for place, name in self._mutated.items():
             self._note_change(args[place] if place < len(args) else kwargs.get(name))
         return result
@@ -125,14 +125,16 @@ class CustomOpDef:
                                       "no function was registered for it")
         return function
 
-    def _differentiable(self, function):
+    def _differentiable(self, function, keywords):
         op = self
 
         class Differentiable(Function):
             @staticmethod
             def forward(ctx, *args):
-                output = function(*args)
-                if op._setup_context is not None:
+                output = function(*args, **keywords)
+                if op._setup_context is not None and keywords:  # of parameters that are given by name alone
+                    op._setup_context(ctx=ctx, inputs=args, keyword_only_inputs=keywords, output=output)
+                elif op._setup_context is not None:
                     op._setup_context(ctx, args, output)
                 return output
 

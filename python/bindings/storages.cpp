@@ -64,6 +64,7 @@ void add_storages(nb::module_& module) {
   module.def("_storage_bytes", all_bytes);
   module.def("_grow_storage", grow_storage);
   module.def("_storage_resizable", [](const Tensor& t) { return t.storage()->resizable(); });
+  module.def("_storage_use_count", [](const Tensor& t) { return t.storage().use_count(); });
   module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });
 }
 

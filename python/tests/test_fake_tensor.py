@@ -107,3 +107,17 @@ def test_refusals_and_decompositions():
         make_fx(lambda x: x if x.sum() > 0 else -x)(torch.ones(2))
     traced = make_fx(lambda x: x.exp(), decomposition_table={torch.ops.aten.exp.default: lambda x: x.sin() + 1})(torch.ones(2))
     assert lines(traced)[1:3] == ["sin = torch.ops.aten.sin.default(x_1)", "add = torch.ops.aten.add.Tensor(sin, 1)"]
+
+
+def test_wrappers_are_made_of_their_parts():
+    from test_python_dispatch import Two
+    with FakeTensorMode() as mode:
+        pair = mode.from_tensor(Two(torch.ones(2), torch.ones(2)))
+        assert type(pair) is Two and type(pair.a) is FakeTensor and type((pair + 1).b) is FakeTensor
+
+    def f(a, b, y):
+        out = Two(a, b) * y
+        return out.a, out.b
+    traced = make_fx(f)(torch.ones(4), torch.ones(4), torch.ones(4))
+    assert lines(traced) == ["def forward(self, a_1, b_1, y_1):", "mul = torch.ops.aten.mul.Tensor(a_1, y_1)",
+                             "mul_1 = torch.ops.aten.mul.Tensor(b_1, y_1)", "return (mul, mul_1)"]

@@ -412,3 +412,29 @@ def test_backward_within_backward_has_the_modes():
         x = torch.ones(1, requires_grad=True)
         Nested.apply(x, 150).sinh().sum().backward()  # deeper than one thread's stack
     assert mode.names.count("aten.sinh.default") == mode.names.count("aten.cosh.default") == 151
+
+
+def test_storages_by_identity():
+    from argand.multiprocessing.reductions import StorageWeakRef
+    x, y = torch.ones(4), torch.ones(4)
+    ref = StorageWeakRef(x.untyped_storage())
+    assert ref == StorageWeakRef(x[1:].untyped_storage()) != StorageWeakRef(y.untyped_storage()) and len({ref, StorageWeakRef(x.storage())}) == 1
+    pair = Two(x, y)
+    assert StorageWeakRef(pair.untyped_storage()) == StorageWeakRef(pair.view(2, 2).untyped_storage())
+    assert not ref.expired()
+    del x, pair
+    gc.collect()
+    assert ref.expired()
+
+
+def test_arguments_by_name_alone_of_a_custom_op():
+    @torch.library.custom_op("dispatch_test::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, *, by: float) -> torch.Tensor:
+        return x * by
+
+    def setup(ctx, inputs, keyword_only_inputs, output):
+        ctx.by = keyword_only_inputs["by"]
+    scaled.register_autograd(lambda ctx, g: g * ctx.by, setup_context=setup)
+    x = torch.ones(2, requires_grad=True)
+    scaled(x, by=3.0).sum().backward()
+    assert x.grad.tolist() == [3, 3]

@@ -7,7 +7,8 @@ from .._ignored import harmless
 from .._named_modules import names_of as _names_of
 from .._overloads import _tensors
 from ..utils import _pytree as pytree
-from ..utils._python_dispatch import TorchDispatchMode, _disable_infra_mode
+from ..utils._python_dispatch import (TorchDispatchMode, _disable_infra_mode, _push_mode, _unset_infra_mode,
+                                      is_traceable_wrapper_subclass, transform_subclass)
 from ..utils.weak import WeakTensorKeyDictionary
 
 
@@ -95,7 +96,6 @@ class FakeTensorMode(TorchDispatchMode):
         if self._entered[-1] is self:  # once is enough
             return self
         if self._entered[-1] is not None:
-            from ..utils._python_dispatch import _unset_infra_mode
             _unset_infra_mode(self._mode_key)
         return super().__enter__()
 
@@ -105,7 +105,6 @@ class FakeTensorMode(TorchDispatchMode):
             return
         super().__exit__(*error)
         if outer is not None:
-            from ..utils._python_dispatch import _push_mode
             _push_mode(outer)
 
     @harmless(static_shapes="sizes are numbers", source="nothing is traced by names", symbolic_context="sizes are numbers",
@@ -116,6 +115,8 @@ class FakeTensorMode(TorchDispatchMode):
             if tensor.fake_mode is not self:
                 raise AssertionError("Mixing fake modes NYI")
             return tensor
+        if is_traceable_wrapper_subclass(tensor):
+            return transform_subclass(tensor, lambda _, inner: self.from_tensor(inner))
         found = self._known.get(tensor)
         if found is None:
             with _C._DisableTorchDispatch():
@@ -129,6 +130,8 @@ class FakeTensorMode(TorchDispatchMode):
         return found
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if any(t is not FakeTensor for t in types):
+            return NotImplemented  # that class makes ops of its tensors' parts first
         kwargs = dict(kwargs or {})
         name = func.overloadpacket.__name__
         if name in ("lift_fresh", "lift_fresh_copy"):
@@ -189,7 +192,6 @@ def unset_fake_temporarily():
 
 def is_fake(x):
     """Whether x is a FakeTensor, or has one in it."""
-    from ..utils._python_dispatch import is_traceable_wrapper_subclass
     if isinstance(x, FakeTensor):
         return True
     if is_traceable_wrapper_subclass(x):

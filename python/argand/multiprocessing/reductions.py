@@ -12,7 +12,6 @@ import hmac  # noqa: F401
 from multiprocessing import resource_sharer  # noqa: F401
 
 from .. import _C
-from .._named_modules import names_of as _names_of
 from .._tensor import _restore
 from ..nn.parameter import Parameter
 from ..storage import over
@@ -81,4 +80,19 @@ for _cls in (_C.Tensor, Parameter):
     reduction.ForkingPickler.register(_cls, _reduce)
 
 
-__getattr__ = _names_of(__name__)
+class StorageWeakRef:
+    """Which storage it is, and whether somebody else has it still.  Unlike PyTorch's it keeps the memory until it goes itself, so
+    that no other storage is taken for it."""
+
+    def __init__(self, storage):
+        self.cdata, self._own = storage._cdata, storage.untyped()._source.detach()
+
+    def expired(self):
+        """Whether nobody else has the storage."""
+        return _C._storage_use_count(self._own) == 1
+
+    def __hash__(self):
+        return self.cdata
+
+    def __eq__(self, other):
+        return isinstance(other, StorageWeakRef) and self.cdata == other.cdata

@@ -3,14 +3,15 @@ them in the place of computing them again."""
 import collections
 
 from .. import _C
+from .._ignored import harmless
 from .._overloads import OpOverload, OpOverloadPacket
-from . import _pytree as pytree
 from ._python_dispatch import TorchDispatchMode
 
 
 class SelectiveCheckpointContext:
     """What a policy is told: whether this is the second run, and in the first what the op gave."""
 
+    @harmless(is_recompute="policies read it", op_output="policies read it")
     def __init__(self, *, is_recompute, op_output=None):
         self.is_recompute, self.op_output = is_recompute, op_output
 
@@ -57,6 +58,7 @@ class _CachingTorchDispatchMode(TorchDispatchMode):
         result = func(*args, **kwargs)
         if str(func) not in _NEVER_KEPT and _keeps(
                 self.policy_fn(SelectiveCheckpointContext(is_recompute=False, op_output=result), func, *args, **kwargs)):
+            from . import _pytree as pytree
             self.storage[func].append(pytree.tree_map(lambda x: _Kept(_without_history(x)), result))
         return result
 
@@ -78,6 +80,7 @@ class _CachedTorchDispatchMode(TorchDispatchMode):
             raise RuntimeError("Trying to backward an extra time. You are only allowed to backward once on any region computed under selective "
                                "activation checkpoint.")
         kept = self.storage[func].popleft()
+        from . import _pytree as pytree
         return pytree.tree_map(lambda x: x.get(self.allow_cache_entry_mutation), kept)
 
 

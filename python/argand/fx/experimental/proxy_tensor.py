@@ -48,6 +48,8 @@ class ProxyTorchDispatchMode(TorchDispatchMode):
         return found
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if any(t.__name__ != "FakeTensor" for t in types):
+            return NotImplemented  # that class makes ops of its tensors' parts first
         kwargs = kwargs or {}
         if func in self._table:
             with self:
