@@ -65,6 +65,8 @@ class _Tensors:
         if not isinstance(obj, _C.Tensor) or isinstance(obj, UninitializedTensorMixin):
             others = getattr(super(), "reducer_override", None)
             return others(obj) if others else NotImplemented
+        if _C._has_no_memory(obj):
+            return obj.__reduce_ex__(2)
         hooks, state, cls = collections.OrderedDict(), dict(obj.__dict__), type(obj)
         if obj.is_meta:
             made = _utils._rebuild_meta_tensor_no_storage, (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)

@@ -4,6 +4,7 @@ import copyreg
 import itertools
 import numbers
 import sys
+import types
 import warnings
 
 from . import _C, _settings
@@ -290,23 +291,29 @@ def is_sent(obj):
     return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals
 
 
-def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, device, requires_grad):
-    return Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=storage_offset, dtype=dtype, layout=layout, device=device,
-                                         requires_grad=requires_grad)
+def _state_of_wrapper(tensor):
+    """All that a tensor without memory is, besides its sizes: its attributes, and the values of its __slots__ if it has any."""
+    from ._dispatch import slots_of
+    slots = slots_of(tensor)
+    return (dict(tensor.__dict__), slots) if slots else dict(tensor.__dict__)
 
 
-def _with_attributes(make, arguments, attributes):
-    tensor = make(*arguments)
-    tensor.__dict__.update(attributes)
-    return tensor
+def _set_state(tensor, state):
+    attributes, slots = state if isinstance(state, tuple) else (state, {})
+    tensor.__dict__.update(attributes or {})
+    for name, value in slots.items():
+        if not isinstance(getattr(builtin_type(tensor), name, None), types.MemberDescriptorType):  # a file may say anything
+            raise ValueError(f"{builtin_type(tensor).__name__} has no slot {name!r}")
+        setattr(tensor, name, value)
 
 
 @method
 def __reduce_ex__(self, protocol):
-    if _C._has_no_memory(self):  # all that it is are its attributes
+    if _C._has_no_memory(self):
+        from ._utils import _rebuild_wrapper_subclass
         arguments = (builtin_type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), self.layout, self.device,
                      self.requires_grad)
-        return _with_attributes, (_rebuild_wrapper_subclass, arguments, dict(self.__dict__))
+        return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, builtin_type(self), arguments, _state_of_wrapper(self))
     if self.is_cuda and is_sent(self):
         from .multiprocessing import gpu_memory
         return gpu_memory.reduce(self)
@@ -327,7 +334,7 @@ def _rebuild_from_type_v2(func, new_type, args, state):
     if hasattr(result, "__setstate__"):
         result.__setstate__(state)
     else:
-        result.__dict__.update(state)
+        _set_state(result, state)
     return result
 
 
@@ -373,6 +380,12 @@ def _named_dtype(name):
     return getattr(_C, name)
 
 
+def _named_layout(name):
+    from .serialization import _get_layout
+    return _get_layout, (name,)
+
+
+copyreg.pickle(_C.layout, lambda layout: _named_layout(str(layout)))
 copyreg.pickle(_C.dtype, lambda dtype: (_named_dtype, (repr(dtype).removeprefix("torch."),)))
 
 
@@ -553,10 +566,17 @@ def is_set_to(self, tensor):
 @method
 def as_subclass(self, cls):
     """The same elements, with their history, as an object of a subclass of Tensor."""
+    _check_free(self, cls)
     return _C.alias(self) if cls is Tensor else _C._as_subclass(cls, self)
 
 
 # ---- subclasses
+
+
+def _check_free(data, cls):
+    if _C._intercepts(data) and not issubclass(builtin_type(data), cls):
+        raise RuntimeError(f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a python object "
+                           f"of type {builtin_type(data).__name__}")
 
 
 @harmless(dispatch_sizes_strides_policy="sizes are not dispatched", dispatch_device="devices are not dispatched")
@@ -564,9 +584,7 @@ def _make_subclass(cls, data, require_grad=False, *, dispatch_sizes_strides_poli
     """The elements of a tensor as an object of a subclass of Tensor, without history."""
     if device_for_backend_keys is not None:
         raise NotImplementedError("Tensor._make_subclass: device_for_backend_keys: a tensor is on the device where its elements are")
-    if _C._intercepts(data) and not issubclass(builtin_type(data), cls):
-        raise RuntimeError(f"Creating a new Tensor subclass {cls.__name__} but the raw Tensor object is already associated to a python object "
-                           f"of type {builtin_type(data).__name__}")
+    _check_free(data, cls)
     return _C._make_subclass(cls, data, require_grad)
 
 
@@ -587,7 +605,7 @@ def _make_wrapper_subclass(cls, size, strides=None, storage_offset=None, memory_
     if pin_memory:
         raise NotImplementedError("Tensor._make_wrapper_subclass: pin_memory: there is no memory to pin")
     if "__torch_dispatch__" not in dir(cls) or cls.__torch_dispatch__ is Tensor.__torch_dispatch__:
-        raise RuntimeError("_make_wrapper_subclass requires that the class has a __torch_dispatch__ of its own")
+        raise TypeError(f"{cls.__name__} must define __torch_dispatch__")
     if strides is None and memory_format is not None:
         strides = _C.empty(size, memory_format=memory_format, device="meta").stride()
     dtype = _C.get_default_dtype() if dtype is None else dtype

@@ -212,8 +212,10 @@ def _known():
     for name in ("int", "float", "bool", "str", "list", "dict", "tuple"):  # what a defaultdict makes
         calls["builtins." + name] = getattr(builtins, name), None
     for name in ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebuild_parameter", "_rebuild_parameter_with_state",
-                 "_rebuild_meta_tensor_no_storage"):
+                 "_rebuild_meta_tensor_no_storage", "_rebuild_wrapper_subclass"):
         calls["torch._utils." + name] = (getattr(_utils, name),) * 2
+    from .serialization import _get_layout
+    calls["torch.serialization._get_layout"] = _get_layout, _get_layout
     for dtype in DTYPES.values():
         calls[repr(dtype)] = dtype, None
     return calls

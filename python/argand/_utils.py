@@ -67,6 +67,12 @@ def _rebuild_meta_tensor_no_storage(dtype, size, stride, requires_grad):
     return _C.empty_strided(size, stride, dtype=dtype, device="meta", requires_grad=requires_grad)
 
 
+def _rebuild_wrapper_subclass(cls, dtype, size, stride, storage_offset, layout, device, requires_grad):
+    """A tensor without memory; its attributes follow."""
+    return _C.Tensor._make_wrapper_subclass(cls, size, strides=stride, storage_offset=storage_offset, dtype=dtype, layout=layout, device=device,
+                                            requires_grad=requires_grad)
+
+
 def _rebuild_parameter(data, requires_grad, backward_hooks):
     """What a pickled parameter is made with; it has no hooks."""
     return Parameter(data, requires_grad)

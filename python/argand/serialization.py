@@ -17,6 +17,13 @@ DEFAULT_PROTOCOL = 2
 _TELLS = "it tells where a storage goes, and moves nothing"
 
 
+def _get_layout(name):
+    """The layout "torch.strided"."""
+    if name != "torch.strided":
+        raise NotImplementedError(f"load: layout: expected torch.strided, got {name!r}")
+    return _C.strided
+
+
 def save(obj, f, pickle_module=None, pickle_protocol=DEFAULT_PROTOCOL, _use_new_zipfile_serialization=True, _disable_byteorder_record=False):
     """Writes `obj` to a path or a binary file, for load() here and in PyTorch.  A path gets its new content at once or not at all.
 
@@ -134,7 +141,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         from ._serialization_names import named_globals
         from ._unpickling import named_objects, refusal
         named = named_globals()
-        if refused[1] not in named:
+        if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
     return _load_by(named_objects(named), arguments)
 

@@ -326,6 +326,23 @@ def test_copies():
     assert type(p) is Two and isinstance(p, torch.nn.Parameter) and p.requires_grad
     z = pickle.loads(pickle.dumps(x))
     assert type(z) is Two and z.requires_grad and torch.equal(z.b, x.b) and type(z * z) is Two
+    z = pickle.loads(pickle.dumps(Slots(torch.ones(2))))
+    assert type(z) is Slots and z.elem.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("make", [lambda: Two(torch.ones(2), torch.arange(2.0)), lambda: Slots(torch.arange(3))])
+def test_files(make, tmp_path):
+    x = make()
+    torch.save({"x": x}, tmp_path / "x.pt")
+    with pytest.raises(pickle.UnpicklingError):
+        torch.load(tmp_path / "x.pt")
+    with pytest.raises(ValueError, match="has no slot 'data'"):
+        torch._tensor._set_state(Slots(torch.ones(1)), ({}, {"data": torch.ones(1)}))
+    with torch.serialization.safe_globals([Two, Slots]):
+        for options in ({}, {"weights_only": False}):
+            y = torch.load(tmp_path / "x.pt", **options)["x"]
+            assert type(y) is type(x) and y.dtype is x.dtype and y.shape == x.shape
+            assert torch.equal(y.b, x.b) if isinstance(x, Two) else torch.equal(y.elem, x.elem)
 
 
 def test_a_class_with_memory():
@@ -363,8 +380,10 @@ def test_looks_at_numbers_are_offered():
 def test_refusals():
     with pytest.raises(TypeError, match="cls must be a type"):
         torch.Tensor._make_wrapper_subclass(3, (2,))
-    with pytest.raises(RuntimeError, match="__torch_dispatch__ of its own"):
+    with pytest.raises(TypeError, match="Tensor must define __torch_dispatch__"):
         torch.Tensor._make_wrapper_subclass(torch.Tensor, (2,))
+    with pytest.raises(RuntimeError, match="already associated to a python object of type Two"):
+        Two(torch.ones(1), torch.ones(1)).as_subclass(Slots)
     with pytest.raises(RuntimeError, match="already associated to a python object of type Two"):
         torch.Tensor._make_subclass(Slots, Two(torch.ones(1), torch.ones(1)))
 
