@@ -62,7 +62,7 @@ class TensorImpl final : public RefCounted {
   bool inference = false;       // made under InferenceMode: never part of a graph
   std::unique_ptr<AutogradMeta, AutogradMetaDeleter> autograd;
   // The object of another language that stands for this tensor, so that it is the same one each time it is asked for.
-  // Not owned: whoever sets it takes it back before the object goes.
+  // Whoever sets it takes it back before the object goes; with its lowest bit set, see exec/dispatch_hooks.h.
   void* front_object = nullptr;
 
  private:
