@@ -259,3 +259,12 @@ def test_complex_powers_of_negative_numbers():
     exponent = torch.tensor([0.5 + 1j, -1 - 0.5j], dtype=torch.complex128, requires_grad=True)
     for base in (-torch.ones(2, dtype=torch.float64), -2):
         assert torch.autograd.gradcheck(lambda e, base=base: torch.pow(base, e), (exponent,))
+
+
+def test_products_of_zeros_that_meet_have_no_second_derivative():
+    x, src = torch.ones(1, dtype=torch.float64, requires_grad=True), torch.zeros(2, dtype=torch.float64, requires_grad=True)
+    index = torch.tensor([0, 0])
+    found, = torch.autograd.grad(torch.scatter_reduce(x, 0, index, src, "prod").sum(), src, create_graph=True)
+    assert found.tolist() == [0, 0]
+    with pytest.raises(RuntimeError, match="Double backward is unsupported for src"):
+        found.sum().backward()

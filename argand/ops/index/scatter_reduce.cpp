@@ -69,6 +69,25 @@ Tensor part_of(const Tensor& src, IntArrayRef sizes) {
   return part.reshape(sizes);
 }
 
+// The same values, of which the gradient is an error.
+class NoSecondDerivative final : public autograd::Node {
+ public:
+  static Tensor of(const Tensor& t) {
+    const Tensor out = exec::alias(t);
+    const intrusive_ptr<autograd::Node> node(new NoSecondDerivative);
+    node->next_edges() = {gradient_edge(t)};
+    AutogradMeta& meta = autograd_meta(out);
+    meta.output_nr = node->add_input(out);
+    meta.grad_fn = node;
+    return out;
+  }
+  std::string name() const override { return "Error"; }
+  Grads apply(Grads) override {
+    ARGAND_THROW(GradError, "scatter_reduce: Double backward is unsupported for src when more than one zero in src is ",
+                 "scattered to the same position in self");
+  }
+};
+
 // The gradient of an element that meets others: of a product, the product of the others.
 Tensor grad_of_product(const Tensor& g, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                        bool include_self, const Tensor& result) {
@@ -76,8 +95,11 @@ Tensor grad_of_product(const Tensor& g, const Tensor& self, int64_t dim, const T
   const Tensor zeros_met = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype())).gather(dim, index);
   const Tensor only_zero = zero.logical_and(zeros_met == 1);
   const Tensor without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), "prod", include_self);
-  return where(only_zero, (g * without.conj()).gather(dim, index),
-               (g * result.conj()).gather(dim, index) / src.masked_fill(zero, 1).conj());
+  const Tensor out = where(only_zero, (g * without.conj()).gather(dim, index),
+                           (g * result.conj()).gather(dim, index) / src.masked_fill(zero, 1).conj());
+  // Of the product of the others, where one of them is zero, this form has no derivative.
+  const bool several = out.requires_grad() && zero.logical_and(zeros_met > 1).any().item<bool>();
+  return several ? NoSecondDerivative::of(out) : out;
 }
 
 }  // namespace

@@ -125,9 +125,11 @@ def _check_forward(f, eps, atol, rtol, fast, batched):
         def of_one(value, i=i):
             return tuple(y for y in f([*f.tensors[:i], value, *f.tensors[i + 1:]]) if _differentiable(y))
 
-        def along(v, x=x, of_one=of_one):
+        def along(v, i=i):
             with forward_ad.dual_level():
-                found = [forward_ad.unpack_dual(y) for y in of_one(forward_ad.make_dual(x.detach(), v))]
+                duals = [forward_ad.make_dual(t.detach(), v if k == i else _C.zeros_like(t)) if t.requires_grad else t
+                         for k, t in enumerate(f.tensors)]
+                found = [forward_ad.unpack_dual(y) for y in f(duals) if _differentiable(y)]
             return tuple(_C.zeros_like(y.primal) if y.tangent is None else y.tangent.detach() for y in found)
         directions = _directions(x, fast)
         for v in directions:

@@ -167,6 +167,8 @@ class _BackwardHooks:
         return gradients
 
     def _on_input_gradients(self, gradients):
+        if self.grad_output is None:  # what came did not pass the outputs, as where a gradient is differentiated
+            return gradients
         for hook in self.hooks:
             given = hook(self.module, gradients, self.grad_output)
             if given is not None:
