@@ -31,6 +31,8 @@ _HOMES = {
     "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "
                               "set_autocast_enabled"},
     "ao.quantization": {"ao.quantization.stubs": "DeQuantStub QuantStub"},
+    "autograd._engine": {"_C._autograd": "SavedTensor", "autograd.grad_mode": "set_multithreading_enabled", "autograd.variable": "Variable",
+                         "_C._functions": "DelayedError UndefinedGrad"},
     "autograd.profiler": {"_C._autograd": "kineto_available", "_C._profiler": "ProfilerActivity ProfilerState RecordScope gather_traceback "
                                                                                                "symbolize_tracebacks"},
     "autograd.profiler_util": {"_C._autograd": "DeviceType"},

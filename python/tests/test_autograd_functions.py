@@ -271,6 +271,30 @@ def test_jvp_gets_zeros_and_is_checked():
         assert torch.autograd.grad(primal * 2, weight)[0].item() == 2
 
 
+@pytest.mark.parametrize("of_tangent, right", [(lambda t: t.view_as(t), True), (lambda t: t, False), (lambda t: t * 2, False)])
+def test_tangents_of_views_are_views(of_tangent, right):
+    class Same(Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+        @staticmethod
+        def jvp(ctx, x_t):
+            return of_tangent(x_t)
+    for tangent in (torch.ones(2), torch.ones(2, 1)[:, 0]):
+        with forward_ad.dual_level():
+            dual = forward_ad.make_dual(torch.ones(2), tangent)
+            if right:
+                assert forward_ad.unpack_dual(Same.apply(dual)).tangent.tolist() == [1.0, 1.0]
+                continue
+            with pytest.raises(RuntimeError, match="forward is returning a view .* but the jvp is not returning a view"):
+                Same.apply(dual)
+
+
 def test_jvp_of_what_writes_must_write():
     class Double(Function):
         @staticmethod

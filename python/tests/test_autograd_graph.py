@@ -268,3 +268,15 @@ def test_products_of_zeros_that_meet_have_no_second_derivative():
     assert found.tolist() == [0, 0]
     with pytest.raises(RuntimeError, match="Double backward is unsupported for src"):
         found.sum().backward()
+
+
+@pytest.mark.parametrize("split", [lambda b: b.unbind(), lambda b: b.split(1), lambda b: b.chunk(2)])
+def test_one_of_several_views_may_be_written(split):
+    def function(a):
+        b = a.clone()
+        x, y = split(b)
+        x.mul_(2)
+        y.add_(x)
+        return (b * b).sin()
+    a = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(function, (a,)) and torch.autograd.gradgradcheck(function, (a,))

@@ -219,7 +219,7 @@ def _check_tangent(i, result, tangent, tensors, tangents, versions):
     for x, t in zip(tensors, tangents):
         if t is None or x.untyped_storage().data_ptr() != result.untyped_storage().data_ptr():
             continue
-        if tangent._base is None:
+        if tangent is t or tangent._base is None:
             raise RuntimeError(_NOT_A_VIEW.format(""))
         base = t if t._base is None else t._base
         if tangent._base is not base:
