@@ -4,6 +4,7 @@ import inspect
 import warnings
 
 from .. import _C
+from .._ignored import harmless
 from . import forward_ad
 from .grad_mode import no_grad
 
@@ -39,6 +40,7 @@ def _saved_variables(self):
     return self.saved_tensors
 
 
+@harmless(pairs="storages that tensors share are known")
 def _mark_shared_storage(self, *pairs):
     warnings.warn("mark_shared_storage is deprecated. Tensors with shared storages are automatically tracked. Note that calls to `set_()` "
                   "are not tracked", FutureWarning, stacklevel=2)
@@ -84,6 +86,12 @@ class FunctionMeta(type):
                                                                           "__module__": cls.__module__})
         super().__init__(name, bases, body)
 
+    def __call__(cls, *args, **kwargs):
+        warnings.warn(f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
+                      "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
+                      DeprecationWarning, stacklevel=2)
+        return super().__call__(*args, **kwargs)
+
 
 _INVALID = ("Attribute '{}' is invalid for this instance of _C._FunctionBase. Accessing this attribute directly on an instance of "
             "autograd.Function is a legacy access pattern that is no longer supported.")
@@ -110,12 +118,6 @@ class Function(metaclass=FunctionMeta):
     """
 
     generate_vmap_rule = False
-
-    def __new__(cls, *args, **kwargs):
-        warnings.warn(f"{cls} should not be instantiated. Methods on autograd functions are all static, so you should invoke them on the "
-                      "class itself. Instantiating an autograd function will raise an error in a future version of PyTorch.",
-                      DeprecationWarning, stacklevel=2)
-        return super().__new__(cls)
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError("Legacy autograd function with non-static forward method is deprecated. Please use new-style autograd function "
