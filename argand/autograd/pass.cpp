@@ -132,8 +132,7 @@ Pass::State* Pass::Order::next() {
 
 // ---- one node
 
-void Pass::run_hooks(Node* node, Grads& grads) {
-  const std::vector<Node::Hook> hooks = hooks_of(*node);  // a hook may add and remove hooks
+void Pass::run_hooks(Node* node, const std::vector<Node::Hook>& hooks, Grads& grads) {
   for (const Node::Hook& h : hooks) {
     Tensor& g = grads[h.input_nr];
     if (h.retains && !g.defined()) continue;
@@ -256,10 +255,10 @@ static Grads replaced(const Node& node, const char* hook, Grads by, const Grads&
 }
 
 // The node's own work, between the hooks on it.
-Grads Pass::run_node(Node& node, Grads grads) {
-  for (const NodeExtras::Before& h : hooks_before(node)) grads = replaced(node, "prehook", h.call(grads), grads);
+Grads Pass::run_node(Node& node, const HooksBefore& hooks, Grads grads) {
+  for (const NodeExtras::Before& h : hooks.of_node) grads = replaced(node, "prehook", h.call(grads), grads);
   Grads given;
-  if (node.extras()) given = grads;  // a hook may be added while the node works
+  if (hooks.any_after) given = grads;  // one that is added meanwhile sees none
   Grads out;
   {
     const Scope limit(limited_pass, limited_ ? this : nullptr);
@@ -269,9 +268,9 @@ Grads Pass::run_node(Node& node, Grads grads) {
   if (AnomalyMode::is_enabled()) [[unlikely]]
     refuse_nan(node, out);
   if (!keep_graph_) node.release_variables();
-  if (!node.extras()) return out;
-  given.resize(node.num_inputs());
-  for (const NodeExtras::After& h : hooks_after(node)) out = replaced(node, "posthook", h.call(out, given), out);
+  const std::vector<NodeExtras::After> after = hooks_after(node);
+  if (!after.empty()) given.resize(node.num_inputs());
+  for (const NodeExtras::After& h : after) out = replaced(node, "posthook", h.call(out, given), out);
   return out;
 }
 
@@ -281,7 +280,8 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   State& state = states_.find(node)->second;
   if (limited_ && !state.needed) return Grads(node->next_edges().size());
   const bool any = std::any_of(grads.begin(), grads.end(), [](const Tensor& g) { return g.defined(); });
-  if (any) run_hooks(node, grads);
+  const HooksBefore hooks = hooks_before(*node);  // a hook may add and remove hooks
+  if (any) run_hooks(node, hooks.of_tensors, grads);
   if (limited_)
     if (const auto it = captures_.find(node); it != captures_.end())
       for (const Capture& c : it->second) captured[c.input] = grads[c.nr];
@@ -292,7 +292,7 @@ Grads Pass::step(Node* node, Grads grads, Grads& captured) {
   const profiler::Span evaluation(*node, "autograd::engine::evaluate_function: ", profiler::Scope::kFunction);
   Grads out;
   try {
-    out = run_node(*node, std::move(grads));
+    out = run_node(*node, hooks, std::move(grads));
   } catch (...) {
     if (NodeWatch* const watch = NodeWatch::current.load(std::memory_order_acquire)) watch->failed(*node);
     throw;

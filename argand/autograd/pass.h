@@ -20,6 +20,8 @@
 
 namespace argand::autograd {
 
+struct HooksBefore;  // exec/node_hooks.h
+
 class Pass {
  public:
   // What the pass knows of a node.
@@ -120,8 +122,8 @@ class Pass {
   void note_place(const exec::Place& place);
   exec::Place place_of(const Node& node, const Device& device) const;
   static Pass* running();
-  static void run_hooks(Node* node, Grads& grads);
-  Grads run_node(Node& node, Grads grads);
+  static void run_hooks(Node* node, const std::vector<Node::Hook>& hooks, Grads& grads);
+  Grads run_node(Node& node, const HooksBefore& hooks, Grads grads);
   bool runs(const State& state);
   static Tensor fit(Tensor g, const GradMeta& meta, const Node& from);
 

@@ -127,11 +127,6 @@ std::mutex& hooks_lock(const Node* node) {
 }
 }  // namespace
 
-std::vector<Node::Hook> hooks_of(const Node& node) {
-  const std::lock_guard lock(hooks_lock(&node));
-  return node.hooks();
-}
-
 void Node::add_hook(Hook hook) {
   const std::lock_guard lock(hooks_lock(this));
   const auto at = std::find_if(hooks_.begin(), hooks_.end(), [](const Hook& h) { return h.retains; });
@@ -161,9 +156,15 @@ void edit_extras(Node& node, const std::function<void(NodeExtras&)>& edit) {
   edit(extras);
 }
 
-std::vector<NodeExtras::Before> hooks_before(const Node& node) {
+HooksBefore hooks_before(const Node& node) {
+  HooksBefore out;
   const std::lock_guard lock(hooks_lock(&node));
-  return node.extras() ? node.extras()->before : std::vector<NodeExtras::Before>();
+  out.of_tensors = node.hooks();
+  if (const NodeExtras* const extras = node.extras()) {
+    out.of_node = extras->before;
+    out.any_after = !extras->after.empty();
+  }
+  return out;
 }
 
 std::vector<NodeExtras::After> hooks_after(const Node& node) {

@@ -9,9 +9,6 @@
 
 namespace argand::autograd {
 
-// A copy of the hooks that the node has at this moment.
-std::vector<Node::Hook> hooks_of(const Node& node);
-
 // Hooks on the node itself, which see all gradients at once, and what a front end keeps for as long as the node lives.
 struct NodeExtras {
   // Called with the gradients of the forward op's results; what it returns takes their place.
@@ -33,8 +30,14 @@ struct NodeExtras {
 // The node's own; made if missing.  For threads: under what edit_extras and the hooks' copies lock.
 NodeExtras& make_extras(Node& node);
 void edit_extras(Node& node, const std::function<void(NodeExtras&)>& edit);
-// Copies of the hooks at this moment.
-std::vector<NodeExtras::Before> hooks_before(const Node& node);
+
+// Copies of the hooks that the node has at this moment: those before its work, and those after it.
+struct HooksBefore {
+  std::vector<Node::Hook> of_tensors;
+  std::vector<NodeExtras::Before> of_node;
+  bool any_after = false;
+};
+HooksBefore hooks_before(const Node& node);
 std::vector<NodeExtras::After> hooks_after(const Node& node);
 
 // Whoever explains failures of nodes, while anomalies are looked for; null if nobody does.

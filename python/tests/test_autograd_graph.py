@@ -280,3 +280,13 @@ def test_one_of_several_views_may_be_written(split):
         return (b * b).sin()
     a = torch.rand(2, 3, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(function, (a,)) and torch.autograd.gradgradcheck(function, (a,))
+
+
+def test_looking_at_a_node_costs_no_copy_of_the_gradient():
+    places = []
+    a = torch.ones(8, requires_grad=True)
+    b = a * 2
+    assert b.grad_fn.next_functions[0][0].metadata == {}
+    a.register_hook(lambda g: places.append(g.data_ptr()))
+    b.backward(torch.ones(8))
+    assert places == [a.grad.data_ptr()]
