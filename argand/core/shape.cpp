@@ -13,8 +13,10 @@ int64_t numel_of(IntArrayRef sizes) {
     zero |= s == 0;
     overflow |= __builtin_mul_overflow(n, s, &n);
   }
-  ARGAND_CHECK(ShapeError, !overflow || zero, "numel: integer multiplication overflow: the number of elements of ",
-               sizes, " does not fit 64 bits");
+  ARGAND_CHECK(
+      ShapeError, !overflow || zero,
+      "Storage size calculation overflowed: numel: integer multiplication overflow: the number of elements of ", sizes,
+      " does not fit 64 bits");
   return zero ? 0 : n;
 }
 

@@ -276,7 +276,7 @@ namespace {
 
 // An op that starts from `self` writes some of its elements, wherever its other arguments say.
 void check_operands(const OpInfo& op, const Tensor& self, TensorSlots& slots) {
-  const bool copies = op.kind == OpKind::kPointwise || std::string_view(op.name.c_str()) == "copy_";
+  const bool copies = op.kind == OpKind::kPointwise || op.crosses_devices;  // copy_ is what crosses
   if (!copies && !op.starts_from_self) return;
   TensorSlots others;
   for (const TensorSlot& s : slots)
@@ -460,6 +460,17 @@ void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
        "t.resize_(0).");
 }
 
+// An output that gets other sizes lies as the result does.
+void resize_like(const Tensor& out, const Tensor& result) {
+  if (out.sizes() == result.sizes()) return;
+  resize_output(out, result.sizes());
+  if (result.is_contiguous() || may_overlap_itself(result.sizes(), result.strides()) ||
+      span_of(result.sizes(), result.strides()) != result.numel())
+    return;
+  out.impl().strides = result.strides();
+  out.impl().refresh();
+}
+
 void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   bool writes_graph = false, reads_graph = false;
   TensorSlots slots;
@@ -482,7 +493,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
                  results[i].dtype(), " can't be cast to the desired output type ", outs[i].dtype());
     warn_of_resize(outs[i], results[i].sizes());
-    resize_output(outs[i], results[i].sizes());
+    resize_like(outs[i], results[i]);
     check_writable(op, outs[i], false);
     if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, false);
     copy_elements(outs[i], results[i]);

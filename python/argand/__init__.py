@@ -15,7 +15,7 @@ from ._C import __version__, Tensor, device, dtype, float32, segment_reduce as _
 from math import e, inf, nan, pi  # noqa: F401
 
 newaxis = None
-del cuda  # noqa: F821 -- the extension's primitives, which would stand for the package imported below
+del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below stands for one, unique() for the other
 
 from . import _dispatch, _foreach, _functions, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
@@ -23,7 +23,7 @@ _make_methods_overridable(Tensor)
 from ._ignored import IgnoredArgument  # noqa: E402,F401
 from ._functions import *  # noqa: E402,F401,F403
 from ._functions import (_assert, _assert_async, _check, _check_index, _check_is_size, _check_tensor_all,  # noqa: E402,F401
-                         _check_type, _check_value, _shape_as_tensor)
+                         _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
 from ._info import finfo, iinfo  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401

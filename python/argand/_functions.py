@@ -80,6 +80,11 @@ def _check_type(cond, message=None):
     _check_with(TypeError, cond, message)
 
 
+def _check_not_implemented(cond, message=None):
+    """NotImplementedError unless cond is True."""
+    _check_with(NotImplementedError, cond, message)
+
+
 def _check_is_size(i, message=None, *, max=None):
     """RuntimeError unless i is a size: at least 0, and at most max."""
     _check(i >= 0 and (max is None or i <= max), message)
@@ -314,7 +319,7 @@ def result_type(tensor, other):
 
 
 def _meta(value):
-    return value.to("meta") if isinstance(value, Tensor) and value.dim() else value
+    return _C.empty(1, dtype=value.dtype, device="meta") if isinstance(value, Tensor) and value.dim() else value
 
 
 def where(condition, input=None, other=None, *, out=None):

@@ -118,8 +118,8 @@ def set_num_interop_threads(num, /):
     """Checked as PyTorch's, and ignored: there is one pool of threads."""
     if type(num) is not int:
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
-    if num < 1:
-        raise RuntimeError("set_num_interop_threads expects a positive integer")
+    if not 0 < num < 2**31:
+        raise RuntimeError(f"set_num_interop_threads expects a positive integer, got {num}")
     if num != 1:
         warn_ignored("torch.set_num_interop_threads()", "num", num, "there is one pool of threads, see set_num_threads()")
 

@@ -204,8 +204,8 @@ Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor
 
 @method
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What NumPy's functions make of tensors is a tensor."""
-    return _C.from_numpy(array)
+    """What NumPy's functions make of tensors is a tensor; truth values are bytes."""
+    return _C.from_numpy(array.astype("uint8") if array.dtype == bool else array)
 
 
 @property
@@ -360,12 +360,27 @@ def __deepcopy__(self, memo):
             if self.grad is not None:
                 result.grad = copy.deepcopy(self.grad, memo)
             return result
-        result = _restore(type(self), self.detach().clone(), self.requires_grad, None)
+        result = _restore(type(self), _copied(self.detach(), memo), self.requires_grad, None)
     memo[id(self)] = result
     result.__dict__.update(copy.deepcopy(self.__dict__, memo))
     if self.grad is not None:
         result.grad = copy.deepcopy(self.grad, memo)
     return result
+
+
+def _copied(data, memo):
+    """A copy of a tensor that shares its memory with the copies of all that `data` shares it with."""
+    if data.is_meta or not data.numel():
+        return data.clone()
+    return copy.deepcopy(data.untyped_storage(), memo)._tensor_over(data.dtype).as_strided(
+        data.shape, data.stride(), data.storage_offset()).detach()
+
+
+@method
+def __copy__(self):
+    """Another tensor over the same memory, with the same attributes."""
+    with _C_no_grad():
+        return _restore(type(self), self.detach(), self.requires_grad, self.__dict__)
 
 
 def _C_no_grad():
@@ -498,9 +513,20 @@ def set_(self, source=None, storage_offset=0, size=None, stride=None):
         size = (elements.numel() - storage_offset,) if size is None else size
         stride = _C.empty(size, device="meta").stride() if stride is None else stride
         source = elements.as_strided(size, stride, storage_offset)
+    if source.dtype is not self.dtype:
+        raise _C.DtypeError(f"set_: expected a source of {self.dtype}, got one of {source.dtype}")
     if source.device != self.device:
         raise _C.DeviceError(f"set_: expected a source on {self.device}, got one on {source.device}")
     self.data = source
+    return self
+
+
+@method
+def as_strided_(self, size, stride, storage_offset=None):
+    """as_strided() of the tensor itself; elements stay where they are."""
+    if self.requires_grad and _C.is_grad_enabled():
+        raise NotImplementedError("as_strided_: gradients do not pass through it; use as_strided()")
+    self.data = self.detach().as_strided(size, stride, storage_offset)
     return self
 
 
@@ -518,6 +544,9 @@ def _new(dtype, device, *args, size=None):
     if size is not None:
         args = (*args, _C.Size(size))
     if len(args) != 1 or isinstance(args[0], (int, _C.Size)):
+        if any(isinstance(a, (list, tuple)) for a in args) and not isinstance(args[-1], _C.Size):
+            raise TypeError("new() received an invalid combination of arguments - got "
+                            f"({', '.join(type(a).__name__ for a in args)}), but expected sizes, or one tensor, storage or sequence")
         return _C.empty(*(args or (0,)), dtype=dtype, device=device)
     if isinstance(args[0], Tensor):
         if args[0].dtype is not dtype:
@@ -546,6 +575,8 @@ _split = _C.split
 @method
 def unflatten(self, dim, sizes):
     """A dimension as several."""
+    if isinstance(dim, str):
+        raise TypeError("unflatten(): argument 'dim' (position 1) must be int, not str")
     return _C.unflatten(self, dim, tuple(sizes))
 
 

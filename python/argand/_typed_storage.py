@@ -123,6 +123,9 @@ class TypedStorage(_Storage):
     def _like(self, elements):
         return TypedStorage.over(elements)
 
+    def _over(self, storage):
+        return TypedStorage.over(tensor_over(storage, self._dtype))
+
     def _tensor_over(self, dtype):
         if self._dtype is not dtype:
             name = KINDS[dtype].removesuffix("Storage")

@@ -54,3 +54,14 @@ def fork_rng(devices=None, enabled=True, device_type="cuda"):
         set_rng_state(before)
         for d, state in on_devices:
             cuda.set_rng_state(state, d)
+
+
+def _generator(device, seed, state):
+    """A generator as pickles describe it."""
+    made = _C.Generator(device)
+    made.manual_seed(seed)
+    made.set_state(state)
+    return made
+
+
+_C.Generator.__reduce__ = lambda self: (_generator, (str(self.device), self.initial_seed(), self.get_state()))

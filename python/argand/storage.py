@@ -1,6 +1,7 @@
 """The memory behind tensors as bytes: UntypedStorage; _typed_storage.py has it as elements of a dtype."""
 import operator
 import os
+import weakref
 
 from . import _C
 from ._ignored import harmless
@@ -33,6 +34,7 @@ def _bytes_of(tensor):
     return _C._storage_bytes(tensor)
 
 
+_files = {}  # _cdata of a storage -> the path of its file
 _ALL_GPUS = "memory is page-locked for all GPUs"
 
 
@@ -179,6 +181,10 @@ class _Storage:
             return self
         raise NotImplementedError("share_memory_: a storage stays where its tensors see it; Tensor.share_memory_() moves a tensor")
 
+    def _write_file(self, *_, **__):
+        _check_can_copy(self)
+        raise NotImplementedError("_write_file: torch.save writes storages")
+
     def _share_fd_cpu_(self, *_, **__):
         raise RuntimeError("_share_fd_: only available on CPU, through torch.multiprocessing")
 
@@ -192,9 +198,10 @@ class _Storage:
         return object.__sizeof__(self) + self._elements.nbytes
 
     def __deepcopy__(self, memo):
-        if id(self) not in memo:
-            memo[id(self)] = _Storage.clone(self)
-        return memo[id(self)]
+        copies = memo.setdefault("torch", {})  # by the memory, which storages and tensors share
+        if self._cdata not in copies:
+            copies[self._cdata] = UntypedStorage(_bytes_of(self._elements).clone())
+        return self._over(copies[self._cdata])
 
     def __repr__(self):
         kind, elements = type(self).__name__, self._elements
@@ -224,7 +231,6 @@ class UntypedStorage(StorageBase, _Storage):
         if len(args) > 1:
             raise TypeError(f"UntypedStorage() takes at most 1 argument, got {len(args)}")
         source = args[0] if args else 0
-        self.filename = None
         if hasattr(type(source), "__index__") and not isinstance(source, _C.Tensor):
             source = operator.index(source)
         elif isinstance(source, UntypedStorage):
@@ -249,6 +255,9 @@ class UntypedStorage(StorageBase, _Storage):
     def _like(self, elements):
         return UntypedStorage(elements)
 
+    def _over(self, storage):
+        return storage
+
     @staticmethod
     def from_file(filename, shared=False, nbytes=0):
         """The first `nbytes` bytes of a file, mapped.  shared: what is written goes to the file, which is made or made longer where it
@@ -266,13 +275,21 @@ class UntypedStorage(StorageBase, _Storage):
                     raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {path}, which has {status.st_size}")
                 os.truncate(descriptor, nbytes)
             access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-            held = over(mmap.mmap(descriptor, nbytes, access=access) if nbytes else b"")
+            mapped = mmap.mmap(descriptor, nbytes, access=access) if nbytes else bytearray()
+            held = over(mapped)
         finally:
             os.close(descriptor)
         storage = UntypedStorage(held)
         storage._bytes = held
-        storage.filename = path
+        if nbytes:
+            _files[storage._cdata] = path  # for as long as the memory is there
+            weakref.finalize(mapped, _files.pop, storage._cdata, None).atexit = False
         return storage
+
+    @property
+    def filename(self):
+        """The path of the file that the bytes are those of; None if they are memory."""
+        return _files.get(self._cdata)
 
     def data_ptr(self):
         """The address of the first byte."""

@@ -99,6 +99,8 @@ void add_dtypes(nb::module_& module) {
   module.def("set_default_dtype", [](nb::object type) {
     const auto t = as_dtype(type.ptr());
     if (!t) throw nb::type_error("set_default_dtype(): expected a dtype");
+    if (is_integral(*t) || *t == kBool || is_complex(*t))
+      throw nb::type_error("set_default_dtype(): only floating-point types are supported as the default type");
     set_default_dtype(*t);
   });
 }

@@ -41,10 +41,14 @@ Dims shape_of(PyObject* value) {
     sizes.push_back(n);
     ARGAND_CHECK(ValueError, sizes.size() <= kMaxDepth, "tensor: too many dimensions in nested sequences");
     if (n == 0) break;
+    const std::string type = type_name(at.ptr());
     at = nb::steal(PySequence_GetItem(at.ptr(), 0));
-    if (!at.is_valid()) throw nb::python_error();
+    if (!at.is_valid()) {
+      PyErr_Clear();
+      throw ValueError(str("could not determine the shape of object type '", type, "'"));
+    }
   }
-  if (is_tensor(at.ptr()))
+  if (is_tensor(at.ptr()) && as_tensor(at.ptr()).numel() != 1)  // one of one element is a number
     for (const int64_t n : as_tensor(at.ptr()).sizes()) sizes.push_back(n);
   return sizes;
 }
@@ -71,6 +75,21 @@ class Reader {
         read(list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i), dim + 1);
       return;
     }
+    if (PyLong_Check(value) && !PyBool_Check(value)) {
+      int overflow = 0;
+      (void)PyLong_AsLongLongAndOverflow(value, &overflow);
+      if (overflow) {
+        beyond_64_bits_ = true;
+        const double rounded = PyLong_AsDouble(value);
+        if (rounded == -1 && PyErr_Occurred()) throw nb::python_error();
+        return add(rounded, kLong);
+      }
+    }
+    if (is_array(value) && is_nested(value) && PyObject_Size(value) < 0) {  // an array of no dimensions
+      PyErr_Clear();
+      const nb::object number = nb::handle(value).attr("item")();
+      return read(number.ptr(), dim);
+    }
     if (PyFloat_Check(value)) return add(PyFloat_AsDouble(value), get_default_dtype());
     if (is_nested(value) && !is_number(value, false)) ragged(dim, value);
     if (!is_number(value, false) && !is_bool(value)) {
@@ -85,6 +104,8 @@ class Reader {
 
   Tensor finish(const TensorOptions& options) const {
     const ScalarType type = options.has_dtype() ? options.dtype() : dtype_.value_or(get_default_dtype());
+    if (beyond_64_bits_ && is_integral(type) && type != kBool)
+      throw ValueError("Overflow when unpacking long: an integer does not fit 64 bits");
     const TensorOptions on_cpu = TensorOptions(type).device(kCPU).pinned_memory(options.pinned_memory());
     Tensor out = argand::empty(sizes_, on_cpu);
     dispatch<kAllTypes>(type, "tensor", [&](auto tag) {
@@ -121,6 +142,7 @@ class Reader {
   Dims sizes_;
   std::vector<Scalar> values_;
   std::optional<ScalarType> dtype_;
+  bool beyond_64_bits_ = false;
 };
 
 // "<f4" of the array interface.

@@ -22,7 +22,7 @@ bool is_numpy_bool(PyObject* object) {
 bool is_numpy_array(PyObject* object) { return has_attribute(object, "__array__") && has_attribute(object, "__len__"); }
 
 bool is_single(const Tensor& t, bool (*accepts)(ScalarType)) {
-  return t.numel() == 1 && t.dim() == 0 && !t.requires_grad() && accepts(t.dtype());
+  return t.numel() == 1 && t.dim() == 0 && accepts(t.dtype());
 }
 
 // An array of no dimensions with an integer in it.
@@ -49,7 +49,9 @@ bool is_integer(PyObject* object, bool strict) {
 bool is_float(PyObject* object, bool strict) {
   if (PyFloat_Check(object) || (PyLong_Check(object) && !PyBool_Check(object))) return true;
   if (strict) return false;
-  if (is_tensor(object)) return is_single(as_tensor(object), [](ScalarType t) { return !is_complex(t); });
+  if (is_tensor(object))
+    return !as_tensor(object).requires_grad() &&
+           is_single(as_tensor(object), [](ScalarType t) { return !is_complex(t); });
   return PyBool_Check(object) || PyIndex_Check(object) ||
          (has_attribute(object, "__float__") && !is_numpy_array(object));
 }

@@ -128,3 +128,35 @@ def test_indices_of_a_wrong_kind():
     for indices, shape, text in ((torch.tensor(0.5), (2, 2), "integer dtype"), (torch.tensor(0), (2, 2.), "only contain ints")):
         with pytest.raises(TypeError, match=text):
             torch.unravel_index(indices, shape)
+
+
+def test_sequences_keep_the_shape_of_their_output():
+    x = torch.zeros(2, 3)
+    for made in (torch.arange(0, 4, out=x[:, 1:]), torch.linspace(0, 3, 4, out=x[:, 1:])):
+        assert made.shape == (2, 2) and x.tolist() == [[0, 0, 1], [0, 2, 3]]
+    assert torch.linspace(0, 2j, 3).tolist() == [0, 1j, 2j] and torch.logspace(0, 0j, 1, dtype=torch.complex64).tolist() == [1]
+    with pytest.raises(RuntimeError, match="can't be safely cast to passed dtype float32"):
+        torch.linspace(0, 1j, 3, dtype=torch.float32)
+
+
+def test_numbers_in_sequences():
+    assert torch.tensor([torch.tensor([1]), torch.tensor(2)]).tolist() == [1, 2]
+    assert torch.tensor(2**64, dtype=torch.float64).item() == 2.**64 and torch.tensor(((7, np.array(5)), (1, 2))).tolist()[0] == [7, 5]
+    with pytest.raises(ValueError, match="does not fit 64 bits"):
+        torch.tensor(2**64)
+
+
+def test_outputs_lie_as_results_do():
+    x = torch.rand(2, 3, 4).permute(2, 0, 1)
+    assert torch.exp(x, out=torch.empty(0)).stride() == torch.exp(x).stride() == x.stride()
+
+
+def test_ranges_of_random_numbers():
+    for call, text in ((lambda: torch.rand(2).uniform_(0, 1e39), "to is out of bounds for float32"),
+                       (lambda: torch.randperm(2**11 + 2, dtype=torch.float16), "n is too large")):
+        with pytest.raises(RuntimeError, match=text):
+            call()
+    with pytest.warns(UserWarning, match="to - 1 is out of bounds"):
+        torch.rand(2).random_(0, 2**30)
+    with pytest.warns(UserWarning, match="torch.range is deprecated"):
+        torch.range(0, 1)

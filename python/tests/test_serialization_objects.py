@@ -288,3 +288,30 @@ loaded, expected = torch.load(sys.argv[1], weights_only=False)
 for a, b in zip(results(loaded), expected, strict=True):
     torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
 """, ours], check=True, env=environment)
+
+
+def test_several_values_in_one_file(tmp_path):
+    """The format before 1.6 is read up to the end of a value alone."""
+    import pickle
+    with open(tmp_path / "file", "w+b") as file:
+        for value in (torch.arange(3.), torch.ones(2)):
+            pickle.dump(7, file)
+            torch.save(value, file, _use_new_zipfile_serialization=False)
+        file.seek(0)
+        assert [pickle.load(file), torch.load(file).tolist(), pickle.load(file), torch.load(file).tolist()] == [7, [0, 1, 2], 7, [1, 1]]
+
+
+def test_files_whose_bytes_are_in_the_other_order():
+    import io
+    file = io.BytesIO()
+    torch.save(torch.tensor([1, 256], dtype=torch.int16), file, _disable_byteorder_record=True)
+    names = torch.serialization
+    for order, values in ((names.LoadEndianness.BIG, [256, 1]), (names.LoadEndianness.LITTLE, [1, 256]), (None, [1, 256])):
+        names.set_default_load_endianness(order)
+        file.seek(0)
+        assert torch.load(file).tolist() == values
+
+
+def test_what_is_no_file():
+    with pytest.raises(AttributeError, match="'write' attribute"):
+        torch.save([1], torch.rand(2))

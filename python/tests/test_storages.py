@@ -133,3 +133,20 @@ def test_asarray():
         torch.asarray(np.float64(1), copy=False)
     leaf = torch.rand(2, requires_grad=True)
     assert not torch.asarray(leaf).requires_grad and torch.asarray(leaf, requires_grad=True).requires_grad
+
+
+def test_copies_share_what_was_shared():
+    x = torch.arange(6.).view(2, 3)
+    whole, row, data = copy.deepcopy([x, x[1], x.untyped_storage()])
+    whole.fill_(9)
+    assert row.tolist() == [9, 9, 9] and data.data_ptr() == whole.data_ptr() and x[0].tolist() == [0, 1, 2] and not row._is_view()
+    parameter = torch.nn.Parameter(x)
+    parameter.name_of_mine = 3
+    shallow = copy.copy(parameter)
+    assert type(shallow) is torch.nn.Parameter and shallow.name_of_mine == 3 and shallow.data_ptr() == x.data_ptr()
+
+
+def test_files_are_named(tmp_path):
+    path = str(tmp_path / "elements")
+    t = torch.from_file(path, shared=True, size=4, dtype=torch.float32)
+    assert t.untyped_storage().filename == path and torch.rand(1).untyped_storage().filename is None

@@ -87,6 +87,10 @@ def args_header(ops):
 # ---- functions and methods
 
 
+# Their out= keeps its shape where it has as many elements.
+SEQUENCES = {"arange", "linspace", "logspace", "range"}
+
+
 def with_numbers(schema):
     """A schema with `Tensor|Scalar` arguments as the C++ overloads it stands for (all-number calls have no tensor)."""
     either = [i for i, a in enumerate(schema.args) if a.type == "Tensor|Scalar"]
@@ -219,9 +223,12 @@ class Api:
         given = [a for a in s.args if a.type != "TensorOptions"]
         values = ", ".join("ops::options_of(out)" if a.type == "TensorOptions" else a.name for a in s.args)
         comma = ", " if given else ""
+        write = f"  return ops::fill_out(out, {s.name}({values}));\n"
+        if s.name in SEQUENCES:
+            write = (f"  const Tensor made = {s.name}({values});\n"
+                     "  return ops::fill_out(out, made.numel() == out.numel() ? made.view(out.sizes()) : made);\n")
         self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
-                               f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n"
-                               f"  return ops::fill_out(out, {s.name}({values}));\n}}"))
+                               f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n{write}}}"))
 
 
 def functions_header(apis):

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "argand/base/log.h"
 #include "argand/ops/create/args.h"
 #include "argand/ops/define.h"
 
@@ -121,6 +122,9 @@ struct Range : Composite<RangeArgs> {
       "device=None, bool? pin_memory=None) -> Tensor";
   static constexpr auto doc = "arange with the end in it; without a dtype, of the default float dtype.";
   static Tensor compose(const Args& a) {
+    warn(
+        "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).");
     const double start = a.start.toDouble(), end = a.end.toDouble(), step = a.step.toDouble();
     ARGAND_CHECK(ValueError, step != 0, "range: step must be nonzero");
     ARGAND_CHECK(ValueError, std::isfinite(start) && std::isfinite(end), "range: unsupported range: ", start, " -> ",

@@ -15,8 +15,8 @@ struct BlockDiag : Composite<BlockDiagArgs> {
     int64_t columns = 0, before = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       ARGAND_CHECK(ShapeError, a.tensors[i].dim() <= 2,
-                   "block_diag: Input tensors must have 2 or fewer dimensions. Input ", i, " has ", a.tensors[i].dim(),
-                   " dimensions");
+                   "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input ", i, " has ",
+                   a.tensors[i].dim(), " dimensions");
       blocks.push_back(atleast_2d(a.tensors[i]));
       columns += blocks.back().sizes()[1];
     }
@@ -35,7 +35,7 @@ struct BlockDiag : Composite<BlockDiagArgs> {
     s.add({{s->real({2, 2}), s->real({0})}});
     s.add({{}});
     s.fails({{s->real({1, 1, 1})}},
-            "block_diag: Input tensors must have 2 or fewer dimensions. Input 0 has 3 dimensions");
+            "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input 0 has 3 dimensions");
   }
 };
 ARGAND_OP(BlockDiag)

@@ -14,7 +14,7 @@ void check_reduction(const char* op, int64_t reduction) {
 }
 
 void check_class_targets(const char* op, const Tensor& self, const Tensor& target, const Tensor& weight) {
-  ARGAND_CHECK(ShapeError, self.dim() >= 1, op,
+  ARGAND_CHECK(ValueError, self.dim() >= 1, op,
                ": expected input with at least one dimension, the classes, got a 0-dim tensor");
   Dims expected = self.impl().sizes;
   expected.erase(expected.begin() + class_dim(self));

@@ -41,8 +41,11 @@ ARGAND_OP(Angle)
 namespace {
 
 void check_parts(const char* op, const Tensor& a, const Tensor& b) {
+  ARGAND_CHECK(NotImplementedError, a.dtype() != kHalf || b.dtype() != kHalf, op,
+               ": not implemented for dtype float16: there are no tensors of complex32");
   ARGAND_CHECK(DtypeError, contains(kFloatTypes, a.dtype()) && contains(kFloatTypes, b.dtype()), op,
-               ": Expected both inputs to be Float or Double tensors but got ", a.dtype(), " and ", b.dtype());
+               ": Expected both inputs to be Half, Float or Double tensors but got ", dtype_cpp_name(a.dtype()),
+               " and ", dtype_cpp_name(b.dtype()));
   ARGAND_CHECK(DtypeError, a.dtype() == b.dtype(), op, ": Expected object of scalar type ", dtype_cpp_name(a.dtype()),
                " but got scalar type ", dtype_cpp_name(b.dtype()), " for second argument");
 }

@@ -166,6 +166,11 @@ struct Randperm : Kernel<RandpermArgs> {
     ARGAND_CHECK(ValueError, a.n >= 0, "randperm: n must be non-negative, got ", a.n);
     ARGAND_CHECK(DtypeError, dtype != kBool && !is_complex(dtype), "randperm: not implemented for dtype ", dtype);
     if (a.n > 0 && is_integral(dtype)) check_integer_range("randperm", 0, a.n, dtype);
+    if (!is_integral(dtype)) {  // numbers beyond are not all there
+      const int digits = dtype == kHalf ? 11 : dtype == kBFloat16 ? 8 : dtype == kFloat ? 24 : 53;
+      ARGAND_CHECK(ValueError, a.n <= (int64_t{1} << digits) + 1, "randperm: n is too large for dtype ", dtype, ": ",
+                   a.n);
+    }
     return meta_of(Args::kName, {a.n}, a.options, dtype);
   }
   static void run(const Args& a, Tensor& out) {

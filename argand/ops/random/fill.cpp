@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "argand/base/log.h"
 #include "argand/kernels/cpu/random.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
@@ -49,7 +50,24 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
     ARGAND_CHECK(ValueError, std::isfinite(a.to - a.from),
                  "uniform_ expects to-from to be finite and <= std::numeric_limits<Double>::max(), but found to=", a.to,
                  " and from=", a.from);
+    const double most = largest_finite(a.self.dtype());
+    ARGAND_CHECK(ValueError, std::abs(a.from) <= most, "uniform_: from is out of bounds for ", a.self.dtype(), ", got ",
+                 a.from);
+    ARGAND_CHECK(ValueError, std::abs(a.to) <= most, "uniform_: to is out of bounds for ", a.self.dtype(), ", got ",
+                 a.to);
     return meta_of_self(a.self);
+  }
+  static double largest_finite(ScalarType type) {
+    switch (to_real_type(type)) {
+      case kHalf:
+        return 65504;
+      case kBFloat16:
+        return std::ldexp(255, 120);
+      case kFloat:
+        return std::numeric_limits<float>::max();
+      default:
+        return std::numeric_limits<double>::max();
+    }
   }
   static void run(const Args& a, Tensor& out) { draw_uniform(out, a.from, a.to, a.generator); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
@@ -89,12 +107,24 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
   static constexpr bool starts_from_self = true, writes_strided = true;
   static constexpr auto dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) {
-    if (a.to)
+    if (a.to) {
       check_integer_range("random_", a.from, *a.to, a.self.dtype());
-    else
+      warn_of_gaps(a.from, "from", a.self.dtype());
+      warn_of_gaps(*a.to - 1, "to - 1", a.self.dtype());
+    } else {
       ARGAND_CHECK(ValueError, a.from <= largest(a.self.dtype()), "random_: from is out of bounds for ", a.self.dtype(),
                    ", got ", a.from);
+    }
     return meta_of_self(a.self);
+  }
+  // Beyond these not every integer is a number of the dtype.
+  static void warn_of_gaps(int64_t value, const char* name, ScalarType type) {
+    if (is_integral(type) || type == kBool) return;
+    const int digits = type == kHalf ? 11 : type == kBFloat16 ? 8 : type == kFloat ? 24 : 53;
+    if (value < -(int64_t{1} << digits) || value > int64_t{1} << digits)
+      warn(name, " is out of bounds [-(2^", digits, "), 2^", digits, "]. Due to precision limitations ", type,
+           " can support discrete uniform distribution only within this range. This warning will become an error in "
+           "version 1.7 release, please fix the code in advance");
   }
   static void run(const Args& a, Tensor& out) {
     const auto from = static_cast<uint64_t>(a.from);

@@ -58,7 +58,7 @@ void check_std(const Tensor& std) {
   ARGAND_CHECK(DtypeError, !std.is_complex(), "normal: expects standard deviation to be non-complex");
   if (std.numel() == 0 || std.is_meta()) return;
   const double least = without_grad([&] { return std.min().item().toDouble(); });
-  ARGAND_CHECK(ValueError, least >= 0, "normal: expects all elements of std >= 0.0, but found ", least);
+  ARGAND_CHECK(ValueError, least >= 0, "normal expects all elements of std >= 0.0, but found ", least);
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ struct NormalFloatTensor : Composite<NormalFloatTensorArgs> {
         without_grad([&] { return empty_like(a.std).normal_(0, 1, a.generator).mul_(a.std).add_(a.mean); }), a.std);
   }
   static void samples(S& s) {
-    s.fails({0, s->real({2}, -2, -1)}, "normal: expects all elements of std >= 0.0, but found -");
+    s.fails({0, s->real({2}, -2, -1)}, "normal expects all elements of std >= 0.0, but found -");
   }
 };
 ARGAND_OP(NormalFloatTensor)

@@ -151,6 +151,7 @@ struct Roll : Composite<RollArgs> {
       "Shifted along dims, what leaves at one end returns at the other; without dims, as if flat.";
   static Tensor compose(const Args& a) {
     if (a.dims.empty()) {
+      ARGAND_CHECK(ValueError, !a.shifts.empty(), "roll: `shifts` required");
       ARGAND_CHECK(ValueError, a.shifts.size() == 1,
                    "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:0");
       return roll_one(a.self.reshape({-1}), a.shifts[0], 0).view(a.self.sizes());

@@ -195,12 +195,12 @@ struct TensorSplitTensor : Composite<TensorSplitTensorArgs> {
   static std::vector<Tensor> compose(const Args& a) {
     const Tensor& given = a.tensor_indices_or_sections;
     ARGAND_CHECK(DtypeError, given.dtype() == kLong,
-                 "tensor_split: expected tensor_indices_or_sections to have dtype of long, but got ", given.dtype());
-    ARGAND_CHECK(
-        ShapeError, given.dim() <= 1,
-        "tensor_split: expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
-        "but got a tensor with ",
-        given.dim(), " dims");
+                 "tensor_split expected tensor_indices_or_sections to have dtype of long, but got ",
+                 dtype_cpp_name(given.dtype()));
+    ARGAND_CHECK(ShapeError, given.dim() <= 1,
+                 "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, "
+                 "but got a tensor with ",
+                 given.dim(), " dims");
     if (given.dim() == 0) return a.self.tensor_split(given.item().toLong(), a.dim);
     const Tensor list = given.cpu().contiguous();
     const int64_t* at = raw<int64_t>(list);
@@ -209,7 +209,8 @@ struct TensorSplitTensor : Composite<TensorSplitTensorArgs> {
   static void samples(S& s) {
     s.add({s->real({7, 3}), full({}, 3, TensorOptions(kCPU).dtype(kLong))});
     s.add({s->real({2, 4}), s->integer({1}, 1, 3), 1});
-    s.fails({s->real({4}), s->real({1})}, "tensor_split: expected tensor_indices_or_sections to have dtype of long");
+    s.fails({s->real({4}), s->real({1})},
+            "tensor_split expected tensor_indices_or_sections to have dtype of long, but got Double");
     s.fails({s->real({4}), s->integer({1, 1}, 0, 2)}, "but got a tensor with 2 dims");
   }
 };
