@@ -18,7 +18,8 @@ _HOMES = {
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
     "_compiler_names": "compiler",
     "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
-                       "result_type typename where _assert _check _check_index _check_is_size _check_tensor_all _check_type _check_value",
+                       "result_type typename where _assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+                       "_check_type _check_value split_copy split_with_sizes_copy unbind_copy",
                    "functional": "broadcast_shapes cdist lu norm split tensordot unique unique_consecutive unravel_index",
                    "utils.dlpack": "from_dlpack"},
     "_info": "",
