@@ -464,7 +464,7 @@ void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
 void resize_like(const Tensor& out, const Tensor& result) {
   if (out.sizes() == result.sizes()) return;
   resize_output(out, result.sizes());
-  if (result.is_contiguous() || may_overlap_itself(result.sizes(), result.strides()) ||
+  if (may_overlap_itself(result.sizes(), result.strides()) ||
       span_of(result.sizes(), result.strides()) != result.numel())
     return;
   out.impl().strides = result.strides();

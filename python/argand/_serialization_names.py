@@ -79,21 +79,20 @@ class LoadEndianness(enum.Enum):
     BIG = 3
 
 
-_endianness = None
+_orders = {"load": None}
 
 
 def get_default_load_endianness():
     """What set_default_load_endianness() chose."""
-    return _endianness
+    return _orders["load"]
 
 
 def set_default_load_endianness(endianness):
     """In which order the bytes of elements are read from files that do not say it; None: that of this machine."""
-    global _endianness
     if endianness is not None and not isinstance(endianness, LoadEndianness):
         raise TypeError("Invalid argument type in function set_default_load_endianness")
     _C._set_loads_big_endian(endianness is LoadEndianness.BIG)
-    _endianness = endianness
+    _orders["load"] = endianness
 
 
 def get_crc32_options():

@@ -107,7 +107,7 @@ class _Legacy:
         self._next(None)  # facts about the machine
         value = self._next(self._persistent)
         for key in self._next(None):
-            self._fill(key)
+            self._fill(key.decode("ascii", "replace") if isinstance(key, bytes) else key)
         return value
 
     def _next(self, persistent_load):
@@ -118,7 +118,7 @@ class _Legacy:
             return pid[1]
         _, kind, key, location, numel, *view = pid
         if isinstance(location, bytes):  # written by Python 2
-            location = location.decode("ascii")
+            key, location = key.decode("ascii"), location.decode("ascii")
         if key not in self.storages:
             nbytes = numel * (kind.dtype or _C.uint8).itemsize
             if not 0 <= nbytes <= self.left:
@@ -244,8 +244,8 @@ class NamedObjects(pickle._Unpickler):
         pickle.SETITEMS, pickle.BINPUT, pickle.LONG_BINPUT, pickle.BINGET, pickle.LONG_BINGET, pickle.GLOBAL, pickle.BINPERSID,
         pickle.STOP)}
 
-    def __init__(self, file, persistent_load, named):
-        super().__init__(file, encoding="utf-8")
+    def __init__(self, file, persistent_load, named, encoding="utf-8"):
+        super().__init__(file, encoding=encoding)
         self.named, self.known, self.storage_of = named, _known(), persistent_load
         self.callable = {id(value): call for value, call in self.known.values() if call is not None}
         self.callable.update((id(value), value) for value in named.values())
@@ -261,6 +261,8 @@ class NamedObjects(pickle._Unpickler):
             raise pickle.UnpicklingError(f"load: the file is no valid checkpoint: {type(error).__name__}: {error}") from error
 
     def persistent_load(self, pid):
+        if isinstance(pid, tuple):  # texts of Python 2 may be bytes
+            pid = tuple(part.decode("ascii", "replace") if isinstance(part, bytes) else part for part in pid)
         if self.storage_of is None or not (isinstance(pid, tuple) and 5 <= len(pid) <= 6 and pid[0] == "storage"
                                            and isinstance(pid[1], StorageType) and isinstance(pid[4], int)):
             raise pickle.UnpicklingError("load: a persistent id that is no storage")
@@ -366,6 +368,6 @@ def refusal(name):
             "there, or pass weights_only=False, which runs what the file names")
 
 
-def named_objects(named):
-    """An unpickler for data and these, by their names in PyTorch."""
-    return lambda file, persistent_load: NamedObjects(file, persistent_load, named)
+def named_objects(named, encoding="utf-8"):
+    """An unpickler for data and these, by their names in PyTorch; `encoding`: of texts that Python 2 wrote, or "bytes"."""
+    return lambda file, persistent_load: NamedObjects(file, persistent_load, named, encoding)

@@ -126,7 +126,7 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     if source is None:  # the format before PyTorch 1.6, which is read as it comes
         from ._serialization_names import named_globals
         from ._unpickling import any_object, load_legacy, named_objects
-        unpickler = (named_objects(named_globals()) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
+        unpickler = (named_objects(named_globals(), pickle_load_args.get("encoding", "utf-8")) if weights_only else any_object(pickle_module or pickle, **pickle_load_args))
         return load_legacy(f, unpickler, _placed(map_location))
     arguments = source, _placed(map_location), bool(mmap), None if verify is None else bool(verify)
     if not weights_only:

@@ -218,6 +218,7 @@ def _check_can_copy(storage):
 class StorageBase:
     """What PyTorch's storages of bytes are derived from."""
 
+    @harmless(args="__init__ reads them", kwargs="__init__ reads them")
     def __new__(cls, *args, **kwargs):
         if cls is StorageBase:
             raise RuntimeError("Cannot directly construct StorageBase; subclass it and then construct that")

@@ -160,3 +160,9 @@ def test_ranges_of_random_numbers():
         torch.rand(2).random_(0, 2**30)
     with pytest.warns(UserWarning, match="torch.range is deprecated"):
         torch.range(0, 1)
+
+
+def test_zeros_and_ones_are_of_any_dtype():
+    out = torch.empty(0, dtype=torch.int16)
+    assert torch.bernoulli(torch.ones(3), out=out).tolist() == [1, 1, 1] and out.dtype is torch.int16
+    assert torch.exp(torch.rand(1, 4, 1, 6)[..., :3].contiguous().permute(0, 2, 1, 3), out=torch.empty(0)).shape == (1, 1, 4, 3)

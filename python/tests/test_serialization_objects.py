@@ -315,3 +315,12 @@ def test_files_whose_bytes_are_in_the_other_order():
 def test_what_is_no_file():
     with pytest.raises(AttributeError, match="'write' attribute"):
         torch.save([1], torch.rand(2))
+
+
+@pytest.mark.parametrize("weights_only", [True, False])
+def test_texts_of_python_2(weights_only):
+    """A list of one text that is no ASCII, in the format before 1.6; `encoding` says what becomes of it."""
+    import io
+    content = (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.\x80\x02]U\x02\xc5\xbca.\x80\x02].")
+    for encoding, text in (("utf-8", "\u017c"), ("bytes", b"\xc5\xbc")):
+        assert torch.load(io.BytesIO(content), weights_only=weights_only, encoding=encoding) == [text]

@@ -217,7 +217,12 @@ class Overload:
             else:
                 called = f"a{self_at}.{s.name}({', '.join(g for i, g in enumerate(given) if i != self_at)})"
             body.append(f"  return answer(c, [&] {{ return {called}; }});")
-        if self.own_out:
+        if self.own_out and s.name == "bernoulli":  # zeros and ones are numbers of any dtype
+            p = "self" if "p" not in (a.name for a in s.args) else "p"
+            lines.append(f"Tensor& {self.symbol}_out(Tensor& out, {emit.parameters(s.args, False)}) {{\n"
+                         "  exec::resize_output(out, self.sizes());\n"
+                         f"  return out.bernoulli_({p}, generator);\n}}")
+        elif self.own_out:
             schema = next(emit.with_numbers(s))
             lines.append(emit.out_function(self.op, schema)[1].replace(f" {s.name}_out(", f" {self.symbol}_out(", 1))
         lines.append(f"PyObject* {self.symbol}([[maybe_unused]] const Call& c) {{\n" + "\n".join(body) + "\n}")
