@@ -272,3 +272,18 @@ def test_a_state_of_one_cycle_from_before_2_0(name):
             out += schedule.get_last_lr()
         return out
     assert rates(True) == rates(False)
+
+
+@pytest.mark.parametrize("milestone,second,rates", [  # as PyTorch 2.15 has them
+    (2, lambda o: torch.optim.swa_utils.SWALR(o, 0.1, 4, "linear"), [0.25, 0.25, 0.25, 0.2125, 0.175, 0.1375]),
+    (2, lambda o: lr_scheduler.MultiplicativeLR(o, lambda epoch: 0.5), [0.25, 0.25, 0.125, 0.0625, 0.03125, 0.015625]),
+    (0, lambda o: lr_scheduler.ExponentialLR(o, 0.5), [0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625])])
+def test_a_schedule_that_begins_at_a_milestone(milestone, second, rates):
+    optimizer = torch.optim.SGD([Parameter(torch.ones(1))], lr=0.5)
+    schedule = lr_scheduler.SequentialLR(optimizer, [lr_scheduler.ConstantLR(optimizer, 0.5, 9), second(optimizer)], [milestone])
+    found = schedule.get_last_lr()
+    for _ in range(5):
+        optimizer.step()
+        schedule.step()
+        found += schedule.get_last_lr()
+    assert found == pytest.approx(rates)

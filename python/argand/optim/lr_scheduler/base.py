@@ -132,9 +132,9 @@ class LRScheduler:
         self._step_count += 1
         if epoch is not None:
             warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
-        self._advance(epoch)
+        self._update_lr(epoch)
 
-    def _advance(self, epoch=None):
+    def _update_lr(self, epoch=None):
         """To the next epoch, or to that one."""
         with self._within_step():
             if epoch is None:
@@ -154,8 +154,7 @@ class LRScheduler:
 
     def _start_again(self):
         """Epoch 0, when a SequentialLR comes to this schedule."""
-        self._step_count += 1
-        self._advance(0)
+        self._update_lr(0)
 
 
 _LRScheduler = LRScheduler

@@ -57,8 +57,9 @@ class SequentialLR(_OfSchedulers):
             _set(group, "lr", group["initial_lr"])
         for scheduler in schedulers:
             _take_back(scheduler)
-        schedulers[0]._initial_step()
-        self._last_lr = schedulers[0].get_last_lr()
+        first = schedulers[bisect.bisect_right(milestones, 0)]
+        first._initial_step()
+        self._last_lr = first.get_last_lr()
 
     def step(self):
         """Sets the rates of the next epoch."""

@@ -244,7 +244,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
                 self.T_cur = epoch - self.T_0 * (self.T_mult**n - 1) / (self.T_mult - 1)
                 self.T_i = self.T_0 * self.T_mult**n
-        self._advance(math.floor(epoch))
+        self._update_lr(math.floor(epoch))
 
     def _start_again(self):
         self.step(0)
