@@ -127,13 +127,28 @@ def test_several_steps_may_be_kept_for_one_backward(name, options, state):
     assert gradcheck(walk, (torch.tensor([0.5, -0.7], requires_grad=True), torch.tensor(0.01, requires_grad=True)))
 
 
-def test_a_leaf_cannot_be_stepped_and_nothing_changes():
+@pytest.mark.parametrize("first", [True, False])
+def test_a_leaf_cannot_be_stepped_and_nothing_changes(first):
     leaf, other = torch.ones(2, requires_grad=True), torch.ones(2)
     leaf.grad = other.grad = torch.ones(2)
-    optimizer = torch.optim.Adam([leaf, other], differentiable=True)
+    optimizer = torch.optim.Adam([leaf, other] if first else [other, leaf], differentiable=True)
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad is being used in an in-place operation"):
         optimizer.step()
     assert leaf.tolist() == other.tolist() == [1, 1] and not optimizer.state
+
+
+@pytest.mark.parametrize("name,key", [("Adam", "exp_avg"), ("ASGD", "ax"), ("Rprop", "prev")])
+def test_a_state_of_another_shape_changes_nothing(name, key):
+    params = [torch.ones(2), torch.ones(2)]
+    optimizer = getattr(torch.optim, name)(params, lr=0.1, differentiable=True)
+    for p in params:
+        p.grad = torch.ones(2)
+    optimizer.step()
+    values = [p.tolist() for p in params]
+    optimizer.state[params[1]][key] = torch.ones(3, 2)
+    with pytest.raises(RuntimeError, match=rf"{name}.step\(\): expected .* of shape \(2,\) after the step, got \(3, 2\)"):
+        optimizer.step()
+    assert [p.tolist() for p in params] == values and optimizer.state[params[0]]["step"].item() == 1
 
 
 def test_a_count_has_no_gradient():

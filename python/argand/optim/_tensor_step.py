@@ -4,7 +4,7 @@ A rule is a function of what there is before a step.  It writes nothing in place
 the new values are copied to where the old ones are at the end.
 """
 from .. import _C
-from ..autograd.grad_mode import enable_grad, no_grad, set_grad_enabled
+from ..autograd.grad_mode import enable_grad, set_grad_enabled
 from .optimizer import Optimizer
 
 
@@ -62,7 +62,7 @@ class TensorStepOptimizer(Optimizer):
                 loss = closure()
         recorded = bool(self.defaults.get("differentiable"))
         with set_grad_enabled(recorded):
-            steps = [_Step(self, p, group, recorded) for group in self.param_groups for p in group["params"] if p.grad is not None]
+            steps = [step for group in self.param_groups for step in _steps(self, group, recorded)]
             # On a GPU each parameter has twice its memory only for a moment.  All others change, or none.
             for step in (step for step in steps if step.on_gpu):
                 step.compute()
@@ -79,19 +79,49 @@ class TensorStepOptimizer(Optimizer):
         return _C.float64 if _C.get_default_dtype() is _C.float64 else _C.float32
 
 
+def _steps(optimizer, group, recorded):
+    """A step of each parameter of a group that has a gradient."""
+    names = ["step"] * optimizer._counts + list(optimizer._state_names(group))
+    options = {}  # the group's, for the host and for each GPU
+    for param in group["params"]:
+        if param.grad is None:
+            continue
+        numbers_on = param.device if capturable(group, param) else None
+        if numbers_on not in options:
+            options[numbers_on] = {key: _number_of_group(value, recorded, numbers_on) for key, value in group.items() if key != "params"}
+        yield _Step(optimizer, param, group, options[numbers_on], names, recorded, numbers_on)
+
+
+def _number_of_group(value, recorded, device):
+    return tuple(_number(v, recorded, device) for v in value) if isinstance(value, (tuple, list)) else _number(value, recorded, device)
+
+
+def _number(value, recorded, device):
+    """A tensor that gradients go to, or of the GPU, as it is, whatever it holds at replay; any other as its number now."""
+    if not isinstance(value, _C.Tensor):
+        return value
+    return value.reshape(()) if recorded and value.requires_grad or value.device == device else float(value)
+
+
 class _Step:
     """A step of one parameter."""
 
-    def __init__(self, optimizer, param, group, recorded):
-        self.optimizer, self.param, self.group, self.recorded = optimizer, param, group, recorded
-        self.on_gpu = capturable(group, param)
+    def __init__(self, optimizer, param, group, options, names, recorded, numbers_on):
+        self.optimizer, self.param, self.group, self.options, self.names = optimizer, param, group, options, names
+        self.recorded, self.numbers_on, self.on_gpu = recorded, numbers_on, numbers_on is not None
         self.state = optimizer.state[param] if param in optimizer.state else {}
-        self.names = ["step"] * optimizer._counts + list(optimizer._state_names(group))
-        if recorded and getattr(self.state.get("step"), "requires_grad", False):
-            raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+        if recorded:
+            self._check_recorded()
         if param.is_cuda and _C.cuda.is_current_stream_capturing():
             self._check_capture()
         self.values = self._values()
+
+    def _check_recorded(self):
+        if getattr(self.state.get("step"), "requires_grad", False):
+            raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+        if self.param.is_leaf and self.param.requires_grad:
+            raise RuntimeError(f"{type(self.optimizer).__name__}.step() with differentiable=True: a leaf Variable that requires grad is "
+                               "being used in an in-place operation.")
 
     def _check_capture(self):
         name = type(self.optimizer).__name__
@@ -105,58 +135,63 @@ class _Step:
     def _values(self):
         """The tensors of the state, with those that it lacks."""
         values = {name: value for name, value in self.state.items() if isinstance(value, _C.Tensor)}
-        count = self.optimizer._count_dtype()
         for name in self.names:
-            held = self.state.get(name)
-            if held is None:
-                values[name] = (_C.zeros((), dtype=count, device="cpu") if name == "step"
-                                else self.optimizer._first_value(name, self.param, self.group))
-            elif name not in values:  # a number, in files of old
-                values[name] = _C.tensor(float(held), dtype=count, device="cpu")
+            if name not in values:
+                values[name] = self._value(name, self.state.get(name))
             if self.on_gpu:
                 values[name] = values[name].to(self.param.device)
         return values
 
+    def _value(self, name, number):
+        """A tensor of the state that is none, or a number in files of old."""
+        if number is None and name != "step":
+            return self.optimizer._first_value(name, self.param, self.group)
+        return _C.tensor(float(number or 0), dtype=self.optimizer._count_dtype(), device="cpu")
+
     def compute(self):
         """The values after the step."""
-        x, grad = self.param, -self.param.grad if self.group.get("maximize") else self.param.grad
-        before = {name: value for name, value in self.values.items() if name != "step"}
+        param, grad = self.param, self.param.grad
+        before, x = {name: value for name, value in self.values.items() if name != "step"}, param
+        if self.options.get("maximize"):
+            grad = -grad
         if self.recorded:  # what backward reads is not what the step writes
             x, before = x.clone(), {name: value.clone() for name, value in before.items()}
-        before = {name: self._number(value) if name in self.optimizer._numbers_of_state else _as_real(value)
-                  for name, value in before.items()}
-        group = {key: tuple(map(self._number, value)) if isinstance(value, (tuple, list)) else self._number(value)
-                 for key, value in self.group.items() if key != "params"}
+        if param.is_complex():
+            x, grad, before = _as_real(x), _as_real(grad), {name: _as_real(value) for name, value in before.items()}
+        shapes = {name: value.shape for name, value in before.items()}
+        for name in self.optimizer._numbers_of_state:
+            before[name] = _number(before[name], self.recorded, self.numbers_on)
         count = self.values.get("step")
         # 1 - beta^count loses most of its digits in float32 while the count is small.
         step = None if count is None else (count.double() if self.on_gpu else float(count)) + 1
-        self.x, self.after = self.optimizer._next(_as_real(x), _as_real(grad), before, group, step)
-
-    def _number(self, value):
-        """A tensor that gradients go to, or of the GPU, as it is, whatever it holds at replay; any other as its number now."""
-        if not isinstance(value, _C.Tensor):
-            return value
-        kept = self.recorded and value.requires_grad or self.on_gpu and value.device == self.param.device
-        return value.reshape(()) if kept else float(value)
+        self.x, self.after = self.optimizer._next(x, grad, before, self.options, step)
+        for name, value in (("the parameter", self.x), *self.after.items()):
+            expected = x.shape if name == "the parameter" else shapes.get(name)
+            if isinstance(value, _C.Tensor) and expected is not None and value.shape != expected:
+                raise RuntimeError(f"{type(self.optimizer).__name__}.step(): expected {name} of shape {tuple(expected)} after the step, "
+                                   f"got {tuple(value.shape)}; its gradient or state has another shape")
 
     def write(self):
         """Puts them where they belong."""
-        self.param.copy_(_stored(self.x, self.param))
+        stored = _stored if self.param.is_complex() else _unchanged
+        self.param.copy_(stored(self.x, self.param))
         for name, value in self.after.items():
             held = self.values.get(name)
             if held is None:
-                self.values[name] = _stored(value, self.param).clone()
+                self.values[name] = stored(value, self.param).clone()
             elif isinstance(value, _C.Tensor):
-                held.copy_(_stored(value, held))
+                held.copy_(stored(value, held))
             else:
                 held.fill_(value)
-        if "step" in self.values:
-            with no_grad():
-                self.values["step"] += 1
-        state = self.optimizer.state[self.param]
-        for name, value in self.values.items():
-            if state.get(name) is not value:
-                state[name] = value
+        count = self.values.get("step")
+        if count is not None:
+            count += 1
+        if self.state.keys() != self.values.keys() or any(self.state[name] is not value for name, value in self.values.items()):
+            self.optimizer.state[self.param].update(self.values)
+
+
+def _unchanged(value, like):
+    return value
 
 
 def _stored(value, like):
