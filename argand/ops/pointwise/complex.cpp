@@ -41,7 +41,7 @@ ARGAND_OP(Angle)
 namespace {
 
 void check_parts(const char* op, const Tensor& a, const Tensor& b) {
-  ARGAND_CHECK(NotImplementedError, a.dtype() != kHalf || b.dtype() != kHalf, op,
+  ARGAND_CHECK(DtypeError, a.dtype() != kHalf || b.dtype() != kHalf, op,
                ": not implemented for dtype float16: there are no tensors of complex32");
   ARGAND_CHECK(DtypeError, contains(kFloatTypes, a.dtype()) && contains(kFloatTypes, b.dtype()), op,
                ": Expected both inputs to be Half, Float or Double tensors but got ", dtype_cpp_name(a.dtype()),
@@ -66,7 +66,7 @@ struct Complex : Pointwise<ComplexArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({3})});
     s.fails({s->real({2}), s->integer({2}, 0, 2)},
-            "complex: Expected both inputs to be Float or Double tensors but got float64 and int64");
+            "complex: Expected both inputs to be Half, Float or Double tensors but got Double and Long");
   }
 };
 ARGAND_OP(Complex)
