@@ -29,7 +29,7 @@ def test_the_oldest_python():
     assert 'requires-python = ">=3.10"' in text_of("pyproject.toml")
 
 
-@says("**Every op is deterministic**, so `use_deterministic_algorithms` changes nothing; what `empty` gives is not filled")
+@says("**Every op is deterministic**, so all that `use_deterministic_algorithms` changes is that what `empty`, `resize_` and the like give is filled")
 def test_determinism_is_no_switch():
     x, index = gaussian(1000, 8), torch.arange(1000) % 7
     results = []
@@ -37,6 +37,7 @@ def test_determinism_is_no_switch():
         torch.use_deterministic_algorithms(on)
         results.append(torch.zeros(7, 8).index_add(0, index, x))
         assert torch.are_deterministic_algorithms_enabled() == on
+    assert torch.empty(3).isnan().all()
     torch.use_deterministic_algorithms(False)
     assert torch.equal(*results)
 
@@ -238,10 +239,10 @@ def test_readers_of_data():
     assert all(hasattr(torch.utils.data, name) for name in ("TarShards", "CIFAR", "read_csv", "read_text"))
 
 
-@says("is a tensor**, as in PyTorch, but of bools one of bools (there `uint8`), and `!=` with an array goes by elements as `==` does")
+@says("is a tensor**, of bytes where NumPy gives truth values, as in PyTorch, but `!=` with an array goes by elements as `==` does")
 def test_functions_of_numpy():
     assert isinstance(np.sin(torch.ones(2)), torch.Tensor)
-    assert np.logical_not(torch.tensor([True, False])).dtype is torch.bool
+    assert np.logical_not(torch.tensor([True, False])).dtype is torch.uint8
     assert (torch.tensor([1, 2]) != np.array([1, 3])).tolist() == [False, True]
 
 

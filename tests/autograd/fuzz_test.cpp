@@ -81,6 +81,12 @@ TEST(AutogradFuzz, ViewsAndWritesHaveTheRightGradients) {
           << direct.text();
       ++refused;
       continue;
+    } catch (const ValueError& e) {
+      ASSERT_NE(std::string(e.what()).find("refer to a single memory location"), std::string::npos)
+          << "seed " << seed << ": " << e.what() << "\n"
+          << direct.text();
+      ++refused;
+      continue;
     }
     Functional functional;
     run_program(seed, functional);
@@ -100,7 +106,7 @@ TEST(AutogradFuzz, ViewsAndWritesHaveTheRightGradients) {
       ASSERT_TRUE(same_bits(got[k], late[k])) << "seed " << seed << ", result " << k << " differs with the window\n"
                                               << direct.text();
   }
-  EXPECT_LT(refused, count * 2 / 3) << "too many programs write over what a gradient reads";
+  EXPECT_LT(refused, count * 2 / 3) << "too many programs write over what a gradient, or the write itself, reads";
 }
 
 }  // namespace

@@ -22,7 +22,9 @@ TEST(InPlace, OnWhatItReads) {
   x.mutable_grad() = Tensor();
 
   y = x * 1.0;
-  y.narrow(0, 1, 3).mul_(y.narrow(0, 0, 3));  // y = a, ab, bc, cd of the old values
+  EXPECT_MESSAGE("some elements of the input tensor and the written-to tensor refer to a single memory location",
+                 y.narrow(0, 1, 3).mul_(y.narrow(0, 0, 3)));
+  y.narrow(0, 1, 3).mul_(y.narrow(0, 0, 3).clone());  // y = a, ab, bc, cd of the old values
   y.sum().backward();
   const Tensor expected = tensor({1.0 + 3, 3.0 + 3, 3.0 + 3, 3.0});
   EXPECT_TRUE(x.grad().equal(expected.to(kDouble)));
