@@ -156,21 +156,28 @@ class Generator {
   }
   void touch(int slot) {
     const int64_t how = below(4);
-    if (how == 0) return compute(Call::kCompute, slot);
-    if (how == 1) return compute(Call::kInplace, slot);
-    if (add(call(Call::kCopy, slot, fitting(slot)))) bound(slot);
+    if (how == 0 && compute(Call::kCompute, slot)) return;
+    if (how == 1 && compute(Call::kInplace, slot)) return;
+    if (add(call(Call::kCopy, slot, fitting(slot)))) return bound(slot);
+    // What would be read lies over what would be written, which is refused: a number is written.
+    Call c = call(Call::kFill, slot);
+    c.x = number();
+    add(c);
   }
 
-  void compute(Call::Kind kind, int first) {
+  // Whether the call was taken.
+  bool compute(Call::Kind kind, int first) {
     Call c = call(kind, first);
     c.op = static_cast<int>(below(static_cast<int64_t>(ops().size())));
     const Op& op = ops()[static_cast<size_t>(c.op)];
-    if (kind == Call::kInplace && !op.inplace) return;
-    if (eager_.slot(first).is_complex() && !op.takes_complex) return;
+    if (kind == Call::kInplace && !op.inplace) return false;
+    if (eager_.slot(first).is_complex() && !op.takes_complex) return false;
     for (int i = 1; i < op.inputs; ++i) c.in[i] = fitting(first);
     c.x = number();
     if (kind == Call::kCompute) c = making(c);
-    if (add(c)) bound(kind == Call::kCompute ? c.out : first);
+    if (!add(c)) return false;
+    bound(kind == Call::kCompute ? c.out : first);
+    return true;
   }
   // Numbers that grow for ever become infinite and then NaN, which hides differences.
   void bound(int slot) {
