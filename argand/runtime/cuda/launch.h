@@ -16,7 +16,7 @@ void launch_with(const Kernel& kernel, const Grid& grid, void** args, std::span<
 template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, Args... args) {
   void* pointers[] = {&args...};
-  const size_t sizes[] = {sizeof(Args)...};
+  const size_t sizes[] = {sizeof(Args)...};  // NOLINT(bugprone-sizeof-expression): a pointer's own size
   launch_with(kernel, grid, pointers, sizes);
 }
 
@@ -25,7 +25,7 @@ template <class... Args>
 void launch(const Kernel& kernel, const Grid& grid, const EpilogueSlot& slot, Args... args) {
   Epilogue<void> none{};
   void* pointers[] = {&args..., &none};
-  const size_t sizes[] = {sizeof(Args)...};
+  const size_t sizes[] = {sizeof(Args)...};  // NOLINT(bugprone-sizeof-expression): a pointer's own size
   launch_with(kernel, grid, pointers, sizes, &slot);
 }
 
