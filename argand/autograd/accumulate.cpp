@@ -56,7 +56,7 @@ void accumulate_grad(const Tensor& t, Tensor gradient) {
 
 Grads AccumulateGrad::apply(Grads grads) {
   if (!grads[0].defined()) return {};
-  // As in PyTorch, a hook on this node sees what became .grad.
+  // A hook on this node is given the tensor that became .grad, as in PyTorch; then the list `grads` owns it, too.
   const bool seen = !hooks_after(*this).empty();
   for (const Node::Hook& h : add_to_grad(leaf_, std::move(grads[0]), seen ? 2 : 1)) h.call(leaf_);
   return {};

@@ -32,7 +32,8 @@ struct Endpoint {
 };
 using Endpoints = std::vector<Endpoint>;
 
-// As backward() and grad().  A gradient that flows to a place that is no leaf's is added to nothing.
+// Like backward() and grad(), whose roots and inputs may also be edges of the graph.  If an input of backward_from() is
+// an edge, the nodes up to it run, but its gradient is not stored anywhere.
 void backward_from(const Endpoints& roots, TensorList gradients, std::optional<bool> retain_graph, bool create_graph,
                    const Endpoints& inputs);
 Grads grad_of(const Endpoints& outputs, const Endpoints& inputs, TensorList grad_outputs,

@@ -76,8 +76,8 @@ static bool contains(const variable_list& list, const Tensor& t) {
   return std::any_of(list.begin(), list.end(), [&](const Tensor& l) { return l.is_same(t); });
 }
 
-// What may not be written in place once the Function has made it: autograd would put a history of its own in the place
-// of the Function's.
+// Makes later in-place writes to `view`, a result of a Function, an error: autograd would replace the Function's
+// backward by the history of the write.
 static void forbid_writes(const Tensor& view, bool several) {
   if (AutogradMeta* const meta = autograd_meta_or_null(view); meta && meta->base.defined())
     meta->creation = several ? CreationMeta::MULTI_OUTPUT_NODE : CreationMeta::IN_CUSTOM_FUNCTION;

@@ -77,7 +77,7 @@ class FunctionNode : public Node {
   AutogradContext& context() { return ctx_; }
   Grads apply(Grads grads) final;
   void release_variables() final;
-  // What save_for_backward kept, for programs that look at a graph.  GradError once it was freed.
+  // The tensors that save_for_backward saved, for programs that inspect a graph.  GradError after the graph was freed.
   std::vector<SavedVariable>& saved();
 
   // Before forward, which may change inputs in place: where their gradients go.

@@ -13,7 +13,7 @@ class SavedVariable {
   // The tensor; `owner` is the node that keeps it.  GradError naming the op that changed it, if its version moved.
   Tensor unpack(const intrusive_ptr<Node>& owner) const;
   void reset() { *this = {}; }
-  // What is kept is packed by these hooks; GradError if there is nothing, or hooks packed it already.
+  // Packs the saved tensor by these hooks.  GradError if there is no saved tensor, or if it is packed already.
   void pack(std::shared_ptr<SavedTensorHooks> hooks);
 
  private:

@@ -1,10 +1,11 @@
-// Calls that a front wants to see before they run: modes of a thread, and tensors that intercept the ops they are given
-// to (docs/design/0015-dispatch-modes.md).
+// Interception of calls before they run (docs/design/0015-dispatch-modes.md).  Two kinds intercept: modes, which belong
+// to a thread and see every call of it, and tensors, which see the calls that they are an argument of.
 //
-// Where neither is there, a call costs a look at a byte of the thread and a flag of the process.
+// While there are no modes and no such tensors, a call only checks a byte of the thread and a flag of the process.
 //
-// A call is offered under autograd: what the graph keeps is recorded around it, from the arguments and the results that
-// the interceptor gives, and nothing that runs within the offer is recorded, counts as a view or as an in-place write.
+// A call is offered below autograd: autograd records the node around the offer, from the arguments and from the results
+// that the interceptor gives.  What runs during the offer is not recorded, and does not count as a view or as an
+// in-place write.
 #pragma once
 #include <atomic>
 #include <memory>
@@ -26,7 +27,7 @@ struct OfferedCall {
   bool records;            // autograd would record it, so a composite that is taken as a whole has no gradient
 };
 
-// What a front implements.  The functions may be called by any thread.
+// Implemented by a language's bindings (a front).  Any thread may call the functions.
 class Interceptor {
  public:
   virtual ~Interceptor() = default;
@@ -45,7 +46,7 @@ class Interceptor {
 };
 
 struct ARGAND_SHARED DispatchHooks {
-  // Of the calling thread.
+  // Bits of the calling thread's `state`.
   enum : uint8_t {
     kModes = 1,          // every call is offered
     kBelowAutograd = 2,  // nothing is recorded

@@ -190,7 +190,7 @@ class OpNode : public Node {
   // GradError if the graph was freed or the tensor written since.
   bool keeps(uint32_t number, bool result) const;
   Tensor kept(uint32_t number, bool result);
-  // What is kept now is packed by these hooks instead; GradError if hooks packed it already.
+  // Packs this saved tensor by the hooks.  GradError if it is packed already.
   void pack_kept(uint32_t number, bool result, std::shared_ptr<SavedTensorHooks> hooks);
 
  protected:

@@ -254,16 +254,11 @@ void make_view(const OpInfo& op, const void* args, const Tensor& base, Tensor& o
   if (op.differentiable && !base.is_inference() && !DispatchHooks::below_autograd()) mark_view(out, base);
 }
 
-// One value for all elements may be written to elements that share their memory.
-bool writes_one_value(const OpInfo& op) {
-  return std::string_view(op.name.c_str()) == "fill_" || std::string_view(op.name.c_str()) == "zero_";
-}
-
 }  // namespace
 
 void check_writable(const OpInfo& op, const Tensor& self, bool records) {
   ARGAND_CHECK(
-      ValueError, !may_overlap_itself(self.sizes(), self.strides()) || writes_one_value(op), op.name,
+      ValueError, !may_overlap_itself(self.sizes(), self.strides()) || op.writes_one_value, op.name,
       ": unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
       "Please clone() the tensor before performing the operation.");
   ARGAND_CHECK(GradError, !self.is_inference() || InferenceMode::is_enabled(), op.name,
@@ -277,11 +272,7 @@ namespace {
 // An op that starts from `self` writes some of its elements, wherever its other arguments say.
 void check_operands(const OpInfo& op, const Tensor& self, TensorSlots& slots) {
   const bool copies = op.kind == OpKind::kPointwise || op.crosses_devices;  // copy_ is what crosses
-  if (!copies && !op.starts_from_self) return;
-  TensorSlots others;
-  for (const TensorSlot& s : slots)
-    if (s.argument != 0) others.push_back(s);
-  check_overlap(op.name, self, others, !copies);
+  if (copies || op.starts_from_self) check_overlap(op.name, self, slots, 1 | op.number_arguments, !copies);
 }
 
 // The elements in memory of their own.  One who intercepts is asked for them by the op `clone`.
@@ -464,9 +455,7 @@ void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
 void resize_like(const Tensor& out, const Tensor& result) {
   if (out.sizes() == result.sizes()) return;
   resize_output(out, result.sizes());
-  if (may_overlap_itself(result.sizes(), result.strides()) ||
-      span_of(result.sizes(), result.strides()) != result.numel())
-    return;
+  if (!result.is_non_overlapping_and_dense()) return;
   out.impl().strides = result.strides();
   out.impl().refresh();
 }
@@ -495,7 +484,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
     warn_of_resize(outs[i], results[i].sizes());
     resize_like(outs[i], results[i]);
     check_writable(op, outs[i], false);
-    if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, false);
+    if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, 0, false);
     copy_elements(outs[i], results[i]);
     if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }

@@ -115,6 +115,7 @@ struct OpInfo {
   bool starts_from_self;      // the kernel updates a copy of argument 0 (or argument 0 itself, in place)
   bool writes_strided;        // such a kernel takes any strides; otherwise it is given a contiguous tensor
   bool crosses_devices;       // the tensors may be on different devices; the result is where the first one is
+  bool writes_one_value;      // to all elements of argument 0, of which several may then lie at one address
   int num_outputs;
   uint32_t required_tensors;       // bit i: argument i is a tensor that no call may leave undefined
   const uint32_t* gradient_reads;  // of each argument: bit i: its gradient reads argument i
@@ -122,6 +123,9 @@ struct OpInfo {
   bool saves_metas;                // a gradient reads sizes or dtypes of arguments
   // Bit i: tensor argument i must not require a gradient; result i never does.
   uint32_t constant_arguments, constant_results;
+  // Bit i: tensor argument i stands for a number and is read before anything is written, so it may be an element of
+  // what the op writes.
+  uint32_t number_arguments;
   DtypeSet dtypes;  // what the first tensor argument may be
   ArgsInfo args;
   void (*check)(const void* args);  // throws what the user should see; null: nothing to check

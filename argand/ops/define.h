@@ -15,7 +15,7 @@
 // MulArgs is generated from the schema (tools/generate).  Members by kind:
 //   all          schema, doc;
 //                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
-//                differentiable, constant_arguments, constant_results, samples(S&);
+//                differentiable, constant_arguments, constant_results, number_arguments, samples(S&);
 //                python_defaults: names of arguments whose defaults Python alone has, as calls in C++ would be
 //                ambiguous
 //   Pointwise    ARGAND_BODY, compute, promote;
@@ -26,7 +26,7 @@
 //   Kernel       infer(const Args&) -> TensorMeta or TensorMetas;
 //                cpu(const Args&, Tensor& out | std::span<Tensor> outs), whose CUDA kernel stands in cuda/ beside it
 //                (ops/cuda_kernel.h), or run(...) of the same form, written in exec's tools and ops alone: for every
-//                device; optional: starts_from_self, writes_strided, crosses_devices
+//                device; optional: starts_from_self, writes_strided, crosses_devices, writes_one_value
 //   View         view(const Args&) -> ViewLayout; has NAME_copy as well, as has what names kCopy among its variants;
 //                optional: copies_first, if it copies before it views because not every layout has the view
 //   Composite    compose(const Args&) -> what the schema returns
@@ -66,9 +66,12 @@ struct OpBase : A::Index {
   // Floating-point arguments without gradient, as bits(kWeight): GradError if one requires grad; and results, by
   // number.
   static constexpr uint32_t constant_arguments = 0, constant_results = 0;
+  // 0-dim tensors that are read before anything is written, as bits(kValue).
+  static constexpr uint32_t number_arguments = 0;
   static constexpr bool starts_from_self = false;
   static constexpr bool writes_strided = false;
   static constexpr bool crosses_devices = false;
+  static constexpr bool writes_one_value = false;
   static constexpr DtypeSet dtypes = kAllTypes;
 };
 template <class A>
@@ -249,6 +252,7 @@ constexpr OpInfo make_info() {
   info.starts_from_self = Op::starts_from_self;
   info.writes_strided = Op::writes_strided;
   info.crosses_devices = Op::crosses_devices;
+  info.writes_one_value = Op::writes_one_value;
   info.inplace_only = Args::kInplaceOnly;
   info.has_inplace = Args::kHasInplace;
   info.has_out = Args::kHasOut;
@@ -259,6 +263,7 @@ constexpr OpInfo make_info() {
   info.saved_results = Args::kSavedResults;
   info.saves_metas = Args::kSavesMetas;
   info.constant_arguments = Op::constant_arguments;
+  info.number_arguments = Op::number_arguments;
   info.constant_results = Op::constant_results;
   info.dtypes = Op::dtypes;
   info.args = {tensors<Args>, scalars<Op>, values<Args>, options<Args>};

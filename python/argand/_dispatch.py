@@ -348,8 +348,7 @@ def _ask(op, args, kwargs):
             return result
     message = f"Multiple dispatch failed for 'torch.ops.{op}'; all __torch_dispatch__ handlers returned NotImplemented:\n"
     message += f"\n  - mode object {mode!r}" if mode is not None else ""
-    raise TypeError(message + "".join(f"\n  - tensor subclass {type(t)!r}" for t in asked)
-                    + "\n\nFor more information, try re-running with TORCH_LOGS=not_implemented")
+    raise TypeError(message + "".join(f"\n  - tensor subclass {type(t)!r}" for t in asked))
 
 
 def slots_of(tensor):

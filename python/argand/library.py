@@ -529,7 +529,8 @@ def _convolution(input, weight, bias, stride, padding, dilation, transposed, out
 _GENERATED = type(_C.add), type(_C.Tensor.add)  # the types of functions and methods that are made of schemas
 _NO_OPS = ("from_numpy", "new_tensor", "_text")  # are made as ops are
 _INTERNAL = {"_to_copy": _to_copy, "_local_scalar_dense": lambda self: self.item(), "lift_fresh": lambda self: self,
-             "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution, "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
+             "lift": lambda self: self, "lift_fresh_copy": lambda self: self.clone(), "convolution": _convolution,
+             "_pin_memory": lambda self, device=None: self.pin_memory(), "_unsafe_view": _C.Tensor.view,
              **{name: getattr(_C.Tensor, name) for name in (  # methods made by hand
                  "detach_", "dim", "is_complex", "is_floating_point", "is_pinned", "is_set_to", "is_signed", "item", "numel",
                  "pin_memory", "record_stream", "set_", "storage_offset", "to_dense")},

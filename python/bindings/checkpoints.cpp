@@ -52,17 +52,6 @@ std::string path_of(nb::handle text) {
   return {PyBytes_AsString(bytes.ptr()), static_cast<size_t>(PyBytes_Size(bytes.ptr()))};
 }
 
-// Runs `f` of Python's from C++ code that does not hold the lock.
-template <class F>
-auto with_lock(F&& f) {
-  const nb::gil_scoped_acquire gil;
-  try {
-    return f();
-  } catch (nb::python_error& e) {
-    throw RaisedInPython(std::move(e));
-  }
-}
-
 // `place`: a function from where a storage was to where it goes, or None.
 bool big_endian = false;  // torch.serialization.set_default_load_endianness; the interpreter's lock guards it
 
@@ -71,7 +60,7 @@ io::LoadOptions options_of(nb::handle place) {
   options.big_endian = big_endian;
   if (!place.is_none())
     options.map_location = [place](const std::string& location) {
-      return with_lock([&] { return Device(text_of(nb::str(place(location.c_str())))); });
+      return in_python([&] { return Device(text_of(nb::str(place(location.c_str())))); });
     };
   return options;
 }
@@ -167,7 +156,7 @@ void save_to_file(nb::handle object, nb::handle write) {
     const io::Value value = from_python(object);
     const NoGil no_gil;
     io::write_torch(value, "archive", [&](const void* data, size_t count) {
-      with_lock([&] {
+      in_python([&] {
         constexpr size_t kSmall = size_t{1} << 16;
         if (count <= kSmall) return (void)write(nb::bytes(data, count));
         // No copy; whoever keeps the view finds it released.

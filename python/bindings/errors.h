@@ -22,4 +22,16 @@ class RaisedInPython : public Error {
   std::shared_ptr<nb::python_error> error_;
 };
 
+// Calls f, which uses Python's objects, from code that does not hold the interpreter's lock.  RaisedInPython with what
+// it raised.
+template <class F>
+auto in_python(F&& f) {
+  const nb::gil_scoped_acquire gil;
+  try {
+    return f();
+  } catch (nb::python_error& e) {
+    throw RaisedInPython(std::move(e));
+  }
+}
+
 }  // namespace argand::python

@@ -28,17 +28,6 @@ class PythonNode : public autograd::FunctionNode {
   virtual int visit(visitproc visitor, void* arg) const = 0;
 };
 
-// Calls a function of Python's from code that runs without the interpreter's lock; what it raises goes on as C++'s.
-template <class F>
-auto in_python(F&& f) {
-  const nb::gil_scoped_acquire gil;
-  try {
-    return f();
-  } catch (nb::python_error& e) {
-    throw RaisedInPython(std::move(e));
-  }
-}
-
 Tensor as_tensor_or_none(nb::handle value, const char* what);
 std::shared_ptr<autograd::SavedTensorHooks> saved_hooks(nb::object pack, nb::object unpack);
 

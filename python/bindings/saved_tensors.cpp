@@ -3,9 +3,8 @@
 #include <nanobind/stl/vector.h>
 
 #include "argand/exec/node_names.h"
-#include "bindings/constants.h"
+#include "bindings/argument_object.h"
 #include "bindings/nodes.h"
-#include "bindings/numbers.h"
 
 namespace argand::python {
 namespace {
@@ -28,32 +27,10 @@ struct SavedTensor {
   }
 };
 
+// Lists are tuples here, as PyTorch's.
 nb::object as_object(const ArgumentValue& value) {
-  return std::visit(
-      [](const auto& v) -> nb::object {
-        using T = std::decay_t<decltype(v)>;
-        if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, int64_t> || std::is_same_v<T, double> ||
-                      std::is_same_v<T, std::string>) {
-          return nb::cast(v);
-        } else if constexpr (std::is_same_v<T, Scalar> || std::is_same_v<T, ScalarType> || std::is_same_v<T, Device>) {
-          return nb::steal(wrap(v));
-        } else if constexpr (std::is_same_v<T, Dims> || std::is_same_v<T, std::vector<double>>) {
-          nb::list out;
-          for (const auto& x : v) out.append(nb::cast(x));
-          return nb::tuple(out);
-        } else if constexpr (std::is_same_v<T, std::vector<bool>>) {
-          nb::list out;
-          for (const bool x : v) out.append(nb::cast(x));
-          return nb::tuple(out);
-        } else if constexpr (std::is_same_v<T, std::vector<Scalar>>) {
-          nb::list out;
-          for (const Scalar& x : v) out.append(nb::steal(wrap(x)));
-          return nb::tuple(out);
-        } else {
-          return nb::none();
-        }
-      },
-      value);
+  nb::object object = to_object(value);
+  return nb::isinstance<nb::list>(object) ? nb::object(nb::tuple(object)) : object;
 }
 
 // Names of results as the schema has them: "(Tensor values, Tensor indices)"; where it has none, "result0", "result1".

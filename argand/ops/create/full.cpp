@@ -137,7 +137,7 @@ ARGAND_OP(OnesLike)
 struct Fill : Kernel<FillArgs> {
   static constexpr auto schema = "fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)";
   static constexpr auto doc = "Sets every element to value.";
-  static constexpr bool starts_from_self = true, writes_strided = true;
+  static constexpr bool starts_from_self = true, writes_strided = true, writes_one_value = true;
   static TensorMeta infer(const Args& a) { return {a.self.impl().sizes, a.self.dtype()}; }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.value); }
   static Tensor grad_self(const Ctx&, const Tensor& g) { return zeros_like(g); }
@@ -148,7 +148,8 @@ ARGAND_OP(Fill)
 struct FillTensor : Kernel<FillTensorArgs> {
   static constexpr auto schema = "fill_.Tensor(Tensor(a!) self, Tensor value) -> Tensor(a!)";
   static constexpr auto doc = "Sets every element to the value of a tensor of no dimensions, on any device.";
-  static constexpr bool starts_from_self = true, writes_strided = true, crosses_devices = true;
+  static constexpr bool starts_from_self = true, writes_strided = true, crosses_devices = true, writes_one_value = true;
+  static constexpr uint32_t number_arguments = bits(kValue);
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ShapeError, a.value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ",
                  a.value.dim(), " dimensions.");

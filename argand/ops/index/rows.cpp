@@ -157,6 +157,7 @@ struct IndexFill : Kernel<IndexFillArgs> {
   static constexpr auto doc = "Writes a value (a number or 0-dim tensor) to the slices at index along dim.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr bool starts_from_self = true;
+  static constexpr uint32_t number_arguments = bits(kValue);
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "index_fill");
     check_vector("index_fill", a.index);

@@ -40,6 +40,7 @@ struct MaskedFill : Pointwise<MaskedFillArgs> {
       "value (a number or 0-dim tensor) where mask (a bool tensor) holds, self elsewhere; dtype of self.";
   static constexpr int variants = kFunction | kMethod | kInplace;
   static constexpr auto promote = Promote::kFirst;
+  static constexpr uint32_t number_arguments = bits(kValue);
   ARGAND_BODY((x, m, v), m != T(0) ? v : x)
   static void check(const Args& a) {
     ARGAND_CHECK(DtypeError, a.mask.dtype() == kBool,

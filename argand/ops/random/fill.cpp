@@ -123,8 +123,7 @@ struct RandomInplace : Kernel<RandomInplaceArgs> {
     const int digits = type == kHalf ? 11 : type == kBFloat16 ? 8 : type == kFloat ? 24 : 53;
     if (value < -(int64_t{1} << digits) || value > int64_t{1} << digits)
       warn(name, " is out of bounds [-(2^", digits, "), 2^", digits, "]. Due to precision limitations ", type,
-           " can support discrete uniform distribution only within this range. This warning will become an error in "
-           "version 1.7 release, please fix the code in advance");
+           " can support discrete uniform distribution only within this range.");
   }
   static void run(const Args& a, Tensor& out) {
     const auto from = static_cast<uint64_t>(a.from);

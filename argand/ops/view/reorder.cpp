@@ -6,17 +6,23 @@
 
 namespace argand::ops {
 
-struct Movedim : Composite<MovedimArgs> {
-  static Dims distinct(const Dims& dims, int64_t ndim, const char* name) {
-    Dims out;
-    for (const int64_t d : dims) {
-      const int64_t dim = wrap_dim(d, ndim, "movedim");
-      ARGAND_CHECK(ValueError, std::find(out.begin(), out.end(), dim) == out.end(), "movedim: repeated dim in `", name,
-                   "` (", dims, ")");
-      out.push_back(dim);
-    }
-    return out;
+namespace {
+
+// The dimensions counted from 0, each once.
+Dims distinct(const Dims& dims, int64_t ndim, const char* name) {
+  Dims out;
+  for (const int64_t d : dims) {
+    const int64_t dim = wrap_dim(d, ndim, "movedim");
+    ARGAND_CHECK(ValueError, std::find(out.begin(), out.end(), dim) == out.end(), "movedim: repeated dim in `", name,
+                 "` (", dims, ")");
+    out.push_back(dim);
   }
+  return out;
+}
+
+}  // namespace
+
+struct Movedim : Composite<MovedimArgs> {
   static constexpr auto schema = "movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)";
   static constexpr const char* overloads[] = {"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
                                               "moveaxis(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)",

@@ -12,15 +12,14 @@ def find_proxy(*values):
     return found[0] if found else None
 
 
-def recorder(function, is_wrapped=False):
-    """A function that given a proxy records a call of `function`, and else does what it does."""
+def recorder(function):
+    """A function that given a proxy records a call of `function`, marked as one of wrap()'s, and else does what it does."""
     @functools.wraps(function)
     def recorded(*args, **kwargs):
         proxy = find_proxy(args, kwargs)
         if proxy is None:
             return function(*args, **kwargs)
         result = proxy.tracer.create_proxy("call_function", function, args, kwargs)
-        if is_wrapped:
-            result.node.meta["is_wrapped"] = True
+        result.node.meta["is_wrapped"] = True
         return result
     return recorded

@@ -310,14 +310,14 @@ def _autowrap_check(patcher, frame_dict, function_ids):
     if patcher.visit_once(frame_dict):
         for name, value in list(frame_dict.items()):
             if id(value) in function_ids and callable(value) and not name.startswith("_"):
-                patcher.patch(frame_dict, name, recorder(value, is_wrapped=True))
+                patcher.patch(frame_dict, name, recorder(value))
 
 
 def _patch_wrapped_functions(patcher):
     """What wrap() was told records calls."""
     for (_, name), namespace in _wrapped_fns_to_patch.items():
         function = namespace[name] if name in namespace else getattr(builtins, name)
-        patcher.patch(namespace, name, recorder(function, is_wrapped=True))
+        patcher.patch(namespace, name, recorder(function))
     for cls, name in _wrapped_methods_to_patch:
         patcher.patch_method(cls, name, _method_recorder(name, getattr(cls, name)))
 

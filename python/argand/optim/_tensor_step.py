@@ -4,13 +4,23 @@ A rule is a function of what there is before a step.  It writes nothing in place
 the new values are copied to where the old ones are at the end.
 """
 from .. import _C
-from ..autograd.grad_mode import enable_grad, set_grad_enabled
-from .optimizer import Optimizer
+from ..autograd.grad_mode import set_grad_enabled
+from ._pointwise import OptimizerInPython
 
 
 def decayed(grad, x, weight_decay):
     """The gradient with an L2 penalty."""
     return grad + x * weight_decay if isinstance(weight_decay, _C.Tensor) or weight_decay else grad
+
+
+def adam_moments(x, grad, state, group):
+    """Of Adam and those made of it: (the parameter and its gradient after weight decay, the new averages of gradient and square)."""
+    (beta1, beta2), decay = group["betas"], group["weight_decay"]
+    if group["decoupled_weight_decay"]:
+        x = x * (1 - group["lr"] * decay)
+    else:
+        grad = decayed(grad, x, decay)
+    return x, grad, beta1 * state["exp_avg"] + (1 - beta1) * grad, beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
 
 
 def chosen(condition, a, b):
@@ -28,7 +38,7 @@ def capturable(group, param):
     return bool(group.get("capturable")) and param.is_cuda
 
 
-class TensorStepOptimizer(Optimizer):
+class TensorStepOptimizer(OptimizerInPython):
     """A subclass writes its rule as _next()."""
     _counts = True          # "step" is part of the state
     _numbers_of_state = ()  # of the state, by name: those that are one number whatever the parameter's shape
@@ -48,18 +58,7 @@ class TensorStepOptimizer(Optimizer):
         """
         raise NotImplementedError
 
-    def __setstate__(self, state):
-        super().__setstate__(state)
-        for group in self.param_groups:
-            for key, value in self.defaults.items():
-                group.setdefault(key, value)
-
-    def step(self, closure=None):
-        """Updates every parameter that has a gradient; `closure` computes the loss, which is returned, anew."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
+    def _update_all(self):
         recorded = bool(self.defaults.get("differentiable"))
         with set_grad_enabled(recorded):
             steps = [step for group in self.param_groups for step in _steps(self, group, recorded)]
@@ -72,7 +71,6 @@ class TensorStepOptimizer(Optimizer):
                 step.compute()
             for step in rest:
                 step.write()
-        return loss
 
     @staticmethod
     def _count_dtype():

@@ -1,7 +1,7 @@
 """Adam (Kingma and Ba, 2015)."""
 from .. import _C
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr, check_tensor_betas
-from ._tensor_step import decayed
+from ._tensor_step import adam_moments
 
 
 class Adam(NativeOptimizer):
@@ -25,13 +25,8 @@ class Adam(NativeOptimizer):
         return self._tensors if group["amsgrad"] else self._together
 
     def _next(self, x, grad, state, group, step):
-        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - lr * decay)
-        else:
-            grad = decayed(grad, x, decay)
-        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
-        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
+        (beta1, beta2), lr = group["betas"], group["lr"]
+        x, grad, mean, square = adam_moments(x, grad, state, group)
         after, largest = {"exp_avg": mean, "exp_avg_sq": square}, square
         if group["amsgrad"]:
             after["max_exp_avg_sq"] = largest = _C.maximum(state["max_exp_avg_sq"], square)

@@ -1,7 +1,7 @@
 """NAdam (Dozat, 2016)."""
 from .. import _C
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
-from ._tensor_step import capturable, decayed
+from ._tensor_step import adam_moments, capturable
 
 
 class NAdam(NativeOptimizer):
@@ -42,15 +42,10 @@ class NAdam(NativeOptimizer):
         return _C.ones((), dtype=self._count_dtype(), device=param.device if capturable(group, param) else "cpu")
 
     def _next(self, x, grad, state, group, step):
-        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - lr * decay)
-        else:
-            grad = decayed(grad, x, decay)
+        (beta1, beta2), lr = group["betas"], group["lr"]
+        x, grad, mean, square = adam_moments(x, grad, state, group)
         momentum, momentum_next = (beta1 * (1 - 0.5 * 0.96 ** (t * group["momentum_decay"])) for t in (step, step + 1))
         product = state["mu_product"] * momentum
-        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
-        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
         scale = (square / (1 - beta2**step)).sqrt() + group["eps"]
         x = (x - lr * (1 - momentum) / (1 - product) * (grad / scale)
              - lr * momentum_next / (1 - product * momentum_next) * (mean / scale))

@@ -1,6 +1,6 @@
 """RAdam (Liu and others, 2020)."""
 from ._native import NativeOptimizer, check_at_least_0, check_betas, check_form, check_lr
-from ._tensor_step import chosen, decayed
+from ._tensor_step import adam_moments, chosen
 
 
 class RAdam(NativeOptimizer):
@@ -20,13 +20,8 @@ class RAdam(NativeOptimizer):
             capturable=capturable, decoupled_weight_decay=decoupled_weight_decay, differentiable=differentiable))
 
     def _next(self, x, grad, state, group, step):
-        (beta1, beta2), lr, decay = group["betas"], group["lr"], group["weight_decay"]
-        if group["decoupled_weight_decay"]:
-            x = x * (1 - lr * decay)
-        else:
-            grad = decayed(grad, x, decay)
-        mean = beta1 * state["exp_avg"] + (1 - beta1) * grad
-        square = beta2 * state["exp_avg_sq"] + (1 - beta2) * grad * grad
+        (beta1, beta2), lr = group["betas"], group["lr"]
+        x, grad, mean, square = adam_moments(x, grad, state, group)
         # The length of the variance's average, as if it were a simple one: from 5 on the rate adapts.
         correction = 1 - beta2**step
         longest = 2 / (1 - beta2) - 1
