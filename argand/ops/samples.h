@@ -32,6 +32,7 @@ struct Accuracy {
   double ulps;         // units in the last place of an element
   std::string reason;  // why this op needs them: a sentence about its definition or its device's functions
   std::optional<DeviceType> device = {};  // nothing: on all of them
+  bool rounds_parts = false;              // what is summed up is rounded to the result's dtype, as composites do
 };
 
 // Makes inputs and collects samples.

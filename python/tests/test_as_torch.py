@@ -37,7 +37,7 @@ SHARED = {"torch.nn.functional": ("rms_norm", "sigmoid", "tanh"), "torch._C._nn"
           "torch.autograd.variable": ("Variable",),
           "torch.compiler": ("compile",), "torch.func": ("functional_call",), "torch": ("Event", "Node", "Stream", "addmv_", "detach_"),
           "torch._jit_internal": ("export", "ignore", "unused"), "torch.jit._script": ("ScriptModule", "interface", "script_method"),
-          "torch.jit": ("Future", "script_if_tracing"), "torch.types": ("Storage",), "torch._C": ("StorageBase", "to_dlpack")}
+          "torch.jit": ("Future", "script_if_tracing"), "torch.hub": ("tqdm",), "torch.types": ("Storage",), "torch._C": ("StorageBase", "to_dlpack")}
 ELSEWHERE = ("torch.mtia", "torch.xpu", "torch.accelerator")  # shown by several modules of devices
 
 

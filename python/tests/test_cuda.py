@@ -356,7 +356,7 @@ def test_convolutions_and_attention_with_and_without_cudnn(enabled, dtype, toler
         z = torch.nn.functional.scaled_dot_product_attention(z, z, z)
         return [t.double().cpu() for t in (y.detach(), z.detach(), *torch.autograd.grad(y.sum() + z.sum(), (a, b)))]
 
-    with torch.backends.cudnn.flags(enabled=enabled):
+    with torch.backends.cudnn.flags(enabled=enabled, allow_tf32=False):
         got = run(CUDA, dtype)
     for e, g in zip(run("cpu", torch.float64), got):
         assert (g - e).abs().max() <= 10 * tolerance * e.abs().max()

@@ -63,6 +63,27 @@ print(torch.cuda.is_current_stream_capturing())
     assert all("while a CUDA graph is being captured" in line for line in lines[:4]), lines
 
 
+def test_copies_of_page_locked_memory_are_part_of_a_graph(tmp_path):
+    """Those that the host does not wait for; the graph keeps that memory."""
+    out = run(tmp_path, HEAD + """
+host, x = torch.arange(4096.).pin_memory(), torch.empty(4000, device="cuda")
+address, graph = host.data_ptr(), torch.cuda.CUDAGraph()
+with torch.cuda.graph(graph): x.copy_(host[96:], non_blocking=True)
+del host
+print(torch.empty(4096, pin_memory=True).data_ptr() == address)
+del graph
+torch.cuda.synchronize()
+print(torch.empty(4096, pin_memory=True).data_ptr() == address)
+for source, wait in ((torch.ones(4000).pin_memory(), True), (torch.ones(4000), False)):
+    try:
+        with torch.cuda.graph(torch.cuda.CUDAGraph()): x.copy_(source, non_blocking=not wait)
+    except RuntimeError as e: print(e)
+""")
+    lines = out.stdout.splitlines()
+    assert lines[:2] == ["False", "True"], out.stdout + out.stderr
+    assert len(lines) == 4 and all("a copy between host and device is not possible while" in line for line in lines[2:]), lines
+
+
 def test_graphed_callables(tmp_path):
     """A module and a function, and what they refuse."""
     out = run(tmp_path, """

@@ -19,6 +19,7 @@ namespace {
 
 // Memory that the copy engine reaches by itself: page-locked or managed.
 bool is_reachable(const void* p) {
+  if (dry_run()) return pinned_blocks().contains(p);
   cudaPointerAttributes a{};
   ARGAND_CUDA(cudaPointerGetAttributes(&a, p));
   return a.type != cudaMemoryTypeUnregistered;
@@ -29,10 +30,17 @@ void finish_waiting(int device) {
   check_guards(device);
 }
 
+bool is_captured_host_copy(const StreamRef& stream, const void* host, bool non_blocking) {
+  return captures_host_copy(stream, host, non_blocking && is_reachable(host));
+}
+
 void copy_to_or_from_host(void* to, const void* from, const void* host, int device, size_t nbytes, bool non_blocking) {
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   const cudaStream_t stream = current_stream(device);
-  refuse_while_capturing({static_cast<DeviceIndex>(device), stream}, "a copy between host and device");
+  if (is_captured_host_copy({static_cast<DeviceIndex>(device), stream}, host, non_blocking)) {
+    ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
+    return;
+  }
   issue_tape(device, stream, FlushCause::kHostCopy);
   const bool large = nbytes >= kMinStagedBytes && get_num_threads() > 1;
   const bool reachable = (large || non_blocking) && is_reachable(host);
@@ -49,10 +57,12 @@ void copy_to_or_from_host(void* to, const void* from, const void* host, int devi
   finish_waiting(device);
 }
 
-void copy_of_dry_run(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes) {
+void copy_of_dry_run(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
+                     bool non_blocking) {
   if (to_device.is_cpu() || from_device.is_cpu())
     for (const Device& d : {to_device, from_device})
-      if (d.is_cuda()) refuse_while_capturing({d.index(), current_stream(d.index())}, "a copy between host and device");
+      if (d.is_cuda())
+        is_captured_host_copy({d.index(), current_stream(d.index())}, to_device.is_cpu() ? to : from, non_blocking);
   std::memcpy(to, from, nbytes);
   for (const Device& d : {to_device, from_device})
     if (d.is_cuda()) check_guards(d.index());
@@ -94,7 +104,7 @@ void copy_between(void* to, int to_device, const void* from, int from_device, si
 void copy(void* to, const Device& to_device, const void* from, const Device& from_device, size_t nbytes,
           bool non_blocking) {
   if (nbytes == 0) return;
-  if (dry_run()) return copy_of_dry_run(to, to_device, from, from_device, nbytes);
+  if (dry_run()) return copy_of_dry_run(to, to_device, from, from_device, nbytes, non_blocking);
   if (to_device.is_cpu())
     copy_to_or_from_host(to, from, to, from_device.index(), nbytes, non_blocking);
   else if (from_device.is_cpu())

@@ -46,6 +46,7 @@ class Graph final : public DeviceGraph {
   std::vector<EventHandle>& events() { return events_; }
 
   void join(const StreamRef& stream);
+  void keep_host_memory(const void* host);
   PhiloxNumbers take_numbers(CudaGeneratorImpl& generator, uint64_t count);
 
  private:
@@ -67,6 +68,7 @@ class Graph final : public DeviceGraph {
   bool capturing_ = false, complete_ = false;
   cudaGraphExec_t exec_ = nullptr;
   std::vector<Draws> draws_;
+  std::vector<void*> pinned_;  // blocks that it copies from or to
 };
 
 // The graphs that record now.
@@ -116,6 +118,8 @@ Graph::~Graph() {
 }
 
 void Graph::release_memory() noexcept {
+  for (void* block : pinned_) pinned_blocks().release_of_graph(block);
+  pinned_.clear();
   if (pool_ == 0) return;
   CachingAllocator& allocator = caching_allocator(stream_.device);
   for (const Draws& d : draws_) allocator.deallocate(d.state);
@@ -230,10 +234,15 @@ void Graph::replay() {
     }
     launch(set_state_kernel(), {1, 1}, d.state, seed, offset);
   }
+  for (void* block : pinned_) pinned_allocator().used(block);
   if (dry_run()) return;
   issue_tape(stream_.device, stream, FlushCause::kForeign);
   note_launch(current_op());
   ARGAND_CUDA(cudaGraphLaunch(exec_, stream));
+}
+
+void Graph::keep_host_memory(const void* host) {
+  if (void* block = pinned_blocks().keep_for_graph(host)) pinned_.push_back(block);
 }
 
 PhiloxNumbers Graph::take_numbers(CudaGeneratorImpl& generator, uint64_t count) {
@@ -259,6 +268,14 @@ bool is_capturing() { return capture_of_current_stream() != nullptr; }
 
 void refuse_while_capturing(const StreamRef& stream, const char* what) {
   if (find_capture([&](const Graph* g) { return g->has(stream); })) throw_capturing(what);
+}
+
+bool captures_host_copy(const StreamRef& stream, const void* host, bool recordable) {
+  Graph* const graph = find_capture([&](const Graph* g) { return g->has(stream); });
+  if (!graph) return false;
+  if (!recordable) throw_capturing("a copy between host and device");
+  graph->keep_host_memory(host);
+  return true;
 }
 
 void refuse_while_capturing_on(int device, const char* what) {

@@ -9,8 +9,11 @@ namespace argand::cuda {
 
 // Note [Graph capture]
 // While a stream is captured its launches are recorded and not run.  Three things must not happen then, and are errors
-// that say so: waiting for the stream or its device, copies between host and device (the graph would read the host's
-// memory again at each replay, whoever owns it by then), and waiting for work outside of the capture.
+// that say so: waiting for the stream or its device, copies between host and device that the host waits for, and
+// waiting for work outside of the capture.
+//   A copy with non_blocking=True of page-locked memory is recorded: each replay reads or writes that memory again.  The
+// graph keeps it, where it is this library's, so nobody else has it until the graph is gone; memory that another one
+// page-locked must outlive the graph.
 //   Streams fork and join by events: one that waits for an event recorded in the capture becomes part of it, and the
 // stream that the capture was begun on must have waited for its work in the end.  Its memory comes from the same pool;
 // a block that several streams used is kept until the capture ends.
@@ -26,7 +29,10 @@ bool is_capturing();  // the calling thread's current stream, begun on or joined
 // Error that says that `what` cannot be done while the stream (any stream of the device) is captured.
 void refuse_while_capturing(const StreamRef& stream, const char* what);
 void refuse_while_capturing_on(int device, const char* what);
-// The same for an event that was recorded in a capture which has not ended.
+// Whether a copy between the device and the memory of the host at `host` becomes part of a capture of the stream; the
+// graph then keeps that memory.  False where the stream is not captured, Error where it is and `recordable` is false.
+bool captures_host_copy(const StreamRef& stream, const void* host, bool recordable);
+// The same as refuse_while_capturing for an event that was recorded in a capture which has not ended.
 void refuse_captured(EventHandle event, const char* what);
 
 // What a capture must know of events.  Before a stream waits for one: it becomes part of the event's capture; Error if

@@ -80,26 +80,56 @@ void PinnedAllocator::deallocate(void* data) noexcept {
   block->held = false;
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(class_bytes(block->size_class));
+  let_go(block);
+}
+
+void PinnedAllocator::let_go(Block* block) noexcept {
+  if (block->held || block->graphs > 0) return;
   for (const StreamHandle stream : block->streams) events_.record(block, stream);
   block->streams.clear();
   if (block->pending_events == 0) keep(block);
 }
 
+PinnedAllocator::Block* PinnedAllocator::block_at(const void* data) const {
+  auto it = blocks_.upper_bound(data);
+  if (it == blocks_.begin()) return nullptr;
+  Block* block = (--it)->second.get();
+  const auto offset = static_cast<size_t>(static_cast<const char*>(data) - static_cast<const char*>(it->first));
+  return offset < class_bytes(block->size_class) && (block->held || block->graphs > 0) ? block : nullptr;
+}
+
 void PinnedAllocator::used_on(void* data, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
-  auto it = blocks_.upper_bound(data);
-  if (it == blocks_.begin()) return;
-  --it;
-  const auto offset = static_cast<size_t>(static_cast<const char*>(data) - static_cast<const char*>(it->first));
-  if (offset >= class_bytes(it->second->size_class) || !it->second->held) return;
-  auto& streams = it->second->streams;
+  Block* block = block_at(data);
+  if (!block) return;
+  auto& streams = block->streams;
   if (std::find(streams.begin(), streams.end(), stream) == streams.end()) streams.push_back(stream);
+}
+
+void* PinnedAllocator::keep_for_graph(const void* data) {
+  const std::lock_guard lock(mutex_);
+  Block* block = block_at(data);
+  if (!block) return nullptr;
+  ++block->graphs;
+  return block->data;
+}
+
+void PinnedAllocator::release_of_graph(void* data) noexcept {
+  const std::lock_guard lock(mutex_);
+  Block* block = blocks_.find(data)->second.get();
+  --block->graphs;
+  let_go(block);
 }
 
 bool PinnedAllocator::holds(const void* data) const {
   const std::lock_guard lock(mutex_);
   const auto it = blocks_.find(data);
   return it != blocks_.end() && it->second->held;
+}
+
+bool PinnedAllocator::contains(const void* data) const {
+  const std::lock_guard lock(mutex_);
+  return block_at(data) != nullptr;
 }
 
 void PinnedAllocator::empty_cache() {

@@ -2,7 +2,8 @@
 //
 // Locking pages takes as long as copying megabytes, so freed blocks are kept, by size: powers of two, the block freed
 // last is reused first.  A block that streams used (used_on) is reused when the work they had at the time of
-// deallocate() is done; the queue is looked through when no kept block fits.
+// deallocate() is done; the queue is looked through when no kept block fits.  A block that a CUDA graph copies from or
+// to (keep_for_graph) is reused after the graph is gone, too.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -49,8 +50,14 @@ class PinnedAllocator {
   // Work of `stream`, issued before deallocate(), uses the block that `data` lies in.  Memory that is not from here is
   // ignored.
   void used_on(void* data, StreamHandle stream);
+  // A CUDA graph copies from or to the block that `data` lies in, at each replay: until release_of_graph() of what this
+  // returns, the block's first byte.  Null for memory that is not from here.
+  void* keep_for_graph(const void* data);
+  void release_of_graph(void* block) noexcept;
   // Whether a caller holds a block that begins at `data`.
   bool holds(const void* data) const;
+  // Whether `data` lies in a block that a caller or a graph holds.
+  bool contains(const void* data) const;
 
   // Gives the kept blocks back.  Waits for the work of streams.
   void empty_cache();
@@ -61,6 +68,7 @@ class PinnedAllocator {
     void* data = nullptr;
     size_t size_class = 0;
     bool held = false;
+    int graphs = 0;  // that copy from or to it
     std::vector<StreamHandle> streams;
     int pending_events = 0;
   };
@@ -68,6 +76,8 @@ class PinnedAllocator {
 
   Block* take_new(size_t size_class);
   Block* find_block(size_t size_class);
+  Block* block_at(const void* data) const;  // that is in use, and that `data` lies in
+  void let_go(Block* block) noexcept;  // of whoever held it last
   void keep(Block* block) { kept_[block->size_class].push_back(block); }
   void free_kept_blocks();
 

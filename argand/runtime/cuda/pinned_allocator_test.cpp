@@ -165,6 +165,24 @@ TEST_F(PinnedAllocatorTest, ItKnowsWhatItHolds) {
   EXPECT_NE(allocator.allocate(100), a);
 }
 
+TEST_F(PinnedAllocatorTest, ABlockOfAGraphIsReusedWhenTheGraphIsGoneAndItsLastReplayDone) {
+  int foreign = 0;
+  EXPECT_EQ(allocator.keep_for_graph(&foreign), nullptr);
+  EXPECT_FALSE(allocator.contains(&foreign));
+  void* a = allocator.allocate(100);
+  EXPECT_EQ(allocator.keep_for_graph(static_cast<char*>(a) + 40), a);
+  allocator.deallocate(a);
+  EXPECT_TRUE(allocator.contains(static_cast<char*>(a) + 40));
+  EXPECT_NE(allocator.allocate(100), a);
+  source.streams.issue(stream(1));
+  allocator.used_on(a, stream(1));  // by a replay
+  allocator.release_of_graph(a);
+  EXPECT_FALSE(allocator.contains(a));
+  EXPECT_NE(allocator.allocate(100), a);
+  source.streams.complete(stream(1));
+  EXPECT_EQ(allocator.allocate(100), a);
+}
+
 TEST_F(PinnedAllocatorTest, TheDestructorWaitsForBlocksThatAreStillHeld) {
   FakeSource other;
   {

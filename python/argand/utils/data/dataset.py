@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 from ... import _C
 from ...random import default_generator
+from .sampler import place_of_draws
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -163,5 +164,5 @@ def random_split(dataset, lengths, generator=default_generator):
                 warnings.warn(f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2)
     if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    indices = _C.randperm(sum(lengths), generator=generator, device="cpu").tolist()
+    indices = _C.randperm(sum(lengths), generator=generator, device=place_of_draws(generator)).tolist()
     return [Subset(dataset, indices[end - length:end]) for end, length in zip(itertools.accumulate(lengths), lengths)]

@@ -19,9 +19,14 @@ class Sampler(Generic[T_co]):
         raise NotImplementedError
 
 
+def place_of_draws(generator):
+    """The device on which a generator draws; without one, the CPU."""
+    return "cpu" if generator is None else generator.device
+
+
 def random_seed(generator=None):
     """A seed drawn from the generator, by default the CPU's."""
-    return int(_C.empty((), dtype=_C.int64, device="cpu").random_(generator=generator).item())
+    return int(_C.empty((), dtype=_C.int64, device=place_of_draws(generator)).random_(generator=generator).item())
 
 
 def _check_num_samples(num_samples):
@@ -63,15 +68,16 @@ class RandomSampler(Sampler[int]):
         generator = self.generator
         if generator is None:
             generator = _C.Generator().manual_seed(random_seed())
+        device = place_of_draws(generator)
         if self.replacement:
             for start in range(0, self.num_samples, 32):
                 chosen = _C.randint(0, n, (min(32, self.num_samples - start),), dtype=_C.int64, generator=generator,
-                                    device="cpu")
+                                    device=device)
                 yield from chosen.tolist()
             return
         for _ in range(self.num_samples // n):
-            yield from _C.randperm(n, generator=generator, device="cpu").tolist()
-        yield from _C.randperm(n, generator=generator, device="cpu").tolist()[:self.num_samples % n]
+            yield from _C.randperm(n, generator=generator, device=device).tolist()
+        yield from _C.randperm(n, generator=generator, device=device).tolist()[:self.num_samples % n]
 
     def __len__(self):
         return self.num_samples
@@ -85,7 +91,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self):
-        for i in _C.randperm(len(self.indices), generator=self.generator, device="cpu").tolist():
+        for i in _C.randperm(len(self.indices), generator=self.generator, device=place_of_draws(self.generator)).tolist():
             yield self.indices[i]
 
     def __len__(self):
