@@ -37,6 +37,16 @@ def is_sent(obj):
     return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals
 
 
+def _parameter():
+    from .nn.parameter import Parameter
+    return Parameter
+
+
+def _stays(tensor):
+    """Whether a tensor has no memory that could be shared."""
+    return tensor.is_cpu and not tensor.numel()
+
+
 def _state_of_wrapper(tensor):
     """All that a tensor without memory is, besides its sizes: its attributes, and the values of its __slots__ if it has any."""
     from ._dispatch import slots_of
@@ -63,6 +73,9 @@ def __reduce_ex__(self, protocol):
     if self.is_cuda and is_sent(self):
         from .multiprocessing import gpu_memory
         return gpu_memory.reduce(self)
+    if "multiprocessing.reduction" in sys.modules and type(self) in (Tensor, _parameter()) and not _stays(self) and is_sent(self):
+        from .multiprocessing import reductions  # which tells multiprocessing how the next one is sent
+        return reductions.reduce_tensor(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
     if self.grad_fn is not None and not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
