@@ -91,7 +91,7 @@ def _placed(map_location):
     """A function from where a storage was to where it goes; None if it stays where it was."""
     if map_location is None:
         return None
-    if callable(map_location):
+    if callable(map_location) and not isinstance(map_location, _C.device):  # which decorates functions
         def ask(location):
             answer = map_location(_Storage(), location)
             return location if answer is None else str(answer.device)

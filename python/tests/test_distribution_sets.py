@@ -170,3 +170,11 @@ def test_registries_take_more():
     assert D.kl_divergence(p, q) == 7 and D.kl_divergence(p, D.Normal(1.0, 1.0)) == 0.5
     with pytest.raises(TypeError, match="type_q"):
         D.register_kl(Mine, 3)
+
+
+def test_the_inverse_of_an_inverse_is_the_transform_itself():
+    import copy
+    for t in (D.transforms.ExpTransform(), D.transforms.ComposeTransform([D.transforms.ExpTransform(), D.transforms.TanhTransform()])):
+        assert t.inv is t.inv and t.inv.inv is t and t.inv.inv.inv is t.inv
+        assert copy.deepcopy(t) == t and copy.deepcopy(t.inv).inv == t
+        assert t.with_cache().inv is not t.inv and t == t.with_cache(0)

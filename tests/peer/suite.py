@@ -44,12 +44,12 @@ class Outcome:
 def resident(pid):
     """Bytes of memory that a process and those it started have."""
     total, children = 0, collections.defaultdict(list)
-    for status in Path("/proc").glob("[0-9]*/stat"):
+    for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            fields = status.read_text().rpartition(")")[2].split()
+            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue  # it ended meanwhile
-        children[int(fields[1])].append((int(status.parent.name), int(fields[21])))
+        children[int(fields[1])].append((int(name), int(fields[21])))
     waiting = [pid]
     try:
         total = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
