@@ -2,6 +2,7 @@
 import importlib
 import sys
 import types
+from pathlib import Path
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
@@ -104,6 +105,8 @@ def add():
     give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
+    utils = importlib.import_module("torch._utils_internal")
+    give_over(utils, {"get_writable_path": lambda path: path, "get_file_path_2": lambda *parts: str(Path(*parts))})
     give(torch.backends, {"disable_global_flags": lambda: None})
     add_below_modules()
 
@@ -111,6 +114,10 @@ def add():
 def add_below_modules():
     for name in BELOW_MODULES:
         sys.modules.setdefault(name, inert(name))
+
+
+def give_over(module, values):
+    vars(module).update(values)
 
 
 def give(module, values):
