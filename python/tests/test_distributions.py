@@ -691,20 +691,3 @@ def test_divergences_that_are_not_known_say_why():
         with pytest.raises(NotImplementedError, match=why):
             D.kl_divergence(p, q)
     assert D.kl_divergence(D.HalfCauchy(1.0), D.HalfCauchy(2.0)).item() == pytest.approx(math.log(9 / 8))
-
-
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_beta_samples_lie_inside_the_open_interval(dtype):
-    torch.manual_seed(0)
-    few = torch.tensor(1e-2, dtype=dtype)
-    samples = torch.distributions.Beta(few, few).sample([2000])
-    assert ((0 < samples) & (samples < 1)).all() and (samples > 0.9).any()
-
-
-def test_the_log_prob_of_wishart_has_a_gradient_by_both_triangles():
-    df, scale = torch.tensor(5.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
-    sample = torch.distributions.Wishart(df, scale).sample()
-    sample.requires_grad_()
-    gradient, = torch.autograd.grad(torch.distributions.Wishart(df, scale).log_prob(sample), sample)
-    inverse = torch.linalg.inv(sample.detach())
-    torch.testing.assert_close(gradient, 0.5 * (5 - 3 - 1) * inverse - 0.5 * torch.eye(3, dtype=torch.float64))
