@@ -37,11 +37,30 @@ def is_sent(obj):
     return frame.f_globals.get("__name__") == "multiprocessing.reduction" or "_shares_memory_of_gpus" in frame.f_globals
 
 
-def _state_of_wrapper(tensor):
-    """All that a tensor without memory is, besides its sizes: its attributes, and the values of its __slots__ if it has any."""
-    from ._dispatch import slots_of
-    slots = slots_of(tensor)
+def _parameter():
+    from .nn.parameter import Parameter
+    return Parameter
+
+
+def _stays(tensor):
+    """Whether a tensor has no memory that could be shared."""
+    return tensor.is_cpu and not tensor.numel()
+
+
+def state_of(tensor):
+    """All that a tensor is besides its elements: what its class says, or its attributes, with the values of its __slots__ if it has any."""
+    own = getattr(type(tensor), "__getstate__", None)
+    if own is not None and own is not getattr(object, "__getstate__", None):
+        return tensor.__getstate__()
+    slots = _slots_of(tensor)
     return (dict(tensor.__dict__), slots) if slots else dict(tensor.__dict__)
+
+
+def _slots_of(tensor):
+    if type(tensor) is Tensor:
+        return {}
+    from ._dispatch import slots_of
+    return slots_of(tensor)
 
 
 def _set_state(tensor, state):
@@ -59,17 +78,26 @@ def __reduce_ex__(self, protocol):
         from ._utils import _rebuild_wrapper_subclass
         arguments = (type(self), self.dtype, tuple(self.shape), self.stride(), self.storage_offset(), self.layout, self.device,
                      self.requires_grad)
-        return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, type(self), arguments, _state_of_wrapper(self))
+        return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, type(self), arguments, state_of(self))
     if self.is_cuda and is_sent(self):
         from .multiprocessing import gpu_memory
         return gpu_memory.reduce(self)
+    if "multiprocessing.reduction" in sys.modules and type(self) in (Tensor, _parameter()) and not _stays(self) and is_sent(self):
+        from .multiprocessing import reductions  # which tells multiprocessing how the next one is sent
+        return reductions.reduce_tensor(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
     if self.grad_fn is not None and not self.is_leaf:
         raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
                            "protocol at the moment; use detach() first")
-    data = _C._to_bytes(self.detach().cpu().contiguous())
-    return _rebuild, (type(self), data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad,
-                      dict(self.__dict__))
+    if self.is_meta:
+        from ._utils import _rebuild_meta_tensor_no_storage
+        made = _rebuild_meta_tensor_no_storage, (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)
+        return _rebuild_from_type_v2, (made[0], type(self), made[1], state_of(self))
+    data, state = _C._to_bytes(self.detach().cpu().contiguous()), state_of(self)
+    what = data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad
+    if type(state) is not dict:
+        return _rebuild_from_type_v2, (_rebuild, type(self), (type(self), *what, {}), state)
+    return _rebuild, (type(self), *what, state)
 
 
 def _rebuild_from_type_v2(func, new_type, args, state):
@@ -103,15 +131,23 @@ def __deepcopy__(self, memo):
             given = {k: v for k, v in self.__dict__.items() if k not in result.__dict__}
             memo[id(self)] = result
             result.__dict__.update(copy.deepcopy(given, memo))
+            _copy_slots(self, result, memo)
             if self.grad is not None:
                 result.grad = copy.deepcopy(self.grad, memo)
             return result
         result = _restore(type(self), _copied(self.detach(), memo), self.requires_grad, None)
     memo[id(self)] = result
     result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    _copy_slots(self, result, memo)
     if self.grad is not None:
         result.grad = copy.deepcopy(self.grad, memo)
     return result
+
+
+def _copy_slots(tensor, result, memo):
+    for name, value in _slots_of(tensor).items():
+        if not hasattr(result, name):
+            setattr(result, name, copy.deepcopy(value, memo))
 
 
 def _copied(data, memo):
@@ -126,7 +162,10 @@ def _copied(data, memo):
 def __copy__(self):
     """Another tensor over the same memory, with the same attributes."""
     with _C_no_grad():
-        return _restore(type(self), self.detach(), self.requires_grad, self.__dict__)
+        result = _restore(type(self), self.detach(), self.requires_grad, self.__dict__)
+        for name, value in _slots_of(self).items():
+            setattr(result, name, value)
+        return result
 
 
 def _C_no_grad():

@@ -189,7 +189,13 @@ def _exit_device(self, *_):
     _C._set_default_device(_devices.before.pop())
 
 
-_C.device.__enter__, _C.device.__exit__ = _enter_device, _exit_device
+def _decorated_by_device(self, function):
+    """The function, which makes its tensors on this device."""
+    from .utils._device import set_device
+    return set_device(self)(function)
+
+
+_C.device.__enter__, _C.device.__exit__, _C.device.__call__ = _enter_device, _exit_device, _decorated_by_device
 
 for _kind in (_C.layout, _C.memory_format):
     _kind.__repr__ = _kind.__str__ = lambda self: f"torch.{self.name}"

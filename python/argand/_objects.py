@@ -13,6 +13,7 @@ import types
 import zipfile
 
 from . import _C, _utils
+from ._copies import state_of
 from ._tensor import _rebuild_from_type_v2
 from ._typed_storage import KINDS
 from .nn.parameter import Parameter, UninitializedTensorMixin
@@ -67,7 +68,7 @@ class _Tensors:
             return others(obj) if others else NotImplemented
         if _C._has_no_memory(obj):
             return obj.__reduce_ex__(2)
-        hooks, state, cls = collections.OrderedDict(), dict(obj.__dict__), type(obj)
+        hooks, state, cls = collections.OrderedDict(), state_of(obj), type(obj)
         if obj.is_meta:
             made = _utils._rebuild_meta_tensor_no_storage, (obj.dtype, tuple(obj.shape), obj.stride(), obj.requires_grad)
         elif cls is Parameter and not state:

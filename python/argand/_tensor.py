@@ -109,6 +109,9 @@ def register_hook(self, hook):
     return RemovableHandle(lambda: _C._remove_hook(self, handle))
 
 
+Tensor._backward_hooks = property(lambda self: _C._hooks_of(self), doc="What register_hook() was given, by number; None if nothing.")
+
+
 @method
 def register_post_accumulate_grad_hook(self, hook):
     """Calls `hook` with this leaf whenever backward has added to its .grad: where an optimizer can step, and free it."""
@@ -542,8 +545,8 @@ Tensor.__torch_function__ = classmethod(__torch_function__)
 
 @method
 def share_memory_(self):
-    """Moves the elements to memory that other processes see, too, when the tensor is sent to them or they are forked; views made
-    before stay where they were.  A GPU's stay where they are: that memory is shared as it is."""
+    """Moves the storage, for all its views, to memory that other processes see, too, when the tensor is sent to them or they are forked.
+    Where an array shows the memory, the tensor alone moves.  A GPU's stay where they are: that memory is shared as it is."""
     if not self.is_cuda:
         from .multiprocessing import reductions
         reductions.share(self)

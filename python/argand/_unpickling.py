@@ -14,6 +14,7 @@ from .storage import TypedStorage, UntypedStorage
 
 _MAGIC = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."  # what the format before PyTorch 1.6 begins with
 _PROTOCOL = 1001
+BLOCKED = ("sys", "os", "posix", "nt")  # modules of which no name is ever allowed
 
 
 def _storage_type(module, name):
@@ -273,7 +274,7 @@ class NamedObjects(pickle._Unpickler):
         found = _storage_type(module, name)
         if found is not None:
             return found
-        if torchs(full) in self.named:
+        if torchs(full) in self.named and module not in BLOCKED:
             return self.named[torchs(full)]
         if full not in self.known:
             raise pickle.UnpicklingError(refusal(full))
@@ -362,10 +363,16 @@ def is_known(name):
 
 
 def refusal(name):
-    """What is said of a name that is not allowed."""
+    """What is said of a name that is not allowed; with PyTorch's sentence, which programs look for."""
+    if name.partition(".")[0] in BLOCKED:
+        return (f"Weights only load failed.  The global {name} is refused, whoever names it: Trying to load unsupported GLOBAL {name} whose "
+                f"module {name.partition('.')[0]} is blocked.")
+    name = name.removeprefix("builtins.")
     return (f"Weights only load failed.  The global {name} is refused: only tensors, arrays, containers and plain values are read, never "
-            "code, and what torch.serialization.add_safe_globals() or safe_globals() has named.  Whoever trusts the file may name it "
-            "there, or pass weights_only=False, which runs what the file names")
+            f"code, and what the program has named.  Unsupported global: GLOBAL {name} was not an allowed global by default. Please use "
+            f"`torch.serialization.add_safe_globals([{name}])` or the `torch.serialization.safe_globals([{name}])` context manager to "
+            "allowlist this global if you trust this class/function.  Whoever trusts the file may also pass weights_only=False, which runs "
+            "what the file names")
 
 
 def named_objects(named, encoding="utf-8"):

@@ -91,7 +91,7 @@ def _placed(map_location):
     """A function from where a storage was to where it goes; None if it stays where it was."""
     if map_location is None:
         return None
-    if callable(map_location):
+    if callable(map_location) and not isinstance(map_location, _C.device):  # which decorates functions
         def ask(location):
             answer = map_location(_Storage(), location)
             return location if answer is None else str(answer.device)
@@ -111,6 +111,13 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     `map_location`: the device, or a dict or function that tells it.  `mmap`: a storage is read when one of its elements is first looked
     at; for a path alone.  `verify`: whether checksums are compared; if not said, when the elements are read.
     """
+    try:
+        return _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args)
+    except _C.DeviceError as error:
+        raise _elsewhere(error) from None
+
+
+def _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args):
     if weights_only is None:
         weights_only = pickle_module is None
     if os.environ.get("TORCH_FORCE_WEIGHTS_ONLY_LOAD", "0").lower() in ("1", "y", "yes", "true"):
@@ -144,6 +151,15 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
         if refused[1] not in named and refused[1] != "torch._utils._rebuild_wrapper_subclass":  # of a class that is named
             raise pickle.UnpicklingError(f"{refusal(refused[1])}: {error}") from None
     return _load_by(named_objects(named), arguments)
+
+
+def _elsewhere(error):
+    """What to do about storages of a device that is not there."""
+    if _C.cuda.is_available():
+        return error
+    return type(error)("Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is False. If you are running on a "
+                       "CPU-only machine, please use torch.load with map_location=torch.device('cpu') to map your storages to the CPU. "
+                       f"({error})")
 
 
 def _source_in(f):

@@ -174,12 +174,12 @@ class _Storage:
         return self._elements.is_shared()
 
     def share_memory_(self):
-        """Refused but where the memory is shared already: tensors are moved to shared memory by Tensor.share_memory_()."""
+        """Moves the memory, for all tensors that lie in it, to where other processes see it, too: see Tensor.share_memory_()."""
         if not self._elements.is_cpu and not self._elements.is_cuda:
             raise RuntimeError("share_memory_: only available on CPU")
-        if self._elements.is_shared():
-            return self
-        raise NotImplementedError("share_memory_: a storage stays where its tensors see it; Tensor.share_memory_() moves a tensor")
+        if not self._elements.is_shared() and self._elements.numel():
+            _C._share_storage(self._elements)
+        return self
 
     def _write_file(self, *_, **__):
         _check_can_copy(self)
@@ -365,10 +365,9 @@ class UntypedStorage(StorageBase, _Storage):
         return _C._storage_id(self._source) if whole else self.data_ptr()
 
     def __reduce__(self):
-        if self.is_cuda:
-            from ._tensor import is_sent
-            if is_sent(self):
-                return UntypedStorage, (self._elements,)
+        from ._tensor import is_sent
+        if (self.is_cuda or len(self)) and is_sent(self):
+            return UntypedStorage, (self._elements,)
         return _rebuild, (_C._to_bytes(self._elements.cpu()), str(self.device))
 
 

@@ -225,7 +225,27 @@ int visit_hooks(const std::vector<autograd::Node::Hook>& hooks, visitproc visito
 
 namespace {
 
+// The hooks of a program's that a tensor has, by their handles; None if there are none.
+nb::object hooks_of(const Tensor& tensor) {
+  const AutogradMeta* meta = autograd_meta_or_null(tensor);
+  if (!meta || !tensor.requires_grad()) return nb::none();
+  nb::dict found;
+  const auto add = [&](const autograd::Node::Hook& hook) {
+    if (const auto* own = hook.call.target<TensorHook>())
+      found[nb::int_(hook.handle)] = nb::borrow(own->function.get());
+  };
+  if (tensor.is_leaf()) {
+    for (const autograd::Node::Hook& hook : meta->leaf_hooks) add(hook);
+  } else {
+    const autograd::Edge edge = gradient_edge(tensor);
+    for (const autograd::Node::Hook& hook : edge.function->hooks())
+      if (hook.input_nr == edge.input_nr) add(hook);
+  }
+  return found.size() ? nb::object(found) : nb::none();
+}
+
 void add_hooks(nb::module_& module) {
+  module.def("_hooks_of", hooks_of);
   module.def("_register_hook", [](const Tensor& tensor, nb::object hook) {
     return tensor.register_hook(TensorHook{SharedRef(std::move(hook))});
   });

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "argand/ops/functions.h"
+#include "argand/runtime/cpu/shared_blocks.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -38,11 +39,25 @@ Tensor hold_memory(const Tensor& t) {
   return t.detach();
 }
 
-// All bytes of the storage of `t`, whatever part of it `t` shows.
-Tensor all_bytes(const Tensor& t) {
-  return Tensor(
-      make_intrusive<TensorImpl>(t.storage(), Dims{static_cast<int64_t>(t.storage()->nbytes())}, Dims{1}, 0, kByte));
+Tensor all_bytes_of(const StoragePtr& storage) {
+  return Tensor(make_intrusive<TensorImpl>(storage, Dims{static_cast<int64_t>(storage->nbytes())}, Dims{1}, 0, kByte));
 }
+
+// All bytes of the storage of `t`, whatever part of it `t` shows.
+Tensor all_bytes(const Tensor& t) { return all_bytes_of(t.storage()); }
+
+void share_storage(const Tensor& t) {
+  const NoGil no_gil;
+  share_bytes(*t.storage());
+}
+
+int descriptor_of(const Tensor& t) {
+  const NoGil no_gil;
+  return t.is_cpu() ? shared_descriptor(*t.storage()) : -1;
+}
+
+// A tensor of all bytes of the storage behind a descriptor.
+Tensor map_storage(int descriptor, size_t nbytes) { return all_bytes_of(map_shared(descriptor, nbytes)); }
 
 // More bytes in the storage of `t`; those that were there stay.  It does not become smaller: other tensors may show its
 // bytes.
@@ -63,6 +78,9 @@ void add_storages(nb::module_& module) {
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
   module.def("_storage_bytes", all_bytes);
   module.def("_grow_storage", grow_storage);
+  module.def("_share_storage", share_storage);
+  module.def("_shared_descriptor", descriptor_of);
+  module.def("_map_shared", map_storage);
   module.def("_storage_resizable", [](const Tensor& t) { return t.storage()->resizable(); });
   module.def("_storage_use_count", [](const Tensor& t) { return t.storage().use_count(); });
   module.def("_storage_id", [](const Tensor& t) { return reinterpret_cast<uintptr_t>(t.storage().get()); });

@@ -1,5 +1,6 @@
 """Data sets, samplers (in PyTorch's order: the expected indices were printed by PyTorch 2.15), and how batches are made."""
 import collections
+import warnings
 
 import argand as torch
 import numpy as np
@@ -180,5 +181,11 @@ def test_length_of_a_stream_is_checked():
     class Long(Stream):
         def __len__(self):
             return 2
-    with pytest.warns(UserWarning, match="was reported to be 2"):
-        list(DataLoader(Long(3)))
+    loader = DataLoader(Long(4))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(list(loader)) == 4  # nobody has asked for the length
+    assert len(loader) == 2
+    with pytest.warns(UserWarning, match="was reported to be 2") as told:
+        list(loader)
+    assert len(told) == 2  # one for each too many

@@ -369,3 +369,15 @@ def test_work_of_the_library_in_a_fork():
 def test_spawned_workers():
     loader = DataLoader(torch.utils.data.TensorDataset(torch.arange(6)), 2, num_workers=1, multiprocessing_context="spawn")
     assert [b[0].tolist() for b in loader] == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_workers_are_told_like_processes():
+    """As in PyTorch's list of them."""
+    iterator = iter(DataLoader(range(8), num_workers=2))
+    workers = iterator._workers
+    next(iterator)
+    assert all(w.is_alive() and w.pid for w in workers)
+    del iterator
+    for w in workers:
+        w.join(30)
+        assert not w.is_alive() and w.exitcode == 0

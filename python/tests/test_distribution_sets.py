@@ -170,3 +170,28 @@ def test_registries_take_more():
     assert D.kl_divergence(p, q) == 7 and D.kl_divergence(p, D.Normal(1.0, 1.0)) == 0.5
     with pytest.raises(TypeError, match="type_q"):
         D.register_kl(Mine, 3)
+
+
+def test_the_inverse_of_an_inverse_is_the_transform_itself():
+    import copy
+    for t in (D.transforms.ExpTransform(), D.transforms.ComposeTransform([D.transforms.ExpTransform(), D.transforms.TanhTransform()])):
+        assert t.inv is t.inv and t.inv.inv is t and t.inv.inv.inv is t.inv
+        assert copy.deepcopy(t) == t and copy.deepcopy(t.inv).inv == t
+        assert t.with_cache().inv is not t.inv and t == t.with_cache(0)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_beta_samples_lie_inside_the_open_interval(dtype):
+    torch.manual_seed(0)
+    few = torch.tensor(1e-2, dtype=dtype)
+    samples = torch.distributions.Beta(few, few).sample([2000])
+    assert ((0 < samples) & (samples < 1)).all() and (samples > 0.9).any()
+
+
+def test_the_log_prob_of_wishart_has_a_gradient_by_both_triangles():
+    df, scale = torch.tensor(5.0, dtype=torch.float64), torch.eye(3, dtype=torch.float64)
+    sample = torch.distributions.Wishart(df, scale).sample()
+    sample.requires_grad_()
+    gradient, = torch.autograd.grad(torch.distributions.Wishart(df, scale).log_prob(sample), sample)
+    inverse = torch.linalg.inv(sample.detach())
+    torch.testing.assert_close(gradient, 0.5 * (5 - 3 - 1) * inverse - 0.5 * torch.eye(3, dtype=torch.float64))

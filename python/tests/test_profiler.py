@@ -393,3 +393,13 @@ def test_names(tmp_path):
     out = run("-c", "import argand, sys; print([m for m in sys.modules if 'profiler' in m and 'argand' in m]); print(argand.profiler.profile, "
                     "argand.autograd.profiler.profile)")
     assert out.stdout.splitlines() == ["[]", "<class 'argand.profiler.profiler.profile'> <class 'argand.autograd.profiler.profile'>"], out.stderr
+
+
+def test_whether_a_profiler_records_is_told():
+    from argand.autograd import profiler
+    assert profiler._is_profiler_enabled is False
+    with profiler.profile():
+        assert profiler._is_profiler_enabled is True
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]):
+        assert profiler._is_profiler_enabled is True
+    assert profiler._is_profiler_enabled is False

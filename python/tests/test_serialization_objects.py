@@ -1,4 +1,5 @@
 """torch.save and torch.load of objects of any class: what a program trusts, what it names, and the modules of the real PyTorch."""
+import copy
 import io
 import os
 import pickle
@@ -324,3 +325,46 @@ def test_texts_of_python_2(weights_only):
     content = (b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.\x80\x02}.\x80\x02]U\x02\xc5\xbca.\x80\x02].")
     for encoding, text in (("utf-8", "\u017c"), ("bytes", b"\xc5\xbc")):
         assert torch.load(io.BytesIO(content), weights_only=weights_only, encoding=encoding) == [text]
+
+
+class SlottedTensor(torch.Tensor):
+    __slots__ = ["beside", "unset"]
+
+
+class StatefulTensor(torch.Tensor):
+    def __getstate__(self):
+        return "mine", dict(self.__dict__)
+
+    def __setstate__(self, state):
+        marker, self.__dict__ = state
+        assert marker == "mine"
+        self.came_back = True
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_what_a_subclass_keeps_beside_its_elements_goes_with_it(device):
+    """In __slots__, or as its __getstate__() says: by save(), by pickles and by copies."""
+    slotted = torch.ones(2, device=device).as_subclass(SlottedTensor)
+    slotted.beside, slotted.name = torch.zeros(3), "n"
+    stateful = torch.ones(2, device=device).as_subclass(StatefulTensor)
+    stateful.name = "m"
+    saved = io.BytesIO()
+    torch.save([slotted, stateful], saved)
+    saved.seek(0)
+    with torch.serialization.safe_globals([SlottedTensor, StatefulTensor]):
+        loaded = torch.load(saved)
+    for a, b in (loaded, pickle.loads(pickle.dumps([slotted, stateful]))):
+        assert type(a) is SlottedTensor and a.beside.tolist() == [0, 0, 0] and a.name == "n" and not hasattr(a, "unset")
+        assert type(b) is StatefulTensor and b.name == "m" and b.came_back and b.device.type == device
+    for made in (copy.copy, copy.deepcopy):
+        again = made(slotted)
+        assert type(again) is SlottedTensor and again.name == "n" and again.beside.tolist() == [0, 0, 0]
+        assert (again.beside is slotted.beside) == (made is copy.copy)
+
+
+def test_modules_whose_names_are_never_allowed():
+    with torch.serialization.safe_globals([os.system]), pytest.raises(pickle.UnpicklingError, match="posix.system whose module posix is blocked"):
+        saved = io.BytesIO()
+        torch.save(os.system, saved)
+        saved.seek(0)
+        torch.load(saved)

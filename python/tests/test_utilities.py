@@ -2,6 +2,7 @@
 import collections
 import copy
 import dataclasses
+import io
 import pathlib
 import subprocess
 import sys
@@ -458,3 +459,19 @@ def test_the_switch_of_checks_of_sparse_tensors_is_kept_and_given_back():
 def test_an_empty_range_is_refused_in_the_words_that_programs_match(draw, name):
     with pytest.raises(RuntimeError, match=f"{name} expects 'from' to be less than 'to', but got from=5 >= to=5"):
         draw()
+
+
+def test_a_device_decorates_functions_that_make_tensors():
+    @torch.device("meta")
+    def one():
+        return torch.empty(2)
+
+    @torch.device("meta")
+    def several():
+        yield torch.empty(2)
+        yield torch.empty(3)
+    assert one().device.type == "meta" and [t.device.type for t in several()] == ["meta", "meta"] and torch.empty(1).is_cpu
+    saved = io.BytesIO()
+    torch.save(torch.ones(2), saved)
+    saved.seek(0)
+    assert torch.load(saved, map_location=torch.device("cpu")).tolist() == [1, 1]

@@ -73,3 +73,26 @@ def test_what_a_file_has_no_time_for_counts_as_not_run(tmp_path):
     ran = run(tmp_path, more=["--file-seconds", "3"])
     assert ran.returncode == 1 and "not run: test_made_up::T.test_i_passes_after_all_that: the file's time is over" in ran.stdout
     assert "2 not run" not in ran.stdout and "7 not run" in ran.stdout, ran.stdout
+
+
+FUNCTIONS = """
+import unittest
+class Mark:
+    name, kwargs = "parametrize", {}
+    def __init__(self, *args): self.args = args
+class Skipped(BaseException): pass
+def test_plain(): pass
+def test_each(a, b):
+    if a == 3: raise Skipped("no 3")
+    assert a < b
+test_each.pytestmark = [Mark("a", [1, 2, 3]), Mark(("b",), [[2], [3]])]
+"""
+
+
+def test_functions_run_with_all_their_parameters(tmp_path):
+    """As pytest's do: six combinations, of which 2 < 2 fails and those with 3 skip themselves."""
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "test_functions.py").write_text(FUNCTIONS)
+    ran = run(tmp_path, files=("test_functions",))
+    assert "failed: test_functions::Functions.test_each_1_0" in ran.stdout, ran.stdout + ran.stderr
+    assert "test_functions: 4 passed, 1 failed, 2 skipped" in ran.stdout

@@ -8,6 +8,8 @@ for the list of tests, for the beginning of each test and for its end, so that w
 """
 import fnmatch
 import importlib
+import inspect
+import itertools
 import json
 import os
 import sys
@@ -27,6 +29,44 @@ def name_of(test):
     """Class.method; the name of what stands for a module or class that does not load."""
     name = getattr(test, "_testMethodName", None)
     return f"{type(test).__name__}.{name}" if name else str(test)
+
+
+def choices(mark):
+    """What a mark of pytest's gives the parameters in turn: (values by name, reason to skip or None)."""
+    names = mark.args[0]
+    names = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
+    for given in mark.args[1]:
+        skips = [skip.kwargs.get("reason", skip.name) for skip in getattr(given, "marks", ()) if skip.name == "skip" or any(skip.args)]
+        values = given.values if hasattr(given, "marks") else given if len(names) > 1 or isinstance(mark.args[0], (list, tuple)) else (given,)
+        yield dict(zip(names, values)), skips[0] if skips else None
+
+
+def functions(module):
+    """The functions of a module that are tests of pytest's, each with all combinations of its parameters, as a TestCase."""
+    class Functions(unittest.TestCase):
+        """Named by their numbers among the values of each parameter."""
+
+    def method(function, values, skip):
+        def run(self):
+            if skip is not None:
+                self.skipTest(skip)
+            try:
+                function(**values)
+            except BaseException as error:
+                if type(error).__name__ != "Skipped":  # pytest's, which is no Exception
+                    raise
+                self.skipTest(str(error))
+        return run
+
+    for name, function in list(vars(module).items()):
+        if not name.startswith("test_") or not inspect.isfunction(function):
+            continue
+        marks = [list(enumerate(choices(mark))) for mark in getattr(function, "pytestmark", ()) if mark.name == "parametrize"]
+        for chosen in itertools.product(*marks):
+            values = {key: value for _, (some, _) in chosen for key, value in some.items()}
+            skip = next((reason for _, (_, reason) in chosen if reason is not None), None)
+            setattr(Functions, "_".join([name, *(str(number) for number, _ in chosen)]), method(function, values, skip))
+    return unittest.defaultTestLoader.loadTestsFromTestCase(Functions)
 
 
 class Events(unittest.TestResult):
@@ -94,7 +134,7 @@ def main():
         result = Events(out)
         try:
             module = importlib.import_module(file.stem)
-            tests = list(flat(unittest.defaultTestLoader.loadTestsFromModule(module)))
+            tests = [*flat(unittest.defaultTestLoader.loadTestsFromModule(module)), *flat(functions(module))]
         except BaseException as error:
             import traceback
             result.say(tests=["(import)"])

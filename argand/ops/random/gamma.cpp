@@ -70,8 +70,9 @@ struct SampleDirichlet : Kernel<SampleDirichletArgs> {
     const Tensor fractions = parts.div(parts.sum(-1, true));
     dispatch<kFloatingTypes>(out.dtype(), "_sample_dirichlet", [&](auto tag) {
       using T = typename decltype(tag)::type;
-      const auto least = static_cast<double>(std::numeric_limits<T>::min());
-      exec::copy_elements(out, fractions.clamp(least, 1 - 0x1p-53));
+      using Limits = std::numeric_limits<T>;  // the support is open: neither 0 nor 1
+      const auto least = static_cast<double>(Limits::min()), step = static_cast<double>(Limits::epsilon());
+      exec::copy_elements(out, fractions.clamp(least, 1 - step / 2));
     });
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {

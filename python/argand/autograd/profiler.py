@@ -460,3 +460,9 @@ def gather_traceback(python=True, script=True, cpp=False):
 def symbolize_tracebacks(tracebacks):
     """Frames as dictionaries, the innermost first."""
     return [[{"name": f.name, "filename": f.filename, "line": f.lineno} for f in reversed(t)] for t in tracebacks]
+
+
+def __getattr__(name):
+    if name == "_is_profiler_enabled":  # libraries ask it before they make names for scopes
+        return _C._profiler_is_active()
+    raise AttributeError(f"module '{__name__}' has no attribute '{name}'")

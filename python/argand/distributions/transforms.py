@@ -27,11 +27,11 @@ class Transform:
     def __init__(self, cache_size=0):
         if cache_size not in (0, 1):
             raise ValueError("cache_size must be 0 or 1")
-        self._cache_size, self._cached_x_y = cache_size, (None, None)
+        self._cache_size, self._cached_x_y, self._made_inverse = cache_size, (None, None), None
         super().__init__()
 
     def __getstate__(self):
-        return {**self.__dict__, "_cached_x_y": (None, None)}
+        return {**self.__dict__, "_cached_x_y": (None, None), "_made_inverse": None}
 
     @property
     def event_dim(self):
@@ -42,8 +42,10 @@ class Transform:
 
     @property
     def inv(self):
-        """The inverse, a transform."""
-        return _InverseTransform(self)
+        """The inverse, a transform, whose inverse this one is."""
+        if self._made_inverse is None:
+            self._made_inverse = _InverseTransform(self)
+        return self._made_inverse
 
     @property
     def sign(self):
@@ -59,7 +61,7 @@ class Transform:
         return new
 
     def _parameters(self):
-        return {name: value for name, value in vars(self).items() if name not in ("_cache_size", "_cached_x_y", "_inverse_of")}
+        return {name: value for name, value in vars(self).items() if name not in ("_cache_size", "_cached_x_y", "_made_inverse")}
 
     def __eq__(self, other):
         if self is other:
@@ -157,7 +159,6 @@ class ComposeTransform(Transform):
     def __init__(self, parts, cache_size=0):
         super().__init__(cache_size)
         self.parts = [part.with_cache(cache_size) for part in parts] if cache_size else list(parts)
-        self._inverse_of = None
 
     @property
     def domain(self):
@@ -183,11 +184,10 @@ class ComposeTransform(Transform):
 
     @property
     def inv(self):
-        if self._inverse_of is None:
-            inverse = ComposeTransform([part.inv for part in reversed(self.parts)], self._cache_size)
-            inverse._inverse_of = self
-            return inverse
-        return self._inverse_of
+        if self._made_inverse is None:
+            self._made_inverse = ComposeTransform([part.inv for part in reversed(self.parts)], self._cache_size)
+            self._made_inverse._made_inverse = self
+        return self._made_inverse
 
     def with_cache(self, cache_size=1):
         return self if self._cache_size == cache_size else ComposeTransform(self.parts, cache_size)

@@ -100,7 +100,7 @@ class Wishart(OfScaleTril, ExponentialFamily):
             self._validate_sample(value)
         p = self._event_shape[-1]
         trace = _C.cholesky_solve(value, self._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1)
-        log_det = 2 * _C.linalg_cholesky(value).diagonal(dim1=-2, dim2=-1).log().sum(-1)
+        log_det = _C.linalg_slogdet(value)[1]  # a Cholesky factor would read one triangle alone, and have no gradient by the other
         return (-self.df * (0.5 * p * math.log(2) + self._half_log_det()) - _C.mvlgamma(self.df / 2, p)
                 + 0.5 * (self.df - p - 1) * log_det - 0.5 * trace)
 

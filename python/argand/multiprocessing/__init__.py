@@ -1,6 +1,7 @@
-"""multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process are copied, but for those of
-share_memory_() and those of a GPU, whose memory the processes share."""
+"""multiprocessing of Python, as torch.multiprocessing.  Tensors that are sent to another process share their memory with it: see
+reductions.py for the CPU, gpu_memory.py for a GPU."""
 import multiprocessing
+import threading
 from multiprocessing import *  # noqa: F401,F403
 
 from .._ignored import harmless
@@ -34,6 +35,23 @@ def set_sharing_strategy(new_strategy):
 def init_reductions():
     """Teaches multiprocessing to send shared tensors; share_memory_() does so itself."""
     from . import reductions  # noqa: F401
+
+
+def _comm():
+    """The file in which the system has the calling thread's name."""
+    return f"/proc/self/task/{threading.get_native_id()}/comm"
+
+
+def _set_thread_name(name):
+    """Names the calling thread, for tools that list threads: up to 15 bytes of the name."""
+    with open(_comm(), "wb") as file:
+        file.write(name.encode()[:15])
+
+
+def _get_thread_name():
+    """The name of the calling thread."""
+    with open(_comm(), "rb") as file:
+        return file.read().decode(errors="replace").removesuffix("\n")
 
 
 def __getattr__(name):

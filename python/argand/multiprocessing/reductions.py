@@ -1,10 +1,8 @@
-"""Tensors in memory that several processes see: share_memory_(), and how such tensors are sent to other processes.
+"""Tensors in memory that several processes see: share_memory_(), and how tensors are sent to other processes.
 
-The memory is anonymous (memfd): its descriptor travels, and nothing is left behind when the last process ends.
+What is sent is moved to such memory first, as the whole storage is, so that both sides see what either writes.  The memory is anonymous
+(memfd): its descriptor travels, and nothing is left behind when the last process ends.  argand/runtime/cpu/shared_blocks.h has it.
 """
-import mmap
-import os
-import weakref
 from multiprocessing import reduction
 
 # What multiprocessing imports in the threads that send descriptors: a child forked while one does would wait for ever.
@@ -14,27 +12,7 @@ from multiprocessing import resource_sharer  # noqa: F401
 from .. import _C
 from .._tensor import _restore
 from ..nn.parameter import Parameter
-from ..storage import over
-
-_descriptors = {}  # address of shared memory that this process has mapped -> its descriptor
-
-
-def _map(descriptor, nbytes):
-    """A tensor of the bytes behind a descriptor, which it closes when the memory is no longer used."""
-    memory = mmap.mmap(descriptor, nbytes)
-    held = over(memory)
-    address = held.data_ptr()
-    _descriptors[address] = descriptor
-
-    def forget():
-        del _descriptors[address]
-        os.close(descriptor)
-    weakref.finalize(memory, forget).atexit = False
-    return held
-
-
-def _address(tensor):
-    return tensor.data_ptr() - tensor.storage_offset() * tensor.itemsize
+from ..utils.hooks import warn_if_has_hooks
 
 
 def is_shared(tensor):
@@ -42,33 +20,45 @@ def is_shared(tensor):
     if tensor.is_cuda:
         from . import gpu_memory
         return gpu_memory.is_shared(tensor)
-    return tensor.is_cpu and bool(tensor.numel()) and _address(tensor) in _descriptors
+    return tensor.is_cpu and not _C._has_no_memory(tensor) and _C._shared_descriptor(tensor) >= 0
 
 
 def share(tensor):
-    """Moves the elements of a tensor to shared memory."""
-    if is_shared(tensor) or not tensor.numel():
+    """Moves the storage of a tensor to shared memory; where that cannot move, because an array shows it, the tensor gets another one."""
+    if not tensor.is_cpu or not _C._storage_nbytes(tensor) or is_shared(tensor):
         return
-    nbytes = _C._storage_nbytes(tensor) // tensor.itemsize * tensor.itemsize
-    descriptor = os.memfd_create("argand")
-    os.truncate(descriptor, nbytes)
-    elements = _map(descriptor, nbytes).view(tensor.dtype)
-    elements.copy_(tensor.detach().as_strided((nbytes // tensor.itemsize,), (1,), 0))
-    tensor.data = elements.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    if not _C._storage_resizable(tensor):
+        size = tensor.itemsize
+        whole = tensor.detach().as_strided((_C._storage_nbytes(tensor) // size,), (1,), 0).clone()
+        tensor.data = whole.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    _C._share_storage(tensor)
 
 
 def _rebuild(cls, descriptor, nbytes, dtype, shape, stride, offset, requires_grad, attributes):
-    tensor = _map(descriptor.detach(), nbytes).view(dtype).as_strided(shape, stride, offset)
+    tensor = _C._map_shared(descriptor.detach(), nbytes)
+    tensor = tensor[:nbytes // dtype.itemsize * dtype.itemsize].view(dtype).as_strided(shape, stride, offset)
     return _restore(cls, tensor, requires_grad, attributes)
 
 
+def _rebuild_meta(cls, dtype, shape, stride, requires_grad, attributes):
+    return _restore(cls, _C.empty_strided(shape, stride, dtype=dtype, device="meta"), requires_grad, attributes)
+
+
 def _reduce(tensor):
+    if tensor.requires_grad and not tensor.is_leaf:
+        raise RuntimeError("Cowardly refusing to serialize non-leaf tensor which requires_grad, since autograd does not support crossing "
+                           "process boundaries.  If you just want to transfer the data, call detach() on the tensor before serializing "
+                           "(e.g., putting it on the queue).")
+    warn_if_has_hooks(tensor)
     if tensor.is_cuda:
         from . import gpu_memory
         return gpu_memory.reduce(tensor)
-    if not is_shared(tensor) or not tensor.is_leaf:
+    if tensor.is_meta:
+        return _rebuild_meta, (type(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad, dict(tensor.__dict__))
+    if not tensor.numel():
         return tensor.__reduce_ex__(reduction.pickle.HIGHEST_PROTOCOL)
-    descriptor = reduction.DupFd(_descriptors[_address(tensor)])
+    share(tensor)
+    descriptor = reduction.DupFd(_C._shared_descriptor(tensor))
     return _rebuild, (type(tensor), descriptor, _C._storage_nbytes(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(),
                       tensor.storage_offset(), tensor.requires_grad, dict(tensor.__dict__))
 

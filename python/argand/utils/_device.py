@@ -1,5 +1,6 @@
 """The scope of a device, by the name that packages take."""
 from .. import _C
+from .._contextlib import _DecoratorContextManager
 from ..overrides import BaseTorchFunctionMode
 
 
@@ -16,3 +17,15 @@ class DeviceContext(BaseTorchFunctionMode):
     def __exit__(self, *error):
         super().__exit__(*error)
         self.device.__exit__(*error)
+
+
+class _Scope(DeviceContext, _DecoratorContextManager):
+    """The mode as a decorator: each call has a scope of its own."""
+
+    def clone(self):
+        return _Scope(self.device)
+
+
+def set_device(device):
+    """A decorator of functions and generators that make their tensors on `device`."""
+    return _Scope(device)

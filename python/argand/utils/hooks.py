@@ -1,5 +1,6 @@
 """What registering a hook gives back, under its name in torch.utils."""
-from .._refused import refused
+import warnings
+
 from .._tensor import RemovableHandle  # noqa: F401
 
 
@@ -9,4 +10,9 @@ def unserializable_hook(f):
     return f
 
 
-warn_if_has_hooks = refused("torch.utils.hooks.warn_if_has_hooks", "what hooks a tensor has is not told")
+def warn_if_has_hooks(tensor):
+    """Warns of each hook of a tensor's that unserializable_hook() has not marked: it does not go with what is saved or sent."""
+    for hook in (tensor._backward_hooks or {}).values():
+        if not hasattr(hook, "__torch_unserializable__"):
+            warnings.warn(f"backward hook {hook!r} on tensor will not be serialized.  If this is expected, you can decorate the function "
+                          "with @torch.utils.hooks.unserializable_hook to suppress this warning", stacklevel=2)

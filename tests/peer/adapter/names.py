@@ -1,13 +1,16 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
 import importlib
+import sys
 import types
+from pathlib import Path
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
     "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
-    "torch.onnx", "torch.testing._internal.generated")
+    "torch.onnx", "torch.testing._internal.generated", "torch._custom_op", "torch.utils._traceback", "torch.profiler._pattern_matcher",
+    "torch.profiler._utils", "torch.autograd.profiler_legacy")
 
 
 class Absent:
@@ -51,6 +54,9 @@ class Inert(types.ModuleType):
         return absent(f"{self.__name__}.{name}")
 
 
+# Such a module under one that is no package in Argand.
+BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator")
+
 # Of those modules: constants, which the helpers read while they load.
 CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}}}
@@ -62,8 +68,8 @@ ABSENT_ATEN = ("_batch_norm_with_update", "_flash_attention_forward", "_efficien
 ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.distributions.dirichlet": ("_Dirichlet_backward",),
                      "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString",),
-                     "torch.autograd": ("_calculate_shape",),
-                     "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
+                     "torch._C._profiler": ("_ExtraFields_PyCall", "_ExperimentalConfig"), "torch.autograd": ("_calculate_shape",),
+                     "torch.utils.checkpoint": ("_infer_device_type",), "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
 def inert(name):
@@ -99,7 +105,19 @@ def add():
     give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
+    utils = importlib.import_module("torch._utils_internal")
+    give_over(utils, {"get_writable_path": lambda path: path, "get_file_path_2": lambda *parts: str(Path(*parts))})
     give(torch.backends, {"disable_global_flags": lambda: None})
+    add_below_modules()
+
+
+def add_below_modules():
+    for name in BELOW_MODULES:
+        sys.modules.setdefault(name, inert(name))
+
+
+def give_over(module, values):
+    vars(module).update(values)
 
 
 def give(module, values):

@@ -111,6 +111,7 @@ class DataLoader(Generic[T_co]):
             collate_fn = default_collate if self._auto_collation else default_convert
         self.collate_fn = collate_fn
         self.persistent_workers = persistent_workers
+        self._IterableDataset_len_called = None  # what len() of the loader was told of a stream
         self.__initialized = True
         self._iterator = None
         self._position = None  # in the pass that was begun last, until it ends: batches given out, generators before it
@@ -201,7 +202,7 @@ class DataLoader(Generic[T_co]):
 
     def __len__(self):
         if self._is_stream:
-            length = len(self.dataset)
+            length = self._IterableDataset_len_called = len(self.dataset)  # a pass that begins later is held to it
             if self.batch_size is None:
                 return length
             return length // self.batch_size if self.drop_last else -(-length // self.batch_size)
@@ -252,6 +253,7 @@ class _BaseDataLoaderIter:
         loader._position = self._position
         self._indices = iter(loader._index_sampler)
         self._base_seed = random_seed(loader.generator)
+        self._told_length = getattr(loader, "_IterableDataset_len_called", None)
         self._yielded = 0
         self._to_skip = 0
         if resumed is not None:
@@ -283,8 +285,8 @@ class _BaseDataLoaderIter:
         self._yielded += 1
         self._position["batches"] += 1
         loader = self._loader
-        if _is_stream(loader) and self._yielded == self._expected() + 1:
-            warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._expected()} (when accessing "
+        if self._told_length is not None and self._yielded > self._told_length:
+            warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._told_length} (when accessing "
                           f"len(dataloader)), but {self._yielded} samples have been fetched. " + (
                               "For multiprocessing data-loading, this could be caused by not properly configuring the "
                               "IterableDataset replica at each worker. Please see "
@@ -306,12 +308,6 @@ class _BaseDataLoaderIter:
         self._yielded += 1
         self._position["batches"] += 1
 
-    def _expected(self):
-        try:
-            return len(self._loader)
-        except TypeError:
-            return -1
-
 
 class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
     """Makes batches in this process."""
@@ -327,13 +323,16 @@ class _SingleProcessDataLoaderIter(_BaseDataLoaderIter):
 
 
 class _Worker:
-    """A process and the channel to it."""
+    """A process and the channel to it; it has what its process has (is_alive(), pid, join())."""
 
     def __init__(self, process, channel):
         self.process = process
         self.channel = channel
         self.active = True  # its stream has not ended
         self.owed = collections.deque()  # (epoch, number) of batches it was asked for and has not sent, in the order of both
+
+    def __getattr__(self, name):
+        return getattr(self.process, name)
 
 
 class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):

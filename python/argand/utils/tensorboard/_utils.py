@@ -48,7 +48,7 @@ def convert_to_HWC(tensor, input_format):
     return None
 
 
-def prepare_video(videos):
+def _prepare_video(videos):
     """Videos [number, time, channels, height, width] side by side, padded with black ones to a power of 2: [time, H, W, C]."""
     if videos.dtype == np.uint8:
         videos = np.float32(videos) / 255.0

@@ -16,7 +16,7 @@ from tensorboard.plugins.text.plugin_data_pb2 import TextPluginData
 from ... import _C
 from ..._ignored import harmless
 from ._convert_np import make_np
-from ._utils import convert_to_HWC, prepare_video
+from ._utils import convert_to_HWC, _prepare_video
 
 
 def _plugin(name, content=b""):
@@ -71,6 +71,11 @@ def tensor_proto(tag, tensor):
         flat = flat.view(_C.int16).to(_C.int32) & 0xFFFF
     proto = TensorProto(dtype=dtype, tensor_shape=_shape(*tensor.shape), **{field: flat.tolist()})
     return _value(tag, tensor=proto, metadata=_plugin("tensor"))
+
+
+def int_to_half(i):
+    """The number whose bits, as those of a float32, are those of an integer."""
+    return float(np.array(i, np.int32).view(np.float32))
 
 
 def histogram_raw(name, min, max, num, sum, sum_squares, bucket_limits, bucket_counts):
@@ -178,7 +183,7 @@ def image_boxes(tag, tensor_image, tensor_boxes, rescale=1, dataformats="CHW", l
 def video(tag, tensor, fps=4):
     """Videos [number, time, channels, height, width] as an animated GIF."""
     from PIL import Image
-    frames = _pixels(prepare_video(make_np(tensor)))
+    frames = _pixels(_prepare_video(make_np(tensor)))
     _, height, width, channels = frames.shape
     frames = [Image.fromarray(f[..., 0] if channels == 1 else f) for f in frames]
     file = io.BytesIO()
