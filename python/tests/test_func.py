@@ -113,12 +113,33 @@ def test_functorch_is_torch_func(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import torch, functorch\nfrom functorch import vmap, grad, FunctionalModule\n"
                       "import torch._functorch.vmap\nfrom torch._C._functorch import is_batchedtensor\n"
-                      "print(vmap is torch.func.vmap, grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
+                      "from functorch.experimental import chunk_vmap\n"
+                      "print(vmap(torch.sin)(torch.zeros(2)).tolist(), callable(torch.func.vmap), grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
                       "try: functorch.make_functional(torch.nn.Linear(1, 1))\n"
                       "except NotImplementedError as e: print(e)\n")
     out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
-    assert out.stdout.splitlines() == ["True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
+    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
                                        "stack_module_state() for several models"], out.stderr
+
+    assert "FutureWarning" in out.stderr and "Please use `torch.vmap` instead" in out.stderr
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: func.grad(torch.sum, argnums=())(X), "argnums must be non-empty"),
+    (lambda: func.grad(torch.sum, argnums=(0, -1))(X), "must be unique"),
+    (lambda: func.grad(torch.sum, argnums=(0.0,))(X), "must be int"),
+    (lambda: func.vjp(lambda x: None, X), "Expected f to be a function that has non-empty output"),
+    (lambda: func.jacrev(lambda x: ())(X), "Expected f to be a function that has non-empty output"),
+    (lambda: func.jvp(torch.sin, (), ()), "at least one Tensor"),
+    (lambda: func.jvp(torch.sin, (X,), X), "same python structure"),
+    (lambda: func.jvp(torch.sin, (1.0,), (X,)), "Expected primals to only contain Tensors"),
+    (lambda: func.jvp(torch.sin, (X,), (1.0,)), "Expected tangents to only contain Tensors"),
+    (lambda: func.stack_module_state([]), "Expected at least one model"),
+    (lambda: func.stack_module_state([torch.nn.Linear(1, 1), torch.nn.Linear(1, 1).eval()]), "same training/eval mode"),
+    (lambda: func.stack_module_state([torch.nn.Linear(1, 1), torch.nn.ReLU()]), "models to be of the same class")])
+def test_what_transforms_refuse(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
 
 
 # ---- vmap as PyTorch's: what it refuses, where results stand, random numbers

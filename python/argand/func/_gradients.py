@@ -58,12 +58,20 @@ def _finished(nest, keeps_history):
 
 
 def _positions(argnums, args):
-    if not isinstance(argnums, (int, tuple)) or not all(isinstance(n, int) for n in (argnums if isinstance(argnums, tuple) else ())):
+    if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    for n in (argnums,) if isinstance(argnums, int) else argnums:
+    given = (argnums,) if isinstance(argnums, int) else argnums
+    if not given:
+        raise RuntimeError("argnums must be non-empty")
+    for n in given:
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnums: each argnum must be int, got {n!r} in {argnums}")
         if not -len(args) <= n < len(args):
             raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
-    return tuple(n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums))
+    found = tuple(n % len(args) for n in given)
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got argnums={argnums}")
+    return found
 
 
 def _replaced(inputs, args, argnums):
@@ -91,10 +99,13 @@ class _Evaluated:
         self.argnums, self.inputs = argnums, inputs
 
     def take_tensors(self, what):
+        """`what` is the transform: f(*primals) is to be a nest of tensors, of at least one."""
         self.flat, self.spec = tree_flatten(self.value)
+        if self.value is None or not self.flat:
+            raise RuntimeError(f"{what}: Expected f to be a function that has non-empty output (got output = {self.value})")
         for y in self.flat:
             if not isinstance(y, _C.Tensor):
-                raise RuntimeError(f"{what} to return only tensors, got unsupported type {type(y)}")
+                raise RuntimeError(f"{what}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
         self.has_history = self.inputs.depends_on_others(self.flat)
         return self
 
@@ -158,7 +169,7 @@ def vjp(func, *primals, has_aux=False):
     what = "vjp(f, *primals)"
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
-        at.take_tensors(f"{what}: expected f(*primals)")
+        at.take_tensors(what)
 
     def multiply(cotangents, retain_graph=True, create_graph=None):
         given, spec = tree_flatten(cotangents)
@@ -175,14 +186,19 @@ def vjp(func, *primals, has_aux=False):
 
 
 def _check_tangents(what, primals, tangents):
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise RuntimeError(f"{what}: Expected {name} to be a tuple. E.g. it should be valid to call f(*primals).")
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{what}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     flat, spec = tree_flatten(tangents)
     if spec != tree_structure(primals):
         raise RuntimeError(f"{what}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
                            f"tensors, tangents also must be. Got primals with structure {tree_structure(primals)} and tangents with "
                            f"structure {spec}")
+    if not flat:
+        raise RuntimeError(f"{what}: Expected primals and tangents to be non-empty tuples, with at least one Tensor")
+    for name, leaves in (("primals", tree_flatten(primals)[0]), ("tangents", flat)):
+        for leaf in leaves:
+            if not isinstance(leaf, _C.Tensor):
+                raise RuntimeError(f"{what}: Expected {name} to only contain Tensors, got {type(leaf)}")
     return flat
 
 
@@ -192,7 +208,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     given = _check_tangents(what, primals, tangents)
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
-        at.take_tensors(f"{what}: Expected f(*primals)")
+        at.take_tensors(what)
         if strict and not all(map(at.depends_on_inputs, at.flat)):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
@@ -207,7 +223,7 @@ def linearize(func, *primals):
     what = "linearize(f, *primals)"
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))))
-        at.take_tensors(f"{what}: Expected f(*primals)")
+        at.take_tensors(what)
         at.transpose()
 
     def multiply(*tangents):
@@ -226,7 +242,7 @@ def _jacobian(func, argnums, has_aux, randomness, table_of):
         with _Inputs() as inputs:
             with _C._DrawScope(randomness):
                 at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
-            at.take_tensors("vjp(f, *primals): expected f(*primals)")
+            at.take_tensors("vjp(f, *primals)")
             table = table_of(at)
         result = tree_unflatten([at.nest(row) for row in table], at.spec)
         result, aux = _finished((result, at.aux), inputs.keeps_history)

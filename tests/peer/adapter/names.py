@@ -6,9 +6,9 @@ import unittest
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
-    "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental",
+    "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental.control_flow", "functorch.compile",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
-    "torch.onnx", "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas", "torch.fx.annotate", "functorch.compile", "torch._C._functorch",
+    "torch.onnx", "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas", "torch.fx.annotate", "torch._C._functorch",
     "torch.testing._internal.jit_utils", "torch._export",
     "torch.testing._internal.generated", "torch.testing._internal.common_quantization")
 
@@ -108,7 +108,10 @@ def add():
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
     give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
-    importlib.import_module("torch.testing._utils")
+    for name in ("torch.testing._utils", "torch.utils._mode_utils"):
+        importlib.import_module(name)
+    give(torch._C, {"_get_cpu_allow_fp16_reduced_precision_reduction": lambda: False,
+                    "_set_cpu_allow_fp16_reduced_precision_reduction": lambda on: None})
     give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
