@@ -370,3 +370,42 @@ def test_gradients_for_a_batch_of_cotangents():
     torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)  # the last pass frees the graph
     with pytest.raises(RuntimeError, match="a second time"):
         torch.autograd.grad(y, x, torch.ones(3))
+
+
+# ---- writing in place
+
+def test_what_a_function_writes_into_its_input_is_differentiated():
+    x, y = torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([5.0, 6.0, 7.0, 8.0])
+    tangents = (torch.full((4,), 10.0), torch.ones(4))
+
+    def whole(a, b):
+        part = a[::2]
+        a.copy_(b)
+        return a, part
+
+    def half(a, b):
+        part = a[::2]
+        part.copy_(b[:2])
+        return part, a
+    assert [t.tolist() for t in func.jvp(whole, (x.clone(), y), tangents)[1]] == [[1, 1, 1, 1], [1, 1]]
+    assert [t.tolist() for t in func.jvp(half, (x.clone(), y), tangents)[1]] == [[1, 1], [1, 10, 1, 10]]
+    assert func.grad(lambda a, b: a.mul_(b).sum())(x.clone(), y).tolist() == y.tolist()
+    assert func.vjp(lambda a: a.mul_(2), x.clone())[1](torch.ones(4))[0].tolist() == [2, 2, 2, 2]
+
+
+def test_vmap_gives_arguments_by_keyword_to_every_call_as_they_are():
+    x = torch.arange(3.0)
+    assert torch.vmap(lambda a, b: a + b)(x, b=x).tolist() == [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    with pytest.raises(ValueError, match="got no inputs"):
+        torch.vmap(lambda a: a)(a=x)
+
+
+def test_vmap_refuses_a_shared_tensor_that_slices_leave_different():
+    with pytest.raises(RuntimeError, match="not mapped"):
+        torch.vmap(lambda a, b: a.add_(b), in_dims=(None, 0))(torch.zeros(2), torch.ones(3, 2))
+    with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
+        torch.vmap(lambda a, b: a.uniform_(), in_dims=(None, 0), randomness="different")(torch.zeros(2), torch.ones(3))
+    assert torch.vmap(lambda a, b: a.fill_(2) + b, in_dims=(None, 0))(torch.zeros(2), torch.ones(3)).tolist() == [[3, 3]] * 3
+    for dims in ("x", 1.0):
+        with pytest.raises(ValueError, match="`out_dims` must be an int"):
+            torch.vmap(lambda a: a, out_dims=dims)(torch.ones(2))

@@ -153,3 +153,26 @@ def test_the_second_gradient_of_det_at_any_rank(rank):
     expected, = torch.autograd.grad((cofactors(y) * w).sum(), y)
     assert torch.allclose(first, cofactors(x.detach()), rtol=1e-10, atol=1e-12)
     assert torch.allclose(second, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_several_tensors_in_out_come_back_under_their_names():
+    A = torch.eye(2)
+    out = torch.empty(0), torch.empty(0, dtype=torch.int32)
+    found = torch.linalg.inv_ex(A, out=out)
+    assert found.inverse is out[0] and found.info is out[1] and isinstance(found, torch.return_types.linalg_inv_ex)
+    assert torch.max(A, 0, out=[torch.empty(0), torch.empty(0, dtype=torch.int64)]).values.tolist() == [1, 1]
+
+
+def test_einsum_of_nothing_and_factors_of_addr():
+    assert torch.einsum("ijk,k->ij", torch.ones(3, 0, 6), torch.ones(6)).shape == (3, 0)
+    assert torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 0)).shape == (2, 0)
+    whole, real = torch.ones(2, dtype=torch.int64), torch.ones(2)
+    for vector, factors, message in ((whole, {"beta": 2.0}, "argument beta must not be a floating point number"),
+                                     (whole, {"alpha": True}, "Boolean alpha only supported for Boolean results"),
+                                     (real, {"beta": True}, "Boolean beta only supported for Boolean results"),
+                                     (real, {"alpha": 1j}, "argument alpha must not be a complex number")):
+        with pytest.raises(RuntimeError, match=message):
+            torch.addr(torch.zeros(2, 2, dtype=vector.dtype), vector, vector, **factors)
+    batch = torch.ones(3, 2, 2)
+    with pytest.warns(UserWarning, match="addbmm_"):
+        assert torch.zeros(2, 2).addbmm_(1, batch, batch).tolist() == [[6, 6], [6, 6]]

@@ -165,7 +165,7 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   Dims sizes, back(order.size());
   for (const int64_t d : order) {
     const bool is_inner = std::find(inner.begin(), inner.end(), d) != inner.end();
-    sizes.push_back(is_inner ? 1 : std::max(a.sizes()[d], b.sizes()[d]));
+    sizes.push_back(is_inner ? 1 : a.sizes()[d] == 1 ? b.sizes()[d] : a.sizes()[d]);
   }
   for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
   return product.reshape(sizes).permute(back);
@@ -181,7 +181,7 @@ struct Einsum : Composite<EinsumArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum: must provide at least one operand");
+    ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum(): must provide at least one operand");
     Equation eq = parse_equation(a.equation, a.tensors);
     std::vector<Tensor> operands;
     for (size_t i = 0; i < a.tensors.size(); ++i) {

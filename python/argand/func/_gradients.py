@@ -33,7 +33,7 @@ class _Inputs:
     def take(self, nest):
         """The nest with its tensors made inputs; their number and the structure."""
         flat, spec = tree_flatten(nest)
-        begin = len(self.flat)
+        given = []
         for x in flat:
             if not isinstance(x, _C.Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -41,8 +41,11 @@ class _Inputs:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if x.is_inference():
                 x = x.clone()
-            self.flat.append(x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach()))
-        return tree_unflatten(self.flat[begin:], spec), spec
+            taken = x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach())
+            self.flat.append(taken)
+            # The function may write it; a leaf that the program wants gradients of refuses that.
+            given.append(taken if x.is_leaf and x.requires_grad and self.keeps_history else _C._same_history(taken))
+        return tree_unflatten(given, spec), spec
 
     def depends_on_others(self, outputs):
         """Whether the outputs have a history beside these inputs that is to be kept."""

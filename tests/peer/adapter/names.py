@@ -8,9 +8,10 @@ INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
     "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental.control_flow", "functorch.compile",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
-    "torch.onnx", "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas", "torch.fx.annotate", "torch._C._functorch",
-    "torch.testing._internal.jit_utils", "torch._export",
-    "torch.testing._internal.generated", "torch.testing._internal.common_quantization")
+    "torch.onnx", "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas",
+    "torch._C._functorch", "torch.testing._internal.jit_utils", "torch._export",
+    "torch.testing._internal.generated", "torch.testing._internal.common_quantization",
+    "fx.test_gradual_type")  # tests of a checker of shapes that is not there, which need sympy
 
 
 class Absent:
@@ -69,6 +70,7 @@ ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.autograd": ("_calculate_shape",),
                      "torch._C._functorch": ("reshape_dim_into", "reshape_dim_outof", "_wrap_for_grad", "_unwrap_for_grad"),
                      "torch._functorch.vmap": ("restore_vmap",), "torch.autograd.function": ("_nested_map",),
+                     "torch.export": ("export_for_training",),
                      "torch.fx._compatibility": ("_BACK_COMPAT_OBJECTS", "_MARKED_WITH_COMPATIBILITY"),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
@@ -103,7 +105,13 @@ def add():
     torch._ops.HigherOrderOperator = type("HigherOrderOperator", (), {
         "__init__": lambda self, name: None, "py_impl": lambda self, key: lambda rule: rule,
         "__call__": Absent("torch._ops.HigherOrderOperator")})
-    give(importlib.import_module("torch._C._functorch"), {"TransformType": types.SimpleNamespace(Vmap=0, Grad=1)})
+    give(importlib.import_module("torch._C._functorch"), {
+        "TransformType": types.SimpleNamespace(Vmap=0, Grad=1), "_is_vmap_fallback_enabled": lambda: True,
+        "_set_vmap_fallback_enabled": lambda on: None})
+    give(torch._C, {"_debug_only_are_vmap_fallback_warnings_enabled": lambda: False,
+                    "_debug_only_display_vmap_fallback_warnings": lambda on: None,
+                    "_infer_size": lambda a, b: torch.broadcast_shapes(a, b)})
+    give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
