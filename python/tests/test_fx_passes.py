@@ -1,4 +1,7 @@
 """Passes over graphs, and the tracer that rewrites functions first."""
+import collections
+import enum
+
 import argand as torch
 import pytest
 from argand import fx
@@ -55,3 +58,37 @@ def test_rewriting_tracer_traces_assert_statements():
     assert module(torch.ones(1)).tolist() == [2]
     with pytest.raises(AssertionError, match="positive"):
         module(-torch.ones(1))
+
+
+def test_ops_that_write_stay_in_graphs_though_nobody_reads_what_they_give():
+    def write(a):
+        torch.ops.aten.add_.Tensor(a, 1)
+        torch.ops.aten.mul(a, 3)
+        return a * 2
+    module = fx.symbolic_trace(write)
+    targets = [n.target for n in module.graph.nodes if n.op == "call_function"]
+    assert targets[:2] == [torch.ops.aten.add_.Tensor, torch.ops.aten.mul]
+    module.graph.eliminate_dead_code()
+    module.recompile()
+    assert len(module.graph.nodes) == 4 and module(torch.ones(1)).tolist() == [4]
+    made = make_fx(lambda a, b: a.copy_(b) * 0 + b)(torch.zeros(1), torch.ones(1))
+    made.graph.eliminate_dead_code()
+    assert any("copy_" in str(n.target) for n in made.graph.nodes)
+
+
+class _Kind(enum.Enum):
+    A = 1
+
+
+def test_enums_and_named_tuples_as_arguments_and_attributes_of_placeholders():
+    graph = fx.symbolic_trace(lambda x: [x, _Kind.A]).graph
+    assert graph.output_node().args[0][1] is _Kind.A
+    graph = fx.Graph()
+    x = graph.placeholder("x")
+    graph.output(graph.call_function(print, (_Pair(x, 1.5),)))
+    assert "Pair(x=%x, y=1.5)" in str(graph)
+    module = fx.symbolic_trace(lambda a: a + 1, concrete_args={"a": fx._symbolic_trace.PHWithMeta(ph_key="first")})
+    assert next(iter(module.graph.nodes)).ph_key == "first"
+
+
+_Pair = collections.namedtuple("_Pair", ["x", "y"])
