@@ -54,9 +54,9 @@ def test_grad():
     torch.testing.assert_close(func.grad(func.grad(torch.sin))(X[0]), -X[0].sin())
     by_both = func.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(X, X * 2)
     torch.testing.assert_close(by_both[0], X * 2)
-    gradient, (value, extra) = func.grad_and_value(lambda x: ((x**2).sum(), "extra"), has_aux=True)(X)
+    gradient, (value, extra) = func.grad_and_value(lambda x: ((x**2).sum(), {"extra": x}), has_aux=True)(X)
     torch.testing.assert_close(gradient, 2 * X)
-    assert extra == "extra" and not value.requires_grad and not gradient.requires_grad
+    assert not extra["extra"].requires_grad and not value.requires_grad and not gradient.requires_grad
     nest = func.grad(lambda p: (p["w"] * p["b"]).sum())({"w": X, "b": X + 1})
     torch.testing.assert_close(nest["w"], X + 1)
     with pytest.raises(RuntimeError, match="return a scalar Tensor, got tensor with 1 dims"):
@@ -292,8 +292,8 @@ def test_products_of_nests():
     value, along = func.jvp(lambda a: {"s": a["k"].sin()}, ({"k": x},), ({"k": x},))
     assert torch.allclose(along["s"], x * x.cos())
     assert func.jvp(lambda a: x, (x,), (x,))[1].tolist() == [0, 0, 0]
-    value, along, aux = func.jvp(lambda a: (a * 2, "aux"), (x,), (x,), has_aux=True)
-    assert along.tolist() == [2, 4, 6] and aux == "aux"
+    value, along, aux = func.jvp(lambda a: (a * 2, a + 1), (x,), (x,), has_aux=True)
+    assert along.tolist() == [2, 4, 6] and torch.equal(aux, x + 1)
     for call, message in ((lambda: func.jvp(lambda a: x, (x,), (x,), strict=True), "independent of the inputs"),
                           (lambda: func.jvp(torch.sin, x, x), "Expected primals to be a tuple"),
                           (lambda: func.jvp(torch.sin, (x,), (x, x)), "to have the same python structure"),
@@ -409,3 +409,16 @@ def test_vmap_refuses_a_shared_tensor_that_slices_leave_different():
     for dims in ("x", 1.0):
         with pytest.raises(ValueError, match="`out_dims` must be an int"):
             torch.vmap(lambda a: a, out_dims=dims)(torch.ones(2))
+
+
+def test_aux_is_a_nest_of_tensors_and_jacobians_are_of_real_numbers():
+    for call in (lambda: func.grad(lambda x: (x.sum(), 1), has_aux=True)(X), lambda: func.vjp(lambda x: (x, [x, "a"]), X, has_aux=True),
+                 lambda: func.jacrev(lambda x: (x, 1.0), has_aux=True)(X)):
+        with pytest.raises(RuntimeError, match="aux: Expected tensors, got unsupported type"):
+            call()
+    z = torch.ones(1, dtype=torch.complex64)
+    for name in ("jacrev", "jacfwd"):
+        with pytest.raises(RuntimeError, match=name + ": Expected all inputs to be real"):
+            getattr(func, name)(lambda x: x.conj())(z)
+        with pytest.raises(RuntimeError, match=name + ": Expected all outputs to be real"):
+            getattr(func, name)(lambda x: x * 1j)(torch.ones(1))

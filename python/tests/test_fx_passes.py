@@ -92,3 +92,8 @@ def test_enums_and_named_tuples_as_arguments_and_attributes_of_placeholders():
 
 
 _Pair = collections.namedtuple("_Pair", ["x", "y"])
+
+
+def test_packets_of_ops_are_called_by_their_names_in_generated_code():
+    module = fx.symbolic_trace(lambda a: torch.ops.aten.add(a, a))
+    assert "torch.ops.aten.add(" in module.code and module(torch.ones(1)).tolist() == [2]

@@ -89,6 +89,9 @@ def _replaced(inputs, args, argnums):
 def _with_aux(result, what):
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(f"{what}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for leaf in tree_flatten(result[1])[0]:
+        if not isinstance(leaf, _C.Tensor):
+            raise RuntimeError(f"{what}: aux: Expected tensors, got unsupported type {type(leaf)}")
     return result
 
 
@@ -238,7 +241,7 @@ def linearize(func, *primals):
 
 # ---- Jacobians
 
-def _jacobian(func, argnums, has_aux, randomness, table_of):
+def _jacobian(what, func, argnums, has_aux, randomness, table_of):
     """A function that returns func's Jacobian, which table_of gives as rows, an output each, of tensors, an input each."""
     @functools.wraps(func)
     def call(*args, **kwargs):
@@ -246,6 +249,10 @@ def _jacobian(func, argnums, has_aux, randomness, table_of):
             with _C._DrawScope(randomness):
                 at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
             at.take_tensors("vjp(f, *primals)")
+            for place, tensors in (("inputs", inputs.flat), ("outputs", at.flat)):
+                for t in tensors:
+                    if t.is_complex():
+                        raise RuntimeError(f"{what}: Expected all {place} to be real but received complex tensor at flattened {place[:-1]}")
             table = table_of(at)
         result = tree_unflatten([at.nest(row) for row in table], at.spec)
         result, aux = _finished((result, at.aux), inputs.keeps_history)
@@ -259,7 +266,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     element of the results: one after the other, so that chunk_size, the most of them at once, changes nothing."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian(func, argnums, has_aux, "different",
+    return _jacobian("jacrev", func, argnums, has_aux, "different",
                      lambda at: _functional._jacobian(at.flat, at.inputs.flat, at.has_history, False))
 
 
@@ -274,7 +281,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     check_randomness(randomness)
     if randomness == "different":
         raise NotImplementedError("torch.func.jacfwd: randomness='different' is not supported: func runs once for all columns")
-    return _jacobian(func, argnums, has_aux, randomness, _by_columns)
+    return _jacobian("jacfwd", func, argnums, has_aux, randomness, _by_columns)
 
 
 def hessian(func, argnums=0):
