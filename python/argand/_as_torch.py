@@ -14,7 +14,7 @@ from ._torch_modules import say_torch
 from .torch_version import FOLLOWED, TorchVersion
 
 
-_PACKAGES = {"torch": "argand", "functorch": "argand._functorch"}  # all that torch's wheel has for programs
+_PACKAGES = {"torch": "argand", "functorch": "argand._old_functorch"}  # all that torch's wheel has for programs
 
 
 def _real(name):

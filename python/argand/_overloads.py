@@ -83,6 +83,9 @@ class OpOverloadPacket:
         self.__module__ = f"torch._ops.{namespace}"
 
     def __call__(self, /, *args, **kwargs):
+        relevant = _tensors(args, kwargs)
+        if any(not isinstance(a, _C.Tensor) for a in relevant) and _C._is_overridden(relevant):
+            return _C._call_override(self, relevant, args, kwargs)  # a trace sees which op it was
         return self._function(*args, **kwargs)
 
     def __getattr__(self, overload):
@@ -136,11 +139,11 @@ def _find(namespace, *names):
 
 
 def _tensors(args, kwargs):
-    """The tensors among arguments and in lists of them."""
+    """The tensors, and what overrides functions as they do, among arguments and in lists of them."""
     found = []
     for a in (*args, *kwargs.values()):
-        if isinstance(a, _C.Tensor):
+        if hasattr(type(a), "__torch_function__"):
             found.append(a)
         elif isinstance(a, (list, tuple)):
-            found += [t for t in a if isinstance(t, _C.Tensor)]
+            found += [t for t in a if hasattr(type(t), "__torch_function__")]
     return tuple(found)

@@ -268,22 +268,41 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
   return true;
 }
 
+namespace {
+
+PyTypeObject* result_type(const FunctionTable& table, const Overload& overload);
+
+// Several results under their names, where they are the tuple or list that the program gave as out=.
+PyObject* named(const FunctionTable& table, const Overload& overload, PyObject* answer) {
+  if (!answer || !overload.result_names || !(PyTuple_CheckExact(answer) || PyList_CheckExact(answer))) return answer;
+  const nb::object given = nb::steal(answer), items = nb::steal(PySequence_Tuple(given.ptr()));
+  PyTypeObject* const type = result_type(table, overload);
+  const nb::object out = nb::steal(type && items.is_valid() ? PyStructSequence_New(type) : nullptr);
+  if (!out.is_valid()) return nullptr;
+  const Py_ssize_t n = PyTuple_Size(items.ptr());
+  for (Py_ssize_t i = 0; i < n; ++i) PyStructSequence_SetItem(out.ptr(), i, Py_NewRef(PyTuple_GetItem(items.ptr(), i)));
+  return nb::object(out).release().ptr();
+}
+
+}  // namespace
+
 PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, size_t num_positional,
                         PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     Call call;
     Call::Refusal why;
+    const auto run = [&](const Overload& overload) { return named(table, overload, overload.call(call)); };
     if (table.overloads.size() == 1) {
       if (!call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why))
         raise_type_error(why.message);
-      return table.overloads[0].call(call);
+      return run(table.overloads[0]);
     }
     for (const bool strict : {true, false})
       for (const Overload& overload : table.overloads)
         if (call.bind(table, overload, arguments, num_positional, keywords, strict, nullptr)) {
           if (*overload.signature == 0 && overload.parameters.size() > hidden(overload))
             warn_of_old_order(table, overload);
-          return overload.call(call);
+          return run(overload);
         }
     // Messages say nothing of signatures that are kept for old programs.
     const auto is_shown = [](const Overload& o) { return *o.signature != 0; };

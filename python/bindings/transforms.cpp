@@ -37,6 +37,16 @@ Tensor as_input(const Tensor& t) {
   return out;
 }
 
+// The same memory and history under a tensor of its own, so that what a function writes in place is part of that one's
+// history, and the input stays what derivatives are taken by.
+Tensor same_history(const Tensor& t) {
+  Tensor out = exec::alias(t);
+  AutogradMeta& meta = autograd_meta(out);
+  meta.grad_fn = t.grad_fn();
+  meta.output_nr = autograd_meta(t).output_nr;
+  return out;
+}
+
 TransformInput* input_node(const Tensor& t) { return dynamic_cast<TransformInput*>(t.grad_fn().get()); }
 
 void end_inputs(const std::vector<Tensor>& inputs) {
@@ -121,6 +131,7 @@ class DrawScope {
 
 void add_transforms(nb::module_& module) {
   module.def("_as_transform_input", [](const Tensor& t) { return nb::steal(wrap(as_input(t))); });
+  module.def("_same_history", [](const Tensor& t) { return nb::steal(wrap(same_history(t))); });
   module.def("_end_transform_inputs", end_inputs);
   module.def("_depends_on_others", depends_on_others);
   nb::class_<DrawScope>(module, "_DrawScope")

@@ -54,9 +54,9 @@ def test_grad():
     torch.testing.assert_close(func.grad(func.grad(torch.sin))(X[0]), -X[0].sin())
     by_both = func.grad(lambda a, b: (a * b).sum(), argnums=(0, 1))(X, X * 2)
     torch.testing.assert_close(by_both[0], X * 2)
-    gradient, (value, extra) = func.grad_and_value(lambda x: ((x**2).sum(), "extra"), has_aux=True)(X)
+    gradient, (value, extra) = func.grad_and_value(lambda x: ((x**2).sum(), {"extra": x}), has_aux=True)(X)
     torch.testing.assert_close(gradient, 2 * X)
-    assert extra == "extra" and not value.requires_grad and not gradient.requires_grad
+    assert not extra["extra"].requires_grad and not value.requires_grad and not gradient.requires_grad
     nest = func.grad(lambda p: (p["w"] * p["b"]).sum())({"w": X, "b": X + 1})
     torch.testing.assert_close(nest["w"], X + 1)
     with pytest.raises(RuntimeError, match="return a scalar Tensor, got tensor with 1 dims"):
@@ -113,12 +113,33 @@ def test_functorch_is_torch_func(tmp_path):
     script = tmp_path / "script.py"
     script.write_text("import torch, functorch\nfrom functorch import vmap, grad, FunctionalModule\n"
                       "import torch._functorch.vmap\nfrom torch._C._functorch import is_batchedtensor\n"
-                      "print(vmap is torch.func.vmap, grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
+                      "from functorch.experimental import chunk_vmap\n"
+                      "print(vmap(torch.sin)(torch.zeros(2)).tolist(), callable(torch.func.vmap), grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
                       "try: functorch.make_functional(torch.nn.Linear(1, 1))\n"
                       "except NotImplementedError as e: print(e)\n")
     out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
-    assert out.stdout.splitlines() == ["True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
+    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
                                        "stack_module_state() for several models"], out.stderr
+
+    assert "FutureWarning" in out.stderr and "Please use `torch.vmap` instead" in out.stderr
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: func.grad(torch.sum, argnums=())(X), "argnums must be non-empty"),
+    (lambda: func.grad(torch.sum, argnums=(0, -1))(X), "must be unique"),
+    (lambda: func.grad(torch.sum, argnums=(0.0,))(X), "must be int"),
+    (lambda: func.vjp(lambda x: None, X), "Expected f to be a function that has non-empty output"),
+    (lambda: func.jacrev(lambda x: ())(X), "Expected f to be a function that has non-empty output"),
+    (lambda: func.jvp(torch.sin, (), ()), "at least one Tensor"),
+    (lambda: func.jvp(torch.sin, (X,), X), "same python structure"),
+    (lambda: func.jvp(torch.sin, (1.0,), (X,)), "Expected primals to only contain Tensors"),
+    (lambda: func.jvp(torch.sin, (X,), (1.0,)), "Expected tangents to only contain Tensors"),
+    (lambda: func.stack_module_state([]), "Expected at least one model"),
+    (lambda: func.stack_module_state([torch.nn.Linear(1, 1), torch.nn.Linear(1, 1).eval()]), "same training/eval mode"),
+    (lambda: func.stack_module_state([torch.nn.Linear(1, 1), torch.nn.ReLU()]), "models to be of the same class")])
+def test_what_transforms_refuse(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()
 
 
 # ---- vmap as PyTorch's: what it refuses, where results stand, random numbers
@@ -271,8 +292,8 @@ def test_products_of_nests():
     value, along = func.jvp(lambda a: {"s": a["k"].sin()}, ({"k": x},), ({"k": x},))
     assert torch.allclose(along["s"], x * x.cos())
     assert func.jvp(lambda a: x, (x,), (x,))[1].tolist() == [0, 0, 0]
-    value, along, aux = func.jvp(lambda a: (a * 2, "aux"), (x,), (x,), has_aux=True)
-    assert along.tolist() == [2, 4, 6] and aux == "aux"
+    value, along, aux = func.jvp(lambda a: (a * 2, a + 1), (x,), (x,), has_aux=True)
+    assert along.tolist() == [2, 4, 6] and torch.equal(aux, x + 1)
     for call, message in ((lambda: func.jvp(lambda a: x, (x,), (x,), strict=True), "independent of the inputs"),
                           (lambda: func.jvp(torch.sin, x, x), "Expected primals to be a tuple"),
                           (lambda: func.jvp(torch.sin, (x,), (x, x)), "to have the same python structure"),
@@ -349,3 +370,55 @@ def test_gradients_for_a_batch_of_cotangents():
     torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)  # the last pass frees the graph
     with pytest.raises(RuntimeError, match="a second time"):
         torch.autograd.grad(y, x, torch.ones(3))
+
+
+# ---- writing in place
+
+def test_what_a_function_writes_into_its_input_is_differentiated():
+    x, y = torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([5.0, 6.0, 7.0, 8.0])
+    tangents = (torch.full((4,), 10.0), torch.ones(4))
+
+    def whole(a, b):
+        part = a[::2]
+        a.copy_(b)
+        return a, part
+
+    def half(a, b):
+        part = a[::2]
+        part.copy_(b[:2])
+        return part, a
+    assert [t.tolist() for t in func.jvp(whole, (x.clone(), y), tangents)[1]] == [[1, 1, 1, 1], [1, 1]]
+    assert [t.tolist() for t in func.jvp(half, (x.clone(), y), tangents)[1]] == [[1, 1], [1, 10, 1, 10]]
+    assert func.grad(lambda a, b: a.mul_(b).sum())(x.clone(), y).tolist() == y.tolist()
+    assert func.vjp(lambda a: a.mul_(2), x.clone())[1](torch.ones(4))[0].tolist() == [2, 2, 2, 2]
+
+
+def test_vmap_gives_arguments_by_keyword_to_every_call_as_they_are():
+    x = torch.arange(3.0)
+    assert torch.vmap(lambda a, b: a + b)(x, b=x).tolist() == [[0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    with pytest.raises(ValueError, match="got no inputs"):
+        torch.vmap(lambda a: a)(a=x)
+
+
+def test_vmap_refuses_a_shared_tensor_that_slices_leave_different():
+    with pytest.raises(RuntimeError, match="not mapped"):
+        torch.vmap(lambda a, b: a.add_(b), in_dims=(None, 0))(torch.zeros(2), torch.ones(3, 2))
+    with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
+        torch.vmap(lambda a, b: a.uniform_(), in_dims=(None, 0), randomness="different")(torch.zeros(2), torch.ones(3))
+    assert torch.vmap(lambda a, b: a.fill_(2) + b, in_dims=(None, 0))(torch.zeros(2), torch.ones(3)).tolist() == [[3, 3]] * 3
+    for dims in ("x", 1.0):
+        with pytest.raises(ValueError, match="`out_dims` must be an int"):
+            torch.vmap(lambda a: a, out_dims=dims)(torch.ones(2))
+
+
+def test_aux_is_a_nest_of_tensors_and_jacobians_are_of_real_numbers():
+    for call in (lambda: func.grad(lambda x: (x.sum(), 1), has_aux=True)(X), lambda: func.vjp(lambda x: (x, [x, "a"]), X, has_aux=True),
+                 lambda: func.jacrev(lambda x: (x, 1.0), has_aux=True)(X)):
+        with pytest.raises(RuntimeError, match="aux: Expected tensors, got unsupported type"):
+            call()
+    z = torch.ones(1, dtype=torch.complex64)
+    for name in ("jacrev", "jacfwd"):
+        with pytest.raises(RuntimeError, match=name + ": Expected all inputs to be real"):
+            getattr(func, name)(lambda x: x.conj())(z)
+        with pytest.raises(RuntimeError, match=name + ": Expected all outputs to be real"):
+            getattr(func, name)(lambda x: x * 1j)(torch.ones(1))

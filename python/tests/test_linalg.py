@@ -153,3 +153,49 @@ def test_the_second_gradient_of_det_at_any_rank(rank):
     expected, = torch.autograd.grad((cofactors(y) * w).sum(), y)
     assert torch.allclose(first, cofactors(x.detach()), rtol=1e-10, atol=1e-12)
     assert torch.allclose(second, expected, rtol=1e-10, atol=1e-10)
+
+
+def test_several_tensors_in_out_come_back_under_their_names():
+    A = torch.eye(2)
+    out = torch.empty(0), torch.empty(0, dtype=torch.int32)
+    found = torch.linalg.inv_ex(A, out=out)
+    assert found.inverse is out[0] and found.info is out[1] and isinstance(found, torch.return_types.linalg_inv_ex)
+    assert torch.max(A, 0, out=[torch.empty(0), torch.empty(0, dtype=torch.int64)]).values.tolist() == [1, 1]
+
+
+def test_einsum_of_nothing_and_factors_of_addr():
+    assert torch.einsum("ijk,k->ij", torch.ones(3, 0, 6), torch.ones(6)).shape == (3, 0)
+    assert torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 0)).shape == (2, 0)
+    whole, real = torch.ones(2, dtype=torch.int64), torch.ones(2)
+    for vector, factors, message in ((whole, {"beta": 2.0}, "argument beta must not be a floating point number"),
+                                     (whole, {"alpha": True}, "Boolean alpha only supported for Boolean results"),
+                                     (real, {"beta": True}, "Boolean beta only supported for Boolean results"),
+                                     (real, {"alpha": 1j}, "argument alpha must not be a complex number")):
+        with pytest.raises(RuntimeError, match=message):
+            torch.addr(torch.zeros(2, 2, dtype=vector.dtype), vector, vector, **factors)
+    batch = torch.ones(3, 2, 2)
+    with pytest.warns(UserWarning, match="addbmm_"):
+        assert torch.zeros(2, 2).addbmm_(1, batch, batch).tolist() == [[6, 6], [6, 6]]
+
+
+def test_lstsq_takes_a_senseless_rcond_as_the_precision():
+    A, b = torch.tensor([[1.0, 1.0], [1.0, 1.0], [0.0, 0.0]], dtype=torch.float64), torch.tensor([[2.0], [2.0], [0.0]], dtype=torch.float64)
+    for driver in ("gelsd", "gelss", "gelsy"):
+        found = torch.linalg.lstsq(A, b, rcond=-1, driver=driver)  # of rank 1
+        assert found.rank.item() == 1
+        torch.testing.assert_close(found.solution, torch.ones(2, 1, dtype=torch.float64))
+    assert torch.linalg.lstsq(TALL, TALL[:, :1], rcond=1.0, driver="gelsd").rank.item() == 3
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: L.norm(torch.ones(2, 2), 1 + 2j), "Expected a non-complex scalar"),
+    (lambda: L.vector_norm(torch.ones(2), 1 + 2j), "Expected a non-complex scalar"),
+    (lambda: L.norm(torch.ones(2), "fro"), "A must have at least 2 dimensions"),
+    (lambda: L.pinv(torch.ones(2)), "expected a tensor with 2 or more dimensions"),
+    (lambda: L.eig(torch.full((2, 2), float("nan"))), "torch.linalg.eig: input tensor should not contain infs or NaNs"),
+    (lambda: torch.einsum("", []), r"einsum\(\): must provide at least one operand"),
+    (lambda: torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.int64)), "expected self and mat2 to have the same dtype, but got:"),
+    (lambda: torch.ormqr(torch.ones(3, 2), torch.ones(3), torch.ones(2, 3)), "greater than or equal to tau.shape")])
+def test_errors_say_what_was_expected(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call()

@@ -47,6 +47,7 @@ OLD_ORDERS = {
     **{name: [["self", "value", "tensor1", "tensor2"]] for name in ("addcmul", "addcdiv")},
     **{name: [[a.format(*factors) for a in order] for order in _OLD_PRODUCT]
        for name, factors in (("addmm", ("mat1", "mat2")), ("addmv", ("mat", "vec")), ("addr", ("vec1", "vec2")),
+                             ("addr_", ("vec1", "vec2")), ("addbmm", ("batch1", "batch2")), ("addbmm_", ("batch1", "batch2")),
                              ("baddbmm", ("batch1", "batch2")))}}
 # Functions whose tensors may be given one by one: torch.block_diag(a, b).
 ONE_BY_ONE = {"atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "chain_matmul",

@@ -69,7 +69,7 @@ struct Stft : Composite<StftArgs> {
     check_window(op, a.window, win_length);
     if (!a.window.defined())
       ARGAND_WARN_ONCE(
-          "stft: A window was not provided. A rectangular window will be applied, which is known to cause spectral "
+          "A window was not provided. A rectangular window will be applied, which is known to cause spectral "
           "leakage. To suppress this warning, explicitly set window=torch.ones(n_fft).");
     Tensor window = a.window;
     if (win_length < a.n_fft)
@@ -150,7 +150,7 @@ struct Istft : Composite<IstftArgs> {
     check_window(op, a.window, win_length);
     if (!a.window.defined())
       ARGAND_WARN_ONCE(
-          "istft: A window was not provided. A rectangular window will be applied. Please provide the same window used "
+          "A window was not provided. A rectangular window will be applied. Please provide the same window used "
           "by stft to make the inversion lossless. To suppress this warning, explicitly set window=torch.ones(n_fft).");
     ARGAND_CHECK(ValueError, !a.return_complex || !onesided, op,
                  ": Cannot have onesided output if window or input is complex");

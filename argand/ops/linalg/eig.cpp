@@ -166,7 +166,7 @@ void decompose_all(const char* op, const Tensor& given, const Tensor& to_values,
       if (vectors) store_columns(to.vectors, n, n, vectors + b * n * n);
     });
   });
-  check_failures(op, failed, A.dim() > 2, kEigFailures);
+  check_failures("torch.linalg.eig", failed, A.dim() > 2, kEigFailures);
 }
 
 }  // namespace
@@ -203,7 +203,7 @@ struct LinalgEig : Kernel<LinalgEigArgs> {
     s.add({s->real({0, 0})});
     s.fails({s->real({2, 3})}, "linalg.eig: A must be batches of square matrices, but they are 2 by 3 matrices");
     s.fails({full({2, 2}, NAN, TensorOptions(kCPU).dtype(kDouble))},
-            "linalg.eig: input tensor should not contain infs or NaNs.");
+            "torch.linalg.eig: input tensor should not contain infs or NaNs.");
   }
 };
 ARGAND_OP(LinalgEig)

@@ -100,7 +100,7 @@ struct LinalgQr : Kernel<LinalgQrArgs> {
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     ARGAND_CHECK(GradError, c.mode != "r",
-                 "linalg_qr: The derivative depends on Q, which is not computed when mode='r'. Please use "
+                 "linalg_qr: The derivative of linalg.qr depends on Q, which is not computed when mode='r'. Please use "
                  "linalg.qr(A, mode='reduced') if you are going to require gradients");
     const Tensor Q = c.result(0), R = c.result(1);
     const int64_t m = Q.size(-2), n = R.size(-1);

@@ -145,6 +145,8 @@ struct Ormqr : Composite<OrmqrArgs> {
     check_matrices(op, a.input3, false, "other");
     check_same_dtype(op, "self", a.self, "input3", a.input3);
     const int64_t size = a.left ? rows_of(a.input3) : columns_of(a.input3);
+    ARGAND_CHECK(ShapeError, size >= a.input2.size(-1), op, ": other.shape[", a.left ? -2 : -1,
+                 "] must be greater than or equal to tau.shape[-1]");
     ARGAND_CHECK(ShapeError, size == rows_of(a.self), op, ": other.shape[", a.left ? -2 : -1,
                  "] must be equal to input.shape[-2]");
     ARGAND_CHECK(ShapeError, a.input2.size(-1) == std::min(size, columns_of(a.self)), op,

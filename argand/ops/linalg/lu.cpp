@@ -82,8 +82,8 @@ struct LuPermutation : Kernel<LuPermutationArgs> {
       for (int64_t i = 0; i < a.rows; ++i) order[i] = i;
       for (int64_t i = 0; i < k; ++i) {
         const int64_t other = from[b * k + i] - 1;
-        ARGAND_CHECK(ValueError, other >= 0 && other < a.rows, Args::kName, ": expected pivots from 1 to ", a.rows,
-                     ", got ", other + 1);
+        ARGAND_CHECK(ValueError, other >= 0 && other < a.rows, Args::kName,
+                     ": expected pivots, which are greater or equal to 1, up to ", a.rows, ", got ", other + 1);
         std::swap(order[i], order[other]);
       }
     }
@@ -92,7 +92,8 @@ struct LuPermutation : Kernel<LuPermutationArgs> {
     s.add({pivots_of({3, 2, 3}), 3});
     s.add({pivots_of({4, 2}), 4});
     s.fails({pivots_of({1, 2, 3}), 2}, "_lu_permutation: expected no more pivots than 2 rows, got [3]");
-    s.fails({pivots_of({1, 5}), 3}, "_lu_permutation: expected pivots from 1 to 3, got 5");
+    s.fails({pivots_of({1, 5}), 3},
+            "_lu_permutation: expected pivots, which are greater or equal to 1, up to 3, got 5");
   }
 };
 ARGAND_OP(LuPermutation)

@@ -17,6 +17,11 @@ Dims two_dims(const char* op, const Tensor& self, const Dims& dim) {
   return dims;
 }
 
+double order(const Scalar& ord) {
+  ARGAND_CHECK(ValueError, !ord.isComplex(), "linalg_matrix_norm: Expected a non-complex scalar as the order of norm.");
+  return ord.toDouble();
+}
+
 // What `reduce` makes of the singular values of the matrices in two dimensions.
 template <class F>
 Tensor of_singular_values(const Tensor& self, const Dims& dims, bool keepdim, std::optional<ScalarType> dtype,
@@ -68,7 +73,7 @@ struct LinalgMatrixNorm : Composite<LinalgMatrixNormArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
-    return matrix_norm("linalg_matrix_norm", a.self, a.ord.toDouble(), a.dim, a.keepdim, a.dtype);
+    return matrix_norm("linalg_matrix_norm", a.self, order(a.ord), a.dim, a.keepdim, a.dtype);
   }
   static void samples(S& s) {
     for (const double ord : {1.0, -1.0, 2.0, -2.0, static_cast<double>(INFINITY), -static_cast<double>(INFINITY)})
@@ -128,7 +133,7 @@ struct LinalgNorm : Composite<LinalgNormArgs> {
   static Tensor compose(const Args& a) {
     if (!a.ord) return linalg_vector_norm(a.self, 2, a.dim, a.keepdim, a.dtype);
     const Dims dims = matrix_dims(a.self, a.dim);
-    if (dims.size() == 2) return matrix_norm("linalg_norm", a.self, a.ord->toDouble(), dims, a.keepdim, a.dtype);
+    if (dims.size() == 2) return matrix_norm("linalg_norm", a.self, order(*a.ord), dims, a.keepdim, a.dtype);
     return linalg_vector_norm(a.self, *a.ord, dims, a.keepdim, a.dtype);
   }
   static void samples(S& s) {
@@ -150,7 +155,7 @@ struct LinalgNormNamed : Composite<LinalgNormNamedArgs> {
   static constexpr int variants = kFunction | kOut;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ShapeError, a.dim || a.self.dim() == 2,
+    ARGAND_CHECK(ShapeError, a.dim || a.self.dim() == 2 || a.self.dim() == 1,
                  "linalg_norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", a.self.dim(),
                  "D.");
     return matrix_norm("linalg_norm", a.self, a.ord, a.dim.value_or(Dims{0, 1}), a.keepdim, a.dtype);

@@ -40,6 +40,10 @@ std::pair<Tensor, Tensor> tolerances(const Tensor& A, std::optional<double> atol
   return {full({}, absolute, options), full({}, relative, options)};
 }
 
+void check_rank(const Tensor& A) {
+  ARGAND_CHECK(ShapeError, A.dim() >= 2, "linalg_pinv: expected a tensor with 2 or more dimensions, got ", A.sizes());
+}
+
 Tensor pseudo_inverse(const Tensor& A, const Tensor& atol, const Tensor& rtol, bool hermitian) {
   constexpr const char* op = "linalg_pinv";
   const auto inverted = [&](const Tensor& values, const Tensor& sizes) {
@@ -67,7 +71,8 @@ struct LinalgPinvTensors : Kernel<LinalgPinvTensorsArgs> {
   static constexpr uint32_t constant_arguments = bits(kAtol, kRtol);
   static constexpr int variants = kFunction | kOut;
   static TensorMeta infer(const Args& a) {
-    check_matrices(a.hermitian ? "linalg.eigh" : "linalg_pinv", a.self, a.hermitian);
+    check_rank(a.self);
+    if (a.hermitian) check_matrices("linalg.eigh", a.self, true);
     Dims sizes = batch_and(a.self, {});
     for (const Tensor& t : {a.atol, a.rtol})
       if (t.defined()) sizes = broadcast_shapes(sizes, t.sizes(), Args::kName);
@@ -92,7 +97,7 @@ struct LinalgPinvTensors : Kernel<LinalgPinvTensorsArgs> {
     s.add_without_gradient({s->real({3, 3}), {}, {}, true});
     s.add({s->real({2, 3, 2}), s->real({2}, 1e-8, 1e-7)});
     s.add({s->real({3, 2}), {}, s->real({}, 1e-8, 1e-7)});
-    s.fails({s->real({3})}, "linalg_pinv: The input tensor A must have at least 2 dimensions.");
+    s.fails({s->real({3})}, "linalg_pinv: expected a tensor with 2 or more dimensions, got [3]");
     s.fails({s->real({2, 3}), {}, {}, true}, "linalg.eigh: A must be batches of square matrices");
   }
 };
@@ -106,13 +111,13 @@ struct LinalgPinvNumbers : Composite<LinalgPinvNumbersArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    check_matrices("linalg_pinv", a.self, false);
+    check_rank(a.self);
     const auto [atol, rtol] = tolerances(a.self, a.atol, a.rtol);
     return linalg_pinv(a.self, std::optional(atol), std::optional(rtol), a.hermitian);
   }
   static void samples(S& s) {
     s.add({s->real({3, 2}), 1e-3, 1e-4});
-    s.fails({s->real({3})}, "linalg_pinv: The input tensor A must have at least 2 dimensions.");
+    s.fails({s->real({3})}, "linalg_pinv: expected a tensor with 2 or more dimensions, got [3]");
   }
 };
 ARGAND_OP(LinalgPinvNumbers)
@@ -125,7 +130,7 @@ struct LinalgPinv : Composite<LinalgPinvArgs> {
   static Tensor compose(const Args& a) { return linalg_pinv(a.self, 0.0, a.rcond, a.hermitian); }
   static void samples(S& s) {
     s.add({s->real({3, 2}), 1e-4});
-    s.fails({s->real({3}), 0}, "linalg_pinv: The input tensor A must have at least 2 dimensions.");
+    s.fails({s->real({3}), 0}, "linalg_pinv: expected a tensor with 2 or more dimensions, got [3]");
   }
 };
 ARGAND_OP(LinalgPinv)
@@ -141,7 +146,7 @@ struct LinalgPinvTensor : Composite<LinalgPinvTensorArgs> {
   }
   static void samples(S& s) {
     s.add_without_gradient({s->real({2, 3, 2}), s->real({2}, 1e-8, 1e-7)});
-    s.fails({s->real({3}), s->real({})}, "linalg_pinv: The input tensor A must have at least 2 dimensions.");
+    s.fails({s->real({3}), s->real({})}, "linalg_pinv: expected a tensor with 2 or more dimensions, got [3]");
   }
 };
 ARGAND_OP(LinalgPinvTensor)
@@ -236,6 +241,19 @@ ARGAND_OP(LinalgMatrixRankTensor)
 
 // ---- least squares
 
+namespace {
+
+// Up to which part of the largest singular value others count as 0.  As with LAPACK, what makes no sense to a driver
+// means the precision of the dtype.
+double relative_cut(const std::string& driver, const Tensor& A, const std::optional<double>& rcond) {
+  if (!rcond) return default_rtol(A);
+  const bool means_precision = driver == "gelsd" ? *rcond <= 0 || *rcond >= 1 : *rcond < 0;
+  return means_precision ? default_rtol(A) / static_cast<double>(std::max<int64_t>({rows_of(A), columns_of(A), 1}))
+                         : *rcond;
+}
+
+}  // namespace
+
 struct LinalgLstsq : Composite<LinalgLstsqArgs> {
   static constexpr auto schema =
       "linalg_lstsq(Tensor self, Tensor b, float? rcond=None, *, str? driver=None) -> (Tensor solution, Tensor "
@@ -270,7 +288,7 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
     if (driver == "gels") {
       X = by_qr(A, B);
     } else {
-      const double rcond = a.rcond ? *a.rcond : default_rtol(A);
+      const double rcond = relative_cut(driver, A, a.rcond);
       X = linalg_pinv(A, rcond).matmul(B);
       const Tensor values = linalg_svdvals(A.detach());
       rank = (values > threshold(op, A, values, Tensor(), full({}, rcond, values.options()))).sum(-1);
@@ -297,6 +315,8 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
     s->values_differ("a matrix with equal rows or columns has no inverse");
     s.add({s->real({4, 2}), s->real({4, 3})});
     s.add({s->real({2, 3, 2}), s->real({2, 3}), {}, "gelsd"});
+    s.add({s->real({4, 2}), s->real({4, 3}), 1.0, "gelsd"});
+    s.add({s->real({4, 2}), s->real({4, 3}), -1.0, "gelss"});
     s.add({s->real({2, 3}), s->real({2, 1}), {}, "gels"});
     s.add({s->real({4, 2}), s->real({4, 1}), {}, "gels"});
     s.add({s->real({2, 3}), s->real({2, 1}), 1e-4, "gelss"});

@@ -142,8 +142,9 @@ struct LinalgMultiDot : Composite<LinalgMultiDotArgs> {
     for (size_t i = 0; i < n; ++i) {
       const Tensor& t = a.tensors[i];
       const bool end = i == 0 || i + 1 == n;
-      ARGAND_CHECK(ShapeError, t.dim() == 2 || (end && t.dim() == 1), "linalg_multi_dot: tensor ", i, " must be 2D",
-                   end ? " or 1D" : "", " but got ", t.dim(), "D");
+      const std::string which = i == 0 ? "the first tensor" : end ? "the last tensor" : str("tensor ", i);
+      ARGAND_CHECK(ShapeError, t.dim() == 2 || (end && t.dim() == 1), "linalg_multi_dot: ", which, " must be ",
+                   end ? "1D or 2D" : "2D", " but got ", t.dim(), "D");
       check_same_dtype("linalg_multi_dot", "tensors[0]", a.tensors[0], "another tensor", t);
       ARGAND_CHECK(ShapeError, i == 0 || product.sizes().back() == t.sizes()[0], "linalg_multi_dot: tensors ", i - 1,
                    " and ", i, " with shapes ", a.tensors[i ? i - 1 : 0].sizes(), " and ", t.sizes(),
@@ -168,7 +169,7 @@ struct ChainMatmul : Composite<ChainMatmulArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.matrices.empty(), "chain_matmul: expecting at least 1 matrix");
+    ARGAND_CHECK(ValueError, !a.matrices.empty(), "chain_matmul(): Expected one or more matrices");
     for (const Tensor& t : a.matrices)
       ARGAND_CHECK(ShapeError, t.dim() == 2, "chain_matmul: Tensor dimension is ", t.dim(), ", expected 2 instead");
     return a.matrices.size() == 1 ? a.matrices[0] : linalg_multi_dot(a.matrices);
@@ -176,7 +177,7 @@ struct ChainMatmul : Composite<ChainMatmulArgs> {
   static void samples(S& s) {
     s.add({{s->real({2, 3}), s->real({3, 4})}});
     s.add({{s->real({2, 3})}});
-    s.fails({{}}, "chain_matmul: expecting at least 1 matrix");
+    s.fails({{}}, "chain_matmul(): Expected one or more matrices");
     s.fails({{s->real({2})}}, "chain_matmul: Tensor dimension is 1, expected 2 instead");
   }
 };

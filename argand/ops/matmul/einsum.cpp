@@ -26,24 +26,24 @@ std::vector<int> expand_term(const std::string& term, int64_t rank, int64_t elli
     const char c = term[i];
     if (c == '.') {
       ARGAND_CHECK(ValueError, term.compare(i, 3, "...") == 0 && !ellipsis,
-                   "einsum: '.' must be part of one ellipsis '...' in '", term, "'");
+                   "einsum(): '.' must be part of one ellipsis '...' in '", term, "'");
       ellipsis = true;
       i += 2;
       int64_t letters = 0;
       for (const char d : term) letters += d != '.';
       const int64_t n = is_result ? ellipsis_rank : rank - letters;
-      ARGAND_CHECK(ShapeError, n >= 0, "einsum: the term '", term, "' names more dimensions than an operand of ", rank,
-                   " dimensions has");
+      ARGAND_CHECK(ShapeError, n >= 0, "einsum(): the term '", term, "' names more dimensions than an operand of ",
+                   rank, " dimensions has");
       for (int64_t k = n; k > 0; --k) labels.push_back(kEllipsisBase + static_cast<int>(k));  // aligned from the right
     } else {
-      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "einsum: invalid subscript '",
+      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "einsum(): invalid subscript '",
                    std::string(1, c), "' in '", term, "': subscripts must be in [a-zA-Z]");
       labels.push_back(c);
     }
   }
   if (!is_result)
-    ARGAND_CHECK(ShapeError, static_cast<int64_t>(labels.size()) == rank, "einsum: the number of subscripts in '", term,
-                 "' does not match the number of dimensions (", rank, ") of the operand");
+    ARGAND_CHECK(ShapeError, static_cast<int64_t>(labels.size()) == rank, "einsum(): the number of subscripts in '",
+                 term, "' does not match the number of dimensions (", rank, ") of the operand");
   return labels;
 }
 
@@ -63,7 +63,7 @@ Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
   const size_t arrow = text.find("->");
   const auto terms = split_terms(text.substr(0, arrow));
   ARGAND_CHECK(ValueError, terms.size() == tensors.size(),
-               "einsum: expected as many operands as terms in the equation '", text, "' (", terms.size(), "), got ",
+               "einsum(): expected as many operands as terms in the equation '", text, "' (", terms.size(), "), got ",
                tensors.size());
   Equation eq;
   std::map<int, int> count;
@@ -84,9 +84,9 @@ Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
   }
   eq.order = eq.result;
   for (const int label : eq.result) {
-    ARGAND_CHECK(ValueError, count.count(label), "einsum: output subscript '", std::string(1, static_cast<char>(label)),
-                 "' does not appear in the equation for any input operand");
-    ARGAND_CHECK(ValueError, std::count(eq.result.begin(), eq.result.end(), label) == 1, "einsum: output subscript '",
+    ARGAND_CHECK(ValueError, count.count(label), "einsum(): output subscript '",
+                 std::string(1, static_cast<char>(label)), "' does not appear in the equation for any input operand");
+    ARGAND_CHECK(ValueError, std::count(eq.result.begin(), eq.result.end(), label) == 1, "einsum(): output subscript '",
                  std::string(1, static_cast<char>(label)), "' appears more than once in the output");
     count.erase(label);
   }
@@ -102,7 +102,7 @@ Tensor take_diagonals(Tensor t, std::vector<int>& labels) {
         ++j;
         continue;
       }
-      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum: subscript '",
+      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum(): subscript '",
                    std::string(1, static_cast<char>(labels[i])),
                    "' is repeated for one operand but the sizes don't match: ", t.sizes()[i], " and ", t.sizes()[j]);
       Dims sizes(t.sizes()), strides(t.strides());
@@ -165,7 +165,7 @@ Tensor contract(Tensor a, Tensor b, const std::vector<bool>& summed) {
   Dims sizes, back(order.size());
   for (const int64_t d : order) {
     const bool is_inner = std::find(inner.begin(), inner.end(), d) != inner.end();
-    sizes.push_back(is_inner ? 1 : std::max(a.sizes()[d], b.sizes()[d]));
+    sizes.push_back(is_inner ? 1 : a.sizes()[d] == 1 ? b.sizes()[d] : a.sizes()[d]);
   }
   for (size_t i = 0; i < order.size(); ++i) back[order[i]] = static_cast<int64_t>(i);
   return product.reshape(sizes).permute(back);
@@ -181,7 +181,7 @@ struct Einsum : Composite<EinsumArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum: must provide at least one operand");
+    ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum(): must provide at least one operand");
     Equation eq = parse_equation(a.equation, a.tensors);
     std::vector<Tensor> operands;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
@@ -215,7 +215,7 @@ struct Einsum : Composite<EinsumArgs> {
       int64_t size = 1;
       for (const Tensor& t : operands) {
         const int64_t n = t.sizes()[d];
-        ARGAND_CHECK(ShapeError, n == size || n == 1 || size == 1, "einsum: operands do not broadcast: subscript '",
+        ARGAND_CHECK(ShapeError, n == size || n == 1 || size == 1, "einsum(): operands do not broadcast: subscript '",
                      std::string(1, static_cast<char>(eq.order[d])), "' has size ", size, " and size ", n);
         if (n != 1) size = n;
       }
@@ -230,10 +230,10 @@ struct Einsum : Composite<EinsumArgs> {
     s.add({"...ij,...jk->...ik", {s->real({2, 1, 2, 3}), s->real({4, 3, 2})}});
     s.add({"bn,anm,bm->ba", {s->real({2, 3}), s->real({5, 3, 4}), s->real({2, 4})}});
     s.fails({"ij,jk->ik", {s->real({2, 3})}},
-            "einsum: expected as many operands as terms in the equation 'ij,jk->ik' (2), got 1");
+            "einsum(): expected as many operands as terms in the equation 'ij,jk->ik' (2), got 1");
     s.fails({"ij,jk->ik", {s->real({2, 3}), s->real({4, 2})}},
-            "einsum: operands do not broadcast: subscript 'j' has size 3 and size 4");
-    s.fails({"i1->i", {s->real({2, 3})}}, "einsum: invalid subscript '1'");
+            "einsum(): operands do not broadcast: subscript 'j' has size 3 and size 4");
+    s.fails({"i1->i", {s->real({2, 3})}}, "einsum(): invalid subscript '1'");
   }
 };
 ARGAND_OP(Einsum)

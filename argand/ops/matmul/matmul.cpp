@@ -250,13 +250,13 @@ struct Inner : Composite<InnerArgs> {
   static Tensor compose(const Args& a) {
     if (a.self.dim() == 0 || a.other.dim() == 0) return a.self * a.other;
     ARGAND_CHECK(ShapeError, a.self.sizes().back() == a.other.sizes().back(),
-                 "inner: the last dimension must match on both input tensors but got shapes ", a.self.sizes(), " and ",
+                 "inner() the last dimension must match on both input tensors but got shapes ", a.self.sizes(), " and ",
                  a.other.sizes());
     return tensordot(a.self, a.other, {-1}, {-1});
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({4, 3})});
-    s.fails({s->real({2, 3}), s->real({2})}, "inner: the last dimension must match");
+    s.fails({s->real({2, 3}), s->real({2})}, "inner() the last dimension must match");
   }
 };
 ARGAND_OP(Inner)

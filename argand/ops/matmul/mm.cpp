@@ -61,7 +61,7 @@ struct Mm : Kernel<MmArgs> {
     s.fails({s->real({2, 3}), s->real({4, 2})}, "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x2)");
     s.fails({s->real({3}), s->real({3, 2})}, "mm: self must be a 2-D tensor, got a tensor of shape [3]");
     s.fails({s->real({2, 3}), s->integer({3, 2}, 0, 3)},
-            "mm: expected self and mat2 to have the same dtype, but got float64 and int64");
+            "mm: expected self and mat2 to have the same dtype, but got: float64 != int64");
   }
 };
 ARGAND_OP(Mm)
@@ -124,7 +124,9 @@ struct Baddbmm : Kernel<BaddbmmArgs> {
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
   static TensorMeta infer(const Args& a) {
     const Dims sizes = check_bmm("baddbmm", a.batch1, a.batch2);
-    check_same_dtype("baddbmm", "self", a.self, "batch1", a.batch1);
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.batch1.dtype() && a.self.dtype() == a.batch2.dtype(),
+                 "baddbmm: Input dtypes must be the same, got: input ", a.self.dtype(), ", batch1: ", a.batch1.dtype(),
+                 ", batch2: ", a.batch2.dtype());
     ARGAND_CHECK(ShapeError, broadcast_shapes(sizes, a.self.sizes(), "baddbmm") == sizes, "baddbmm: self of shape ",
                  a.self.sizes(), " does not broadcast to ", sizes);
     return {sizes, a.self.dtype()};
@@ -204,7 +206,9 @@ struct Dot : Composite<DotArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ShapeError, a.self.dim() == 1 && a.tensor.dim() == 1, "dot: 1D tensors expected, but got ",
                  a.self.dim(), "D and ", a.tensor.dim(), "D tensors");
-    check_same_dtype("dot", "self", a.self, "tensor", a.tensor);
+    ARGAND_CHECK(DtypeError, a.self.dtype() == a.tensor.dtype(),
+                 "dot : expected both vectors to have same dtype, but found ", a.self.dtype(), " and ",
+                 a.tensor.dtype());
     ARGAND_CHECK(ShapeError, a.self.sizes() == a.tensor.sizes(), "dot: inconsistent tensor size, expected tensor ",
                  a.self.sizes(), " and src ", a.tensor.sizes(), " to have the same number of elements");
     return a.self.unsqueeze(0).mm(a.tensor.unsqueeze(1)).view(IntArrayRef());
@@ -242,12 +246,29 @@ struct Outer : Composite<OuterArgs> {
 };
 ARGAND_OP(Outer)
 
+namespace {
+
+// A factor must be of a kind that the result has.
+void check_factor(const char* name, const Scalar& factor, ScalarType result) {
+  ARGAND_CHECK(DtypeError, !factor.isBoolean() || result == kBool, "addr: Boolean ", name,
+               " only supported for Boolean results.");
+  ARGAND_CHECK(DtypeError, !factor.isFloatingPoint() || is_floating_point(result) || is_complex(result),
+               "addr: For integral input tensors, argument ", name, " must not be a floating point number.");
+  ARGAND_CHECK(DtypeError, !factor.isComplex() || is_complex(result), "addr: For non-complex input tensors, argument ",
+               name, " must not be a complex number.");
+}
+
+}  // namespace
+
 struct Addr : Composite<AddrArgs> {
   static constexpr auto schema =
       "addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor";
   static constexpr auto doc = "beta * self + alpha * outer(vec1, vec2).";
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) {
+    const ScalarType type = promote_types(promote_types(a.self.dtype(), a.vec1.dtype()), a.vec2.dtype());
+    check_factor("beta", a.beta, type);
+    check_factor("alpha", a.alpha, type);
     if (a.self.dtype() == kBool && a.vec1.dtype() == kBool && a.vec2.dtype() == kBool) {
       const Tensor product = outer(a.vec1, a.vec2).logical_and(full({}, !a.alpha.equal(0), kBool));
       return a.self.logical_and(full({}, !a.beta.equal(0), kBool)).logical_or(product);
@@ -260,6 +281,10 @@ struct Addr : Composite<AddrArgs> {
   static void samples(S& s) {
     s.add({s->real({3, 4}), s->real({3}), s->real({4}), 2, 3});
     s.add({s->boolean({3, 4}), s->boolean({3}), s->boolean({4}), 2, 3});
+    s.fails({s->real({3, 4}), s->real({3}), s->real({4}), true},
+            "addr: Boolean beta only supported for Boolean results.");
+    s.fails({s->boolean({3, 4}), s->boolean({3}), s->boolean({4}), 1, 0.5},
+            "addr: For integral input tensors, argument alpha must not be a floating point number.");
   }
 };
 ARGAND_OP(Addr)

@@ -80,6 +80,8 @@ struct LinalgVectorNorm : Kernel<LinalgVectorNormArgs> {
   static TensorMeta infer(const Args& a) {
     const ScalarType type = norm_input_dtype(a.self, a.dtype);
     const Dims dims = reduced_dims(a.self, a.dim, "linalg_vector_norm");
+    ARGAND_CHECK(ValueError, !a.ord.isComplex(),
+                 "linalg_vector_norm: Expected a non-complex scalar as the order of norm.");
     check_has_identity(a.self, a.ord.toDouble(), dims);
     return {reduced_sizes(a.self.sizes(), dims, a.keepdim), to_real_type(type)};
   }

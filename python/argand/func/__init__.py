@@ -32,7 +32,13 @@ def replace_all_batch_norm_modules_(root):
 
 def stack_module_state(models):
     """(parameters, buffers) of several modules of one kind, each name stacked: what vmap of functional_call takes."""
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
     first = models[0]
+    if any(m.training != first.training for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
+    if any(type(m) is not type(first) for m in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
     parameters = {n: _C.stack([dict(m.named_parameters())[n].detach() for m in models]).requires_grad_(p.requires_grad)
                   for n, p in first.named_parameters()}
     buffers = {n: _C.stack([dict(m.named_buffers())[n].detach() for m in models]) for n, _ in first.named_buffers()}

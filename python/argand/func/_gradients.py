@@ -33,7 +33,7 @@ class _Inputs:
     def take(self, nest):
         """The nest with its tensors made inputs; their number and the structure."""
         flat, spec = tree_flatten(nest)
-        begin = len(self.flat)
+        given = []
         for x in flat:
             if not isinstance(x, _C.Tensor):
                 raise ValueError(f"Thing passed to transform API must be Tensor, got {type(x)}")
@@ -41,8 +41,11 @@ class _Inputs:
                 raise RuntimeError("only Tensors of floating point dtype can require gradients")
             if x.is_inference():
                 x = x.clone()
-            self.flat.append(x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach()))
-        return tree_unflatten(self.flat[begin:], spec), spec
+            taken = x.view_as(x) if x.requires_grad and self.keeps_history else _C._as_transform_input(x.detach())
+            self.flat.append(taken)
+            # The function may write it; a leaf that the program wants gradients of refuses that.
+            given.append(taken if x.is_leaf and x.requires_grad and self.keeps_history else _C._same_history(taken))
+        return tree_unflatten(given, spec), spec
 
     def depends_on_others(self, outputs):
         """Whether the outputs have a history beside these inputs that is to be kept."""
@@ -58,12 +61,20 @@ def _finished(nest, keeps_history):
 
 
 def _positions(argnums, args):
-    if not isinstance(argnums, (int, tuple)) or not all(isinstance(n, int) for n in (argnums if isinstance(argnums, tuple) else ())):
+    if not isinstance(argnums, (int, tuple)):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    for n in (argnums,) if isinstance(argnums, int) else argnums:
+    given = (argnums,) if isinstance(argnums, int) else argnums
+    if not given:
+        raise RuntimeError("argnums must be non-empty")
+    for n in given:
+        if not isinstance(n, int):
+            raise RuntimeError(f"argnums: each argnum must be int, got {n!r} in {argnums}")
         if not -len(args) <= n < len(args):
             raise RuntimeError(f"Got argnum={n}, but only {len(args)} positional inputs")
-    return tuple(n % len(args) for n in ((argnums,) if isinstance(argnums, int) else argnums))
+    found = tuple(n % len(args) for n in given)
+    if len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique, got argnums={argnums}")
+    return found
 
 
 def _replaced(inputs, args, argnums):
@@ -78,6 +89,9 @@ def _replaced(inputs, args, argnums):
 def _with_aux(result, what):
     if not (isinstance(result, tuple) and len(result) == 2):
         raise RuntimeError(f"{what}: output of function f should be a tuple: (output, aux) if has_aux is True")
+    for leaf in tree_flatten(result[1])[0]:
+        if not isinstance(leaf, _C.Tensor):
+            raise RuntimeError(f"{what}: aux: Expected tensors, got unsupported type {type(leaf)}")
     return result
 
 
@@ -91,10 +105,13 @@ class _Evaluated:
         self.argnums, self.inputs = argnums, inputs
 
     def take_tensors(self, what):
+        """`what` is the transform: f(*primals) is to be a nest of tensors, of at least one."""
         self.flat, self.spec = tree_flatten(self.value)
+        if self.value is None or not self.flat:
+            raise RuntimeError(f"{what}: Expected f to be a function that has non-empty output (got output = {self.value})")
         for y in self.flat:
             if not isinstance(y, _C.Tensor):
-                raise RuntimeError(f"{what} to return only tensors, got unsupported type {type(y)}")
+                raise RuntimeError(f"{what}: expected f(*primals) to return only tensors, got unsupported type {type(y)}")
         self.has_history = self.inputs.depends_on_others(self.flat)
         return self
 
@@ -158,7 +175,7 @@ def vjp(func, *primals, has_aux=False):
     what = "vjp(f, *primals)"
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
-        at.take_tensors(f"{what}: expected f(*primals)")
+        at.take_tensors(what)
 
     def multiply(cotangents, retain_graph=True, create_graph=None):
         given, spec = tree_flatten(cotangents)
@@ -175,14 +192,19 @@ def vjp(func, *primals, has_aux=False):
 
 
 def _check_tangents(what, primals, tangents):
-    for name, given in (("primals", primals), ("tangents", tangents)):
-        if not isinstance(given, tuple):
-            raise RuntimeError(f"{what}: Expected {name} to be a tuple. E.g. it should be valid to call f(*primals).")
+    if not isinstance(primals, tuple):
+        raise RuntimeError(f"{what}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
     flat, spec = tree_flatten(tangents)
     if spec != tree_structure(primals):
         raise RuntimeError(f"{what}: Expected primals and tangents to have the same python structure. For example, if primals is a tuple of 3 "
                            f"tensors, tangents also must be. Got primals with structure {tree_structure(primals)} and tangents with "
                            f"structure {spec}")
+    if not flat:
+        raise RuntimeError(f"{what}: Expected primals and tangents to be non-empty tuples, with at least one Tensor")
+    for name, leaves in (("primals", tree_flatten(primals)[0]), ("tangents", flat)):
+        for leaf in leaves:
+            if not isinstance(leaf, _C.Tensor):
+                raise RuntimeError(f"{what}: Expected {name} to only contain Tensors, got {type(leaf)}")
     return flat
 
 
@@ -192,7 +214,7 @@ def jvp(func, primals, tangents, *, strict=False, has_aux=False):
     given = _check_tangents(what, primals, tangents)
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))), None, has_aux, what)
-        at.take_tensors(f"{what}: Expected f(*primals)")
+        at.take_tensors(what)
         if strict and not all(map(at.depends_on_inputs, at.flat)):
             raise RuntimeError("jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not allowed "
                                "with strict=True.")
@@ -207,7 +229,7 @@ def linearize(func, *primals):
     what = "linearize(f, *primals)"
     with _Inputs() as inputs:
         at = _Evaluated(inputs, func, primals, tuple(range(len(primals))))
-        at.take_tensors(f"{what}: Expected f(*primals)")
+        at.take_tensors(what)
         at.transpose()
 
     def multiply(*tangents):
@@ -219,14 +241,18 @@ def linearize(func, *primals):
 
 # ---- Jacobians
 
-def _jacobian(func, argnums, has_aux, randomness, table_of):
+def _jacobian(what, func, argnums, has_aux, randomness, table_of):
     """A function that returns func's Jacobian, which table_of gives as rows, an output each, of tensors, an input each."""
     @functools.wraps(func)
     def call(*args, **kwargs):
         with _Inputs() as inputs:
             with _C._DrawScope(randomness):
                 at = _Evaluated(inputs, func, args, argnums, kwargs, has_aux, "jacobian(f)(*args)")
-            at.take_tensors("vjp(f, *primals): expected f(*primals)")
+            at.take_tensors("vjp(f, *primals)")
+            for place, tensors in (("inputs", inputs.flat), ("outputs", at.flat)):
+                for t in tensors:
+                    if t.is_complex():
+                        raise RuntimeError(f"{what}: Expected all {place} to be real but received complex tensor at flattened {place[:-1]}")
             table = table_of(at)
         result = tree_unflatten([at.nest(row) for row in table], at.spec)
         result, aux = _finished((result, at.aux), inputs.keeps_history)
@@ -240,7 +266,7 @@ def jacrev(func, argnums=0, *, has_aux=False, chunk_size=None, _preallocate_and_
     element of the results: one after the other, so that chunk_size, the most of them at once, changes nothing."""
     if chunk_size is not None and chunk_size <= 0:
         raise ValueError("jacrev: `chunk_size` should be greater than 0.")
-    return _jacobian(func, argnums, has_aux, "different",
+    return _jacobian("jacrev", func, argnums, has_aux, "different",
                      lambda at: _functional._jacobian(at.flat, at.inputs.flat, at.has_history, False))
 
 
@@ -255,7 +281,7 @@ def jacfwd(func, argnums=0, has_aux=False, *, randomness="error"):
     check_randomness(randomness)
     if randomness == "different":
         raise NotImplementedError("torch.func.jacfwd: randomness='different' is not supported: func runs once for all columns")
-    return _jacobian(func, argnums, has_aux, randomness, _by_columns)
+    return _jacobian("jacfwd", func, argnums, has_aux, randomness, _by_columns)
 
 
 def hessian(func, argnums=0):

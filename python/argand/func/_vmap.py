@@ -31,11 +31,13 @@ def _cut(value, dim, described):
     """How many slices a leaf of the arguments has, and the function that gives one; no number where it is not cut."""
     if dim is None:
         return None, lambda i: value
+    if not isinstance(dim, int):
+        raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
     if not _has_slices(value):
         raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over "
                          "non-Tensor arguments, please use None as the respective in_dim")
     ndim = len(value.shape)
-    if not -ndim <= dim < max(ndim, 1) or ndim == 0:
+    if isinstance(dim, bool) or not -ndim <= dim < max(ndim, 1) or ndim == 0:
         raise ValueError(f"{described}(<inputs>): Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {ndim} so "
                          f"expected in_dim to satisfy {-ndim} <= in_dim < {ndim}.")
     slices = []
@@ -48,34 +50,54 @@ def _cut(value, dim, described):
     return value.shape[dim], at
 
 
-def _arguments(args, kwargs, in_dims, name):
-    """The number of slices, and the function that gives the arguments of a call by its number."""
+def _arguments(args, in_dims, name):
+    """The number of slices, the function that gives the arguments of a call by its number, and the tensors that are not cut."""
     described = f"vmap({name}, in_dims={in_dims}, ...)"
     if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
         raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
                          f"inputs, got: {type(in_dims)}.")
     flat, spec = _leaves(tuple(args))
-    if not flat and not kwargs:
+    if not args:
         raise ValueError(f"vmap({name})(<inputs>): got no inputs. Maybe you forgot to add inputs, or you are trying to vmap over a function "
                          "with no inputs. The latter is unsupported.")
     dims = _spread(in_dims, spec)
     if dims is None:
         raise ValueError(f"{described}(<inputs>): in_dims is not compatible with the structure of `inputs`. in_dims has structure "
                          f"{tree_structure(in_dims)} but inputs has structure {spec}.")
-    named, named_spec = _leaves(kwargs)
     cuts = [_cut(x, d, described) for x, d in zip(flat, dims)]
-    cuts += [_cut(x, 0 if _has_slices(x) else None, described) for x in named]
     sizes = {n for n, _ in cuts if n is not None}
     if not sizes:
-        raise ValueError(f"{described}(<inputs>): at least one of the inputs must have an in_dim that is not None.")
+        raise ValueError(f"{described}(<inputs>): Expected at least one Tensor to vmap over: at least one of the inputs must have an in_dim "
+                         "that is not None.")
     if len(sizes) != 1:
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
                          "for the mapped dimension")
 
     def of_call(i):
-        given = [at(i) for _, at in cuts]
-        return tree_unflatten(given[:len(flat)], spec), tree_unflatten(given[len(flat):], named_spec)
-    return sizes.pop(), of_call
+        return tree_unflatten([at(i) for _, at in cuts], spec)
+    return sizes.pop(), of_call, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+
+
+class _Unmapped:
+    """Tensors that are not cut, which all calls share: writing one must leave it the same, whichever call wrote it last."""
+
+    def __init__(self, tensors, randomness):
+        self._tensors, self._randomness, self._written = tensors, randomness, []
+        self._versions = [t._version for t in tensors if not t.is_inference()]
+
+    def after_first_call(self):
+        tracked = [t for t in self._tensors if not t.is_inference()]
+        self._written = [(t, t.detach().clone()) for t, version in zip(tracked, self._versions) if t._version != version]
+
+    def check(self):
+        for t, first in self._written:
+            if _C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True):
+                continue
+            if self._randomness == "different":
+                raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
+                                   "cannot hold what each slice writes into it")
+            raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
+                               "writes into it")
 
 
 def _same(column):
@@ -86,6 +108,10 @@ def _same(column):
 def _joined(results, out_dims, n, name):
     """The results of the calls, as one nest."""
     _, spec = results[0]
+    for dim in tree_flatten(out_dims)[0]:
+        if dim is not None and not isinstance(dim, int):
+            raise ValueError(f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing "
+                             "where in the outputs the vmapped dimension should appear.")
     dims = _spread(out_dims, spec)
     if dims is None and spec.num_leaves == 1 and isinstance(out_dims, tuple) and len(out_dims) == 1:
         dims = _spread(out_dims[0], spec)
@@ -109,6 +135,7 @@ def _joined(results, out_dims, n, name):
 
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that calls func for each slice of its arguments along in_dims, and stacks the results along out_dims.
+    Arguments by keyword are given to every call as they are.
 
     randomness: "error" refuses random numbers within func, "different" draws them for each slice, "same" gives each slice the same.
     chunk_size, the most slices that are computed at once, changes nothing: it is one slice.
@@ -120,12 +147,14 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
-        n, of_call = _arguments(args, kwargs, in_dims, name)
-        results = []
+        n, of_call, shared = _arguments(args, in_dims, name)
+        shared, results = _Unmapped(shared, randomness), []
         with _C._DrawScope(randomness) as draws:
             for i in range(max(n, 1)):
                 draws.rewind()
-                positional, named = of_call(i)
-                results.append(_leaves(func(*positional, **named)))
+                results.append(_leaves(func(*of_call(i), **kwargs)))
+                if i == 0:
+                    shared.after_first_call()
+        shared.check()
         return _joined(results, out_dims, n, name)
     return call

@@ -9,7 +9,7 @@ import types
 import typing
 
 import argand
-from .._overloads import OpOverload
+from .._overloads import OpOverload, OpOverloadPacket
 
 # Functions of the library that PyTorch has in torch.nn.functional alone.
 _OF_NN_FUNCTIONAL = frozenset(("avg_pool2d", "avg_pool3d", "elu_", "gelu", "hardtanh_", "leaky_relu_", "linear", "log_sigmoid", "one_hot",
@@ -49,6 +49,8 @@ def qualified_name(function):
         return f"torch.nn.functional.{name}" if name in _OF_NN_FUNCTIONAL else f"torch.{name}"
     if isinstance(function, OpOverload):
         return f"torch.ops.{function}"
+    if isinstance(function, OpOverloadPacket):
+        return f"torch.ops.{function._namespace}.{name}"
     if module is None:
         raise RuntimeError(f"cannot find module for {function}")
     if isinstance(function, (types.FunctionType, argand._C.overridable)) and module.startswith(("argand.", "torch.")):

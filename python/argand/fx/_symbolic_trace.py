@@ -252,7 +252,9 @@ class Tracer(TracerBase):
             message = f"{name} has been specialized to have value {value} but got another value"
             if isinstance(value, PHBase):
                 if isinstance(value, PHWithMeta):
-                    proxy.node.meta.update(vars(value))
+                    for key, what in vars(value).items():
+                        if not hasattr(proxy.node, key):
+                            setattr(proxy.node, key, what)
                 return proxy
             if isinstance(value, (bool, int, float, str)):
                 self.create_proxy("call_function", argand._assert, (proxy == value, message), {})
@@ -268,7 +270,8 @@ class Tracer(TracerBase):
         """The graph of a module's forward(), or of a function."""
         is_module = isinstance(root, Module)
         if is_module:
-            function = getattr(type(root), self.traced_func_name)
+            function = getattr(type(root), self.traced_func_name, None)
+            assert function is not None, f"traced_func_name={self.traced_func_name} doesn't exist in {type(root).__name__}"
             self.root, self.root_module_name = root, root._get_name()
             self.submodule_paths = {module: name for name, module in root.named_modules()}
         else:

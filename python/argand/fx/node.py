@@ -47,6 +47,8 @@ def map_arg(a, fn):
 
 
 def _format_arg(arg, max_list_len=float("inf")):
+    if isinstance(arg, tuple) and hasattr(arg, "_fields"):
+        return f"{type(arg).__name__}({', '.join(f'{name}={_format_arg(a)}' for name, a in zip(arg._fields, arg))})"
     if isinstance(arg, (list, tuple)):
         items = [_format_arg(a) for a in arg[:int(min(len(arg), max_list_len))]]
         if len(arg) > len(items):
@@ -200,7 +202,8 @@ class Node:
         if self.op in ("placeholder", "output"):
             return True
         if self.op == "call_function":
-            return self.target in _side_effectful_functions
+            schema = getattr(self.target, "_schema", None)  # of an op of torch.ops: it may write an argument
+            return self.target in _side_effectful_functions or bool(schema is not None and schema.is_mutable)
         if self.op == "call_module":
             assert self.graph.owning_module is not None, "self.graph.owning_module not set for purity check"
             return getattr(self.graph.owning_module.get_submodule(self.target), "_is_impure", False)

@@ -3,6 +3,7 @@ import collections
 import copy
 import dataclasses
 import dis
+import enum
 import inspect
 import operator
 
@@ -94,7 +95,7 @@ class TracerBase:
         if dataclasses.is_dataclass(a) and not isinstance(a, type):
             fields = {f.name: self.create_arg(getattr(a, f.name)) for f in dataclasses.fields(a)}
             return self.create_node("call_function", type(a), (), fields)
-        if isinstance(a, (*base_types, Node)) or a is None or a is ...:
+        if isinstance(a, (*base_types, Node, enum.Enum)) or a is None or a is ...:
             return a
         if isinstance(a, type) or callable(a) and hasattr(a, "__name__"):
             return a

@@ -22,7 +22,7 @@ class _Helpers(importlib.abc.MetaPathFinder):
         self.sources = Path(sources)
 
     def find_spec(self, name, path=None, target=None):
-        if not any(name == helper or name.startswith(helper + ".") for helper in FROM_SOURCES):
+        if name in names.INERT or not any(name == helper or name.startswith(helper + ".") for helper in FROM_SOURCES):
             return None
         place = self.sources.joinpath(*name.split("."))
         if place.is_dir():

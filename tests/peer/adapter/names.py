@@ -3,14 +3,19 @@ import importlib
 import sys
 import types
 from pathlib import Path
+import unittest
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
     "torch._refs", "torch._prims", "torch._prims_common", "torch._lazy", "torch._inductor", "torch._dynamo",
-    "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental",
+    "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental.control_flow", "functorch.compile",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
     "torch.onnx", "torch.testing._internal.generated", "torch._custom_op", "torch.utils._traceback", "torch.profiler._pattern_matcher",
-    "torch.profiler._utils", "torch.autograd.profiler_legacy")
+    "torch.profiler._utils", "torch.autograd.profiler_legacy",
+    "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas",
+    "torch._C._functorch", "torch.testing._internal.jit_utils", "torch._export",
+    "torch.testing._internal.common_quantization",
+    "fx.test_gradual_type")  # tests of a checker of shapes that is not there, which need sympy
 
 
 class Absent:
@@ -34,7 +39,7 @@ class Absent:
 def absent(name):
     """What stands for a function, or, where the name begins as one of a class, for a class, which others may derive from."""
     last = name.rpartition(".")[2]
-    if name == "torch._dynamo.test_case.TestCase":
+    if name in ("torch._dynamo.test_case.TestCase", "torch.testing._internal.jit_utils.JitTestCase"):
         from torch.testing._internal.common_utils import TestCase
         return TestCase
     if not last.lstrip("_")[:1].isupper() or last.isupper():
@@ -59,17 +64,23 @@ BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator")
 
 # Of those modules: constants, which the helpers read while they load.
 CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
-             "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}}}
+             "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}},
+             "torch.testing._internal.common_quantization": {"skipIfNoDynamoSupport": unittest.skip("there is no Dynamo")}}
 
 # Functions of PyTorch's inside, which the tables of operators name.
 ABSENT = ("_native_batch_norm_legit", "_unsafe_masked_index", "_unsafe_masked_index_put_accumulate", "_chunk_cat")
-ABSENT_ATEN = ("_batch_norm_with_update", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
+ABSENT_ATEN = ("_batch_norm_with_update", "_new_zeros_with_same_feature_meta", "_flash_attention_forward", "_efficient_attention_forward", "native_dropout_backward")
 
 ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.distributions.dirichlet": ("_Dirichlet_backward",),
                      "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString",),
                      "torch._C._profiler": ("_ExtraFields_PyCall", "_ExperimentalConfig"), "torch.autograd": ("_calculate_shape",),
-                     "torch.utils.checkpoint": ("_infer_device_type",), "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
+                     "torch.utils.checkpoint": ("_infer_device_type",),
+                     "torch._C._functorch": ("reshape_dim_into", "reshape_dim_outof", "_wrap_for_grad", "_unwrap_for_grad"),
+                     "torch._functorch.vmap": ("restore_vmap",), "torch.autograd.function": ("_nested_map",),
+                     "torch.export": ("export_for_training",),
+                     "torch.fx._compatibility": ("_BACK_COMPAT_OBJECTS", "_MARKED_WITH_COMPATIBILITY"),
+                     "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
 def inert(name):
@@ -97,11 +108,26 @@ def add():
     give(torch.serialization, {"check_module_version_greater_or_equal": check_module_version_greater_or_equal})
     for module, names in ABSENT_OF_MODULES.items():
         give(importlib.import_module(module), {name: absent(f"{module}.{name}") for name in names})
+    # A test makes one while it loads; its own tests call it.
+    import torch._ops
+    torch._ops.HigherOrderOperator = type("HigherOrderOperator", (), {
+        "__init__": lambda self, name: None, "py_impl": lambda self, key: lambda rule: rule,
+        "__call__": Absent("torch._ops.HigherOrderOperator")})
+    give(importlib.import_module("torch._C._functorch"), {
+        "TransformType": types.SimpleNamespace(Vmap=0, Grad=1), "_is_vmap_fallback_enabled": lambda: True,
+        "_set_vmap_fallback_enabled": lambda on: None})
+    give(torch._C, {"_debug_only_are_vmap_fallback_warnings_enabled": lambda: False,
+                    "_debug_only_display_vmap_fallback_warnings": lambda on: None,
+                    "_infer_size": lambda a, b: torch.broadcast_shapes(a, b)})
+    give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
     give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
-    importlib.import_module("torch.testing._utils")
+    for name in ("torch.testing._utils", "torch.utils._mode_utils"):
+        importlib.import_module(name)
+    give(torch._C, {"_get_cpu_allow_fp16_reduced_precision_reduction": lambda: False,
+                    "_set_cpu_allow_fp16_reduced_precision_reduction": lambda on: None})
     give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})

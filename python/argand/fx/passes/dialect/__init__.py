@@ -1,0 +1,1 @@
+"""Passes that know the ops of a dialect."""

@@ -1,0 +1,50 @@
+"""CSEPass: what a graph computes twice, of the same values, it computes once."""
+from .....library import ops
+from .....utils._pytree import tree_flatten
+from ....graph import Graph
+from ....graph_module import GraphModule
+from ....node import Node
+from ...infra.pass_base import PassBase, PassResult
+
+__all__ = ["CSEPass", "get_CSE_banned_ops"]
+
+_RANDOM = ("dropout", "bernoulli", "multinomial", "native_dropout", "normal", "poisson", "binomial", "rrelu", "rand_like", "randn_like",
+           "randint_like", "rand", "randint", "randn", "randperm")
+_IN_PLACE = ("add_", "sub_", "mul_", "div_", "pow_", "lerp_", "relu_", "sigmoid_", "tanh_")
+
+
+def get_CSE_banned_ops():
+    """Ops whose calls are not the same though their arguments are: those that draw numbers, and those that write."""
+    return {getattr(ops.aten, name) for name in (*_RANDOM, *_IN_PLACE) if hasattr(ops.aten, name)}
+
+
+class CSEPass(PassBase):
+    """Leaves a copy of the module.  banned_ops are called as often as before; ops that write must be among them."""
+
+    def __init__(self, banned_ops=None):
+        self.banned_ops = set() if banned_ops is None else banned_ops
+
+    def call(self, graph_module):
+        """The pass."""
+        graph, copies, known, modified = Graph(), {}, {}, False
+        for node in graph_module.graph.nodes:
+            stays = node.op in ("placeholder", "output", "get_attr")
+            if not stays and getattr(node.target, "overloadpacket", node.target) not in self.banned_ops:
+                key, structures = self._call_of(node, copies)
+                same = next((copy for found, copy in known.get(key, ()) if found == structures), None)
+                if same is not None:
+                    copies[node], modified = same, True
+                    continue
+                copies[node] = graph.node_copy(node, copies.__getitem__)
+                known.setdefault(key, []).append((structures, copies[node]))
+            else:
+                copies[node] = graph.node_copy(node, copies.__getitem__)
+        return PassResult(GraphModule(graph_module, graph), modified)
+
+    @staticmethod
+    def _call_of(node, copies):
+        """What tells a call from others: its target and leaves, each with its type (1 is no 1.0), and their structures."""
+        args, args_spec = tree_flatten(node.args)
+        kwargs, kwargs_spec = tree_flatten(node.kwargs)
+        leaves = tuple((type(x), copies[x] if isinstance(x, Node) else x) for x in (*args, *kwargs))
+        return (node.op, node.target, leaves), (args_spec, kwargs_spec)
