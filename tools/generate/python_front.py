@@ -312,7 +312,7 @@ def bindings(ops):
     for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
         group = list(group)
         own = sorted({o.op.name for _, overloads in group for o in overloads if o.own_out})
-        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", f"argand/ops/{family}/args.h") if own)
+        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", "argand/exec/out_dtype.h", f"argand/ops/{family}/args.h") if own)
         infos = "".join(f"extern OpInfo {name}_info;\n" for name in own)
         text = [NOTE + needs + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
                 + (f"namespace argand::ops {{\n{infos}}}  // namespace argand::ops\n\n" if own else "")
