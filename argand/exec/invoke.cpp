@@ -214,6 +214,22 @@ struct PointwisePlan {
   std::span<const Tensor* const> inputs() const { return {operands, static_cast<size_t>(num_operands)}; }
 };
 
+// Comparisons are made in the dtype that the operands have in common: float32, in which float16 and bfloat16 compute,
+// would tell a number from what it is rounded to.
+void round_what_is_compared(const PointwisePlan& plan, TensorSlots& slots) {
+  if (plan.info->promote != Promote::kCompare || plan.num_operands < 2) return;
+  const auto is_half = [](ScalarType t) { return t == kHalf || t == kBFloat16; };
+  if (std::none_of(slots.begin(), slots.end(), [&](const TensorSlot& s) { return is_half(s.tensor->dtype()); })) return;
+  const ScalarType common = result_type(plan.inputs());
+  if (!is_half(common)) return;
+  for (const TensorSlot& s : slots) {
+    if (s.tensor->dtype() == common) continue;
+    const Tensor rounded = new_tensor({s.tensor->impl().sizes, common}, s.tensor->device());
+    if (!rounded.is_meta()) copy_elements(rounded, *s.tensor);
+    *s.tensor = rounded;
+  }
+}
+
 void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, PointwisePlan& plan) {
   for (const TensorSlot& s : slots) {
     if (op.form && s.argument > 0 && !s.tensor->defined()) continue;
@@ -226,6 +242,7 @@ void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, Poin
   plan.types = pointwise_types(plan.info->promote, plan.inputs());
   if (!plan.info->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
   plan.meta = pointwise_meta(op, plan.inputs(), plan.types.result);
+  round_what_is_compared(plan, slots);
 }
 
 void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& plan, const Tensor& out) {

@@ -66,6 +66,16 @@ ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
+def elementwise_dtypes(*operands, type_promotion_kind):
+    """The dtypes to compute in and of the result, by the library's own promotion: of references of operators that NumPy computes."""
+    import functools
+
+    import torch
+    tensors = [operand if isinstance(operand, torch.Tensor) else torch.tensor(operand) for operand in operands]
+    dtype = functools.reduce(torch.result_type, tensors) if len(tensors) == 2 else functools.reduce(torch.promote_types, [t.dtype for t in tensors])
+    return dtype, dtype
+
+
 def inert(name):
     module = Inert(name)
     vars(module).update(CONSTANTS.get(name, {}))
@@ -80,6 +90,9 @@ def add():
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
+    kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
+    give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
+        elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
     for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
@@ -96,6 +109,7 @@ def add():
     give(torch.cuda.jiterator, jiterator)
     give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
     importlib.import_module("torch.testing._utils")
+    importlib.import_module("torch.utils._mode_utils")  # references of operators read it as an attribute
     give(importlib.import_module("torch.utils.data._utils"), {"MP_STATUS_CHECK_INTERVAL": 5.0})
     give(torch.fft, {"__all__": [name for name in dir(torch.fft) if not name.startswith("_")]})
     give(torch.profiler, {"itt": types.SimpleNamespace(is_available=lambda: False)})
