@@ -124,3 +124,13 @@ def test_masked_product_of_no_dimensions_is_the_elements():
 def test_packed_scalars_are_contiguous():
     with pytest.raises(RuntimeError, match="Expected scalars to be contiguous"):
         torch._foreach_addcmul([torch.ones(2)] * 2, [torch.ones(2)] * 2, [torch.ones(2)] * 2, scalars=torch.ones(4)[::2])
+
+
+def test_the_inverse_of_bits_of_floats_is_a_type_error():
+    for dtype in (torch.float32, torch.float16, torch.complex64):
+        with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
+            ~torch.ones(2, dtype=dtype)
+    with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
+        torch.frexp(torch.ones(2, dtype=torch.int32))
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int64"):
+        torch.nonzero_static(torch.ones(1), size=1, out=torch.empty(0, dtype=torch.int32))

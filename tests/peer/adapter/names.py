@@ -1,4 +1,5 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
+import contextlib
 import importlib
 import types
 
@@ -93,6 +94,7 @@ def add():
     kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
+    give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
     for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
