@@ -134,3 +134,13 @@ def test_the_inverse_of_bits_of_floats_is_a_type_error():
         torch.frexp(torch.ones(2, dtype=torch.int32))
     with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int64"):
         torch.nonzero_static(torch.ones(1), size=1, out=torch.empty(0, dtype=torch.int32))
+
+
+def test_a_variance_without_degrees_of_freedom_warns():
+    x = torch.rand(3, 1)
+    for name in ("std", "var", "std_mean", "var_mean"):
+        for call in (lambda f: f(x, 1), lambda f: f(x, 0, correction=3), lambda f: f(x[:0])):
+            with pytest.warns(UserWarning, match=rf"{name}\(\): degrees of freedom is <= 0"):
+                call(getattr(torch, name))
+    out = torch.empty(0)
+    assert torch.std(x, 0, True, False, out=out) is out and torch.equal(out, torch.std(x, 0))

@@ -39,7 +39,7 @@ NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "
 OUT_IN_PYTHON = {
     "_log_softmax", "_softmax", "addmv", "addr", "argsort", "bernoulli", "bucketize", "column_stack", "cross", "diag", "dot", "dstack",
     "float_power", "frexp", "ger", "hstack", "inner", "isin", "linalg_cross", "linalg_matmul", "log_softmax", "matmul", "msort", "mv",
-    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "take_along_dim", "vdot", "vstack"}
+    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "std", "take_along_dim", "var", "vdot", "vstack"}
 # Signatures of old programs, in the order of their arguments: x.add_(alpha, y), torch.addmm(beta, x, alpha, a, b).
 _OLD_PRODUCT = [["beta", "self", "alpha", "{0}", "{1}"], ["beta", "self", "{0}", "{1}"]]
 OLD_ORDERS = {

@@ -77,6 +77,18 @@ def elementwise_dtypes(*operands, type_promotion_kind):
     return dtype, dtype
 
 
+def reduction_identity(op, input, *args):
+    """What masked elements stand as in a reduction, None where nothing does: of references of torch.masked."""
+    import torch
+    if op in ("mean", "median", "std", "var"):
+        return None
+    least = -torch.inf if input.is_floating_point() or input.is_complex() or input.dtype == torch.bool else torch.iinfo(input.dtype).min
+    most = torch.inf if least == -torch.inf else torch.iinfo(input.dtype).max
+    value = {"sum": 0, "prod": 1, "cumsum": 0, "cumprod": 1, "amax": least, "argmax": least, "logsumexp": least, "amin": most, "argmin": most,
+             "norm": torch.inf if args and args[0] == -torch.inf else 0}[op]
+    return torch.tensor(value, dtype=input.dtype, device=input.device)
+
+
 def inert(name):
     module = Inert(name)
     vars(module).update(CONSTANTS.get(name, {}))
@@ -94,6 +106,7 @@ def add():
     kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
+    give(importlib.import_module("torch.masked._ops"), {"_reduction_identity": reduction_identity})
     give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
