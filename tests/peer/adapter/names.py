@@ -80,6 +80,7 @@ def elementwise_dtypes(*operands, type_promotion_kind):
 def reduction_identity(op, input, *args):
     """What masked elements stand as in a reduction, None where nothing does: of references of torch.masked."""
     import torch
+    op = op.removeprefix("masked.")
     if op in ("mean", "median", "std", "var"):
         return None
     least = -torch.inf if input.is_floating_point() or input.is_complex() or input.dtype == torch.bool else torch.iinfo(input.dtype).min
@@ -106,7 +107,7 @@ def add():
     kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
-    give(importlib.import_module("torch.masked._ops"), {"_reduction_identity": reduction_identity})
+    give(torch.masked, {"_reduction_identity": reduction_identity})
     give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
