@@ -90,6 +90,11 @@ def reduction_identity(op, input, *args):
     return torch.tensor(value, dtype=input.dtype, device=input.device)
 
 
+def input_mask(input, *args, mask, **options):
+    """The mask in the shape of the input."""
+    return mask.bool().expand(input.shape)
+
+
 def inert(name):
     module = Inert(name)
     vars(module).update(CONSTANTS.get(name, {}))
@@ -107,7 +112,7 @@ def add():
     kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
-    give(torch.masked, {"_reduction_identity": reduction_identity})
+    give(torch.masked, {"_reduction_identity": reduction_identity, "_input_mask": input_mask})
     give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
