@@ -129,7 +129,7 @@ Dims broadcast_shapes(IntArrayRef a, IntArrayRef b, const char* op) {
   if (swapped) std::swap(a, b);
   Dims out(a);
   const size_t lead = a.size() - b.size();
-  for (size_t i = 0; i < b.size(); ++i) {
+  for (size_t i = b.size(); i-- > 0;) {  // errors name the last dimension that does not fit
     int64_t& d = out[lead + i];
     if (d == b[i] || b[i] == 1) continue;
     ARGAND_CHECK(ShapeError, d == 1, op, ": shapes ", swapped ? b : a, " and ", swapped ? a : b,

@@ -10,6 +10,7 @@
 #include "argand/exec/graph.h"
 #include "argand/exec/invoke_parts.h"
 #include "argand/exec/offer.h"
+#include "argand/exec/out_dtype.h"
 #include "argand/exec/overlap.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/profiler.h"
@@ -213,6 +214,22 @@ struct PointwisePlan {
   std::span<const Tensor* const> inputs() const { return {operands, static_cast<size_t>(num_operands)}; }
 };
 
+// Comparisons are made in the dtype that the operands have in common: float32, in which float16 and bfloat16 compute,
+// would tell a number from what it is rounded to.
+void round_what_is_compared(const PointwisePlan& plan, TensorSlots& slots) {
+  if (plan.info->promote != Promote::kCompare || plan.num_operands < 2) return;
+  const auto is_half = [](ScalarType t) { return t == kHalf || t == kBFloat16; };
+  if (std::none_of(slots.begin(), slots.end(), [&](const TensorSlot& s) { return is_half(s.tensor->dtype()); })) return;
+  const ScalarType common = result_type(plan.inputs());
+  if (!is_half(common)) return;
+  for (const TensorSlot& s : slots) {
+    if (s.tensor->dtype() == common) continue;
+    const Tensor rounded = new_tensor({s.tensor->impl().sizes, common}, s.tensor->device());
+    if (!rounded.is_meta()) copy_elements(rounded, *s.tensor);
+    *s.tensor = rounded;
+  }
+}
+
 void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, PointwisePlan& plan) {
   for (const TensorSlot& s : slots) {
     if (op.form && s.argument > 0 && !s.tensor->defined()) continue;
@@ -225,6 +242,7 @@ void plan_pointwise(const OpInfo& op, const void* args, TensorSlots& slots, Poin
   plan.types = pointwise_types(plan.info->promote, plan.inputs());
   if (!plan.info->loops[compute_index(plan.types.compute)]) throw_unsupported_dtype(op.name, plan.types.compute);
   plan.meta = pointwise_meta(op, plan.inputs(), plan.types.result);
+  round_what_is_compared(plan, slots);
 }
 
 void submit_planned(const OpInfo& op, const void* args, const PointwisePlan& plan, const Tensor& out) {
@@ -367,8 +385,8 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", meta.sizes);
-    ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", meta.dtype,
-                 " can't be cast to the desired output type ", self.dtype());
+    ARGAND_CHECK(DtypeError, can_cast(meta.dtype, self.dtype()), op.name, "_: result type ", dtype_cpp_name(meta.dtype),
+                 " can't be cast to the desired output type ", dtype_cpp_name(self.dtype()));
     ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise || !self.is_complex() || !is_floating_point(meta.dtype),
                  op.name, "_: In-place ", op.name, " is not supported for complex tensors.");
   };
@@ -460,7 +478,17 @@ void resize_like(const Tensor& out, const Tensor& result) {
   out.impl().refresh();
 }
 
-void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+void check_exact_dtype(const OpInfo& op, ScalarType result, ScalarType out) {
+  if (result == out || (result == kBool && out == kByte && op.kind == OpKind::kKernel)) return;
+  ARGAND_CHECK(DtypeError, result != kBool, op.name, ": ", op.name,
+               op.kind == OpKind::kKernel ? " only supports bool tensor for result, got: "
+                                          : " does not support non-boolean outputs, got: ",
+               dtype_cpp_name(out));
+  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", result, ", but got ", out,
+               " instead: the operation's result requires dtype ", result);
+}
+
+void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly) {
   bool writes_graph = false, reads_graph = false;
   TensorSlots slots;
   op.args.tensors(args, slots);
@@ -479,8 +507,10 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
   for (size_t i = 0; i < outs.size(); ++i) {
     ARGAND_CHECK(DeviceError, results[i].device() == outs[i].device(), op.name, ": expected out on ",
                  results[i].device(), ", got ", outs[i].device());
+    if (exactly) check_exact_dtype(op, results[i].dtype(), outs[i].dtype());
     ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
-                 results[i].dtype(), " can't be cast to the desired output type ", outs[i].dtype());
+                 dtype_cpp_name(results[i].dtype()), " can't be cast to the desired output type ",
+                 dtype_cpp_name(outs[i].dtype()));
     warn_of_resize(outs[i], results[i].sizes());
     resize_like(outs[i], results[i]);
     check_writable(op, outs[i], false);
@@ -523,11 +553,19 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
   run_inplace(op, args, self);
 }
 
-void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) {
+static void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly) {
   const profiler::Span span(op, args, profiler::Form::kPlain);
   if (DispatchHooks::listens()) [[unlikely]]
     if (offer_out(op, args, outs)) return;
-  run_out(op, args, outs);
+  run_out(op, args, outs, exactly);
+}
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, false); }
+void invoke_out_exactly(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, true); }
+
+void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out) {
+  if (!dtype) dtype = out.dtype();
+  ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ", *dtype, ", but got ",
+               out.dtype(), " instead");
 }
 
 void invoke_composite(const OpInfo& op, void* args, void* result) {

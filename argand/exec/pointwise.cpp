@@ -31,6 +31,8 @@ ScalarType result_type(std::span<const Tensor* const> operands) {
   const auto combine = [](ScalarType strong, ScalarType weak) {
     if (strong == ScalarType::Undefined) return weak;
     if (weak == ScalarType::Undefined || kind_of(strong) >= kind_of(weak)) return strong;
+    // A float becomes complex in its own precision.
+    if (is_complex(weak) && is_floating_point(strong)) return to_complex_type(strong);
     return promote_types(strong, weak);
   };
   return combine(combine(dims, zero), wrapped);

@@ -14,8 +14,8 @@ Tensor write_into(const char* op, const Tensor& self, F compute) {
   const Tensor result = compute(GradMode::is_enabled() && self.requires_grad() ? self.clone() : self);
   ARGAND_CHECK(ShapeError, result.sizes() == self.sizes(), op, ": expected self of shape ", result.sizes(), ", got ",
                self.sizes());
-  ARGAND_CHECK(DtypeError, can_cast(result.dtype(), self.dtype()), op, ": result type ", result.dtype(),
-               " can't be cast to the desired output type ", self.dtype());
+  ARGAND_CHECK(DtypeError, can_cast(result.dtype(), self.dtype()), op, ": result type ", dtype_cpp_name(result.dtype()),
+               " can't be cast to the desired output type ", dtype_cpp_name(self.dtype()));
   return self.copy_(result);
 }
 

@@ -81,6 +81,8 @@ def _of_packed(value, count):
     """Numbers that are elements of one tensor."""
     if value.dim() != 1:
         raise RuntimeError(f"Expected packed scalar Tensor to be of dimension 1. Got {value.dim()} instead.")
+    if not value.is_contiguous():
+        raise RuntimeError("Expected scalars to be contiguous.")
     if len(value) != count:
         raise RuntimeError(f"Expected length of scalars to match input of length {count} but got {len(value)} instead.")
     return value.tolist()

@@ -242,24 +242,28 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
     return _C.cdist(x1, x2, p, modes[compute_mode])
 
 
+def _into(out, result):
+    """Writes the result of a call to its out=, which takes the result's shape, and returns that; without one, the result."""
+    return result if out is None else _C.view_copy(result, result.shape, out=out)
+
+
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The p-norm over dimensions (all if None); "fro" is the 2-norm of all elements, "nuc" the sum of singular values."""
     if p == "nuc":
         result = _C.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
-        return result if out is None else out.copy_(result)
+        return _into(out, result)
     if isinstance(p, str) and p != "fro":
         raise RuntimeError(f"only valid string values are 'fro' and 'nuc', found {p}")
     order = 2.0 if p in ("fro", None) else p
     dims = list(range(input.dim())) if dim is None else dim
-    result = _C.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype)
-    return result if out is None else out.copy_(result)
+    return _C.linalg_vector_norm(input, order, dims, keepdim, dtype=dtype, out=out)
 
 
 def lu(A, pivot=True, get_infos=False, out=None):
     """linalg.lu_factor; with get_infos, also the number of the first pivot that is 0, or 0, instead of an error."""
     LU, pivots, infos = _C.linalg_lu_factor_ex(A, pivot=pivot, check_errors=not get_infos)
     results = (LU, pivots, infos) if get_infos else (LU, pivots)
-    return results if out is None else tuple(to.copy_(result) for to, result in zip(out, results))
+    return results if out is None else tuple(_into(to, result) for to, result in zip(out, results))
 
 
 Tensor.lu = lu
@@ -308,8 +312,7 @@ def tensordot(a, b, dims=2, out=None):
         dims_a, dims_b = list(range(a.dim() - dims, a.dim())), list(range(dims))
     else:
         dims_a, dims_b = ([d] if isinstance(d, int) else list(d) for d in dims)
-    result = _C.tensordot(a, b, dims_a, dims_b)
-    return result if out is None else out.copy_(result)
+    return _into(out, _C.tensordot(a, b, dims_a, dims_b))
 
 
 def result_type(tensor, other):
@@ -326,8 +329,7 @@ def where(condition, input=None, other=None, *, out=None):
     """input where condition, other elsewhere; without both, the indices where condition holds."""
     if input is None and other is None:
         return _C.where(condition)
-    result = _C.where(condition, input, other)
-    return result if out is None else out.copy_(result)
+    return _into(out, _C.where(condition, input, other))
 
 
 def nonzero(input, *, out=None, as_tuple=False):

@@ -31,6 +31,11 @@ bool is_list_of(PyObject* object, const F& accepts) {
   return is_sequence(object) && (length(object) == 0 || accepts(element(object, 0)));
 }
 
+// A tensor that requires grad is no attribute of an op: its gradient would be lost.
+bool is_attribute(PyObject* object, bool strict) {
+  return is_number(object, strict) && !(is_tensor(object) && as_tensor(object).requires_grad());
+}
+
 bool accepts(const Parameter& p, PyObject* object, bool strict) {
   if (object == Py_None) return p.optional || p.kind == Kind::kAny || (p.kind == Kind::kIntList && p.has_default);
   switch (p.kind) {
@@ -56,9 +61,9 @@ bool accepts(const Parameter& p, PyObject* object, bool strict) {
     case Kind::kText:
       return PyUnicode_Check(object);
     case Kind::kScalar:
-      return is_number(object, strict);
+      return is_attribute(object, strict);
     case Kind::kScalarList:
-      return is_list_of(object, [&](PyObject* o) { return is_number(o, strict); });
+      return is_list_of(object, [&](PyObject* o) { return is_attribute(o, strict); });
     case Kind::kDtype:
       return as_dtype(object).has_value();
     case Kind::kLayout:
@@ -422,7 +427,7 @@ std::vector<Scalar> Call::scalars(size_t i) const {
   std::vector<Scalar> out;
   for (Py_ssize_t k = 0; k < length(values_[i]); ++k) {
     PyObject* const object = element(values_[i], k);
-    if (!is_number(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
+    if (!is_attribute(object, false)) refuse_element(i, static_cast<size_t>(k), "Number", object);
     out.push_back(to_scalar(object));
   }
   return out;

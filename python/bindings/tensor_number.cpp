@@ -121,6 +121,10 @@ PyObject* absolute(PyObject* self) {
   return unary("abs", self, [](const Tensor& x) { return argand::abs(x); });
 }
 PyObject* invert(PyObject* self) {
+  if (const Tensor& t = as_tensor(self); t.is_floating_point() || t.is_complex()) {
+    PyErr_SetString(PyExc_TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
+    return nullptr;
+  }
   return unary("bitwise_not", self, [](const Tensor& x) { return argand::bitwise_not(x); });
 }
 

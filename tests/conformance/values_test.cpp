@@ -3,6 +3,7 @@
 // contiguous, eager.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <random>
 
 #include "argand/base/env.h"
@@ -254,6 +255,10 @@ class ValuesOf {
         std::all_of(v.layouts.begin(), v.layouts.end(), [](Arrangement a) { return a == Arrangement::kContiguous; });
     if (op_.kind == OpKind::kView && !contiguous && dynamic_cast<const ShapeError*>(&e))
       return skipped(c_, "not a view of these strides"), false;
+    // An op that writes into self alone, where its results have one dtype (float_power_).
+    if (v.dtype != lead_ && dynamic_cast<const DtypeError*>(&e) &&
+        std::strstr(e.what(), "the operation's result requires"))
+      return skipped(c_, "results of another dtype"), false;
     if (v.dtype != lead_ && v.dtype != kFloat) {
       if (dynamic_cast<const DtypeError*>(&e)) return skipped(c_, str("no kernel for ", v.dtype)), false;
       if (is_integral(v.dtype, true)) return skipped(c_, "these integers are out of its domain"), false;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own Python test files, from an unpacked source tree of PyTorch, against Argand.
 
-    suite.py --sources PYTORCH [--with PYTHON] [-k PATTERN] [--table FILE] [--results FILE] [FILE...]
+    suite.py --sources PYTORCH [--with PYTHON] [-k PATTERN]... [--table FILE] [--results FILE] [FILE...]
 
 A FILE is named from the tree's folder test, as test_torch or distributions/test_distributions; without any, those of FILES.  Each runs in
 processes of its own, under limits of time for a test and of memory.  A test that ends or stops its process counts as crashed, and the file
@@ -36,6 +36,8 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
 OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outdated")
 BAD = ("failed", "error", "crashed", "not run")
 IMPORT_SECONDS = 120  # until a file has told its tests
+LOOK_SECONDS = 0.2  # between looks at memory and processor time
+WORKING, PATIENCE = 0.1, 5  # the share of a processor of a test that works, and how many times the limit it may then take
 
 
 class Outcome:
@@ -43,25 +45,30 @@ class Outcome:
         self.kind, self.text = kind, text
 
 
-def resident(pid):
-    """Bytes of memory that a process and those it started have."""
-    total, children = 0, collections.defaultdict(list)
+def used(pid):
+    """Bytes of memory that a process and those it started have, and seconds of processors that they took."""
+    total, seconds, children = 0, 0, collections.defaultdict(list)
+    ticks = os.sysconf("SC_CLK_TCK")
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
             fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
         except OSError:
             continue  # it ended meanwhile
-        children[int(fields[1])].append((int(name), int(fields[21])))
+        time_taken = (int(fields[11]) + int(fields[12])) / ticks
+        if int(name) == pid:
+            seconds += time_taken
+        children[int(fields[1])].append((int(name), int(fields[21]), time_taken))
     waiting = [pid]
     try:
         total = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     except OSError:
-        return 0
+        return 0, 0
     while waiting:
-        for child, pages in children[waiting.pop()]:
+        for child, pages, time_taken in children[waiting.pop()]:
             total += pages
+            seconds += time_taken
             waiting.append(child)
-    return total * os.sysconf("SC_PAGE_SIZE")
+    return total * os.sysconf("SC_PAGE_SIZE"), seconds
 
 
 class Process:
@@ -99,18 +106,27 @@ class Process:
 
     def run(self, deadline):
         """Watches it to its end; what ended it, or None where it came through."""
-        why = None
+        why, looked, of, before = None, 0, self.since, 0
         while self.process.poll() is None and not why:
             time.sleep(0.05)
             self.hear()
-            limit = self.options.seconds if self.names else IMPORT_SECONDS
-            if self.done and time.monotonic() - self.since > 5:
+            now = time.monotonic()
+            if self.done and now - self.since > 5:
                 break  # it does not end by itself
-            if time.monotonic() - self.since > limit:
-                why = f"hangs: no end within {limit:g} seconds"
-            elif time.monotonic() > deadline:
+            if now > deadline:
                 why = "the file's time is over"
-            elif resident(self.process.pid) > self.options.memory * 2**30:
+            if why or now - looked < LOOK_SECONDS:  # a look at all processes takes milliseconds
+                continue
+            looked = now
+            memory, taken = used(self.process.pid)
+            if of != self.since:
+                of, before = self.since, taken
+            limit = self.options.seconds if self.names else IMPORT_SECONDS
+            # Of a test that works, on a machine with other work, the time of processors counts.
+            works = taken - before > (now - self.since) * WORKING and taken - before < limit
+            if now - self.since > limit * (PATIENCE if works else 1):
+                why = f"hangs: no end within {limit:g} seconds"
+            elif memory > self.options.memory * 2**30:
                 why = f"memory: more than {self.options.memory:g} GiB"
         try:
             os.killpg(self.process.pid, signal.SIGKILL)  # and what it started
@@ -171,8 +187,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sources", required=True, help="an unpacked source tree of PyTorch")
     parser.add_argument("--with", dest="peer", help="a Python that has PyTorch")
-    parser.add_argument("-k", dest="pattern", help="only the tests CLASS.TEST that this pattern names")
-    parser.add_argument("--seconds", type=float, default=120, help="for a test (%(default)s)")
+    parser.add_argument("-k", dest="patterns", action="append", help="only the tests CLASS.TEST that this pattern names, or another -k")
+    parser.add_argument("--seconds", type=float, default=120, help="for a test (%(default)s): of processors, while it works")
     parser.add_argument("--file-seconds", type=float, default=3600, help="for a file (%(default)s)")
     parser.add_argument("--memory", type=float, default=6, help="GiB for a file's processes (%(default)s)")
     parser.add_argument("--known", default=str(HERE / "suite_known.txt"), help="the list of known differences")
@@ -186,7 +202,7 @@ def main():
     ours = [sys.executable, "-B"] + ([] if options.plain else ["-m", "argand"])
     known, counts, everything, unknown = Known(options.known, fields=2), {}, {}, 0
     for file in [name.removesuffix(".py") for name in options.files or FILES]:
-        outcomes = run_file(ours, file, options, sources, None if not options.pattern else [options.pattern])
+        outcomes = run_file(ours, file, options, sources, options.patterns)
         bad = [name for name, outcome in outcomes.items() if outcome.kind in BAD]
         if options.peer and bad and bad != ["(import)"]:
             theirs = run_file([options.peer, "-B"], file, options, None, bad)
@@ -198,17 +214,17 @@ def main():
                     outcomes[name].kind = "outdated" if outcomes[name].kind != "crashed" else "crashed"
         counts[file] = collections.Counter(outcome.kind for outcome in outcomes.values())
         everything[file] = {name: [outcome.kind, outcome.text] for name, outcome in outcomes.items()}
+        if options.results:  # so far
+            Path(options.results).write_text(json.dumps(everything, indent=1))
         for name, outcome in outcomes.items():
             if outcome.kind in BAD and not known.explains(lambda line: line.names(f"{file}::{name}")):
                 unknown += 1
                 print(f"{outcome.kind}: {file}::{name}: {(outcome.text.strip().splitlines() or [''])[0][:200]}")
         print(f"{file}: " + ", ".join(f"{counts[file][kind]} {kind}" for kind in OUTCOMES if counts[file][kind]), flush=True)
-    if not options.pattern:
+    if not options.patterns:
         stale = known.stale(lambda line: line.where.partition("::")[0] in counts)
         unknown += len(stale)
         print("".join(line + "\n" for line in stale), end="")
-    if options.results:
-        Path(options.results).write_text(json.dumps(everything, indent=1))
     if options.table:
         table(counts, options.table)
     print(f"{sum(count['passed'] for count in counts.values())} passed, {unknown} failed")

@@ -162,8 +162,14 @@ def out_function(op, s):
     names = ["out"] if n == 1 else [f"out{i}" for i in range(n)]
     outs = ", ".join(f"Tensor& {x}" for x in names)
     result = "Tensor&" if n == 1 else "std::tuple<" + ", ".join(["Tensor&"] * n) + ">"
-    body = (fill(op, s, None) + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
-            f"  exec::invoke_out(ops::{op.name}_info, &args, outs);\n"
+    chooses = ""
+    if op.out_chooses:
+        chooses = f'  exec::dtype_by_out("{s.name}", args.dtype, out);\n'
+        if op.out_chooses == "of floating point":  # of others the op says that they have no mean
+            chooses = f"  if (args.dtype || !is_integral(args.self.dtype(), true))\n  {chooses}"
+    invoke = "invoke_out_exactly" if op.out_is_exact else "invoke_out"
+    body = (fill(op, s, None) + chooses + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
+            f"  exec::{invoke}(ops::{op.name}_info, &args, outs);\n"
             + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
     comma = ", " if s.args else ""
     return (f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
@@ -277,7 +283,7 @@ def definitions(family, ops, apis):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     bodies = [text for api in apis for _, text in api.functions + api.methods] + [text for _, _, text in in_namespaces(ops)]
     header = header_of(family) if family in APART else "argand/ops/namespaces.h"
-    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n\n'
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/exec/out_dtype.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n\n'
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 

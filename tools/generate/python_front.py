@@ -39,7 +39,7 @@ NUMBERS_FIRST = {"add", "sub", "subtract", "mul", "multiply", "div", "divide", "
 OUT_IN_PYTHON = {
     "_log_softmax", "_softmax", "addmv", "addr", "argsort", "bernoulli", "bucketize", "column_stack", "cross", "diag", "dot", "dstack",
     "float_power", "frexp", "ger", "hstack", "inner", "isin", "linalg_cross", "linalg_matmul", "log_softmax", "matmul", "msort", "mv",
-    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "take_along_dim", "vdot", "vstack"}
+    "nanmean", "normal", "outer", "row_stack", "searchsorted", "softmax", "std", "take_along_dim", "var", "vdot", "vstack"}
 # Signatures of old programs, in the order of their arguments: x.add_(alpha, y), torch.addmm(beta, x, alpha, a, b).
 _OLD_PRODUCT = [["beta", "self", "alpha", "{0}", "{1}"], ["beta", "self", "{0}", "{1}"]]
 OLD_ORDERS = {
@@ -313,7 +313,7 @@ def bindings(ops):
     for family, group in itertools.groupby(sorted(found.items(), key=lambda i: family_of(i[1])), key=lambda i: family_of(i[1])):
         group = list(group)
         own = sorted({o.op.name for _, overloads in group for o in overloads if o.own_out})
-        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", f"argand/ops/{family}/args.h") if own)
+        needs = "".join(f'#include "{file}"\n' for file in ("argand/exec/invoke.h", "argand/exec/out_dtype.h", f"argand/ops/{family}/args.h") if own)
         infos = "".join(f"extern OpInfo {name}_info;\n" for name in own)
         text = [NOTE + needs + f'#include "{emit.header_of(family)}"\n#include "bindings/call.h"\n#include "bindings/modules.h"\n\n'
                 + (f"namespace argand::ops {{\n{infos}}}  // namespace argand::ops\n\n" if own else "")

@@ -87,6 +87,7 @@ ARGAND_OP(Nonzero)
 
 struct NonzeroStatic : Composite<NonzeroStaticArgs> {
   static constexpr auto schema = "nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The first `size` rows of nonzero; where there are fewer, rows of fill_value follow.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {

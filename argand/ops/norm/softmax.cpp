@@ -139,6 +139,7 @@ struct Softmax : Composite<SoftmaxArgs> {
   static constexpr const char* overloads[] = {
       "special_softmax(Tensor self, int dim, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "exp(self) / sum(exp(self)) along dim, computed in dtype if given.";
+  static constexpr bool out_is_exact = true;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _softmax(in_dtype(a.self, a.dtype), a.dim, false); }
   static void samples(S& s) {
@@ -158,6 +159,7 @@ struct LogSoftmax : Composite<LogSoftmaxArgs> {
   static constexpr const char* overloads[] = {
       "special_log_softmax(Tensor self, int dim, *, ScalarType? dtype=None) -> Tensor"};
   static constexpr auto doc = "log(softmax(self, dim)), computed stably, in dtype if given.";
+  static constexpr bool out_is_exact = true;
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static Tensor compose(const Args& a) { return _log_softmax(in_dtype(a.self, a.dtype), a.dim, false); }
   static void samples(S& s) {

@@ -41,6 +41,7 @@ struct Isposinf : Pointwise<IsposinfArgs> {
   static constexpr auto schema = "isposinf(Tensor self) -> Tensor";
   static constexpr auto doc = "Where self is positive infinity.";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static constexpr auto promote = Promote::kCompare;
   static constexpr auto compute = kRealBoolBody;
   static constexpr bool differentiable = false;
@@ -53,6 +54,7 @@ struct Isneginf : Pointwise<IsneginfArgs> {
   static constexpr auto schema = "isneginf(Tensor self) -> Tensor";
   static constexpr auto doc = "Where self is negative infinity.";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static constexpr auto promote = Promote::kCompare;
   static constexpr auto compute = kRealBoolBody;
   static constexpr bool differentiable = false;

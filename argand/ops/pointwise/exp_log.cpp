@@ -120,10 +120,25 @@ struct Logaddexp : Pointwise<LogaddexpArgs> {
   static constexpr auto schema = "logaddexp(Tensor self, Tensor other) -> Tensor";
   static constexpr auto doc = "log(e^self + e^other), without overflow.";
   static constexpr int variants = kFunction | kMethod | kOut;
-  static constexpr auto compute = kFloatBody;
-  ARGAND_BODY((x, y), logaddexp(x, y))
-  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / (1 + exp(c.other - c.self)); }
-  static Tensor grad_other(const Ctx& c, const Tensor& g) { return g / (1 + exp(c.self - c.other)); }
+  struct OfReals : Pointwise<LogaddexpArgs> {
+    static constexpr auto compute = kFloatBody;
+    ARGAND_BODY((x, y), logaddexp(x, y))
+  };
+  // The number with the greater real part outside of the logarithm.  Two infinite ones tell nothing of their
+  // difference; a NaN in any part is one in both.
+  struct OfComplex : Pointwise<LogaddexpArgs> {
+    static constexpr auto compute = kComplexTypes;
+    ARGAND_BODY((x, y), isnan(x) || isnan(y)
+                            ? T(x.real() + x.imag() + y.real() + y.imag(), x.real() + x.imag() + y.real() + y.imag())
+                        : x.real() == y.real() && isinf(x.real()) ? (x.real() < 0 ? x : log(exp(x) + exp(y)))
+                        : x.real() < y.real()                     ? y + log1p(exp(x - y))
+                                                                  : x + log1p(exp(y - x)))
+  };
+  static const PointwiseInfo& form(const Args& a) {
+    return a.self.is_complex() || a.other.is_complex() ? form_of<OfComplex> : form_of<OfReals>;
+  }
+  static Tensor grad_self(const Ctx& c, const Tensor& g) { return g / (1 + exp(c.other - c.self)).conj(); }
+  static Tensor grad_other(const Ctx& c, const Tensor& g) { return g / (1 + exp(c.self - c.other)).conj(); }
   static void samples(S& s) {
     s.add({s->real({2, 3}), s->real({3})});
     s.fails({s->real({2}), s->real({3})}, "logaddexp: shapes [2] and [3] do not broadcast");

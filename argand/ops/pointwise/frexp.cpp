@@ -11,8 +11,9 @@ struct Frexp : Kernel<FrexpArgs> {
   static constexpr auto doc =
       "self = mantissa * 2^exponent, the mantissa in [1/2, 1), the exponent int32; zeros, infinities and NaN are their "
       "own mantissas.";
-  static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
+    ARGAND_CHECK(DtypeError, a.self.is_floating_point(),
+                 "frexp: torch.frexp() only supports floating-point dtypes, got ", a.self.dtype());
     return {{a.self.impl().sizes, a.self.dtype()}, {a.self.impl().sizes, kInt}};
   }
   static void cpu(const Args& a, std::span<Tensor> outs) {
@@ -33,7 +34,7 @@ struct Frexp : Kernel<FrexpArgs> {
   static Grads grad(const Ctx& c, const Grads& g) { return {g[0] * (-c.result(1)).exp2()}; }
   static void samples(S& s) {
     s.add({s->away_from(0, {2, 3})});
-    s.fails({s->integer({2}, 1, 5)}, "frexp: not implemented for dtype int64");
+    s.fails({s->integer({2}, 1, 5)}, "frexp: torch.frexp() only supports floating-point dtypes, got int64");
   }
 };
 ARGAND_OP(Frexp)

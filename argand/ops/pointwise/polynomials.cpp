@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "argand/exec/pointwise.h"
 #include "argand/ops/define.h"
 #include "argand/ops/pointwise/args.h"
 
@@ -15,9 +16,7 @@ Tensor polynomial(const Tensor& n, const Tensor& p1, Step step, int64_t limit = 
   const Tensor degree = n.detach().to(kLong);
   const int64_t largest = degree.numel() == 0 ? -1 : degree.max().item<int64_t>(), most = std::min(largest, limit);
   Tensor before = ones_like(p1), last = p1;
-  const bool wider = is_floating_point(n.dtype()) && n.dim() > 0;
-  const ScalarType type = wider ? promote_types(p1.dtype(), n.dtype()) : p1.dtype();
-  Tensor out = where(degree == 0, before, where(degree < 0, zeros_like(p1), p1)).to(type);
+  Tensor out = where(degree == 0, before, where(degree < 0, zeros_like(p1), p1));
   for (int64_t k = 1; k < most; ++k) {
     const Tensor next = step(static_cast<double>(k), last, before);
     before = last;
@@ -30,7 +29,13 @@ Tensor polynomial(const Tensor& n, const Tensor& p1, Step step, int64_t limit = 
 // Hermite polynomials of a higher degree are no numbers in PyTorch: the results would leave the range of the dtype.
 int64_t hermite_limit(const Tensor& x) { return x.dtype() == kDouble ? 512 : 128; }
 
-Tensor floating(const Tensor& x) { return is_integral(x.dtype(), true) ? x.to(get_default_dtype()) : x; }
+// x in the dtype that it has in common with n.
+Tensor promoted(const Tensor& x, const Tensor& n) {
+  const Tensor* const operands[] = {&x, &n};
+  const ScalarType common = exec::result_type(operands);
+  const Tensor t = x.to(is_integral(common, true) ? get_default_dtype() : common);
+  return t.impl().wrapped_number ? t.clone() : t;  // which would yield to the numbers of the recurrence
+}
 
 // T, U, V and W differ in p_1 = slope x + shift alone.
 Tensor chebyshev(const Tensor& x, const Tensor& n, double slope, double shift) {
@@ -45,7 +50,7 @@ struct SpecialChebyshevPolynomialT : Composite<SpecialChebyshevPolynomialTArgs> 
   static constexpr auto doc = "The Chebyshev polynomial of the first kind of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x, a.n, 1, 0);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -57,7 +62,7 @@ struct SpecialChebyshevPolynomialU : Composite<SpecialChebyshevPolynomialUArgs> 
   static constexpr auto doc = "The Chebyshev polynomial of the second kind of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x, a.n, 2, 0);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -69,7 +74,7 @@ struct SpecialChebyshevPolynomialV : Composite<SpecialChebyshevPolynomialVArgs> 
   static constexpr auto doc = "The Chebyshev polynomial of the third kind of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x, a.n, 2, -1);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -81,7 +86,7 @@ struct SpecialChebyshevPolynomialW : Composite<SpecialChebyshevPolynomialWArgs> 
   static constexpr auto doc = "The Chebyshev polynomial of the fourth kind of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x, a.n, 2, 1);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -93,7 +98,7 @@ struct SpecialShiftedChebyshevPolynomialT : Composite<SpecialShiftedChebyshevPol
   static constexpr auto doc = "The Chebyshev polynomial of the first kind of degree n at 2 x - 1; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x * 2 - 1, a.n, 1, 0);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -105,7 +110,7 @@ struct SpecialShiftedChebyshevPolynomialU : Composite<SpecialShiftedChebyshevPol
   static constexpr auto doc = "The Chebyshev polynomial of the second kind of degree n at 2 x - 1; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x * 2 - 1, a.n, 2, 0);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -117,7 +122,7 @@ struct SpecialShiftedChebyshevPolynomialV : Composite<SpecialShiftedChebyshevPol
   static constexpr auto doc = "The Chebyshev polynomial of the third kind of degree n at 2 x - 1; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x * 2 - 1, a.n, 2, -1);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -129,7 +134,7 @@ struct SpecialShiftedChebyshevPolynomialW : Composite<SpecialShiftedChebyshevPol
   static constexpr auto doc = "The Chebyshev polynomial of the fourth kind of degree n at 2 x - 1; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return chebyshev(x * 2 - 1, a.n, 2, 1);
   }
   static void samples(S& s) { s.add({s->real({2, 3}, -1, 1), s->integer({3}, -1, 6)}); }
@@ -141,7 +146,7 @@ struct SpecialHermitePolynomialH : Composite<SpecialHermitePolynomialHArgs> {
   static constexpr auto doc = "The physicists' Hermite polynomial of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     const auto step = [&](double k, const Tensor& last, const Tensor& before) {
       return x * 2 * last - before * (2 * k);
     };
@@ -156,7 +161,7 @@ struct SpecialHermitePolynomialHe : Composite<SpecialHermitePolynomialHeArgs> {
   static constexpr auto doc = "The probabilists' Hermite polynomial of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     const auto step = [&](double k, const Tensor& last, const Tensor& before) { return x * last - before * k; };
     return polynomial(a.n, x * 1, step, hermite_limit(x));
   }
@@ -169,7 +174,7 @@ struct SpecialLaguerrePolynomialL : Composite<SpecialLaguerrePolynomialLArgs> {
   static constexpr auto doc = "The Laguerre polynomial of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return polynomial(a.n, 1 - x, [&](double k, const Tensor& last, const Tensor& before) {
       return ((2 * k + 1 - x) * last - before * k) / (k + 1);
     });
@@ -183,7 +188,7 @@ struct SpecialLegendrePolynomialP : Composite<SpecialLegendrePolynomialPArgs> {
   static constexpr auto doc = "The Legendre polynomial of degree n at x; 0 for n < 0.";
   static constexpr int variants = kFunction | kOut;
   static Tensor compose(const Args& a) {
-    const Tensor x = floating(a.x);
+    const Tensor x = promoted(a.x, a.n);
     return polynomial(a.n, x * 1, [&](double k, const Tensor& last, const Tensor& before) {
       return ((2 * k + 1) * x * last - before * k) / (k + 1);
     });

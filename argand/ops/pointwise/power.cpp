@@ -104,6 +104,7 @@ struct FloatPower : Composite<FloatPowerArgs> {
     return pow(a.self.impl().wrapped_number ? a.self : a.self.to(t), exponent);
   }
   static constexpr int variants = kFunction | kMethod;
+  static constexpr bool out_is_exact = true;
   static void samples(S& s) {
     s.add({s->positive({2, 3}), s->real({3})});
     s.add({s->integer({2, 3}, 1, 4), exec::wrapped_number(2)});
@@ -114,12 +115,18 @@ ARGAND_OP(FloatPower)
 struct FloatPowerInplace : Composite<FloatPowerInplaceArgs> {
   static constexpr auto schema = "float_power_(Tensor(a!) self, Tensor|Scalar exponent) -> Tensor(a!)";
   static constexpr auto doc = "float_power, into self, which has the dtype of its results.";
-  static constexpr DtypeSet dtypes = dtype_bit(kDouble) | dtype_bit(kComplexDouble);
   static constexpr int variants = kMethod;
   static Tensor compose(const Args& a) {
+    const ScalarType t = a.self.is_complex() || a.exponent.is_complex() ? kComplexDouble : kDouble;
+    ARGAND_CHECK(DtypeError, a.self.dtype() == t, "float_power_: the base given to float_power_ has dtype ",
+                 dtype_cpp_name(a.self.dtype()), " but the operation's result requires dtype ", dtype_cpp_name(t));
     return write_into("float_power_", a.self, [&](const Tensor& self) { return float_power(self, a.exponent); });
   }
-  static void samples(S& s) { s.add({s->positive({2, 3}), s->positive({3})}); }
+  static void samples(S& s) {
+    s.add({s->positive({2, 3}), s->positive({3})});
+    s.fails({s->integer({2}, 1, 4), s->positive({2})},
+            "the base given to float_power_ has dtype Long but the operation's result requires dtype Double");
+  }
 };
 ARGAND_OP(FloatPowerInplace)
 
@@ -198,7 +205,7 @@ struct SquareInplace : Composite<SquareInplaceArgs> {
   static Tensor compose(const Args& a) { return a.self.pow_(2); }
   static void samples(S& s) {
     s.add({s->real({2, 3})});
-    s.fails({s->boolean({2})}, "pow_: result type int64 can't be cast to the desired output type bool");
+    s.fails({s->boolean({2})}, "pow_: result type Long can't be cast to the desired output type Bool");
   }
 };
 ARGAND_OP(SquareInplace)

@@ -226,11 +226,21 @@ struct HardswishBackward : Pointwise<HardswishBackwardArgs> {
 };
 ARGAND_OP(HardswishBackward)
 
+namespace {
+// A limit in the dtype of what it is compared with.
+Scalar rounded(const Scalar& number, ScalarType t) {
+  if (t == kHalf) return static_cast<float>(Half(number.to<float>()));
+  if (t == kBFloat16) return static_cast<float>(BFloat16(number.to<float>()));
+  return number;
+}
+}  // namespace
+
 struct Hardshrink : Pointwise<HardshrinkArgs> {
   static constexpr auto schema = "hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor";
   static constexpr auto doc = "0 where |self| <= lambd, self elsewhere.";
   static constexpr int variants = kFunction | kMethod | kOut;
   static constexpr auto compute = kFloatBody;
+  static void scalars(const Args& a, Scalar* out) { *out = rounded(a.lambd, a.self.dtype()); }
   ARGAND_BODY((x, l), x >= -l && x <= l ? T(0) : x)
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return hardshrink_backward(g, c.self, c.lambd); }
   static void samples(S& s) { s.add({s->apart({4, 3}), 0.3}); }
@@ -242,6 +252,7 @@ struct HardshrinkBackward : Pointwise<HardshrinkBackwardArgs> {
   static constexpr auto doc = "0 where |self| <= lambd, grad_out elsewhere.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
+  static void scalars(const Args& a, Scalar* out) { *out = rounded(a.lambd, a.self.dtype()); }
   ARGAND_BODY((g, x, l), x >= -l && x <= l ? T(0) : g)
   static Tensor grad_grad_out(const Ctx& c, const Tensor& g) { return hardshrink_backward(g, c.self, c.lambd); }
   static void samples(S& s) { s.add({s->real({4, 3}), s->apart({4, 3}), 0.3}); }
@@ -253,6 +264,7 @@ struct Softshrink : Pointwise<SoftshrinkArgs> {
   static constexpr auto doc = "self moved towards 0 by lambd (>= 0), and 0 where |self| <= lambd; NaN stays.";
   static constexpr int variants = kFunction | kOut;
   static constexpr auto compute = kFloatBody;
+  static void scalars(const Args& a, Scalar* out) { *out = rounded(a.lambd, a.self.dtype()); }
   ARGAND_BODY((x, l), x > l ? x - l : x < -l ? x + l : x * T(0))
   static void check(const Args& a) {
     ARGAND_CHECK(ValueError, a.lambd.toDouble() >= 0,
@@ -271,6 +283,7 @@ struct SoftshrinkBackward : Pointwise<SoftshrinkBackwardArgs> {
   static constexpr auto doc = "0 where |self| <= lambd, grad_output elsewhere.";
   static constexpr int variants = kFunction;
   static constexpr auto compute = kFloatBody;
+  static void scalars(const Args& a, Scalar* out) { *out = rounded(a.lambd, a.self.dtype()); }
   ARGAND_BODY((g, x, l), x >= -l && x <= l ? T(0) : g)
   static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return softshrink_backward(g, c.self, c.lambd); }
   static void samples(S& s) { s.add({s->real({4, 3}), s->apart({4, 3}), 0.3}); }

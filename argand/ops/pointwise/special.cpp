@@ -90,7 +90,7 @@ struct Polygamma : Pointwise<PolygammaArgs> {
   ARGAND_BODY((x, n),
               n > T(0) && n == T(2) * floor(n / T(2)) && x <= T(0) && x == floor(x) ? log(T(0)) : polygamma(n, x))
   static void check(const Args& a) {
-    ARGAND_CHECK(ValueError, a.n >= 0, "polygamma: polygamma(n, x) does not support negative n, got ", a.n);
+    ARGAND_CHECK(ValueError, a.n >= 0, "polygamma: polygamma(n, x) does not support negative n. Got ", a.n);
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return g * polygamma(c.n + 1, c.self); }
   static void samples(S& s) {

@@ -108,7 +108,8 @@ struct Sinc : Pointwise<SincArgs> {
   ARGAND_BODY((x), x == T(0) ? T(1) : sin(kPi<T> * x) / (kPi<T> * x))
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const Tensor angle = c.self * std::numbers::pi;
-    return g * ((angle.cos() * angle - angle.sin()) / (angle * c.self)).masked_fill(c.self == 0, 0).conj();
+    const Tensor square = angle * c.self;  // 0 near 0, too
+    return g * ((angle.cos() * angle - angle.sin()) / square).masked_fill(square == 0, 0).conj();
   }
   static void samples(S& s) { s.add({s->away_from(0, {2, 3})}); }
 };

@@ -46,6 +46,7 @@ struct Cumsum : Kernel<CumsumArgs> {
       "The sums of the first elements along dim: of one, of two, ... of all. Integers and bool sum to int64.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr auto out_chooses_dtype = "of any dtype";
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "cumsum");
     return {a.self.impl().sizes, summed_dtype("cumsum", a.self, a.dtype)};
@@ -74,6 +75,7 @@ struct Cumprod : Kernel<CumprodArgs> {
       "The products of the first elements along dim: of one, of two, ... of all. Integers and bool multiply to int64.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kInplace | kOut;
+  static constexpr auto out_chooses_dtype = "of any dtype";
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "cumprod");
     return {a.self.impl().sizes, summed_dtype("cumprod", a.self, a.dtype)};
@@ -107,6 +109,7 @@ struct Logcumsumexp : Kernel<LogcumsumexpArgs> {
       "log of the running sums of exp(self) along dim, without overflow. Imaginary parts of complex results are not "
       "brought to (-pi, pi].";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static constexpr DtypeSet dtypes = kFloatingTypes | kComplexTypes;
   static TensorMeta infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "logcumsumexp");

@@ -28,6 +28,7 @@ struct Cummax : Kernel<CummaxArgs> {
       "The largest of the first elements along dim (NaN once there was one) and its index, the last of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return running_metas("cummax", a.self, a.dim); }
   static void run(const Args& a, std::span<Tensor> outs) { running_extreme(true, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -51,6 +52,7 @@ struct Cummin : Kernel<CumminArgs> {
       "The smallest of the first elements along dim (NaN once there was one) and its index, the last of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return running_metas("cummin", a.self, a.dim); }
   static void run(const Args& a, std::span<Tensor> outs) { running_extreme(false, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {

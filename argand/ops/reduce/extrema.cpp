@@ -49,6 +49,7 @@ struct MaxDim : Kernel<MaxDimArgs> {
       "The largest element along dim (NaN if there is one) and its index, the first of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return extreme_metas("max", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, std::span<Tensor> outs) { extreme_with_index(true, "max", a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -72,6 +73,7 @@ struct MinDim : Kernel<MinDimArgs> {
       "The smallest element along dim (NaN if there is one) and its index, the first of equal ones.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return extreme_metas("min", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, std::span<Tensor> outs) { extreme_with_index(false, "min", a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -93,6 +95,7 @@ struct Argmax : Kernel<ArgmaxArgs> {
       "The index of the largest element along dim, or among all; the first of equal ones, the first NaN.";
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return arg_meta("argmax", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) { arg_extreme(true, "argmax", a.self, a.dim, out); }
@@ -114,6 +117,7 @@ struct Argmin : Kernel<ArgminArgs> {
       "The index of the smallest element along dim, or among all; the first of equal ones, the first NaN.";
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static constexpr bool differentiable = false;
   static TensorMeta infer(const Args& a) { return arg_meta("argmin", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) { arg_extreme(false, "argmin", a.self, a.dim, out); }

@@ -28,6 +28,7 @@ struct Max : Kernel<MaxArgs> {
   static constexpr auto doc = "The largest element, NaN if there is one; equal ones share the gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("max", a.self, {}, false); }
   static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
@@ -46,6 +47,7 @@ struct Min : Kernel<MinArgs> {
   static constexpr auto doc = "The smallest element, NaN if there is one; equal ones share the gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("min", a.self, {}, false); }
   static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, {}, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) { return share_among_equals(g, c.self, c.result()); }
@@ -64,6 +66,7 @@ struct Amax : Kernel<AmaxArgs> {
       "The largest elements over dim (all dimensions if empty), NaN where there is one; equal ones share the gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("amax", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMax, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -92,6 +95,7 @@ struct Amin : Kernel<AminArgs> {
       "gradient.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) { return value_meta("amin", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, Tensor& out) { extreme_value(cpu::ReduceKind::kMin, a.self, a.dim, out); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
@@ -115,6 +119,7 @@ struct Aminmax : Kernel<AminmaxArgs> {
       "The smallest and the largest elements along dim, or of all; gradients as in amin and amax.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static Dims dims_of(const std::optional<int64_t>& dim) { return dim ? Dims{*dim} : Dims{}; }
   static TensorMetas infer(const Args& a) {
     const TensorMeta meta = value_meta("aminmax", a.self, dims_of(a.dim), a.keepdim);

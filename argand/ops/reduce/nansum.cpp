@@ -10,6 +10,7 @@ struct Nansum : Kernel<NansumArgs> {
       "nansum(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The sum over dim (all dimensions if none or empty), NaN counting as 0.";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_chooses_dtype = "of any dtype";
   static constexpr DtypeSet dtypes = kRealTypes;
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());
@@ -48,9 +49,10 @@ struct Nanmean : Composite<NanmeanArgs> {
   static constexpr auto schema =
       "nanmean(Tensor self, int[1]? dim=None, bool keepdim=False, *, ScalarType? dtype=None) -> Tensor";
   static constexpr auto doc = "The mean over dim (all dimensions if none or empty) of the elements that are not NaN.";
+  static constexpr auto out_chooses_dtype = "of floating point";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.is_floating_point(),
-                 "nanmean: expected input to have floating point dtype but got ", a.self.dtype());
+                 "nanmean(): expected input to have floating point or complex dtype but got ", a.self.dtype());
     ARGAND_CHECK(DtypeError, !a.dtype || is_differentiable(*a.dtype),
                  "nanmean: could not infer output dtype. Optional dtype must be either a floating point or complex "
                  "dtype. Got: ",
@@ -61,7 +63,7 @@ struct Nanmean : Composite<NanmeanArgs> {
   static void samples(S& s) {
     s.add({s->real({2, 3})});
     s.add({s->real({2, 3, 4}), Dims{0, -1}, true});
-    s.fails({s->integer({2}, 0, 3)}, "nanmean: expected input to have floating point dtype but got int64");
+    s.fails({s->integer({2}, 0, 3)}, "nanmean(): expected input to have floating point or complex dtype but got int64");
     s.fails({s->real({2}), {}, false, kBool}, "nanmean: could not infer output dtype. Optional dtype must be either");
   }
 };

@@ -57,6 +57,7 @@ struct ProdDim : Kernel<ProdDimArgs> {
   static constexpr auto doc = "The products along dim; 1 over no elements. Integers and bool multiply to int64.";
   static constexpr auto autocast = Autocast::kFloat32;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_chooses_dtype = "of any dtype";
   static TensorMeta infer(const Args& a) {
     const Dims dims{wrap_dim(a.dim, a.self.dim(), "prod")};
     return {reduced_sizes(a.self.sizes(), dims, a.keepdim), product_dtype(a.self, a.dtype)};

@@ -14,6 +14,7 @@ struct Sum : Kernel<SumArgs> {
       "whether any element is not 0. Numbers are added pairwise in blocks, in an order set by the shape alone.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_chooses_dtype = "of any dtype";
   static ScalarType dtype_of(const Args& a) {
     return a.dtype.value_or(is_integral(a.self.dtype(), true) ? kLong : a.self.dtype());
   }
@@ -82,6 +83,7 @@ struct Mean : Kernel<MeanArgs> {
   static constexpr auto doc =
       "The mean over dim (all dimensions if none or empty), of floating-point or complex numbers.";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_chooses_dtype = "of floating point";
   static TensorMeta infer(const Args& a) {
     const ScalarType dtype = a.dtype.value_or(a.self.dtype());
     ARGAND_CHECK(DtypeError, is_differentiable(dtype), "mean: could not infer output dtype. ",

@@ -1,5 +1,6 @@
 // Variance and standard deviation, alone or with the mean.  Two passes: the second adds squared distances from the
 // mean.
+#include "argand/base/log.h"
 #include "argand/ops/define.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/reduce/args.h"
@@ -77,6 +78,17 @@ void variance(const Tensor& self, const std::optional<Dims>& dim, const std::opt
   finish_variance(squares[0], squares[1], count, root, out);
 }
 
+// Says so where the result is NaN or infinite for want of elements.
+void warn_without_freedom(const char* op, const Tensor& self, const std::optional<Dims>& dim,
+                          const std::optional<Scalar>& correction) {
+  const Dims dims = reduced_dims(self, dim, op);
+  if (static_cast<double>(reduced_numel(self, dims)) > degrees_taken(correction)) return;
+  if (numel_of(reduced_sizes(self.sizes(), dims, false)) == 0) return;
+  warn(op,
+       "(): degrees of freedom is <= 0. Correction should be strictly less than the reduction factor (input numel "
+       "divided by output numel).");
+}
+
 // ---- gradients
 
 Tensor variance_gradient(const Tensor& g, const Tensor& self, const std::optional<Dims>& dim,
@@ -107,7 +119,10 @@ struct Var : Kernel<VarArgs> {
       "number less correction (1 if not given). Of complex numbers the sum of that of both parts.";
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static TensorMeta infer(const Args& a) { return variance_meta("var", a.self, a.dim, a.keepdim); }
+  static TensorMeta infer(const Args& a) {
+    warn_without_freedom("var", a.self, a.dim, a.correction);
+    return variance_meta("var", a.self, a.dim, a.keepdim);
+  }
   static void run(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, false, out, nullptr); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return variance_gradient(g, c.self, c.dim, c.correction, c.keepdim);
@@ -132,7 +147,10 @@ struct Std : Kernel<StdArgs> {
   static constexpr auto doc = "The standard deviation, the root of var; its gradient is 0 where it is 0.";
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
-  static TensorMeta infer(const Args& a) { return variance_meta("std", a.self, a.dim, a.keepdim); }
+  static TensorMeta infer(const Args& a) {
+    warn_without_freedom("std", a.self, a.dim, a.correction);
+    return variance_meta("std", a.self, a.dim, a.keepdim);
+  }
   static void run(const Args& a, Tensor& out) { variance(a.self, a.dim, a.correction, true, out, nullptr); }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     return variance_gradient(under_root(g, c.result()), c.self, c.dim, c.correction, c.keepdim);
@@ -154,7 +172,10 @@ struct VarMean : Kernel<VarMeanArgs> {
   static constexpr auto doc = "var and mean.";
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction;
-  static TensorMetas infer(const Args& a) { return variance_and_mean_metas("var_mean", a.self, a.dim, a.keepdim); }
+  static TensorMetas infer(const Args& a) {
+    warn_without_freedom("var_mean", a.self, a.dim, a.correction);
+    return variance_and_mean_metas("var_mean", a.self, a.dim, a.keepdim);
+  }
   static void run(const Args& a, std::span<Tensor> outs) {
     variance(a.self, a.dim, a.correction, false, outs[0], &outs[1]);
   }
@@ -177,7 +198,10 @@ struct StdMean : Kernel<StdMeanArgs> {
   static constexpr auto doc = "std and mean.";
   static constexpr DtypeSet dtypes = kVarianceTypes;
   static constexpr int variants = kFunction;
-  static TensorMetas infer(const Args& a) { return variance_and_mean_metas("std_mean", a.self, a.dim, a.keepdim); }
+  static TensorMetas infer(const Args& a) {
+    warn_without_freedom("std_mean", a.self, a.dim, a.correction);
+    return variance_and_mean_metas("std_mean", a.self, a.dim, a.keepdim);
+  }
   static void run(const Args& a, std::span<Tensor> outs) {
     variance(a.self, a.dim, a.correction, true, outs[0], &outs[1]);
   }

@@ -77,6 +77,7 @@ struct LinalgVectorNorm : Kernel<LinalgVectorNormArgs> {
       "equal extremes share it.";
   static constexpr auto autocast = Autocast::kFloat32, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMeta infer(const Args& a) {
     const ScalarType type = norm_input_dtype(a.self, a.dtype);
     const Dims dims = reduced_dims(a.self, a.dim, "linalg_vector_norm");

@@ -58,6 +58,7 @@ struct Kthvalue : Kernel<KthvalueArgs> {
       "largest.";
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) {
     TensorMetas metas = pick_metas("kthvalue", a.self, a.dim, a.keepdim);
     const int64_t size = size_at(a.self, wrap_dim(a.dim, a.self.dim(), "kthvalue"));
@@ -122,6 +123,7 @@ struct MedianDim : Kernel<MedianDimArgs> {
       "The element in the middle along dim, the lower of two, and its index; the first NaN if there is one.";
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return pick_metas("median", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMedian, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -143,6 +145,7 @@ struct NanmedianDim : Kernel<NanmedianDimArgs> {
   static constexpr auto doc = "median along dim of the elements that are not NaN; NaN where there are none.";
   static constexpr DtypeSet dtypes = kOrderedNumbers;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return pick_metas("nanmedian", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kNanMedian, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {
@@ -162,6 +165,7 @@ struct Mode : Kernel<ModeArgs> {
       "The most frequent element along dim, the smallest of several, and the index where it stands last.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) { return pick_metas("mode", a.self, a.dim, a.keepdim); }
   static void run(const Args& a, std::span<Tensor> outs) { run_pick(Pick::kMode, 0, a.self, a.dim, outs); }
   static Tensor grad_self(const Ctx& c, const Grads& g) {

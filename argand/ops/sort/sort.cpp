@@ -40,6 +40,7 @@ struct Sort : Kernel<SortArgs> {
       "elements keep their order, whether or not stable asks for it.";
   static constexpr DtypeSet dtypes = kRealTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) {
     wrap_dim(a.dim, a.self.dim(), "sort");
     return {{a.self.impl().sizes, a.self.dtype()}, {a.self.impl().sizes, kLong}};
@@ -83,6 +84,7 @@ ARGAND_OP(Argsort)
 
 struct Msort : Composite<MsortArgs> {
   static constexpr auto schema = "msort(Tensor self) -> Tensor";
+  static constexpr bool out_is_exact = true;
   static constexpr auto doc = "The values of sort along dimension 0.";
   static Tensor compose(const Args& a) { return std::get<0>(argand::sort(a.self, 0)); }
   static void samples(S& s) { s.add({s->apart({5, 3})}); }
@@ -99,6 +101,7 @@ struct Topk : Kernel<TopkArgs> {
       "sorted asks for it.";
   static constexpr DtypeSet dtypes = kRealTypes & ~kBoolType;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr bool out_is_exact = true;
   static TensorMetas infer(const Args& a) {
     const int64_t dim = wrap_dim(a.dim, a.self.dim(), "topk");
     ARGAND_CHECK(ValueError, a.k >= 0 && a.k <= size_at(a.self, dim), "topk: selected index k out of range, expected ",

@@ -1,9 +1,10 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
+import contextlib
 import importlib
 import sys
 import types
-from pathlib import Path
 import unittest
+from pathlib import Path
 
 # Modules of which helpers keep functions in tables: reference implementations in Python, compilers.
 INERT = (
@@ -83,6 +84,34 @@ ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
+def elementwise_dtypes(*operands, type_promotion_kind):
+    """The dtypes to compute in and of the result, by the library's own promotion: of references of operators that NumPy computes."""
+    import functools
+
+    import torch
+    tensors = [operand if isinstance(operand, torch.Tensor) else torch.tensor(operand) for operand in operands]
+    dtype = functools.reduce(torch.result_type, tensors) if len(tensors) == 2 else functools.reduce(torch.promote_types, [t.dtype for t in tensors])
+    return dtype, dtype
+
+
+def reduction_identity(op, input, *args):
+    """What masked elements stand as in a reduction, None where nothing does: of references of torch.masked."""
+    import torch
+    op = op.removeprefix("masked.")
+    if op in ("mean", "median", "std", "var"):
+        return None
+    least = -torch.inf if input.is_floating_point() or input.is_complex() or input.dtype == torch.bool else torch.iinfo(input.dtype).min
+    most = torch.inf if least == -torch.inf else torch.iinfo(input.dtype).max
+    value = {"sum": 0, "prod": 1, "cumsum": 0, "cumprod": 1, "amax": least, "argmax": least, "logsumexp": least, "amin": most, "argmin": most,
+             "norm": torch.inf if args and args[0] == -torch.inf else 0}[op]
+    return torch.tensor(value, dtype=input.dtype, device=input.device)
+
+
+def input_mask(input, *args, mask, **options):
+    """The mask in the shape of the input."""
+    return mask.bool().expand(input.shape)
+
+
 def inert(name):
     module = Inert(name)
     vars(module).update(CONSTANTS.get(name, {}))
@@ -97,6 +126,11 @@ def add():
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
+    kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
+    give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
+        elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
+    give(torch.masked, {"_reduction_identity": reduction_identity, "_input_mask": input_mask})
+    give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
     for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):

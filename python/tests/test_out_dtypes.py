@@ -1,0 +1,146 @@
+"""Dtypes: of results of mixed operands, of out=, and of the numbers that halves are compared with."""
+import math
+
+import pytest
+
+import argand as torch
+
+
+@pytest.mark.parametrize("op", [torch.sum, torch.prod, torch.cumsum, torch.cumprod, torch.mean, torch.nansum])
+def test_out_says_the_dtype_to_compute_in(op):
+    x = torch.tensor([2.0**24, 1.0])
+    out = torch.empty(0, dtype=torch.float64)
+    op(x, 0, out=out)
+    assert torch.equal(out, op(x.double(), 0))
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype"):
+        op(x, 0, out=out, dtype=torch.float32)
+
+
+def test_a_mean_of_integers_is_refused_whatever_out_is():
+    with pytest.raises(RuntimeError, match="Input dtype must be either a floating point or complex dtype"):
+        torch.mean(torch.ones(3, dtype=torch.int32), 0, out=torch.empty(()))
+
+
+@pytest.mark.parametrize("call, text", [
+    (lambda x: torch.all(x, 0, out=torch.empty(0, dtype=torch.int32)), "all only supports bool tensor for result, got: Int"),
+    (lambda x: torch.isposinf(x, out=torch.empty(0)), "isposinf does not support non-boolean outputs"),
+    (lambda x: torch.argmax(x, 0, out=torch.empty(0, dtype=torch.int32)), "dtype torch.int64, but got torch.int32|dtype int64, but got int32"),
+    (lambda x: torch.amax(x, 0, out=torch.empty(0, dtype=torch.float64)), "Expected out tensor to have dtype"),
+    (lambda x: torch.max(x, 0, out=(torch.empty(0, dtype=torch.int32), torch.empty(0, dtype=torch.int64))), "Expected out tensor"),
+    (lambda x: torch.sort(x, out=(torch.empty(0, dtype=torch.float64), torch.empty(0, dtype=torch.int64))), "Expected out tensor"),
+    (lambda x: torch.float_power(x, 2, out=torch.empty(0)), "operation's result requires dtype"),
+    (lambda x: torch.norm(x, 2, 0, out=torch.empty(0, dtype=torch.float64)), "Expected out tensor to have dtype")])
+def test_out_of_a_foreign_dtype_is_refused(call, text):
+    with pytest.raises(RuntimeError, match=text):
+        call(torch.ones(2, 3))
+
+
+def test_out_of_functions_takes_the_shape_of_the_result():
+    x = torch.ones(2, 3)
+    for call in (lambda out: torch.norm(x, 2, 0, out=out), lambda out: torch.norm(x, "nuc", out=out), lambda out: torch.norm(x, out=out),
+                 lambda out: torch.tensordot(x, x.T, 1, out=out), lambda out: torch.where(x > 0, x, x, out=out)):
+        out = torch.empty(0)
+        assert call(out) is out
+        assert torch.equal(out, call(None)) and out.numel()
+
+
+def test_a_float_and_a_complex_0_dim_tensor_keep_the_precision_of_the_float():
+    assert (torch.ones(1) * torch.tensor(1j, dtype=torch.complex128)).dtype is torch.complex64
+    assert (torch.ones(1, dtype=torch.float64) * torch.tensor(1j, dtype=torch.complex64)).dtype is torch.complex128
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert (torch.ones(1, dtype=torch.float32) * 1j).dtype is torch.complex64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
+def test_polynomials_compute_in_the_dtype_of_both_arguments():
+    n = torch.tensor([4.0], dtype=torch.float64)
+    for name in ("chebyshev_polynomial_t", "hermite_polynomial_h", "hermite_polynomial_he", "laguerre_polynomial_l"):
+        f = getattr(torch.special, name)
+        assert torch.equal(f(torch.tensor([8.3]), n), f(torch.tensor([8.3]).double(), n))
+        assert f(torch.tensor([1]), torch.tensor(3.0, dtype=torch.float64)).dtype is torch.float64
+        assert f(3, torch.tensor([2.0], dtype=torch.float64)).dtype is torch.float64
+
+
+def test_halves_are_compared_with_what_a_number_is_in_their_dtype():
+    for dtype in (torch.float16, torch.bfloat16):
+        x = torch.tensor([0.1, 0.3], dtype=dtype)
+        assert (x == 0.1).tolist() == [True, False] and (x > 0.3).tolist() == [False, False]
+        assert torch.nn.functional.hardshrink(x, 0.3).tolist() == [0, 0]
+        assert torch.nn.functional.softshrink(x, 0.1)[0].item() == 0
+
+
+def test_a_tensor_that_requires_grad_is_no_number_of_an_attribute():
+    g, x = torch.tensor(2.0, requires_grad=True), torch.ones(2)
+    for call in (lambda: torch.add(x, x, alpha=g), lambda: x.addcmul(x, x, value=g), lambda: torch.full((2,), g),
+                 lambda: torch.nn.functional.leaky_relu(x, g)):
+        with pytest.raises(TypeError):
+            call()
+    assert torch.add(x, x, alpha=g.detach()).tolist() == [3, 3]
+    assert x.pow(g).requires_grad
+
+
+@pytest.mark.parametrize("dtype, bits, least, greatest", [(torch.float16, 10, 2.0**-24, 65504.0),
+                                                          (torch.bfloat16, 7, 2.0**-133, math.ldexp(255.0, 120))])
+def test_nextafter_of_halves(dtype, bits, least, greatest):
+    inf, ulp = math.inf, 2.0**-bits
+    cases = [(1, 2, 1 + ulp), (1, 0, 1 - ulp / 2), (2 - ulp, 3, 2), (0, 1, least), (0, -1, -least), (least, 0, 0), (greatest, inf, inf),
+             (inf, 0, greatest), (-inf, inf, -greatest), (inf, inf, inf), (3, 3, 3), (-1.5, 1, -1.5 + ulp)]
+    x, y, next_one = (torch.tensor(column, dtype=dtype) for column in zip(*cases))
+    assert torch.nextafter(x, y).tolist() == next_one.tolist()
+    assert torch.nextafter(x, torch.tensor(math.nan, dtype=dtype)).isnan().all()
+    # Every positive number, up and down again.
+    last = 0x7C00 if dtype is torch.float16 else 0x7F80
+    numbers = torch.arange(last + 1, dtype=torch.int16).view(dtype)
+    up = torch.nextafter(numbers[:-1], torch.tensor([inf], dtype=dtype))
+    assert torch.equal(up, numbers[1:]) and torch.equal(torch.nextafter(up, torch.tensor([0.0], dtype=dtype)), numbers[:-1])
+
+
+def test_logaddexp_of_complex_numbers():
+    x, y = torch.randn(9, dtype=torch.complex128), torch.randn(9, dtype=torch.complex128)
+    assert torch.allclose(torch.logaddexp(x, y), (x.exp() + y.exp()).log())
+    assert torch.logaddexp(torch.tensor([complex(900, 1)]), torch.tensor([complex(900, 1)])).isfinite().all()
+    assert torch.logaddexp(torch.tensor([complex(-math.inf, 2)]), torch.tensor([complex(1, -2)])).tolist() == [complex(1, -2)]
+    torch.autograd.gradcheck(torch.logaddexp, (x.requires_grad_(), y.requires_grad_()))
+
+
+def test_the_gradient_of_sinc_next_to_0():
+    x = torch.tensor([0.0, 2.3e-308, 1e-200], dtype=torch.float64, requires_grad=True)
+    torch.sinc(x).sum().backward()
+    assert x.grad.abs().max() < 1e-100
+
+
+def test_errors_name_the_last_dimension_that_does_not_fit():
+    with pytest.raises(RuntimeError, match="at non-singleton dimension 1"):
+        torch.ones(10, 10) + torch.ones(11, 11)
+
+
+def test_masked_product_of_no_dimensions_is_the_elements():
+    x, mask = torch.tensor([[1, 2], [3, 4]]), torch.tensor([[True, False], [True, True]])
+    assert torch.masked.prod(x, dim=(), mask=mask).tolist() == [[1, 1], [3, 4]]
+
+
+def test_packed_scalars_are_contiguous():
+    with pytest.raises(RuntimeError, match="Expected scalars to be contiguous"):
+        torch._foreach_addcmul([torch.ones(2)] * 2, [torch.ones(2)] * 2, [torch.ones(2)] * 2, scalars=torch.ones(4)[::2])
+
+
+def test_the_inverse_of_bits_of_floats_is_a_type_error():
+    for dtype in (torch.float32, torch.float16, torch.complex64):
+        with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
+            ~torch.ones(2, dtype=dtype)
+    with pytest.raises(RuntimeError, match="only supports floating-point dtypes"):
+        torch.frexp(torch.ones(2, dtype=torch.int32))
+    with pytest.raises(RuntimeError, match="Expected out tensor to have dtype int64"):
+        torch.nonzero_static(torch.ones(1), size=1, out=torch.empty(0, dtype=torch.int32))
+
+
+def test_a_variance_without_degrees_of_freedom_warns():
+    x = torch.rand(3, 1)
+    for name in ("std", "var", "std_mean", "var_mean"):
+        for call in (lambda f: f(x, 1), lambda f: f(x, 0, correction=3), lambda f: f(x[:0])):
+            with pytest.warns(UserWarning, match=rf"{name}\(\): degrees of freedom is <= 0"):
+                call(getattr(torch, name))
+    out = torch.empty(0)
+    assert torch.std(x, 0, True, False, out=out) is out and torch.equal(out, torch.std(x, 0))
