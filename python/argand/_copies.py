@@ -64,9 +64,6 @@ def __reduce_ex__(self, protocol):
         from .multiprocessing import gpu_memory
         return gpu_memory.reduce(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
-    if self.grad_fn is not None and not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
-                           "protocol at the moment; use detach() first")
     data = _C._to_bytes(self.detach().cpu().contiguous())
     return _rebuild, (type(self), data, self.dtype, tuple(self.shape), str(self.device), self.requires_grad,
                       dict(self.__dict__))

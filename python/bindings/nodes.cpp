@@ -22,7 +22,8 @@ nb::tuple as_tuple(const Grads& grads) {
   return nb::tuple(out);
 }
 
-Grads as_grads(nb::handle value, const char* what) {
+// As many as `given`, unless it is None, which leaves all as they are.
+Grads as_grads(nb::handle value, const Grads& given, const char* what) {
   if (value.is_none()) return {};
   if (is_tensor(value.ptr())) return {as_tensor(value.ptr())};
   if (!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) {
@@ -32,20 +33,25 @@ Grads as_grads(nb::handle value, const char* what) {
   }
   Grads out;
   for (const nb::handle v : value) out.push_back(as_tensor_or_none(v, what));
+  if (out.size() != given.size()) {
+    PyErr_Format(PyExc_RuntimeError, "%s: hook has returned an incorrect number of values (got %zu, but expected %zu)",
+                 what, out.size(), given.size());
+    throw nb::python_error();
+  }
   return out;
 }
 
 struct PreHook {
   SharedRef function;
   Grads operator()(Grads grads) const {
-    return in_python([&] { return as_grads(nb::handle(function.get())(as_tuple(grads)), "register_prehook"); });
+    return in_python([&] { return as_grads(nb::handle(function.get())(as_tuple(grads)), grads, "register_prehook"); });
   }
 };
 struct PostHook {
   SharedRef function;
   Grads operator()(const Grads& found, const Grads& grads) const {
     return in_python(
-        [&] { return as_grads(nb::handle(function.get())(as_tuple(found), as_tuple(grads)), "register_hook"); });
+        [&] { return as_grads(nb::handle(function.get())(as_tuple(found), as_tuple(grads)), found, "register_hook"); });
   }
 };
 

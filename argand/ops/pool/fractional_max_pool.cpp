@@ -20,6 +20,12 @@ Tensor window_positions(const Tensor& sample, int64_t in, int64_t kernel, int64_
   return starts.unsqueeze(2) + arange(kernel, index.dtype(kLong));
 }
 
+Dims with_last(const Tensor& t, const Dims& last) {
+  Dims sizes(t.sizes().slice(0, t.sizes().size() - last.size()));
+  for (const int64_t n : last) sizes.push_back(n);
+  return sizes;
+}
+
 std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& self, const Dims& kernel, const Dims& out,
                                                const Tensor& samples) {
   const size_t spatial = kernel.size();
@@ -34,11 +40,19 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& sel
                self.dtype());
   ARGAND_CHECK(ShapeError, samples.dim() == 3 && samples.size(0) * samples.size(1) >= planes && samples.size(2) == dims,
                op, ": Expect _random_samples of shape [N, C, ", dims, "], got ", samples.sizes());
+  ARGAND_CHECK(ShapeError, self.size(static_cast<int64_t>(lead) - 1) > 0, op,
+               ": Expected input to have non-zero size for non-batch dimensions, but got ", self.sizes());
+  if (planes == 0 || numel_of(out) == 0) {  // self still has a gradient, zeros
+    const Dims sizes = with_last(self, out);
+    return {self.reshape({-1}).narrow(0, 0, 0).view(sizes), empty(sizes, self.options().dtype(kLong))};
+  }
   const Tensor u = samples.reshape({-1, dims}).narrow(0, 0, planes);
   Tensor flat = zeros({1}, TensorOptions(self.device()).dtype(kLong));  // [planes, outs..., kernels...]
   for (size_t d = 0; d < spatial; ++d) {
-    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ", kernel,
-                 " too large relative to input ", self.sizes(), " for output size ", out);
+    ARGAND_CHECK(ShapeError, in[d] > 0, op, ": Expected input to have non-zero size for non-batch dimensions, but got ",
+                 self.sizes());
+    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] >= 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ",
+                 kernel, " too large relative to input ", self.sizes(), " for output size ", out);
     // Samples of an image count from its last dimension, those of a volume from its first.
     const auto column = static_cast<int64_t>(spatial == 2 ? spatial - 1 - d : d);
     Dims place(2 * spatial + 1, 1);
@@ -51,8 +65,7 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& sel
   flat = flat.reshape({planes, windows * each});
   const Tensor values = self.reshape({planes, numel_of(in)}).gather(1, flat).view({planes, windows, each});
   const auto [best, at] = values.max(2);
-  Dims sizes(self.sizes().slice(0, lead));
-  for (const int64_t n : out) sizes.push_back(n);
+  const Dims sizes = with_last(self, out);
   return {best.view(sizes), flat.view({planes, windows, each}).gather(2, at.unsqueeze(2)).view(sizes)};
 }
 

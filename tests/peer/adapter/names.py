@@ -1,4 +1,5 @@
 """Names of PyTorch's internals that the helpers of its tests import or ask while they load."""
+import contextlib
 import importlib
 import types
 
@@ -51,8 +52,22 @@ class Inert(types.ModuleType):
         return absent(f"{self.__name__}.{name}")
 
 
+def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=False):
+    """That two tensors are of one kind: of one dtype, form and part in autograd, as are their gradients."""
+    asked = ["dtype", "requires_grad"] + ([] if skip_leaf else ["is_leaf"]) + ([] if skip_symbolic else ["shape"])
+    called = ["is_inference", "is_conj", "is_neg", "_is_view"] + ([] if skip_symbolic else ["stride", "storage_offset"])
+    for name in asked:
+        assert_eq(getattr(one, name), getattr(other, name))
+    for name in called:
+        assert_eq(getattr(one, name)(), getattr(other, name)())
+    assert_eq(one.grad is None, other.grad is None)
+    if one.grad is not None:
+        assert_metadata_eq(assert_eq, one.grad, other.grad, skip_symbolic=skip_symbolic, skip_leaf=skip_leaf)
+
+
 # Of those modules: constants, which the helpers read while they load.
-CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
+CONSTANTS = {"torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
+             "torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}}}
 
 # Functions of PyTorch's inside, which the tables of operators name.
@@ -76,7 +91,7 @@ def add():
     """Gives torch._C, where it lacks them, the switches that helpers ask about the build and about TorchScript."""
     import torch
     script = {name: type(name, (), {}) for name in ("ScriptDict", "ScriptList", "ScriptMethod", "ScriptFunction")}
-    switches = {"_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
+    switches = {"_DisableFuncTorch": contextlib.nullcontext, "_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
@@ -91,6 +106,8 @@ def add():
     give(torch.serialization, {"check_module_version_greater_or_equal": check_module_version_greater_or_equal})
     for module, names in ABSENT_OF_MODULES.items():
         give(importlib.import_module(module), {name: absent(f"{module}.{name}") for name in names})
+    give(torch, {"_nnpack_available": lambda: False})
+    give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
