@@ -6,7 +6,7 @@
 namespace argand::ops {
 
 // Four or five dimensions with the channels last, with gaps or without, and not contiguous too, as a tensor of one
-// channel can be.
+// channel can be.  PyTorch's rule: an image without a batch that was unsqueezed is none.
 bool has_channels_last(const Tensor& t);
 // `result`, or a copy of it whose channels are last, if those of `t` are.
 Tensor laid_out_as(const Tensor& result, const Tensor& t);

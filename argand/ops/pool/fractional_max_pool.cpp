@@ -26,10 +26,13 @@ Dims with_last(const Tensor& t, const Dims& last) {
   return sizes;
 }
 
-std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& self, const Dims& kernel, const Dims& out,
-                                               const Tensor& samples) {
-  const size_t spatial = kernel.size();
+std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t n, const Tensor& self, const Dims& kernel,
+                                               const Dims& out, const Tensor& samples) {
+  const size_t spatial = n;
+  ARGAND_CHECK(ValueError, kernel.size() == spatial, op, ": kernel_size must either be a single int, or tuple of ", n,
+               " ints, got ", kernel);
   const auto dims = static_cast<int64_t>(spatial);
+  ARGAND_CHECK(ShapeError, out.size() == spatial, op, ": expected output_size of ", spatial, " numbers, got ", out);
   ARGAND_CHECK(ShapeError, self.dim() == dims + 1 || self.dim() == dims + 2, op, ": Expected ", dims + 1, "D or ",
                dims + 2, "D tensor, but got: ", self.sizes());
   const size_t lead = self.sizes().size() - spatial;
@@ -82,7 +85,7 @@ struct FractionalMaxPool2d : Composite<FractionalMaxPool2dArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return fractional_max_pool("fractional_max_pool2d", a.self, a.kernel_size, a.output_size, a.random_samples);
+    return fractional_max_pool("fractional_max_pool2d", 2, a.self, a.kernel_size, a.output_size, a.random_samples);
   }
   static void samples(S& s) {
     s.add_without_gradient({s->apart({2, 2, 7, 6}), {2, 3}, {4, 2}, s->real({2, 2, 2}, 0, 1)});  // samples have none
@@ -102,7 +105,7 @@ struct FractionalMaxPool3d : Composite<FractionalMaxPool3dArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return fractional_max_pool("fractional_max_pool3d", a.self, a.kernel_size, a.output_size, a.random_samples);
+    return fractional_max_pool("fractional_max_pool3d", 3, a.self, a.kernel_size, a.output_size, a.random_samples);
   }
   static void samples(S& s) {
     s.add_without_gradient({s->apart({1, 2, 5, 4, 6}), {2, 1, 3}, {3, 3, 2}, s->real({1, 2, 3}, 0, 1)});

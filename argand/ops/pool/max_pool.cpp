@@ -83,6 +83,7 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == a.indices.sizes(),
                  "_max_pool_backward: expected indices of shape ", a.grad_output.sizes(), ", got ", a.indices.sizes());
     const auto spatial = static_cast<size_t>(a.spatial), given = a.kernel_size.size();
+    if (given == 0) check_gradient("adaptive_max_pool_backward", a.grad_output);
     ARGAND_CHECK(ValueError,
                  given == 0 || (given == spatial && a.padding.size() == spatial && a.dilation.size() == spatial &&
                                 (a.stride.empty() || a.stride.size() == spatial)),

@@ -88,6 +88,13 @@ cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArray
   return s;
 }
 
+void check_gradient(const char* op, const Tensor& grad_output) {
+  for (int64_t d = 1; d < grad_output.dim(); ++d)
+    ARGAND_CHECK(ShapeError, grad_output.size(d) > 0, op,
+                 ": Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes ",
+                 grad_output.sizes(), " with dimension ", d, " being empty");
+}
+
 Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial) {
   Dims out(input.sizes());
   for (size_t i = 0; i < spatial; ++i) out[out.size() - spatial + i] = s.out[3 - spatial + i];

@@ -149,8 +149,13 @@ Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Ten
   } else if (s.interpolation == kBicubic) {
     out = sample_cubic(s, input, at);
   } else {
-    for (Tensor& x : at) x = x.detach().round();
-    out = elements_at(input, at);
+    std::vector<Tensor> nearest;
+    for (const Tensor& x : at) nearest.push_back(x.detach().round());
+    out = elements_at(input, nearest);
+    if (grid.requires_grad()) {  // which has a gradient: zeros
+      const Tensor all = ones(at[0].sizes(), at[0].options().dtype(kBool));
+      for (const Tensor& x : at) out = out + x.masked_fill(all, 0).unsqueeze(1);
+    }
   }
   Dims sizes{input.size(0), input.size(1)};
   for (int64_t d = 1; d <= spatial; ++d) sizes.push_back(grid.size(d));

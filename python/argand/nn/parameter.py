@@ -18,7 +18,7 @@ class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
-        if data is not None and _C._intercepts(data) and not isinstance(data, cls):  # stays what it is, and says that it is a parameter
+        if data is not None and type(data) not in (_C.Tensor, Parameter):  # stays what it is, and says that it is a parameter
             own = data.detach()
             if type(own) is not type(data):
                 raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "

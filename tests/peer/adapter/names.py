@@ -106,7 +106,7 @@ def add():
     give(torch.serialization, {"check_module_version_greater_or_equal": check_module_version_greater_or_equal})
     for module, names in ABSENT_OF_MODULES.items():
         give(importlib.import_module(module), {name: absent(f"{module}.{name}") for name in names})
-    give(torch, {"_nnpack_available": lambda: False})
+    give(torch, {"_nnpack_available": lambda: False, "_mkldnn": "torch._mkldnn"})
     give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})

@@ -159,6 +159,14 @@ def affine_grid(theta, size, align_corners=None):
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    shapes = {4: "2D affine matrices of shape Nx2x3", 5: "3D affine matrices of shape Nx3x4"}
+    if len(size) not in shapes:
+        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+                                  f"{size}.")
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != (len(size) - 2, len(size) - 1):
+        raise ValueError(f"Expected a batch of {shapes[len(size)]} for size {size}. Got {theta.shape}.")
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
     if align_corners and 1 in size[2:]:
         warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. It has no "
                       "extent along a dimension of size 1, where all points are in the middle. See the documentation of affine_grid for "

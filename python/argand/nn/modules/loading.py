@@ -130,6 +130,7 @@ def _load_state_dict(module, state_dict, strict, assign):
                                      "inplace.")
 
     load(module, state_dict, "")
+    del load  # which refers to itself
     if strict:
         quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
         if unexpected:
