@@ -33,6 +33,12 @@ bool strides_say_channels_last(IntArrayRef sizes, IntArrayRef strides) {
 
 bool has_channels_last(const Tensor& t) {
   const size_t ndim = t.sizes().size();
+  if ((ndim != 4 && ndim != 5) || t.is_contiguous()) return false;
+  return t.is_contiguous(channels_last(ndim)) || strides_say_channels_last(t.sizes(), t.strides());
+}
+
+bool strides_are_channels_last(const Tensor& t) {
+  const size_t ndim = t.sizes().size();
   return (ndim == 4 || ndim == 5) && !t.is_contiguous() && strides_say_channels_last(t.sizes(), t.strides());
 }
 

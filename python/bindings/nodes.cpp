@@ -22,8 +22,7 @@ nb::tuple as_tuple(const Grads& grads) {
   return nb::tuple(out);
 }
 
-// As many as `given`, unless it is None, which leaves all as they are.
-Grads as_grads(nb::handle value, const Grads& given, const char* what) {
+Grads as_grads(nb::handle value, const char* what) {
   if (value.is_none()) return {};
   if (is_tensor(value.ptr())) return {as_tensor(value.ptr())};
   if (!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) {
@@ -33,25 +32,27 @@ Grads as_grads(nb::handle value, const Grads& given, const char* what) {
   }
   Grads out;
   for (const nb::handle v : value) out.push_back(as_tensor_or_none(v, what));
-  if (out.size() != given.size()) {
-    PyErr_Format(PyExc_RuntimeError, "%s: hook has returned an incorrect number of values (got %zu, but expected %zu)",
-                 what, out.size(), given.size());
-    throw nb::python_error();
-  }
   return out;
 }
 
 struct PreHook {
   SharedRef function;
   Grads operator()(Grads grads) const {
-    return in_python([&] { return as_grads(nb::handle(function.get())(as_tuple(grads)), grads, "register_prehook"); });
+    return in_python([&] { return as_grads(nb::handle(function.get())(as_tuple(grads)), "register_prehook"); });
   }
 };
 struct PostHook {
   SharedRef function;
   Grads operator()(const Grads& found, const Grads& grads) const {
-    return in_python(
-        [&] { return as_grads(nb::handle(function.get())(as_tuple(found), as_tuple(grads)), found, "register_hook"); });
+    return in_python([&] {
+      const nb::object given = nb::handle(function.get())(as_tuple(found), as_tuple(grads));
+      Grads out = as_grads(given, "register_hook");
+      if (given.is_none() || out.size() == found.size()) return out;
+      PyErr_Format(PyExc_RuntimeError,
+                   "register_hook: hook has returned an incorrect number of values (got %zu, but expected %zu)",
+                   out.size(), found.size());
+      throw nb::python_error();
+    });
   }
 };
 

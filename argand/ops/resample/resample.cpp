@@ -35,7 +35,7 @@ Dims resized(const Tensor& t, IntArrayRef last) {
 
 // Channels stay last: of [N, C, resampled...].
 Dims layout_of(const Tensor& t, IntArrayRef last) {
-  return channel_strides(resized(t, last), t.sizes().size() == last.size() + 2 && has_channels_last(t));
+  return channel_strides(resized(t, last), t.sizes().size() == last.size() + 2 && strides_are_channels_last(t));
 }
 
 Resampling call_of(ScalarType type, int64_t filter, bool align_corners, const Scales& scales, size_t spatial,
