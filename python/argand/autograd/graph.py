@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._ignored import harmless
-from .._tensor import RemovedByCall
+from .._hook_handles import RemovedByCall
 from .grad_mode import enable_grad
 
 

@@ -10,7 +10,7 @@ from typing import Any, Dict, Optional, Union
 
 from .. import _C
 from .._later import names
-from .._tensor import add_hook as _add_hook
+from .._hook_handles import add_hook as _add_hook
 
 StateDict = dict[str, Any]
 DeviceDict = Dict[Optional[_C.device], _C.Tensor]

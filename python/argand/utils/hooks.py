@@ -1,6 +1,6 @@
 """What registering a hook gives back, under its name in torch.utils."""
 from .._refused import refused
-from .._tensor import RemovableHandle  # noqa: F401
+from .._hook_handles import RemovableHandle  # noqa: F401
 
 
 def unserializable_hook(f):
