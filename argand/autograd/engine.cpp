@@ -124,7 +124,7 @@ Tensor root_gradient(const Endpoint& root, const Tensor& given, size_t i) {
                "For complex Tensors, both grad_output and output are required to have the same dtype. Mismatch in "
                "dtype: grad_output[",
                i, "] has a dtype of ", given.dtype(), " and output[", i, "] has a dtype of ", meta.dtype, ".");
-  return given.to(meta.device);
+  return given.dtype() == meta.dtype ? given.to(meta.device) : given.to(TensorOptions(meta.dtype).device(meta.device));
 }
 
 void add_roots(Pass& pass, const Endpoints& roots, TensorList gradients) {

@@ -12,11 +12,39 @@ MemoryFormat channels_last(size_t ndim) {
   return ndim == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
 }
 
+// Whether the dimensions lie in the order C, W, H, (D,) N, each behind all of those before it.  PyTorch's rule.
+bool strides_say_channels_last(IntArrayRef sizes, IntArrayRef strides) {
+  const size_t ndim = sizes.size();
+  if (strides[1] == 0) return false;
+  int64_t least = 0;
+  const auto follows = [&](size_t d) {
+    if (sizes[d] == 0 || strides[d] < least) return false;
+    if (d == 0 && least == strides[1]) return false;  // [N, 1, 1, 1] and the like mean nothing
+    least = strides[d] * (sizes[d] > 1 ? sizes[d] : 1);
+    return true;
+  };
+  if (!follows(1)) return false;
+  for (size_t d = ndim - 1; d >= 2; --d)
+    if (!follows(d)) return false;
+  return follows(0);
+}
+
 }  // namespace
 
 bool has_channels_last(const Tensor& t) {
   const size_t ndim = t.sizes().size();
-  return (ndim == 4 || ndim == 5) && !t.is_contiguous() && t.is_contiguous(channels_last(ndim));
+  if ((ndim != 4 && ndim != 5) || t.is_contiguous()) return false;
+  return t.is_contiguous(channels_last(ndim)) || strides_say_channels_last(t.sizes(), t.strides());
+}
+
+bool strides_are_channels_last(const Tensor& t) {
+  const size_t ndim = t.sizes().size();
+  return (ndim == 4 || ndim == 5) && !t.is_contiguous() && strides_say_channels_last(t.sizes(), t.strides());
+}
+
+Tensor laid_out_as(const Tensor& result, const Tensor& t) {
+  if (!has_channels_last(t) || result.dim() != t.dim()) return result;
+  return result.contiguous(channels_last(result.sizes().size()));
 }
 
 Dims channel_strides(IntArrayRef sizes, bool last) {

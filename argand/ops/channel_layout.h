@@ -5,8 +5,14 @@
 
 namespace argand::ops {
 
-// Four or five dimensions with the channels last, and not contiguous too, as a tensor of one channel can be.
+// Four or five dimensions with the channels last, with gaps or without, and not contiguous too, as a tensor of one
+// channel can be.
 bool has_channels_last(const Tensor& t);
+// The same by the strides alone, also those of dimensions of size 1: an image without a batch that was unsqueezed is
+// none.  Interpolation of PyTorch's asks this.
+bool strides_are_channels_last(const Tensor& t);
+// `result`, or a copy of it whose channels are last, if those of `t` are.
+Tensor laid_out_as(const Tensor& result, const Tensor& t);
 // Empty, which means contiguous, unless `last`.
 Dims channel_strides(IntArrayRef sizes, bool last);
 

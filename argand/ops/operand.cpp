@@ -9,7 +9,9 @@ void check_operand(const char* op, const char* name, const Tensor& t, const Dims
 }
 
 StagedResult::StagedResult(const Tensor& out, bool wanted, ScalarType type) : out_(out) {
-  if (wanted) staged_ = out.dtype() == type ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
+  if (wanted)
+    staged_ =
+        out.dtype() == type && out.is_contiguous() ? out : exec::new_tensor({out.impl().sizes, type}, out.device());
 }
 
 void StagedResult::finish() const {

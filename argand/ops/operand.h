@@ -10,7 +10,8 @@ inline void* data_or_null(const Tensor& t) { return t.defined() ? t.impl().data(
 // ShapeError and DtypeError that name the argument.
 void check_operand(const char* op, const char* name, const Tensor& t, const Dims& expected, ScalarType dtype);
 
-// A result that a kernel computes in `type`; undefined where it is not wanted.  finish() converts it to its own dtype.
+// A result that a kernel computes in `type`, contiguous; undefined where it is not wanted.  finish() converts it to its
+// own dtype and layout.
 class StagedResult {
  public:
   StagedResult(const Tensor& out, bool wanted, ScalarType type);

@@ -1,27 +1,29 @@
-"""Behaviours of later releases, as torch.__future__: how Module.to() and the like give modules their converted parameters.  Here the
-parameters stay the same objects, with other data."""
-from ._refused import refused
+"""Behaviours of later releases, as torch.__future__: how Module.to() and the like give modules their converted parameters.  By default
+the parameters stay the same objects, with other data."""
+from ._ignored import harmless
+
+_overwrite = _swap = False
+
+
+@harmless(value="modules ask by the getter")
+def set_overwrite_module_params_on_conversion(value):
+    """Whether modules get other objects as their parameters."""
+    global _overwrite
+    _overwrite = value
 
 
 def get_overwrite_module_params_on_conversion():
-    """False: parameters are not replaced."""
-    return False
+    """Whether modules get other objects as their parameters."""
+    return _overwrite
+
+
+@harmless(value="modules ask by the getter")
+def set_swap_module_params_on_conversion(value):
+    """Whether parameters change places with the converted ones by torch.utils.swap_tensors(); load_state_dict() then does so, too."""
+    global _swap
+    _swap = value
 
 
 def get_swap_module_params_on_conversion():
-    """False: parameters are not swapped."""
-    return False
-
-
-def _off(name):
-    refuse = refused("torch.__future__." + name, "parameters stay the same objects, with other data")
-
-    def switch(value):
-        if value:
-            refuse()
-    switch.__name__, switch.__doc__ = name, "False; True raises NotImplementedError."
-    return switch
-
-
-set_overwrite_module_params_on_conversion = _off("set_overwrite_module_params_on_conversion")
-set_swap_module_params_on_conversion = _off("set_swap_module_params_on_conversion")
+    """Whether parameters change places with the converted ones."""
+    return _swap

@@ -86,9 +86,6 @@ def __reduce_ex__(self, protocol):
         from .multiprocessing import reductions  # which tells multiprocessing how the next one is sent
         return reductions.reduce_tensor(self)
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
-    if self.grad_fn is not None and not self.is_leaf:
-        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support pickling and the deepcopy "
-                           "protocol at the moment; use detach() first")
     if self.is_meta:
         from ._utils import _rebuild_meta_tensor_no_storage
         made = _rebuild_meta_tensor_no_storage, (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)

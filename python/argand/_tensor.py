@@ -1,10 +1,10 @@
 """Methods of Tensor that are written in Python; importing this module adds them."""
 import copyreg
-import itertools
 import numbers
 import warnings
 
 from . import _C, _settings
+from ._hook_handles import RemovedByCall
 from ._ignored import harmless
 from .storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
 from ._typed_storage import KINDS, ON_CPU
@@ -79,34 +79,13 @@ def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=
     run(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-class RemovableHandle:
-    """What removes a hook that was registered: remove(), or the end of a `with` statement."""
-
-    _numbers = itertools.count()
-
-    def __init__(self, remove):
-        self._remove, self.id = remove, next(self._numbers)
-
-    def remove(self):
-        """Removes the hook; the second time it does nothing."""
-        remove, self._remove = self._remove, None
-        if remove is not None:
-            remove()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.remove()
-
-
 @method
 def register_hook(self, hook):
     """Calls `hook` with the gradient of this tensor, whenever one is computed; what it returns, if anything, replaces it."""
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
     handle = _C._register_hook(self, hook)
-    return RemovableHandle(lambda: _C._remove_hook(self, handle))
+    return RemovedByCall(lambda: _C._remove_hook(self, handle))
 
 
 Tensor._backward_hooks = property(lambda self: _C._hooks_of(self), doc="What register_hook() was given, by number; None if nothing.")
@@ -116,7 +95,13 @@ Tensor._backward_hooks = property(lambda self: _C._hooks_of(self), doc="What reg
 def register_post_accumulate_grad_hook(self, hook):
     """Calls `hook` with this leaf whenever backward has added to its .grad: where an optimizer can step, and free it."""
     handle = _C._register_post_accumulate_grad_hook(self, hook)
-    return RemovableHandle(lambda: _C._remove_hook(self, handle))
+    return RemovedByCall(lambda: _C._remove_hook(self, handle))
+
+
+@method
+def module_load(self, other, assign=False):
+    """What a module that loads `other` into this parameter or buffer gives it, where torch.__future__'s swapping is on: another object."""
+    return other.detach() if assign else self.copy_(other).detach()
 
 
 def _volatile(self):

@@ -44,8 +44,15 @@ struct PreHook {
 struct PostHook {
   SharedRef function;
   Grads operator()(const Grads& found, const Grads& grads) const {
-    return in_python(
-        [&] { return as_grads(nb::handle(function.get())(as_tuple(found), as_tuple(grads)), "register_hook"); });
+    return in_python([&] {
+      const nb::object given = nb::handle(function.get())(as_tuple(found), as_tuple(grads));
+      Grads out = as_grads(given, "register_hook");
+      if (given.is_none() || out.size() == found.size()) return out;
+      PyErr_Format(PyExc_RuntimeError,
+                   "register_hook: hook has returned an incorrect number of values (got %zu, but expected %zu)",
+                   out.size(), found.size());
+      throw nb::python_error();
+    });
   }
 };
 

@@ -89,6 +89,7 @@ int set_grad_fn(PyObject* self, PyObject* value, void*) {
   return guarded_status([&] { Tensor(as_tensor(self)).detach_(); });
 }
 PyObject* output_nr(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self).output_nr()); }
+PyObject* address(PyObject* self, void*) { return PyLong_FromVoidPtr(&as_tensor(self).impl()); }
 PyObject* version(PyObject* self, void*) { return PyLong_FromUnsignedLong(as_tensor(self)._version()); }
 PyObject* base(PyObject* self, void*) {
   return guarded([&] { return as_tensor(self).is_view() ? wrap(as_tensor(self)._base()) : Py_NewRef(Py_None); });
@@ -184,6 +185,7 @@ PyGetSetDef tensor_properties[] = {
     attribute<grad_fn>("grad_fn", "The node of the op it is a result of, or None."),
     attribute<grad_fn, set_grad_fn>("_grad_fn", "As grad_fn; set to None it makes the tensor a leaf."),
     attribute<output_nr>("output_nr", "Which result of its op it is."),
+    attribute<address>("_cdata", "A number that tells tensors apart, whatever object stands for them."),
     attribute<version>("_version", "How often its memory was written in place."),
     attribute<base>("_base", "The tensor it is a view of, or None."),
     attribute<data, set_data>("data", "The same elements without history."),

@@ -148,7 +148,7 @@ void store_line(const float* from, int64_t n, int64_t width, int64_t stride, T* 
 
 template <class Row, class Columns, class A>
 void run_line(const Line<A>& line) {
-  if (line.width == 1)
+  if (line.stride == 1)  // one column may be the last of many, too
     on_vector_unit<Row>(&line);
   else
     on_vector_unit<Columns>(&line);

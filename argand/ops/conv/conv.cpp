@@ -103,7 +103,7 @@ struct Conv1d : Composite<Conv1dArgs> {
     s.add({s->real({2, 3, 8}), s->real({4, 3, 3}), s->real({4})});
     s.add({s->real({3, 8}), s->real({4, 3, 3}), Tensor()});
     s.fails({s->real({3}), s->real({4, 3, 3}), Tensor()},
-            "conv1d: Expected 2D (unbatched) or 3D (batched) input, but got input of size: [3]");
+            "conv1d: Expected 2D (unbatched) or 3D (batched) input to conv1d, but got input of size: [3]");
     s.fails({s->real({2, 3, 4}), s->real({4, 3}), Tensor()}, "conv1d: expected a weight of 3 dimensions, got [4, 3]");
   }
 };
@@ -171,7 +171,7 @@ struct Conv2d : Composite<Conv2dArgs> {
     s.add({s->integer({2, 4, 6, 5}, -5, 6), s->integer({6, 2, 3, 2}, -5, 6), s->integer({6}, -5, 6), Dims{2, 1},
            Dims{1, 0}, Dims{1, 2}, 2});
     s.fails({s->real({3}), s->real({4, 3, 3, 2}), Tensor()},
-            "conv2d: Expected 3D (unbatched) or 4D (batched) input, but got input of size: [3]");
+            "conv2d: Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3]");
     s.fails({s->real({2, 3, 4}), s->real({4, 3}), Tensor()}, "conv2d: expected a weight of 4 dimensions, got [4, 3]");
   }
 };
@@ -242,7 +242,7 @@ struct Conv3d : Composite<Conv3dArgs> {
     s.add({s->real({2, 3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), s->real({4})});
     s.add({s->real({3, 4, 4, 3}), s->real({4, 3, 2, 2, 2}), Tensor()});
     s.fails({s->real({3}), s->real({4, 3, 2, 2, 2}), Tensor()},
-            "conv3d: Expected 4D (unbatched) or 5D (batched) input, but got input of size: [3]");
+            "conv3d: Expected 4D (unbatched) or 5D (batched) input to conv3d, but got input of size: [3]");
     s.fails({s->real({2, 3, 4}), s->real({4, 3}), Tensor()}, "conv3d: expected a weight of 5 dimensions, got [4, 3]");
   }
 };

@@ -7,6 +7,14 @@ std::string name(const char* op, size_t spatial) {
   return std::string_view(op) == "conv" ? str("conv", spatial, "d") : op;
 }
 
+// "4 x 5": a number of each dimension.
+template <class F>
+std::string by_dims(size_t spatial, const F& number) {
+  std::string text;
+  for (size_t i = 0; i < spatial; ++i) text += str(i ? " x " : "", number(i));
+  return text;
+}
+
 void check_options(const std::string& op, size_t spatial, const ConvOptions& o) {
   const auto check = [&](const char* what, IntArrayRef values, int64_t least) {
     ARGAND_CHECK(ValueError, values.size() == spatial, op, ": expected ", spatial, " numbers for ", what, ", got ",
@@ -29,7 +37,7 @@ cpu::ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef w
   ARGAND_CHECK(ShapeError, spatial >= 1 && spatial <= 3, op, ": expected weight with 1 to 3 spatial dimensions, got ",
                weight);
   ARGAND_CHECK(ShapeError, input.size() == weight.size(), op, ": Expected ", spatial + 1, "D (unbatched) or ",
-               spatial + 2, "D (batched) input, but got input of size: ", input);
+               spatial + 2, "D (batched) input to ", op, ", but got input of size: ", input);
   check_options(op, spatial, o);
   ARGAND_CHECK(ShapeError, input[1] == weight[1] * o.groups, op, ": expected input with ", weight[1] * o.groups,
                " channels (weight is ", weight, o.groups > 1 ? str(", groups ", o.groups) : std::string(), "), got ",
@@ -49,9 +57,10 @@ cpu::ConvShape conv_shape(const char* given_op, IntArrayRef input, IntArrayRef w
     s.padding[d] = o.padding[i];
     s.dilation[d] = o.dilation[i];
     const int64_t reach = s.in[d] + 2 * s.padding[d] - s.dilation[d] * (s.kernel[d] - 1) - 1;
-    ARGAND_CHECK(ShapeError, s.kernel[d] > 0 && reach >= 0, op,
-                 ": Kernel size can't be greater than actual input size: kernel ", weight.slice(2), " (dilation ",
-                 o.dilation, "), input ", input.slice(2), " (padding ", o.padding, ")");
+    ARGAND_CHECK(ShapeError, s.kernel[d] > 0 && reach >= 0, op, ": Calculated padded input size per channel: (",
+                 by_dims(spatial, [&](size_t j) { return input[2 + j] + 2 * o.padding[j]; }), "). Kernel size: (",
+                 by_dims(spatial, [&](size_t j) { return o.dilation[j] * (weight[2 + j] - 1) + 1; }),
+                 "). Kernel size can't be greater than actual input size");
     s.out[d] = reach / s.stride[d] + 1;
   }
   return s;

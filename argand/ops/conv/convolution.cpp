@@ -77,7 +77,8 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     s.fails({s->real({64, 1, 28, 28}), s->real({16, 3, 3, 3}), Tensor(), {1, 1}, {0, 0}, {1, 1}, 1},
             "conv2d: expected input with 3 channels (weight is [16, 3, 3, 3]), got [64, 1, 28, 28]");
     s.fails({s->real({1, 3, 2, 2}), s->real({4, 3, 3, 3}), Tensor(), {1, 1}, {0, 0}, {1, 1}, 1},
-            "conv2d: Kernel size can't be greater than actual input size");
+            "conv2d: Calculated padded input size per channel: (2 x 2). Kernel size: (3 x 3). Kernel size can't be "
+            "greater than actual input size");
     s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {0}, {0}, {1}, 1},
             "conv1d: non-positive stride is not supported, got [0]");
     s.fails({s->real({1, 3, 8}), s->real({4, 3, 3}), Tensor(), {1}, {-1}, {1}, 1},

@@ -119,7 +119,9 @@ struct EmbeddingDenseBackward : Kernel<EmbeddingDenseBackwardArgs> {
     exec::copy_elements(out, exec::wrapped_number(0));
     if (index.numel() == 0 || width == 0) return;
     Tensor g = exec::dense(a.grad_output).view({index.numel(), width});
-    if (a.scale_grad_by_freq || a.padding_idx >= 0)
+    // Filled, as a gradient that does not count may be infinite or no number.
+    if (a.padding_idx >= 0) g = g.masked_fill(index.reshape({-1, 1}).eq(a.padding_idx), 0);
+    if (a.scale_grad_by_freq)
       g = g * _embedding_use_weights(a.indices, a.num_weights, a.padding_idx, a.scale_grad_by_freq, g.dtype());
     blocks::add_rows.on(out.device())(out.impl().data(), {1, a.num_weights, width}, out.dtype(),
                                       static_cast<const int64_t*>(index.impl().data()), index.numel(), g.impl().data());

@@ -34,6 +34,17 @@ void check_offsets(const char* op, const Bags& b) {
   }
 }
 
+// Those of a GPU are looked at by embedding().
+void check_rows(const char* op, const Bags& b) {
+  if (!b.indices.is_cpu()) return;
+  const Tensor host = exec::dense(b.indices);
+  const int64_t* p = raw<int64_t>(host);
+  for (int64_t i = 0; i < host.numel(); ++i)
+    ARGAND_CHECK(IndexError, p[i] >= 0 && p[i] < b.weight.size(0), op,
+                 ": Expected idx >= 0 && idx < num_embeddings but found idx to be ", p[i], " at position ", i,
+                 " of input, for ", b.weight.size(0), " embeddings");
+}
+
 Bags checked(Bags b, bool include_last_offset) {
   constexpr const char* op = "embedding_bag";
   ARGAND_CHECK(ShapeError, b.weight.dim() == 2, op, ": 'weight' must be 2-D, got sizes ", b.weight.sizes());
@@ -49,6 +60,7 @@ Bags checked(Bags b, bool include_last_offset) {
   b.indices = b.indices.to(kLong);
   b.offsets = b.offsets.to(kLong);
   check_offsets(op, b);
+  check_rows(op, b);
   if (b.per_sample_weights.defined()) {
     ARGAND_CHECK(ValueError, b.mode == kSumBags, op,
                  ": per_sample_weights was not None. per_sample_weights is only supported for mode='sum'");
@@ -56,7 +68,7 @@ Bags checked(Bags b, bool include_last_offset) {
                  ": expected per_sample_weights of the shape of input, ", b.indices.sizes(), ", got ",
                  b.per_sample_weights.sizes());
     ARGAND_CHECK(DtypeError, b.per_sample_weights.dtype() == b.weight.dtype(), op,
-                 ": expected per_sample_weights of the dtype of weight, ", b.weight.dtype(), ", got ",
+                 ": Expected per_sample_weights to have the same type as weight, ", b.weight.dtype(), ", got ",
                  b.per_sample_weights.dtype());
   }
   // The last bag goes to the end, whatever the last offset is, as PyTorch has it.
@@ -72,7 +84,9 @@ std::tuple<Tensor, Tensor> maxima(const Bags& b, const Tensor& rows, const Tenso
                                   const Tensor& sizes) {
   const int64_t n = rows.size(0), bags = b.offsets.numel(), width = rows.size(1);
   const auto nothing = [&] {
-    return std::tuple(zeros({bags, width}, rows.options()), zeros({bags, width}, b.indices.options()));
+    // The table's gradient is there, and zero.
+    const Tensor values = zeros({bags, width}, rows.options()).index_add(0, bag, rows);
+    return std::tuple(values, zeros({bags, width}, b.indices.options()));
   };
   if (n == 0 || width == 0) return nothing();
   const Tensor positions = arange(n, b.indices.options()), starts = b.offsets.index_select(0, bag);
@@ -151,7 +165,7 @@ struct EmbeddingBag : Composite<EmbeddingBagArgs> {
     s.fails({s->real({5, 3}), s->integer({6}, 0, 5), offsets({0, 4}), false, kMaxBags, false, s->real({6})},
             "per_sample_weights is only supported for mode='sum'");
     s.fails({s->real({5, 3}), s->integer({6}, 5, 6), offsets({0, 4})},
-            "embedding: index 5 is out of bounds for dimension 0 with size 5");
+            "embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be 5");
   }
 };
 ARGAND_OP(EmbeddingBag)

@@ -225,6 +225,9 @@ struct OneHot : Composite<OneHotArgs> {
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(DtypeError, a.self.dtype() == kLong,
                  "one_hot: is only applicable to index tensor of type LongTensor, got ", a.self.dtype());
+    ARGAND_CHECK(ValueError, a.num_classes >= -1,
+                 "one_hot: expected num_classes of at least -1, which stands for the classes there are, got ",
+                 a.num_classes);
     ARGAND_CHECK(ValueError, a.self.numel() > 0 || a.num_classes > 0,
                  "one_hot: Can not infer total number of classes from empty tensor.");
     const Tensor t = exec::dense(a.self.is_cpu() ? a.self : a.self.to(Device(kCPU)));
@@ -246,6 +249,7 @@ struct OneHot : Composite<OneHotArgs> {
     s.add({s->integer({}, 0, 4), 4});
     s.fails({s->integer({2}, -2, -1), 3}, "one_hot: Class values must be non-negative, got -2");
     s.fails({s->integer({2}, 3, 4), 3}, "one_hot: Class values must be smaller than num_classes (3), got 3");
+    s.fails({s->integer({2}, 0, 2), -2}, "one_hot: expected num_classes of at least -1");
     s.fails({s->real({2})}, "one_hot: is only applicable to index tensor of type LongTensor, got float64");
   }
 };

@@ -137,7 +137,10 @@ Tensor get_item(const Tensor& self, ArrayRef<TensorIndex> indices) {
 void set_item(const Tensor& self, ArrayRef<TensorIndex> indices, const Tensor& value) {
   const Sliced s = apply_views(self, indices);
   if (s.indices.empty()) {
-    s.view.copy_(fitted(value, s.view.sizes()));
+    if (value.dim() == 0 && value.storage().get() == self.storage().get())
+      s.view.fill_(value);  // one of its own elements, which copy_() refuses
+    else
+      s.view.copy_(fitted(value, s.view.sizes()));
     return;
   }
   s.view.index_put_(TensorList(compact(s.indices)), without_leading_ones(value).to(s.view.options()));

@@ -1,6 +1,7 @@
 // pad: more elements, or fewer, before and after dimensions; constant, reflected, repeated or from the other end.
 #include <algorithm>
 
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
 #include "argand/ops/numbers_on.h"
@@ -31,6 +32,19 @@ Tensor pad_from_input(Tensor x, const Dims& pad, Source source) {
     x = x.index_select(dim, numbers_on(x.device(), index));
   }
   return x;
+}
+
+// `x`, or a copy of it where it is the input or a part of it.
+Tensor owned(const Tensor& x, const Tensor& input) {
+  return x.storage().get() == input.storage().get() ? x.clone() : x;
+}
+
+// Only a batch may be empty.
+void check_sizes(const Tensor& x, int64_t dims) {
+  for (int64_t d = x.dim() == dims + 2 ? 1 : 0; d < x.dim(); ++d)
+    ARGAND_CHECK(ShapeError, x.size(d) > 0, "pad: Expected ", dims + 1, "D or ", dims + 2,
+                 "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions for input, but got: ",
+                 x.sizes());
 }
 
 // The amounts of the modes that read the input must leave something to read.
@@ -68,7 +82,7 @@ struct ConstantPadNd : Composite<ConstantPadNdArgs> {
       if (taken > 0) x = x.narrow(dim, std::max<int64_t>(-before, 0), x.size(dim) - taken);
       x = with_edges(x, dim, before, after, a.value);
     }
-    return x.is_same(a.self) ? x.clone() : x;
+    return laid_out_as(owned(x, a.self), a.self);
   }
   static Tensor with_edges(const Tensor& x, int64_t dim, int64_t before, int64_t after, const Scalar& value) {
     std::vector<Tensor> parts;
@@ -114,11 +128,12 @@ struct Pad : Composite<PadArgs> {
                  "  - 2D or 3D input: padding size = 2 (pads last dimension)\n",
                  "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n",
                  "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
-    if (a.mode == "replicate") return pad_from_input(a.self, a.pad, repeated);
+    check_sizes(a.self, dims);
+    if (a.mode == "replicate") return laid_out_as(owned(pad_from_input(a.self, a.pad, repeated), a.self), a.self);
     const bool reflect = a.mode == "reflect";
     ARGAND_CHECK(ValueError, reflect || a.mode == "circular", "pad: Unrecognised padding mode ", a.mode);
     check_amounts(a.self, a.pad, reflect);
-    return pad_from_input(a.self, a.pad, reflect ? reflected : from_other_end);
+    return laid_out_as(owned(pad_from_input(a.self, a.pad, reflect ? reflected : from_other_end), a.self), a.self);
   }
   static void samples(S& s) {
     s.add({s->real({2, 3}), {1, 2}, "constant", 0.5});

@@ -94,9 +94,9 @@ struct CosineEmbeddingLoss : Composite<CosineEmbeddingLossArgs> {
                  "cosine_embedding_loss: 0D or 1D target tensor expected, multi-target not supported; got ",
                  a.target.sizes());
     const int64_t dim = a.target.dim() + 1;
-    ARGAND_CHECK(ShapeError, a.input1.dim() == dim && a.input2.dim() == dim, "cosine_embedding_loss: expects ", dim,
-                 "D input tensors for ", dim - 1, "D target, but found inputs with sizes ", a.input1.sizes(), " and ",
-                 a.input2.sizes());
+    ARGAND_CHECK(ShapeError, a.input1.dim() == dim && a.input2.dim() == dim, "cosine_embedding_loss: ", dim - 1,
+                 "D target tensor expects ", dim, "D input tensors, but found inputs with sizes ", a.input1.sizes(),
+                 " and ", a.input2.sizes());
     const Tensor norms = (a.input1.square().sum(-1) + kSmallest) * (a.input2.square().sum(-1) + kSmallest);
     const Tensor cosine = (a.input1 * a.input2).sum(-1) / norms.sqrt();
     const Tensor far = (cosine - a.margin).clamp_min(0);
@@ -107,8 +107,9 @@ struct CosineEmbeddingLoss : Composite<CosineEmbeddingLossArgs> {
     s.add({s->real({4}), s->real({4}), signs(s->integer({}, 0, 2)), -0.2, Reduction::None});
     s.fails({s->real({3, 2}), s->real({3, 2}), s->real({3, 2})},
             "cosine_embedding_loss: 0D or 1D target tensor expected, multi-target not supported; got [3, 2]");
-    s.fails({s->real({3}), s->real({3}), s->real({3})},
-            "cosine_embedding_loss: expects 2D input tensors for 1D target");
+    s.fails(
+        {s->real({3}), s->real({3}), s->real({3})},
+        "cosine_embedding_loss: 1D target tensor expects 2D input tensors, but found inputs with sizes [3] and [3]");
   }
 };
 ARGAND_OP(CosineEmbeddingLoss)
@@ -159,9 +160,10 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
     check_reduction("multi_margin_loss", a.reduction);
-    check_class_targets("multi_margin_loss", a.self, a.target, a.weight);
-    ARGAND_CHECK(ShapeError, a.self.dim() <= 2, "multi_margin_loss: expected input of shape [N, C] or [C], got ",
+    ARGAND_CHECK(ShapeError, a.self.dim() <= 2 && (a.self.dim() == 0 || a.self.sizes().back() > 0),
+                 "multi_margin_loss: Expected non-empty vector or matrix with optional 0-dim batch size, but got: ",
                  a.self.sizes());
+    check_class_targets("multi_margin_loss", a.self, a.target, a.weight);
     const double p = a.p.to<double>();
     ARGAND_CHECK(ValueError, p == 1 || p == 2, "multi_margin_loss: only p == 1 and p == 2 are supported, got ", p);
     const int64_t classes = a.self.sizes().back();
@@ -177,7 +179,9 @@ struct MultiMarginLoss : Composite<MultiMarginLossArgs> {
     s.add({s->real({5}), s->integer({}, 0, 5), 1, 0.7, {}, Reduction::Sum});
     s.fails({s->real({4, 5}), s->integer({4}, 0, 5), 3},
             "multi_margin_loss: only p == 1 and p == 2 are supported, got 3");
-    s.fails({s->real({4, 5, 6}), s->integer({4, 6}, 0, 5)}, "multi_margin_loss: expected input of shape [N, C] or [C]");
+    s.fails(
+        {s->real({4, 5, 6}), s->integer({4, 6}, 0, 5)},
+        "multi_margin_loss: Expected non-empty vector or matrix with optional 0-dim batch size, but got: [4, 5, 6]");
     s.fails({s->real({4, 5}), s->integer({4}, 7, 8)}, "gather: index 7 is out of bounds for dimension 1 with size 5");
   }
 };

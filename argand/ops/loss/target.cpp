@@ -18,7 +18,10 @@ void check_class_targets(const char* op, const Tensor& self, const Tensor& targe
                ": expected input with at least one dimension, the classes, got a 0-dim tensor");
   Dims expected = self.impl().sizes;
   expected.erase(expected.begin() + class_dim(self));
-  ARGAND_CHECK(ShapeError, self.dim() != 2 || target.dim() != 1 || target.sizes()[0] == self.sizes()[0], op,
+  ARGAND_CHECK(ShapeError, self.dim() > 2 || target.dim() <= 1, op,
+               ": 0D or 1D target tensor expected, multi-target not supported: input of shape ", self.sizes(),
+               ", target of shape ", target.sizes());
+  ARGAND_CHECK(ValueError, self.dim() != 2 || target.dim() != 1 || target.sizes()[0] == self.sizes()[0], op,
                ": Expected input batch_size (", self.sizes()[0], ") to match target batch_size (", target.numel(),
                ").");
   ARGAND_CHECK(ShapeError,

@@ -86,7 +86,10 @@ struct Linear : Kernel<LinearArgs> {
   static constexpr int variants = kFunction;
   static TensorMeta infer(const Args& a) {
     const bool vector = a.weight.dim() == 1;
-    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && (vector || a.weight.dim() == 2),
+    ARGAND_CHECK(ShapeError, a.input.dim() >= 1 && a.weight.dim() >= 1,
+                 "linear: both arguments to linear need to be at least 1D, but they are ", a.input.dim(), "D and ",
+                 a.weight.dim(), "D");
+    ARGAND_CHECK(ShapeError, vector || a.weight.dim() == 2,
                  "linear: expected input [..., in] and weight [out, in], got ", a.input.sizes(), " and ",
                  a.weight.sizes());
     ARGAND_CHECK(ShapeError, a.input.sizes().back() == a.weight.sizes().back(), "linear: expected input with ",

@@ -1,5 +1,6 @@
 // group_norm, and the op with statistics and its backward that it is made of.
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -62,14 +63,17 @@ struct NativeGroupNorm : Kernel<NativeGroupNormArgs> {
     check_counts(op, a.input, groups);
     check_groups(op, a.input, groups, a.weight, a.bias);
     const TensorMeta statistic{{a.N, a.group}, op_math_type(a.input.dtype())};
-    return {{a.input.impl().sizes, a.input.dtype()}, statistic, statistic};
+    return {{a.input.impl().sizes, a.input.dtype(), channel_strides(a.input.sizes(), has_channels_last(a.input))},
+            statistic,
+            statistic};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, type), b = exec::dense(a.bias, type);
+    const StagedResult y(outs[0], true, x.dtype());
     blocks::row_norm.on(x.device())(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), x.impl().data(),
-                                    data_or_null(b), a.eps, outs[0].impl().data(), outs[1].impl().data(),
-                                    outs[2].impl().data());
+                                    data_or_null(b), a.eps, y.data(), outs[1].impl().data(), outs[2].impl().data());
+    y.finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -115,18 +119,22 @@ struct NativeGroupNormBackward : Kernel<NativeGroupNormBackwardArgs> {
     check_statistic(op, "mean", a.mean, {a.N, a.group});
     check_statistic(op, "rstd", a.rstd, {a.N, a.group});
     const Dims channels{a.C};
-    return {{a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype()},
-            parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
-            parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
+    const bool last = a.output_mask[0] && has_channels_last(a.input);
+    return {
+        {a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype(), channel_strides(a.input.sizes(), last)},
+        parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[1]),
+        parameter_gradient_meta(a.weight, channels, a.input, a.output_mask[2])};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
                  mean = exec::dense(a.mean, type), rstd = exec::dense(a.rstd, type);
+    const StagedResult dx(outs[0], a.output_mask[0], x.dtype());
     const StagedResult dw(outs[1], a.output_mask[1], type), db(outs[2], a.output_mask[2], type);
     blocks::row_norm_backward.on(x.device())(Groups{a.N, a.C, a.HxW, a.group}.call(x.dtype(), w), g.impl().data(),
-                                             x.impl().data(), mean.impl().data(), rstd.impl().data(),
-                                             a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), db.data());
+                                             x.impl().data(), mean.impl().data(), rstd.impl().data(), dx.data(),
+                                             dw.data(), db.data());
+    dx.finish();
     dw.finish();
     db.finish();
   }

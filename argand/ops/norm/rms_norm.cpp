@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/maybe.h"
 #include "argand/ops/norm/args.h"
 #include "argand/ops/norm/gradient.h"
@@ -28,14 +29,15 @@ struct FusedRmsNorm : Kernel<FusedRmsNormArgs> {
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMetas infer(const Args& a) {
     check_normalized_shape("_fused_rms_norm", a.input, a.normalized_shape, a.weight, Tensor());
-    return {{a.input.impl().sizes, a.input.dtype()},
+    return {{a.input.impl().sizes, a.input.dtype(), channel_strides(a.input.sizes(), has_channels_last(a.input))},
             {statistics_sizes(a.input.sizes(), a.normalized_shape), op_math_type(a.input.dtype())}};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     const Tensor x = exec::dense(a.input), w = exec::dense(a.weight, op_math_type(x.dtype()));
+    const StagedResult y(outs[0], true, x.dtype());
     blocks::row_norm.on(x.device())(row_call(x, a.normalized_shape, w, false), x.impl().data(), nullptr,
-                                    eps_or_default(a.eps, x.dtype()), outs[0].impl().data(), nullptr,
-                                    outs[1].impl().data());
+                                    eps_or_default(a.eps, x.dtype()), y.data(), nullptr, outs[1].impl().data());
+    y.finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {
     Grads out(c.num_tensors());
@@ -72,17 +74,21 @@ struct FusedRmsNormBackward : Kernel<FusedRmsNormBackwardArgs> {
     check_normalized_shape(op, a.input, a.normalized_shape, a.weight, Tensor());
     check_grad_out(op, a.grad_out, a.input);
     check_statistic(op, "rstd", a.rstd, statistics_sizes(a.input.sizes(), a.normalized_shape));
-    return {{a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype()},
-            parameter_gradient_meta(a.weight, a.normalized_shape, a.input, a.output_mask[1])};
+    const bool last = a.output_mask[0] && has_channels_last(a.input);
+    return {
+        {a.output_mask[0] ? a.input.impl().sizes : Dims{0}, a.input.dtype(), channel_strides(a.input.sizes(), last)},
+        parameter_gradient_meta(a.weight, a.normalized_shape, a.input, a.output_mask[1])};
   }
   static void run(const Args& a, std::span<Tensor> outs) {
     const ScalarType type = op_math_type(a.input.dtype());
     const Tensor g = exec::dense(a.grad_out), x = exec::dense(a.input), w = exec::dense(a.weight, type),
                  rstd = exec::dense(a.rstd, type);
+    const StagedResult dx(outs[0], a.output_mask[0], x.dtype());
     const StagedResult dw(outs[1], a.output_mask[1], type);
     blocks::row_norm_backward.on(x.device())(row_call(x, a.normalized_shape, w, false), g.impl().data(),
-                                             x.impl().data(), nullptr, rstd.impl().data(),
-                                             a.output_mask[0] ? outs[0].impl().data() : nullptr, dw.data(), nullptr);
+                                             x.impl().data(), nullptr, rstd.impl().data(), dx.data(), dw.data(),
+                                             nullptr);
+    dx.finish();
     dw.finish();
   }
   static Grads grad(const Ctx& c, const Grads& g) {

@@ -106,6 +106,7 @@ struct AdaptiveAvgPoolNd : Kernel<AdaptiveAvgPoolNdArgs> {
   }
   static Tensor grad_self(const Ctx& c, const Tensor& g) {
     const IntArrayRef in = c.sizes(kSelf);
+    check_gradient("adaptive_avg_pool_backward", g);
     int64_t averaged = 1, made = 1;
     for (size_t d = in.size() - c.output_size.size(); d < in.size(); ++d) {
       averaged *= in[d];
@@ -133,6 +134,7 @@ struct AdaptiveAvgPoolNdBackward : Kernel<AdaptiveAvgPoolNdBackwardArgs> {
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
+    check_gradient("adaptive_avg_pool_backward", a.grad_output);
     return {a.input_size, a.grad_output.dtype(),
             pooled_strides(a.input_size, a.grad_output, static_cast<size_t>(a.spatial))};
   }

@@ -20,10 +20,19 @@ Tensor window_positions(const Tensor& sample, int64_t in, int64_t kernel, int64_
   return starts.unsqueeze(2) + arange(kernel, index.dtype(kLong));
 }
 
-std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& self, const Dims& kernel, const Dims& out,
-                                               const Tensor& samples) {
-  const size_t spatial = kernel.size();
+Dims with_last(const Tensor& t, const Dims& last) {
+  Dims sizes(t.sizes().slice(0, t.sizes().size() - last.size()));
+  for (const int64_t n : last) sizes.push_back(n);
+  return sizes;
+}
+
+std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t n, const Tensor& self, const Dims& kernel,
+                                               const Dims& out, const Tensor& samples) {
+  const size_t spatial = n;
+  ARGAND_CHECK(ValueError, kernel.size() == spatial, op, ": kernel_size must either be a single int, or tuple of ", n,
+               " ints, got ", kernel);
   const auto dims = static_cast<int64_t>(spatial);
+  ARGAND_CHECK(ShapeError, out.size() == spatial, op, ": expected output_size of ", spatial, " numbers, got ", out);
   ARGAND_CHECK(ShapeError, self.dim() == dims + 1 || self.dim() == dims + 2, op, ": Expected ", dims + 1, "D or ",
                dims + 2, "D tensor, but got: ", self.sizes());
   const size_t lead = self.sizes().size() - spatial;
@@ -34,11 +43,19 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& sel
                self.dtype());
   ARGAND_CHECK(ShapeError, samples.dim() == 3 && samples.size(0) * samples.size(1) >= planes && samples.size(2) == dims,
                op, ": Expect _random_samples of shape [N, C, ", dims, "], got ", samples.sizes());
+  ARGAND_CHECK(ShapeError, self.size(static_cast<int64_t>(lead) - 1) > 0, op,
+               ": Expected input to have non-zero size for non-batch dimensions, but got ", self.sizes());
+  if (planes == 0 || numel_of(out) == 0) {  // self still has a gradient, zeros
+    const Dims sizes = with_last(self, out);
+    return {self.reshape({-1}).narrow(0, 0, 0).view(sizes), empty(sizes, self.options().dtype(kLong))};
+  }
   const Tensor u = samples.reshape({-1, dims}).narrow(0, 0, planes);
   Tensor flat = zeros({1}, TensorOptions(self.device()).dtype(kLong));  // [planes, outs..., kernels...]
   for (size_t d = 0; d < spatial; ++d) {
-    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ", kernel,
-                 " too large relative to input ", self.sizes(), " for output size ", out);
+    ARGAND_CHECK(ShapeError, in[d] > 0, op, ": Expected input to have non-zero size for non-batch dimensions, but got ",
+                 self.sizes());
+    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] >= 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ",
+                 kernel, " too large relative to input ", self.sizes(), " for output size ", out);
     // Samples of an image count from its last dimension, those of a volume from its first.
     const auto column = static_cast<int64_t>(spatial == 2 ? spatial - 1 - d : d);
     Dims place(2 * spatial + 1, 1);
@@ -51,8 +68,7 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, const Tensor& sel
   flat = flat.reshape({planes, windows * each});
   const Tensor values = self.reshape({planes, numel_of(in)}).gather(1, flat).view({planes, windows, each});
   const auto [best, at] = values.max(2);
-  Dims sizes(self.sizes().slice(0, lead));
-  for (const int64_t n : out) sizes.push_back(n);
+  const Dims sizes = with_last(self, out);
   return {best.view(sizes), flat.view({planes, windows, each}).gather(2, at.unsqueeze(2)).view(sizes)};
 }
 
@@ -69,7 +85,7 @@ struct FractionalMaxPool2d : Composite<FractionalMaxPool2dArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return fractional_max_pool("fractional_max_pool2d", a.self, a.kernel_size, a.output_size, a.random_samples);
+    return fractional_max_pool("fractional_max_pool2d", 2, a.self, a.kernel_size, a.output_size, a.random_samples);
   }
   static void samples(S& s) {
     s.add_without_gradient({s->apart({2, 2, 7, 6}), {2, 3}, {4, 2}, s->real({2, 2, 2}, 0, 1)});  // samples have none
@@ -89,7 +105,7 @@ struct FractionalMaxPool3d : Composite<FractionalMaxPool3dArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Result compose(const Args& a) {
-    return fractional_max_pool("fractional_max_pool3d", a.self, a.kernel_size, a.output_size, a.random_samples);
+    return fractional_max_pool("fractional_max_pool3d", 3, a.self, a.kernel_size, a.output_size, a.random_samples);
   }
   static void samples(S& s) {
     s.add_without_gradient({s->apart({1, 2, 5, 4, 6}), {2, 1, 3}, {3, 3, 2}, s->real({1, 2, 3}, 0, 1)});

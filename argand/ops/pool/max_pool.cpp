@@ -63,7 +63,8 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
             "max_pool: pad should be at most half of effective kernel size");
     s.fails({s->apart({6, 6}), {2, 2}, {}, {0, 0}, {1, 1}, false, false},
             "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
-    s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false, false}, "max_pool: the output would be empty");
+    s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false, false},
+            "max_pool: Output size is too small: the output would be empty");
     s.fails({s->apart({1, 1, 1}), {2, 2}, {}, {2, 2}, {3, 3}, false, false}, "max_pool: a window covers no element");
   }
 };
@@ -82,6 +83,7 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
     ARGAND_CHECK(ShapeError, a.grad_output.sizes() == a.indices.sizes(),
                  "_max_pool_backward: expected indices of shape ", a.grad_output.sizes(), ", got ", a.indices.sizes());
     const auto spatial = static_cast<size_t>(a.spatial), given = a.kernel_size.size();
+    if (given == 0) check_gradient("adaptive_max_pool_backward", a.grad_output);
     ARGAND_CHECK(ValueError,
                  given == 0 || (given == spatial && a.padding.size() == spatial && a.dilation.size() == spatial &&
                                 (a.stride.empty() || a.stride.size() == spatial)),

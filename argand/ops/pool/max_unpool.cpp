@@ -1,4 +1,5 @@
 // max_unpool: maxima back at the positions they were taken from, zeros elsewhere.
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/index/bounds.h"
 #include "argand/ops/pool/args.h"
@@ -25,7 +26,9 @@ Tensor unpool(const char* op, const Tensor& self, const Tensor& indices, const D
     ARGAND_CHECK(ValueError, n >= 0, op, ": expected output_size of at least 0, got ", output_size);
   const int64_t elements = numel_of(IntArrayRef(self.sizes()).slice(lead.size()));
   const Tensor planes = zeros(with({numel_of(output_size)}), self.options());
-  return planes.scatter(-1, indices.reshape(with({elements})), self.reshape(with({elements}))).view(with(output_size));
+  return laid_out_as(
+      planes.scatter(-1, indices.reshape(with({elements})), self.reshape(with({elements}))).view(with(output_size)),
+      self);
 }
 
 }  // namespace

@@ -5,13 +5,14 @@
 namespace argand::ops {
 namespace {
 
-void check_input(const char* op, const Tensor& input, size_t spatial) {
+// Of the dimensions from `first` on none may be empty; an empty batch may.
+void check_input(const char* op, const Tensor& input, size_t spatial, int64_t first) {
   const auto n = static_cast<int64_t>(spatial);
   ARGAND_CHECK(ShapeError, input.dim() == n + 1 || input.dim() == n + 2, op, ": expected input [C, ", n,
                " spatial] or [N, C, ", n, " spatial], got a tensor of shape ", input.sizes());
-  for (int64_t d = input.dim() - n - 1; d < input.dim(); ++d)
-    ARGAND_CHECK(ShapeError, input.sizes()[d] > 0, op,
-                 ": expected non-zero size for all dimensions but the batch, got ", input.sizes());
+  for (int64_t d = first; d < input.dim(); ++d)
+    ARGAND_CHECK(ShapeError, input.sizes()[d] > 0, op, ": Expected ", n + 1, "D or ", n + 2,
+                 "D (batch mode) tensor with optional 0 dim batch size for input, but got:", input.sizes());
 }
 
 void set_input(cpu::PoolShape& s, const Tensor& input, size_t spatial) {
@@ -45,7 +46,7 @@ bool windows_cover(int64_t in, int64_t out, int64_t stride, int64_t padding, int
 
 cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o) {
   const size_t spatial = o.kernel.size();
-  check_input(op, input, spatial);
+  check_input(op, input, spatial, input.dim() - static_cast<int64_t>(spatial) - 1);
   ARGAND_CHECK(ValueError, o.stride.empty() || o.stride.size() == spatial, op, ": stride must be one number, ", spatial,
                " numbers, or left out, got ", o.stride);
   ARGAND_CHECK(ValueError, o.padding.size() == spatial && o.dilation.size() == spatial, op, ": expected ", spatial,
@@ -65,8 +66,8 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
                  ": pad should be at most half of effective kernel size, but got pad=", s.padding[d],
                  ", kernel_size=", s.kernel[d], " and dilation=", s.dilation[d]);
     s.out[d] = output_size(s.in[d], s.kernel[d], s.stride[d], s.padding[d], s.dilation[d], o.ceil_mode);
-    ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": the output would be empty: input ", input.sizes(), ", kernel ",
-                 o.kernel);
+    ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": Output size is too small: the output would be empty: input ",
+                 input.sizes(), ", kernel ", o.kernel);
     ARGAND_CHECK(ValueError, windows_cover(s.in[d], s.out[d], s.stride[d], s.padding[d], s.dilation[d]), op,
                  ": a window covers no element: input ", input.sizes(), ", kernel ", o.kernel, ", padding ", o.padding,
                  ", dilation ", o.dilation);
@@ -75,7 +76,7 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
 }
 
 cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size) {
-  check_input(op, input, output_size.size());
+  check_input(op, input, output_size.size(), 1);
   cpu::PoolShape s;
   set_input(s, input, output_size.size());
   for (size_t i = 0; i < output_size.size(); ++i) {
@@ -85,6 +86,13 @@ cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArray
     s.out[d] = output_size[i];
   }
   return s;
+}
+
+void check_gradient(const char* op, const Tensor& grad_output) {
+  for (int64_t d = 1; d < grad_output.dim(); ++d)
+    ARGAND_CHECK(ShapeError, grad_output.size(d) > 0, op,
+                 ": Expected grad_output to have non-zero size for non-batch dimensions, but grad_output has sizes ",
+                 grad_output.sizes(), " with dimension ", d, " being empty");
 }
 
 Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial) {

@@ -14,6 +14,9 @@ struct PoolOptions {
 cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o);
 cpu::PoolShape adaptive_pool_shape(const char* op, const Tensor& input, IntArrayRef output_size);
 
+// ShapeError where an adaptive pooling made no elements: no gradient can come from there.
+void check_gradient(const char* op, const Tensor& grad_output);
+
 // The result's sizes: the input's with its last `spatial` ones replaced.
 Dims pooled_sizes(const Tensor& input, const cpu::PoolShape& s, size_t spatial);
 

@@ -57,8 +57,11 @@ struct Im2col : Composite<Im2colArgs> {
     ARGAND_CHECK(ShapeError, dim == 3 || dim == 4, "im2col: Expected 3D or 4D input tensor, got ", a.self.sizes());
     const Tensor x = with_batch(a.self, 3);
     const int64_t n = x.size(0), channels = x.size(1);
-    ARGAND_CHECK(ShapeError, channels > 0, "im2col: Expected non-zero size for all dimensions but the batch, got ",
-                 a.self.sizes());
+    ARGAND_CHECK(
+        ShapeError, channels > 0 && x.size(2) > 0 && x.size(3) > 0,
+        "im2col: Expected 3D or 4D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+        "for input, but got: ",
+        a.self.sizes());
     const Windows w = make_windows("im2col", {x.size(2), x.size(3)}, a.kernel_size, a.dilation, a.padding, a.stride);
     const Tensor padded = constant_pad_nd(x, {a.padding[1], a.padding[1], a.padding[0], a.padding[0]});
     const Tensor taken = padded.index_select(2, w.positions(0, x.device())).index_select(3, w.positions(1, x.device()));

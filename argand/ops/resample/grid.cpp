@@ -20,9 +20,12 @@ Tensor in_elements(const Tensor& x, int64_t size, bool align_corners) {
   return align_corners ? (x + 1) / 2 * (n - 1) : ((x + 1) * n - 1) / 2;
 }
 
+// Zeros that depend on `x`: its gradient is there, and zero.
+Tensor zeros_of(const Tensor& x) { return x.masked_fill(ones(x.sizes(), x.options().dtype(kBool)), 0); }
+
 // Mirrored at twice_low / 2 and twice_high / 2, as often as it takes.
 Tensor mirrored(const Tensor& x, int64_t twice_low, int64_t twice_high) {
-  if (twice_low == twice_high) return zeros_like(x);
+  if (twice_low == twice_high) return zeros_of(x);
   const double low = static_cast<double>(twice_low) / 2, span = static_cast<double>(twice_high - twice_low) / 2;
   const Tensor from_low = (x - low).abs(), rest = from_low.fmod(span);
   const Tensor flips = from_low.detach().div(span).floor();
@@ -115,15 +118,20 @@ Tensor sample_cubic(const Sampling& s, const Tensor& image, const std::vector<Te
   return convolved(s, image, taps, place);
 }
 
+// What holds for any number of dimensions.
+void check_sizes(const char* op, const Tensor& input, const Tensor& grid) {
+  ARGAND_CHECK(ShapeError, input.dim() > 0 && grid.dim() > 0 && input.size(0) == grid.size(0), op,
+               ": expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
+               " and grid with sizes ", grid.sizes());
+  ARGAND_CHECK(ShapeError, grid.size(-1) == input.dim() - 2, op, ": expected grid to have size ", input.dim() - 2,
+               " in last dimension, but got grid with sizes ", grid.sizes());
+}
+
 Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Tensor& grid) {
+  check_sizes(s.op, input, grid);
   ARGAND_CHECK(ShapeError, input.dim() == spatial + 2 && grid.dim() == spatial + 2, s.op,
                ": expected input and grid with ", spatial + 2, " dimensions, got ", input.sizes(), " and ",
                grid.sizes());
-  ARGAND_CHECK(ShapeError, input.size(0) == grid.size(0), s.op,
-               ": expected grid and input to have same batch size, but got input with sizes ", input.sizes(),
-               " and grid with sizes ", grid.sizes());
-  ARGAND_CHECK(ShapeError, grid.size(-1) == spatial, s.op, ": expected grid to have size ", spatial,
-               " in last dimension, but got grid with sizes ", grid.sizes());
   ARGAND_CHECK(DtypeError, input.dtype() == grid.dtype() && is_floating_point(input.dtype()), s.op,
                ": expected input and grid to have same floating-point dtype, but input has ", input.dtype(),
                " and grid has ", grid.dtype());
@@ -144,8 +152,11 @@ Tensor sample(const Sampling& s, int64_t spatial, const Tensor& input, const Ten
   } else if (s.interpolation == kBicubic) {
     out = sample_cubic(s, input, at);
   } else {
-    for (Tensor& x : at) x = x.detach().round();
-    out = elements_at(input, at);
+    std::vector<Tensor> nearest;
+    for (const Tensor& x : at) nearest.push_back(x.detach().round());
+    out = elements_at(input, nearest);
+    if (grid.requires_grad())
+      for (const Tensor& x : at) out = out + zeros_of(x).unsqueeze(1);
   }
   Dims sizes{input.size(0), input.size(1)};
   for (int64_t d = 1; d <= spatial; ++d) sizes.push_back(grid.size(d));
@@ -212,6 +223,7 @@ struct GridSampler : Composite<GridSamplerArgs> {
   static constexpr auto autocast = Autocast::kPromote, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
+    check_sizes("grid_sampler", a.input, a.grid);
     ARGAND_CHECK(ShapeError, a.input.dim() == 4 || a.input.dim() == 5, "grid_sampler: expected 4D or 5D input, got ",
                  a.input.sizes());
     return (a.input.dim() == 4 ? grid_sampler_2d : grid_sampler_3d)(a.input, a.grid, a.interpolation_mode,
@@ -219,7 +231,10 @@ struct GridSampler : Composite<GridSamplerArgs> {
   }
   static void samples(S& s) {
     s.add({s->real({1, 1, 3, 4}), s->integer({1, 2, 2, 2}, -4, 5).to(kDouble) / 5 + 0.03, 0, 0, false});
-    s.fails({s->real({3, 4}), s->real({1, 2, 2, 2}), 0, 0, false}, "grid_sampler: expected 4D or 5D input, got [3, 4]");
+    s.fails({s->real({1, 2, 3}), s->real({1, 2, 2, 1}), 0, 0, false},
+            "grid_sampler: expected 4D or 5D input, got [1, 2, 3]");
+    s.fails({s->real({1, 2, 3}), s->real({1, 2, 2, 2}), 0, 0, false},
+            "grid_sampler: expected grid to have size 1 in last dimension, but got grid with sizes [1, 2, 2, 2]");
   }
 };
 ARGAND_OP(GridSampler)

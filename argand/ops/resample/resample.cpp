@@ -1,5 +1,6 @@
 // The last dimensions of a tensor resampled, as one op, and its gradient as another: they are each other's gradients.
 #include "argand/kernels/blocks.h"
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/operand.h"
 #include "argand/ops/resample/args.h"
@@ -32,6 +33,11 @@ Dims resized(const Tensor& t, IntArrayRef last) {
   return sizes;
 }
 
+// Channels stay last: of [N, C, resampled...].
+Dims layout_of(const Tensor& t, IntArrayRef last) {
+  return channel_strides(resized(t, last), t.sizes().size() == last.size() + 2 && strides_are_channels_last(t));
+}
+
 Resampling call_of(ScalarType type, int64_t filter, bool align_corners, const Scales& scales, size_t spatial,
                    const Tensor& in, const Tensor& out) {
   Resampling c{type, static_cast<Filter>(filter), 1, static_cast<int>(spatial), {}};
@@ -57,7 +63,7 @@ struct UpsampleAny : Kernel<UpsampleAnyArgs> {
     check_call(Args::kName, last_sizes(a.self, a.output_size.size()), a.output_size, a.filter, a.scales);
     if (!is_nearest(static_cast<Filter>(a.filter)) && !contains(kFloatingTypes, a.self.dtype()))
       throw_unsupported_dtype(Args::kName, a.self.dtype());
-    return {resized(a.self, a.output_size), a.self.dtype()};
+    return {resized(a.self, a.output_size), a.self.dtype(), layout_of(a.self, a.output_size)};
   }
   static void run(const Args& a, Tensor& out) {
     if (out.numel() == 0) return;
@@ -99,7 +105,7 @@ struct UpsampleAnyBackward : Kernel<UpsampleAnyBackwardArgs> {
   static constexpr DtypeSet dtypes = kFloatingTypes;
   static TensorMeta infer(const Args& a) {
     check_call(Args::kName, a.input_size, last_sizes(a.grad_output, a.input_size.size()), a.filter, a.scales);
-    return {resized(a.grad_output, a.input_size), a.grad_output.dtype()};
+    return {resized(a.grad_output, a.input_size), a.grad_output.dtype(), layout_of(a.grad_output, a.input_size)};
   }
   static void run(const Args& a, Tensor& out) {
     if (out.numel() == 0) return;

@@ -38,12 +38,16 @@ void check_cell(const char* op, RnnKind kind, const Tensor& input, const RnnStat
                ": expected input [input_size] or [N, input_size], got ", input.sizes());
   ARGAND_CHECK(ShapeError, input.size(-1) == w.w_ih.size(1), op, ": input has inconsistent input_size: got ",
                input.size(-1), " expected ", w.w_ih.size(1));
+  int64_t place = -1;
   for (const Tensor* t : {&state.h, &state.c}) {
+    ++place;
     if (!t->defined()) continue;
     ARGAND_CHECK(ShapeError, t->dim() == input.dim() && (t->dim() == 1 || t->size(0) == input.size(0)), op,
-                 ": Input batch size ", input.sizes(), " doesn't match hidden batch size ", t->sizes());
-    ARGAND_CHECK(ShapeError, t->size(-1) == hidden, op, ": hidden has inconsistent hidden_size: got ", t->size(-1),
-                 ", expected ", hidden);
+                 ": Input batch size ", input.dim() > 1 ? input.size(0) : 1, " doesn't match hidden", place,
+                 " batch size ", t->dim() > 1 ? t->size(0) : 1, ", the input is ", input.sizes(), " and the state ",
+                 t->sizes());
+    ARGAND_CHECK(ShapeError, t->size(-1) == hidden, op, ": hidden", place, " has inconsistent hidden_size: got ",
+                 t->size(-1), ", expected ", hidden);
   }
 }
 
@@ -79,9 +83,10 @@ struct RnnTanhCell : Composite<RnnTanhCellArgs> {
     s.fails({s->real({2, 3}), s->real({2, 4}), s->real({4, 2}), s->real({4, 4})},
             "rnn_tanh_cell: input has inconsistent input_size: got 3 expected 2");
     s.fails({s->real({2, 3}), s->real({2, 5}), s->real({4, 3}), s->real({4, 4})},
-            "rnn_tanh_cell: hidden has inconsistent hidden_size: got 5, expected 4");
+            "rnn_tanh_cell: hidden0 has inconsistent hidden_size: got 5, expected 4");
     s.fails({s->real({2, 3}), s->real({1, 4}), s->real({4, 3}), s->real({4, 4})},
-            "rnn_tanh_cell: Input batch size [2, 3] doesn't match hidden batch size [1, 4]");
+            "rnn_tanh_cell: Input batch size 2 doesn't match hidden0 batch size 1, the input is [2, 3] and the state "
+            "[1, 4]");
   }
 };
 ARGAND_OP(RnnTanhCell)

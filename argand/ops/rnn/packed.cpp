@@ -66,12 +66,12 @@ struct PackPaddedSequence : Composite<PackPaddedSequenceArgs> {
   static Result compose(const Args& a) {
     constexpr const char* op = "_pack_padded_sequence";
     ARGAND_CHECK(ShapeError, a.input.dim() >= 2, op, ": expected input [T, N, ...], got ", a.input.sizes());
+    ARGAND_CHECK(ValueError, a.input.numel() > 0, op, ": Cannot pack empty tensors, got input ", a.input.sizes());
     const int64_t steps = a.input.size(a.batch_first ? 1 : 0), batch = a.input.size(a.batch_first ? 0 : 1);
     const Dims lengths = sizes_in(op, "lengths", a.lengths);
     ARGAND_CHECK(ShapeError, static_cast<int64_t>(lengths.size()) == batch, op,
                  ": Expected `len(lengths)` to be equal to batch_size, but got ", lengths.size(),
                  " (batch_size=", batch, ")");
-    ARGAND_CHECK(ValueError, batch > 0, op, ": Cannot pack empty tensors.");
     for (size_t n = 0; n < lengths.size(); ++n) {
       ARGAND_CHECK(ValueError, lengths[n] > 0, op,
                    ": Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0");

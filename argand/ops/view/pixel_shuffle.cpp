@@ -1,4 +1,5 @@
 // Channels become pixels and pixels channels: pixel_shuffle, pixel_unshuffle, channel_shuffle.
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/view/args.h"
 
@@ -42,7 +43,8 @@ struct PixelShuffle : Composite<PixelShuffleArgs> {
                  "of upscale_factor, but input.size(-3)=",
                  channels, " is not divisible by ", r, " squared");
     const Tensor blocks = a.self.reshape(with_planes(a.self, {channels / r / r, r, r, h, w}));
-    return permute_last(blocks, {0, 3, 1, 4, 2}).reshape(with_planes(a.self, {channels / r / r, h * r, w * r}));
+    return laid_out_as(
+        permute_last(blocks, {0, 3, 1, 4, 2}).reshape(with_planes(a.self, {channels / r / r, h * r, w * r})), a.self);
   }
   static void samples(S& s) {
     s.add({s->real({2, 8, 2, 3}), 2});
@@ -73,7 +75,8 @@ struct PixelUnshuffle : Composite<PixelUnshuffleArgs> {
                  "input.size(-1)=",
                  w, " is not divisible by ", r);
     const Tensor blocks = a.self.reshape(with_planes(a.self, {channels, h / r, r, w / r, r}));
-    return permute_last(blocks, {0, 2, 4, 1, 3}).reshape(with_planes(a.self, {channels * r * r, h / r, w / r}));
+    return laid_out_as(
+        permute_last(blocks, {0, 2, 4, 1, 3}).reshape(with_planes(a.self, {channels * r * r, h / r, w / r})), a.self);
   }
   static void samples(S& s) {
     s.add({s->real({2, 2, 4, 6}), 2});
@@ -101,7 +104,7 @@ struct ChannelShuffle : Composite<ChannelShuffleArgs> {
                  "channel_shuffle: Number of channels must be divisible by groups. Got ", channels, " channels and ",
                  a.groups, " groups.");
     const Tensor grouped = a.self.unflatten(1, {a.groups, channels / a.groups});
-    return grouped.transpose(1, 2).reshape(a.self.sizes());
+    return laid_out_as(grouped.transpose(1, 2).reshape(a.self.sizes()), a.self);
   }
   static void samples(S& s) {
     s.add({s->real({2, 6, 2, 2}), 3});

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from .. import _C
 from .._ignored import harmless
-from .._tensor import RemovableHandle
+from .._hook_handles import RemovedByCall
 from .grad_mode import enable_grad
 
 
@@ -57,12 +57,12 @@ class InputMetadata(NamedTuple):
 
 def _register_hook(self, fn):
     handle = self._add_posthook(fn)
-    return RemovableHandle(lambda: self._remove_hook(handle))
+    return RemovedByCall(lambda: self._remove_hook(handle))
 
 
 def _register_prehook(self, fn):
     handle = self._add_prehook(fn)
-    return RemovableHandle(lambda: self._remove_hook(handle))
+    return RemovedByCall(lambda: self._remove_hook(handle))
 
 
 def _dir(self):

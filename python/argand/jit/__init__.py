@@ -36,6 +36,10 @@ def isinstance(obj, target_type):
 @harmless(optimize=_SAME, _frames_up=_SAME, _rcb=_SAME, example_inputs=_SAME)
 def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     """The function, class or module itself."""
+    from ..nn.parameter import is_lazy
+    for name, t in [*getattr(obj, "_parameters", {}).items(), *getattr(obj, "_buffers", {}).items()]:
+        if is_lazy(t):
+            raise RuntimeError(f"'{type(obj).__name__}' has an uninitialized parameter {name}. Did you forget to run a forward pass?")
     return obj
 
 

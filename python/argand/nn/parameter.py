@@ -18,7 +18,7 @@ class Parameter(_C.Tensor, metaclass=_ParameterMeta):
     __torch_function__ = _C._disabled_torch_function_impl
 
     def __new__(cls, data=None, requires_grad=True):
-        if _C._intercepts(data) and not isinstance(data, cls):  # stays what it is, and says that it is a parameter
+        if data is not None and type(data) not in (_C.Tensor, Parameter):  # stays what it is, and says that it is a parameter
             own = data.detach()
             if type(own) is not type(data):
                 raise RuntimeError(f"Creating a Parameter from an instance of type {type(data).__name__} requires that detach() returns an "
@@ -54,13 +54,16 @@ class Buffer(_C.Tensor, metaclass=_BufferMeta):
 class UninitializedTensorMixin:
     """A tensor whose shape is not known yet; materialize() gives it one, and the object stays the same."""
 
-    _becomes = _C.Tensor
-    __torch_function__ = _C._disabled_torch_function_impl
+    cls_to_become = _C.Tensor
+    # What may be asked of it: its kind, and to be of another dtype or elsewhere.
+    _allowed_methods = [_C.Tensor.__hash__, *(getattr(_C.Tensor, name) for name in (
+        "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "bfloat16", "char", "short", "int", "long", "cuda",
+        "cpu", "to", "get_device", "requires_grad_"))]
 
     def materialize(self, shape, device=None, dtype=None):
         """Makes it a Parameter (or a plain tensor) of this shape, its elements left as they come."""
         self.data = _C.empty(shape, device=device or self.device, dtype=dtype or self.dtype)
-        self.__class__ = self._becomes
+        self.__class__ = self.cls_to_become
 
     @property
     def shape(self):
@@ -68,6 +71,19 @@ class UninitializedTensorMixin:
         raise RuntimeError("Can't access the shape of an uninitialized parameter or buffer. This error usually happens in "
                            "`load_state_dict` when trying to load an uninitialized parameter into an initialized one. Call "
                            "`forward` to initialize the parameters before accessing their attributes.")
+
+    def share_memory_(self):
+        """There are no elements to share yet."""
+        raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call `forward` to initialize the parameters before "
+                           "calling `module.share_memory()`.")
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        if func in cls._allowed_methods or type(func).__name__ == "method-wrapper":  # which reads a property
+            return super().__torch_function__(func, types, args, kwargs or {})
+        raise ValueError(f"Attempted to use an uninitialized parameter in {func}. This error happens when you are using a `LazyModule` or "
+                         f"explicitly manipulating `torch.nn.parameter.{cls.__name__}` objects. When using LazyModules Call `forward` with "
+                         "a dummy batch to initialize the parameters before calling torch functions")
 
     def __repr__(self):
         return f"<{type(self).__name__}>"
@@ -87,7 +103,7 @@ def _uninitialized(cls, requires_grad, device, dtype):
 class UninitializedParameter(UninitializedTensorMixin, Parameter):
     """A parameter of a lazy module before its first call."""
 
-    _becomes = Parameter
+    cls_to_become = Parameter
 
     def __new__(cls, requires_grad=True, device=None, dtype=None):
         return _uninitialized(cls, requires_grad, device, dtype)

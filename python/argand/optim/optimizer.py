@@ -10,7 +10,7 @@ from typing import Any, Dict, Optional, Union
 
 from .. import _C
 from .._later import names
-from .._tensor import RemovableHandle
+from .._hook_handles import add_hook as _add_hook
 
 StateDict = dict[str, Any]
 DeviceDict = Dict[Optional[_C.device], _C.Tensor]
@@ -19,7 +19,6 @@ ParamsT = Union[Iterable[_C.Tensor], Iterable[dict[str, Any]], Iterable[tuple[st
 
 _before_any_step = collections.OrderedDict()
 _after_any_step = collections.OrderedDict()
-_hook_numbers = itertools.count()
 
 
 class _Required:
@@ -30,14 +29,6 @@ class _Required:
 
 
 required = _Required()
-
-
-def _add_hook(hooks, hook, first=False):
-    number = next(_hook_numbers)
-    hooks[number] = hook
-    if first:
-        hooks.move_to_end(number, last=False)
-    return RemovableHandle(lambda: hooks.pop(number, None))
 
 
 def register_optimizer_step_pre_hook(hook):

@@ -1,7 +1,8 @@
 """What registering a hook gives back, under its name in torch.utils."""
 import warnings
 
-from .._tensor import RemovableHandle  # noqa: F401
+from .._hook_handles import RemovableHandle  # noqa: F401
+from .._refused import refused
 
 
 def unserializable_hook(f):

@@ -63,8 +63,23 @@ class Inert(types.ModuleType):
 # Such a module under one that is no package in Argand.
 BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator")
 
+
+def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=False):
+    """That two tensors are of one kind: of one dtype, form and part in autograd, as are their gradients."""
+    asked = ["dtype", "requires_grad"] + ([] if skip_leaf else ["is_leaf"]) + ([] if skip_symbolic else ["shape"])
+    called = ["is_inference", "is_conj", "is_neg", "_is_view"] + ([] if skip_symbolic else ["stride", "storage_offset"])
+    for name in asked:
+        assert_eq(getattr(one, name), getattr(other, name))
+    for name in called:
+        assert_eq(getattr(one, name)(), getattr(other, name)())
+    assert_eq(one.grad is None, other.grad is None)
+    if one.grad is not None:
+        assert_metadata_eq(assert_eq, one.grad, other.grad, skip_symbolic=skip_symbolic, skip_leaf=skip_leaf)
+
+
 # Of those modules: constants, which the helpers read while they load.
-CONSTANTS = {"torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
+CONSTANTS = {"torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
+             "torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}},
              "torch.testing._internal.common_quantization": {"skipIfNoDynamoSupport": unittest.skip("there is no Dynamo")}}
 
@@ -122,7 +137,7 @@ def add():
     """Gives torch._C, where it lacks them, the switches that helpers ask about the build and about TorchScript."""
     import torch
     script = {name: type(name, (), {}) for name in ("ScriptDict", "ScriptList", "ScriptMethod", "ScriptFunction")}
-    switches = {"_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
+    switches = {"_DisableFuncTorch": contextlib.nullcontext, "_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
@@ -154,6 +169,8 @@ def add():
                     "_debug_only_display_vmap_fallback_warnings": lambda on: None,
                     "_infer_size": lambda a, b: torch.broadcast_shapes(a, b)})
     give(importlib.import_module("functorch.experimental"), {"control_flow": inert("functorch.experimental.control_flow")})
+    give(torch, {"_nnpack_available": lambda: False, "_mkldnn": "torch._mkldnn"})
+    give(torch._C, {"_ConvBackend": Inert("torch._C._ConvBackend")})
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)

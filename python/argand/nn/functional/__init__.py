@@ -20,4 +20,11 @@ from .vision import *  # noqa: F401,F403
 _make_overridable(globals(), as_given=("bilinear", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
                                        "rrelu_", "scaled_dot_product_attention"))
 
-__getattr__ = _names_of(__name__)
+_absent = _names_of(__name__)
+
+
+def __getattr__(name):
+    if name != "grad":
+        return _absent(name)
+    from .. import grad  # torch.nn.grad, whose gradients of convolutions programs take from here, too
+    return grad

@@ -138,6 +138,8 @@ def _fractional_max_pool(name, n):
         if output_size is None:
             if output_ratio is None:
                 raise ValueError(f"{name} requires specifying either an output_size or an output_ratio")
+            if len(_ntuple(n)(output_ratio)) != n:
+                raise ValueError(f"{name} requires output_ratio to either be a single Int or tuple of Ints.")
             output_size = [int(size * ratio) for size, ratio in zip(input.shape[-n:], _ntuple(n)(output_ratio))]
         if _random_samples is None:
             batch = 1 if input.dim() == n + 1 else input.shape[0]

@@ -77,4 +77,4 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2, scale
                                   "supported for "
                                   f"mode='sum' (got mode='{mode}'). Please open a feature request on GitHub.")
     return _C.embedding_bag(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode], sparse, per_sample_weights,
-                            include_last_offset, _row(padding_idx, weight, None))[0]
+                            include_last_offset, padding_idx)[0]

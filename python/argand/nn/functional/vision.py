@@ -1,5 +1,6 @@
 """Functions of images: shuffles of pixels, interpolation, sampling on grids."""
 import math
+import numbers
 import warnings
 
 from ... import _C
@@ -67,6 +68,10 @@ def interpolate(input, size=None, scale_factor=None, mode="nearest", align_corne
     if size is None and scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
     output_size = None if size is None else _per_dim(size, input, "output", "o")
+    if output_size is not None and not all(
+            isinstance(n, numbers.Integral) or isinstance(n, _C.Tensor) and not n.is_floating_point() for n in output_size):
+        raise TypeError("expected size to be one of int or Tuple[int] or Tuple[int, int] or Tuple[int, int, int], but got size with types "
+                        f"{[type(n) for n in output_size]}")
     scales = None if scale_factor is None else _per_dim(scale_factor, input, "scale_factor", "s")
     if recompute_scale_factor and size is not None:
         raise ValueError("recompute_scale_factor is not meaningful with an explicit size.")
@@ -154,4 +159,16 @@ def affine_grid(theta, size, align_corners=None):
         align_corners = False
     if not theta.is_floating_point():
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
+    shapes = {4: "2D affine matrices of shape Nx2x3", 5: "3D affine matrices of shape Nx3x4"}
+    if len(size) not in shapes:
+        raise NotImplementedError("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+                                  f"{size}.")
+    if theta.dim() != 3 or tuple(theta.shape[1:]) != (len(size) - 2, len(size) - 1):
+        raise ValueError(f"Expected a batch of {shapes[len(size)]} for size {size}. Got {theta.shape}.")
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
+    if align_corners and 1 in size[2:]:
+        warnings.warn("Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. It has no "
+                      "extent along a dimension of size 1, where all points are in the middle. See the documentation of affine_grid for "
+                      "details.", stacklevel=2)
     return _C.affine_grid_generator(theta, size, align_corners)

@@ -97,7 +97,7 @@ class Sequential(_Numbered, Module):
             raise TypeError(f"unsupported operand type(s) for *: {type(self)} and {type(other)}")
         if other <= 0:
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
-        return Sequential(*(copy.deepcopy(m) if k else m for k in range(other) for m in self))
+        return Sequential(*[*self] * other)
 
     __rmul__ = __mul__
 
@@ -108,7 +108,7 @@ class Sequential(_Numbered, Module):
             raise ValueError(f"Non-positive multiplication factor {other} for {type(self)}")
         modules = list(self)
         for _ in range(other - 1):
-            self.extend(copy.deepcopy(m) for m in modules)
+            self.extend(modules)
         return self
 
     def extend(self, sequential):

@@ -13,6 +13,9 @@ class _InstanceNorm(_NormBase):
                  *, bias=True):
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
 
+    def _get_no_batch_dim(self):
+        return self._unbatched_dim
+
     def _check_input_dim(self, input):
         if input.dim() not in (self._unbatched_dim, self._unbatched_dim + 1):
             raise ValueError(f"expected {self._unbatched_dim}D or {self._unbatched_dim + 1}D input (got "

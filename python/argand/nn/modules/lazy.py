@@ -53,17 +53,13 @@ class LazyModuleMixin:
         with no_grad():
             for name, t in (*self._parameters.items(), *self._buffers.items()):
                 given = state_dict.get(prefix + name)
-                if is_lazy(t) and isinstance(given, Tensor) and not is_lazy(given) and given.numel():
+                if is_lazy(t) and isinstance(given, Tensor) and not is_lazy(given):
                     t.materialize(given.shape)
         super()._load_from_state_dict(state_dict, prefix, *args)
 
-    def _apply(self, fn, recurse=True):
-        lazy = {name for name, t in self._buffers.items() if is_lazy(t)}
-        super()._apply(fn, recurse)
-        for name in lazy:  # a buffer is another object now
-            t = self._buffers[name]
-            self._buffers[name] = UninitializedBuffer(device=t.device, dtype=t.dtype)
-        return self
+    def _replicate_for_data_parallel(self):
+        raise RuntimeError("Modules with uninitialized parameters can't be used with `DataParallel`. Run a dummy forward pass to correctly "
+                           "initialize the modules")
 
     def _uninitialized(self, names, device, dtype):
         for name in names:
@@ -147,7 +143,8 @@ class _LazyNorm(LazyModuleMixin):
 
     def initialize_parameters(self, input):
         if not self.has_uninitialized_params():
-            self.num_features = next(t for t in (self.weight, self.running_mean) if t is not None).shape[0]
+            known = next((t for t in (self.weight, self.running_mean) if t is not None), None)
+            self.num_features = input.shape[1] if known is None else known.shape[0]
             return
         self.num_features = input.shape[1]
         with no_grad():

@@ -4,9 +4,11 @@ import collections.abc
 import threading
 import warnings
 
+from ... import __future__ as _future
 from ... import _C
 from ...autograd.grad_mode import no_grad
-from ..parameter import Parameter
+from ...utils import swap_tensors
+from ..parameter import Parameter, is_lazy
 
 Tensor = _C.Tensor
 # Whether this thread only looks for what is wrong.
@@ -27,9 +29,11 @@ def load_tensor(module, name, key, current, given, assign):
     if not isinstance(given, Tensor):
         return (f'While copying the parameter named "{key}", expected torch.Tensor or Tensor-like object from '
                 f"checkpoint but received {type(given)}")
-    if current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
+    if is_lazy(current):
+        pass  # any shape fits
+    elif current.dim() == 0 and given.dim() == 1 and given.shape[0] == 1:
         given = given[0]  # as numbers were saved once
-    if given.shape != current.shape:
+    if not is_lazy(current) and given.shape != current.shape:
         return (f"size mismatch for {key}: copying a param with shape {given.shape} from checkpoint, the shape in "
                 "current "
                 f"model is {current.shape}.")
@@ -43,7 +47,9 @@ def load_tensor(module, name, key, current, given, assign):
                       stacklevel=2)
     try:
         with no_grad():
-            if not assign:
+            if _future.get_swap_module_params_on_conversion():
+                _swap(current, given, assign)
+            elif not assign:
                 current.copy_(given)
             elif not isinstance(current, Parameter):
                 setattr(module, name, given)
@@ -56,6 +62,19 @@ def load_tensor(module, name, key, current, given, assign):
                 f"{current.size()} and whose dimensions in the checkpoint are {given.size()}, an exception "
                 f"occurred : {error.args}.")
     return None
+
+
+def _swap(current, given, assign):
+    loaded = current.module_load(given, assign=assign)
+    if loaded is current or loaded is given:
+        raise RuntimeError("module_load returned one of self or other, please .detach() the result if returning one of the inputs in "
+                           "module_load")
+    if isinstance(current, Parameter):
+        if isinstance(loaded, Parameter):
+            loaded.requires_grad_(current.requires_grad)
+        else:
+            loaded = Parameter(loaded, requires_grad=current.requires_grad)
+    swap_tensors(current, loaded)
 
 
 def _can_be_checked(module):
@@ -111,6 +130,7 @@ def _load_state_dict(module, state_dict, strict, assign):
                                      "inplace.")
 
     load(module, state_dict, "")
+    del load  # which refers to itself
     if strict:
         quoted = lambda keys: ", ".join(f'"{k}"' for k in keys)  # noqa: E731
         if unexpected:

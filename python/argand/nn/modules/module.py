@@ -1,28 +1,82 @@
 """Module: what holds parameters, buffers and other modules, and computes with them."""
 import collections
+import functools
 import itertools
+import types
 import warnings
-import weakref
 
 from ... import _C
 from ..._functions import typename as _typename
+from ..._hook_handles import add_hook as _add_hook
 from ..._tensor import dtype_and_device_of
 from ...autograd.grad_mode import no_grad
-from ..parameter import Buffer, Parameter
-from .hooks import (  # noqa: F401 -- register_...: of all modules
-    _BackwardHooks, _add_hook, _all_hooks, _global_backward_hooks, _global_backward_pre_hooks, _global_buffer_hooks,
-    _global_forward_hooks, _global_forward_pre_hooks, _global_module_hooks, _global_parameter_hooks,
-    _kept, _registered, register_module_buffer_registration_hook, register_module_forward_hook,
-    register_module_forward_pre_hook, register_module_full_backward_hook,
-    register_module_full_backward_pre_hook, register_module_module_registration_hook,
-    register_module_parameter_registration_hook)
+from ..parameter import Buffer, Parameter, is_lazy
+from .conversion import convert_parameter
+from .hooks import _BackwardHooks, _check_one_kind, _hook_node_of, _HookOfModule, _registered
 from .loading import _IncompatibleKeys, load_state_dict, load_tensor  # noqa: F401 -- programs take _IncompatibleKeys from here
+from .walking import _Walks
 
 Tensor = _C.Tensor
 _EXTRA_STATE = _EXTRA_STATE_KEY_SUFFIX = "_extra_state"
-# PyTorch's names of them
-_global_parameter_registration_hooks, _global_buffer_registration_hooks = _global_parameter_hooks, _global_buffer_hooks
-_global_module_registration_hooks = _global_module_hooks
+
+# Hooks of all modules; they run before a module's own.
+_global_forward_pre_hooks = collections.OrderedDict()
+_global_forward_hooks = collections.OrderedDict()
+_global_forward_hooks_with_kwargs = collections.OrderedDict()
+_global_forward_hooks_always_called = collections.OrderedDict()
+_global_backward_pre_hooks = collections.OrderedDict()
+_global_backward_hooks = collections.OrderedDict()
+_global_is_full_backward_hook = None  # until one is registered
+_global_parameter_registration_hooks = collections.OrderedDict()
+_global_buffer_registration_hooks = collections.OrderedDict()
+_global_module_registration_hooks = collections.OrderedDict()
+
+
+def register_module_forward_pre_hook(hook):
+    """Calls hook(module, args) before forward of every module."""
+    return _add_hook(_global_forward_pre_hooks, hook)
+
+
+def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
+    """Calls hook(module, args[, kwargs], output) after forward of every module, also a failed one if always_call."""
+    extra = [holder for holder, wanted in ((_global_forward_hooks_with_kwargs, with_kwargs),
+                                           (_global_forward_hooks_always_called, always_call)) if wanted]
+    return _add_hook(_global_forward_hooks, hook, extra=extra)
+
+
+def register_module_backward_hook(hook):
+    """Calls hook(module, grad_input, grad_output) after the backward of the node that made a module's output, of every module;
+    register_module_full_backward_hook() is about the whole module."""
+    global _global_is_full_backward_hook
+    _global_is_full_backward_hook = _check_one_kind(_global_is_full_backward_hook, False, "as a global Module hook")
+    return _add_hook(_global_backward_hooks, hook)
+
+
+def register_module_full_backward_pre_hook(hook):
+    """Calls hook(module, grad_output) before the backward of every module."""
+    return _add_hook(_global_backward_pre_hooks, hook)
+
+
+def register_module_full_backward_hook(hook):
+    """Calls hook(module, grad_input, grad_output) after the backward of every module."""
+    global _global_is_full_backward_hook
+    _global_is_full_backward_hook = _check_one_kind(_global_is_full_backward_hook, True, "as a global Module hook")
+    return _add_hook(_global_backward_hooks, hook)
+
+
+def register_module_parameter_registration_hook(hook):
+    """Calls hook(module, name, parameter) where a module gets a parameter; what it returns is taken instead."""
+    return _add_hook(_global_parameter_registration_hooks, hook)
+
+
+def register_module_buffer_registration_hook(hook):
+    """Calls hook(module, name, buffer) where a module gets a buffer; what it returns is taken instead."""
+    return _add_hook(_global_buffer_registration_hooks, hook)
+
+
+def register_module_module_registration_hook(hook):
+    """Calls hook(module, name, submodule) where a module gets a module; what it returns is taken instead."""
+    return _add_hook(_global_module_registration_hooks, hook)
 
 
 def _indented(text, spaces):
@@ -40,6 +94,8 @@ def _to_arguments(device=None, dtype=None, non_blocking=False, copy=False, *, me
         device, dtype, non_blocking = device.device, device.dtype, bool(dtype)
     elif isinstance(device, _C.dtype):
         device, dtype, non_blocking = None, device, bool(dtype)
+    elif dtype is not None and not isinstance(dtype, _C.dtype):
+        raise TypeError(f"to(): argument 'dtype' (position 2) must be torch.dtype, not {type(dtype).__name__}")
     if device is not None:
         device = _C.device(device)
     return device, dtype, non_blocking, memory_format
@@ -54,7 +110,7 @@ def weight_and_bias(module):
     return module.weight, module.bias
 
 
-class Module:
+class Module(_Walks):
     """Base of all neural network modules.
 
     A subclass assigns parameters, buffers and modules to attributes after super().__init__(), and computes in
@@ -86,8 +142,11 @@ class Module:
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
-    _HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks",
-              "_state_dict_hooks", "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+    _HOOKS = ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks", "_forward_hooks_with_kwargs",
+              "_forward_hooks_always_called", "_backward_pre_hooks", "_backward_hooks", "_state_dict_pre_hooks", "_state_dict_hooks",
+              "_load_state_dict_pre_hooks", "_load_state_dict_post_hooks")
+    # None until one is registered, and then whether they are full: both kinds together are refused.
+    _is_full_backward_hook = None
 
     def forward(self, *input):
         """What the module computes; subclasses write it."""
@@ -114,7 +173,7 @@ class Module:
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(f"cannot assign '{_typename(tensor)}' object to buffer '{name}' (torch Tensor or None "
                             "required)")
-        self._buffers[name] = _registered(_global_buffer_hooks, self, name, tensor)
+        self._buffers[name] = _registered(_global_buffer_registration_hooks, self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -136,7 +195,7 @@ class Module:
                                  f"explicitly. To express '{name}' as a function of another Tensor, compute the value "
                                  "in "
                                  "the forward() method.")
-            param = _registered(_global_parameter_hooks, self, name, param)
+            param = _registered(_global_parameter_registration_hooks, self, name, param)
         self._parameters[name] = param
 
     def add_module(self, name, module):
@@ -144,7 +203,7 @@ class Module:
         if not isinstance(module, Module) and module is not None:
             raise TypeError(f"{_typename(module)} is not a Module subclass")
         self._check_name("module", name, self._modules)
-        self._modules[name] = _registered(_global_module_hooks, self, name, module)
+        self._modules[name] = _registered(_global_module_registration_hooks, self, name, module)
 
     def register_module(self, name, module):
         """add_module() by its other name."""
@@ -190,7 +249,7 @@ class Module:
                 raise AttributeError("cannot assign module before Module.__init__() call")
             if name not in parameters:
                 self._forget(name, attributes, self._buffers, self._non_persistent_buffers_set)
-                self._modules[name] = _registered(_global_module_hooks, self, name, value)
+                self._modules[name] = _registered(_global_module_registration_hooks, self, name, value)
                 return
         if parameters is None:
             if isinstance(value, Buffer):
@@ -205,17 +264,20 @@ class Module:
             if value is not None:
                 raise TypeError(f"cannot assign '{_typename(value)}' as child module '{name}' (torch.nn.Module or None "
                                 "expected)")
-            self._modules[name] = _registered(_global_module_hooks, self, name, None)
+            self._modules[name] = _registered(_global_module_registration_hooks, self, name, None)
         elif name in self._buffers or isinstance(value, Buffer):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(f"cannot assign '{_typename(value)}' as buffer '{name}' (torch.nn.Buffer, "
                                 "torch.Tensor or "
                                 "None expected)")
             if isinstance(value, Buffer):
-                self._forget(name, attributes, self._buffers)
-                self.register_buffer(name, value, value.persistent)
+                self._forget(name, self._buffers)
+                if value.persistent:
+                    self.register_buffer(name, value)  # a subclass may have one without the argument
+                else:
+                    self.register_buffer(name, value, persistent=False)
             else:
-                self._buffers[name] = _registered(_global_buffer_hooks, self, name, value)
+                self._buffers[name] = _registered(_global_buffer_registration_hooks, self, name, value)
         else:
             object.__setattr__(self, name, value)
 
@@ -254,60 +316,77 @@ class Module:
     _call_impl = __call__
 
     def _call_with_hooks(self, args, kwargs):
-        forward_hooks = _all_hooks(_global_forward_hooks, self._forward_hooks)
         called = set()
         result = None
         try:
-            for hook in _all_hooks(_global_forward_pre_hooks, self._forward_pre_hooks):
-                args, kwargs = self._call_pre_hook(hook, args, kwargs)
-            backward = None
+            for key, hook in (*_global_forward_pre_hooks.items(), *self._forward_pre_hooks.items()):
+                args, kwargs = self._call_pre_hook(key, hook, args, kwargs)
+            full, of_node = self._backward_hooks_by_kind()
             pre_hooks = [*_global_backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
-            hooks = [*_global_backward_hooks.values(), *self._backward_hooks.values()]
-            if pre_hooks or hooks:
-                backward = _BackwardHooks(self, pre_hooks, hooks)
+            backward = _BackwardHooks(self, pre_hooks, full) if pre_hooks or full else None
+            if backward:
                 args = backward.inputs(args)
             result = self.forward(*args, **kwargs)
-            for hook in forward_hooks:
-                called.add(hook)
-                result = self._call_forward_hook(hook, args, kwargs, result)
-            return result if backward is None else backward.outputs(result)
+            for key, hook in (*_global_forward_hooks.items(), *self._forward_hooks.items()):
+                called.add(key)
+                result = self._call_forward_hook(key, hook, args, kwargs, result)
+            if backward:
+                result = backward.outputs(result)
+            if of_node:
+                _hook_node_of(self, of_node, args, result)
+            return result
         except Exception:
-            for hook in forward_hooks:
-                if hook.always_call and hook not in called:
-                    try:
-                        result = self._call_forward_hook(hook, args, kwargs, result)
-                    except Exception as error:
-                        warnings.warn("module forward hook with ``always_call=True`` raised an exception that was "
-                                      "silenced "
-                                      f"as another error was raised in forward: {error}", stacklevel=2)
+            self._call_always_called_hooks(called, args, kwargs, result)
             raise
 
-    def _call_pre_hook(self, hook, args, kwargs):
-        if hook.with_kwargs:
-            given = hook.function(self, args, kwargs)
+    def _call_always_called_hooks(self, called, args, kwargs, result):
+        for hooks, always, what in ((_global_forward_hooks, _global_forward_hooks_always_called, "global module"),
+                                    (self._forward_hooks, self._forward_hooks_always_called, "module")):
+            for key, hook in [*hooks.items()]:
+                if key not in always or key in called:
+                    continue
+                try:
+                    result = self._call_forward_hook(key, hook, args, kwargs, result)
+                except Exception as error:
+                    warnings.warn(f"{what} forward hook with ``always_call=True`` raised an exception that was silenced as another error "
+                                  f"was raised in forward: {error}", stacklevel=3)
+
+    def _backward_hooks_by_kind(self):
+        """The full ones, and those of the node of the output."""
+        kinds = {True: [], False: [], None: []}
+        kinds[_global_is_full_backward_hook].extend(_global_backward_hooks.values())
+        kinds[self._is_full_backward_hook].extend(self._backward_hooks.values())
+        return kinds[True], kinds[False]
+
+    def _call_pre_hook(self, key, hook, args, kwargs):
+        if key in self._forward_pre_hooks_with_kwargs:
+            given = hook(self, args, kwargs)
             if given is None:
                 return args, kwargs
             if not (isinstance(given, tuple) and len(given) == 2):
                 raise RuntimeError("forward pre-hook must return None or a tuple of (new_args, new_kwargs), but got "
                                    f"{given}.")
             return given
-        given = hook.function(self, args)
+        given = hook(self, args)
         if given is None:
             return args, kwargs
         return (given if isinstance(given, tuple) else (given,)), kwargs
 
-    def _call_forward_hook(self, hook, args, kwargs, result):
-        given = (hook.function(self, args, kwargs, result) if hook.with_kwargs else hook.function(self, args, result))
+    def _call_forward_hook(self, key, hook, args, kwargs, result):
+        with_kwargs = key in self._forward_hooks_with_kwargs or key in _global_forward_hooks_with_kwargs
+        given = hook(self, args, kwargs, result) if with_kwargs else hook(self, args, result)
         return result if given is None else given
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """Calls hook(module, args[, kwargs]) before forward; what it returns replaces the arguments."""
-        return _add_hook(self._forward_pre_hooks, _kept(hook, with_kwargs), prepend)
+        return _add_hook(self._forward_pre_hooks, hook, prepend, [self._forward_pre_hooks_with_kwargs] if with_kwargs else None)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """Calls hook(module, args[, kwargs], output) after forward (also a failed one if always_call); what it returns
         replaces the output."""
-        return _add_hook(self._forward_hooks, _kept(hook, with_kwargs, always_call), prepend)
+        extra = [holder for holder, wanted in ((self._forward_hooks_with_kwargs, with_kwargs),
+                                               (self._forward_hooks_always_called, always_call)) if wanted]
+        return _add_hook(self._forward_hooks, hook, prepend, extra)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
         """Calls hook(module, grad_output) before the gradients of the inputs are computed; may replace grad_output."""
@@ -316,11 +395,14 @@ class Module:
     def register_full_backward_hook(self, hook, prepend=False):
         """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are computed; may replace
         grad_input."""
+        self._is_full_backward_hook = _check_one_kind(self._is_full_backward_hook, True, "on a single Module")
         return _add_hook(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook):
-        """register_full_backward_hook(): the older hook's grad_input, that of the last op alone, is not kept up."""
-        return self.register_full_backward_hook(hook)
+        """Calls hook(module, grad_input, grad_output) with the gradients of the node that made the output; register_full_backward_hook()
+        has those of the whole module."""
+        self._is_full_backward_hook = _check_one_kind(self._is_full_backward_hook, False, "on a single Module")
+        return _add_hook(self._backward_hooks, hook)
 
     # ---- devices and dtypes
 
@@ -328,15 +410,9 @@ class Module:
         if recurse:
             for module in self.children():
                 module._apply(fn)
-        for param in self._parameters.values():
-            if param is None:
-                continue
-            # Optimizers hold the parameter: the object stays, its data changes.
-            with no_grad():
-                param.data = fn(param)
-                if param.grad is not None:
-                    applied = fn(param.grad).requires_grad_(param.grad.requires_grad)
-                    param.grad = applied
+        for name, param in self._parameters.items():
+            if param is not None:
+                convert_parameter(self, name, param, fn)
         for name, buffer in self._buffers.items():
             if buffer is not None:
                 self._buffers[name] = fn(buffer)
@@ -356,6 +432,9 @@ class Module:
         if dtype is not None and not (dtype.is_floating_point or dtype.is_complex):
             raise TypeError("nn.Module.to only accepts floating point or complex dtypes, but got desired "
                             f"dtype={dtype}")
+        if dtype is not None and dtype.is_complex:
+            warnings.warn("Complex modules are a new feature under active development whose design may change, and some modules might not "
+                          "work as expected when using complex tensors as parameters or buffers.", stacklevel=2)
 
         def convert(t):
             wanted = dtype if t.is_floating_point() or t.is_complex() else None
@@ -430,21 +509,22 @@ class Module:
         for name, module in self._modules.items():
             if module is not None:
                 module.state_dict(destination=destination, prefix=prefix + name + ".", keep_vars=keep_vars)
-        for function, may_replace in list(self._state_dict_hooks.values()):
-            given = function(self, destination, prefix, local_metadata)
-            if may_replace and given is not None:
-                destination = given
-            elif given is not None:
+        for hook in list(self._state_dict_hooks.values()):
+            given = hook(self, destination, prefix, local_metadata)
+            if given is None:
+                continue
+            if getattr(hook, "_from_public_api", False):
                 raise RuntimeError("state_dict post-hook must return None")
+            destination = given
         return destination
 
     def _save_to_state_dict(self, destination, prefix, keep_vars):
         for name, param in self._parameters.items():
             if param is not None:
-                destination[prefix + name] = param if keep_vars else param.detach()
+                destination[prefix + name] = param if keep_vars or is_lazy(param) else param.detach()
         for name, buffer in self._buffers.items():
             if buffer is not None and name not in self._non_persistent_buffers_set:
-                destination[prefix + name] = buffer if keep_vars else buffer.detach()
+                destination[prefix + name] = buffer if keep_vars or is_lazy(buffer) else buffer.detach()
         if type(self).get_extra_state is not Module.get_extra_state:
             destination[prefix + _EXTRA_STATE] = self.get_extra_state()
 
@@ -462,21 +542,24 @@ class Module:
 
     def register_state_dict_post_hook(self, hook):
         """Calls hook(module, state_dict, prefix, local_metadata) after state_dict(); it may change the dict."""
-        return _add_hook(self._state_dict_hooks, (hook, False))
+        if isinstance(hook, types.MethodType):
+            hook = functools.partial(hook)  # which can be marked
+        hook._from_public_api = True
+        return _add_hook(self._state_dict_hooks, hook)
 
     def _register_state_dict_hook(self, hook):
-        return _add_hook(self._state_dict_hooks, (hook, True))
+        if getattr(hook, "_from_public_api", False):
+            raise RuntimeError("Cannot register the same function as the state dict post hook that was previously registered via "
+                               "register_state_dict_post_hook")
+        return _add_hook(self._state_dict_hooks, hook)
 
     def register_load_state_dict_pre_hook(self, hook):
         """Calls hook(module, state_dict, prefix, local_metadata, strict, missing, unexpected, errors) before
         loading."""
-        module = weakref.ref(self)
-        return self._register_load_state_dict_pre_hook(lambda *args: hook(module(), *args))
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        if with_module:
-            return self.register_load_state_dict_pre_hook(hook)
-        return _add_hook(self._load_state_dict_pre_hooks, hook)
+        return _add_hook(self._load_state_dict_pre_hooks, _HookOfModule(hook, self) if with_module else hook)
 
     def register_load_state_dict_post_hook(self, hook):
         """Calls hook(module, incompatible_keys) after load_state_dict(); it may change both lists."""
@@ -522,111 +605,6 @@ class Module:
         """
         return load_state_dict(self, state_dict, strict, assign)
 
-    # ---- walking
-
-    def _named_members(self, members_of, prefix="", recurse=True, remove_duplicate=True):
-        seen = set()
-        modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate) if recurse else [(prefix, self)]
-        for module_prefix, module in modules:
-            for name, value in members_of(module):
-                if value is None or id(value) in seen:
-                    continue
-                if remove_duplicate:
-                    seen.add(id(value))
-                yield module_prefix + ("." if module_prefix else "") + name, value
-
-    def named_parameters(self, prefix="", recurse=True, remove_duplicate=True):
-        """(name, parameter), each once unless remove_duplicate is False."""
-        yield from self._named_members(lambda m: m._parameters.items(), prefix, recurse, remove_duplicate)
-
-    def parameters(self, recurse=True):
-        """The parameters of the module and its submodules."""
-        for _, param in self.named_parameters(recurse=recurse):
-            yield param
-
-    def named_buffers(self, prefix="", recurse=True, remove_duplicate=True):
-        """(name, buffer), each once unless remove_duplicate is False."""
-        yield from self._named_members(lambda m: m._buffers.items(), prefix, recurse, remove_duplicate)
-
-    def buffers(self, recurse=True):
-        """The buffers of the module and its submodules."""
-        for _, buffer in self.named_buffers(recurse=recurse):
-            yield buffer
-
-    def named_children(self):
-        """(name, module) of the modules right below this one."""
-        seen = set()
-        for name, module in self._modules.items():
-            if module is not None and module not in seen:
-                seen.add(module)
-                yield name, module
-
-    def children(self):
-        """The modules right below this one."""
-        for _, module in self.named_children():
-            yield module
-
-    def named_modules(self, memo=None, prefix="", remove_duplicate=True):
-        """(name, module) of this module, named `prefix`, and of all below it."""
-        memo = set() if memo is None else memo
-        if self in memo:
-            return
-        if remove_duplicate:
-            memo.add(self)
-        yield prefix, self
-        for name, module in self._modules.items():
-            if module is not None:
-                yield from module.named_modules(memo, prefix + ("." if prefix else "") + name, remove_duplicate)
-
-    def modules(self, remove_duplicate=True):
-        """This module and all below it."""
-        for _, module in self.named_modules(remove_duplicate=remove_duplicate):
-            yield module
-
-    def get_submodule(self, target):
-        """The module of a full name ("net.0"); "" is this one."""
-        module = self
-        for item in target.split(".") if target else ():
-            if not hasattr(module, item):
-                raise AttributeError(f"{module._get_name()} has no attribute `{item}`")
-            module = getattr(module, item)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{item}` is not an nn.Module")
-        return module
-
-    def set_submodule(self, target, module, strict=False):
-        """Puts a module in the place of the one of a full name."""
-        if target == "":
-            raise ValueError("Cannot set the submodule without a target name!")
-        path, _, name = target.rpartition(".")
-        parent = self.get_submodule(path)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{parent._get_name()} has no attribute `{name}`")
-        if not isinstance(getattr(parent, name, module), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-        setattr(parent, name, module)
-
-    def _get_tensor(self, target):
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{module._get_name()} has no attribute `{name}`")
-        return module, name, getattr(module, name)
-
-    def get_parameter(self, target):
-        """The parameter of a full name."""
-        _, name, found = self._get_tensor(target)
-        if not isinstance(found, Parameter):
-            raise AttributeError(f"`{name}` is not an nn.Parameter")
-        return found
-
-    def get_buffer(self, target):
-        """The buffer of a full name."""
-        module, name, found = self._get_tensor(target)
-        if name not in module._buffers:
-            raise AttributeError(f"`{name}` is not a buffer")
-        return found
-
     # ---- modes
 
     def train(self, mode=True):
@@ -671,6 +649,9 @@ class Module:
         replica = self.__new__(type(self))
         attributes = replica.__dict__
         attributes.update(self.__dict__)
+        # Of its parameters it gets copies, which are no leaves: plain attributes.
+        attributes["_parameters"] = {}
+        attributes["_buffers"], attributes["_modules"] = self._buffers.copy(), self._modules.copy()
         attributes["_is_replica"] = True
         return replica
 

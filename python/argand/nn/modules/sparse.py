@@ -10,6 +10,8 @@ from .module import Module
 class _Table(Module):
     """A table of vectors and how it is looked up."""
 
+    _padding_word = "Padding_idx"  # in its errors, as PyTorch writes it
+
     def __init__(self, num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse,
                  weight,
                  freeze, device, dtype):
@@ -17,9 +19,9 @@ class _Table(Module):
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
             if padding_idx > 0:
-                assert padding_idx < num_embeddings, "Padding_idx must be within num_embeddings"
+                assert padding_idx < num_embeddings, f"{self._padding_word} must be within num_embeddings"
             elif padding_idx < 0:
-                assert padding_idx >= -num_embeddings, "Padding_idx must be within num_embeddings"
+                assert padding_idx >= -num_embeddings, f"{self._padding_word} must be within num_embeddings"
                 padding_idx += num_embeddings
         self.padding_idx, self.max_norm, self.norm_type = padding_idx, max_norm, norm_type
         self.scale_grad_by_freq, self.sparse = scale_grad_by_freq, sparse
@@ -87,6 +89,8 @@ class Embedding(_Table):
 
 class EmbeddingBag(_Table):
     """Sums, means or maxima of bags of rows of weight."""
+
+    _padding_word = "padding_idx"
 
     __constants__ = ["num_embeddings", "embedding_dim", "max_norm", "norm_type", "scale_grad_by_freq", "mode", "sparse",
                      "include_last_offset", "padding_idx"]

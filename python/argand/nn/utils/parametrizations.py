@@ -77,7 +77,7 @@ class _SpectralNorm(Module):
     def _iterate(self, matrix, count):
         for _ in range(count):
             self._u.copy_(F.normalize(_C.mv(matrix, self._v), dim=0, eps=self.eps))
-            self._v.copy_(F.normalize(_C.mv(matrix.t(), self._u), dim=0, eps=self.eps))
+            self._v.copy_(F.normalize(_C.mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight):
         if weight.dim() == 1:
@@ -86,7 +86,7 @@ class _SpectralNorm(Module):
         if self.training:
             self._iterate(matrix, self.n_power_iterations)
         u, v = self._u.clone(), self._v.clone()  # the next iteration must not change what backward reads
-        return weight / _C.dot(u, _C.mv(matrix, v))
+        return weight / _C.vdot(u, _C.mv(matrix, v))
 
     def right_inverse(self, value):
         return value

@@ -1,10 +1,15 @@
 """Parameters computed from others: module.weight becomes what its parametrizations make of
 parametrizations.weight.original."""
+import collections.abc
 import contextlib
+import copy
+import copyreg
 
+from ... import __future__ as _future
 from ... import _C
-from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
+from ...utils import swap_tensors
+from ...utils._python_dispatch import is_traceable_wrapper_subclass
 from ..modules.container import ModuleDict, ModuleList
 from ..parameter import Parameter
 
@@ -32,10 +37,33 @@ def _register(module, name, tensor):
         module.register_buffer(name, tensor)
 
 
+def _replace(original, new):
+    """Gives the object `original`, which optimizers may hold, the values of `new`."""
+    if _future.get_swap_module_params_on_conversion() or is_traceable_wrapper_subclass(original) or is_traceable_wrapper_subclass(new):
+        if isinstance(original, Parameter) and not isinstance(new, Parameter):
+            new = Parameter(new, requires_grad=original.requires_grad)
+        swap_tensors(original, new)
+    elif original.shape == new.shape and original.dtype == new.dtype and original.device == new.device:
+        original.copy_(new)
+    else:
+        original.data = new.detach()
+
+
+def _check_inverse(new):
+    """What right_inverse() gave: a tensor, or several."""
+    if isinstance(new, _C.Tensor):
+        return
+    what = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...)."
+    if not isinstance(new, collections.abc.Sequence):
+        raise ValueError(f"{what} Got {type(new).__name__}")
+    for i, part in enumerate(new):
+        if not isinstance(part, _C.Tensor):
+            raise ValueError(f"{what} Got element {i} of the sequence with type {type(part).__name__}.")
+
+
 class ParametrizationList(ModuleList):
     """The parametrizations of one tensor, first to last, and the tensor (or tensors) they start from."""
 
-    @harmless(unsafe="register_parametrization() compares the forms")
     def __init__(self, modules, original, unsafe=False):
         modules = list(modules)
         if not modules:
@@ -43,22 +71,31 @@ class ParametrizationList(ModuleList):
         super().__init__(modules)
         self.unsafe = unsafe
         with no_grad():
-            new = original
+            form, new = original.detach(), original
             for module in reversed(self):
                 if hasattr(module, "right_inverse"):
                     with contextlib.suppress(NotImplementedError):  # the values change
                         new = module.right_inverse(new)
+        _check_inverse(new)
         self.is_tensor = isinstance(new, _C.Tensor)
         self.ntensors = 1 if self.is_tensor else len(new)
         if self.is_tensor:
-            with no_grad():
-                original.data = new.detach()  # the parameter stays the object that optimizers hold
+            if original.dtype != new.dtype:
+                raise ValueError("When `right_inverse` outputs one tensor, it may not change the dtype.\n"
+                                 f"original.dtype: {original.dtype}\nright_inverse(original).dtype: {new.dtype}")
+            if new is not original:
+                form = form.clone()
+                with no_grad():
+                    _replace(original, new)
             _register(self, "original", original)
         else:
             for i, part in enumerate(new):
                 if isinstance(original, Parameter):
                     part = Parameter(part, original.requires_grad)
                 _register(self, f"original{i}", part)
+        if not unsafe:
+            with no_grad():
+                _check_same_form(form, self(), "Registering a parametrization")
 
     def right_inverse(self, value):
         """Sets the original tensors so that the parametrized one becomes `value`."""
@@ -68,8 +105,17 @@ class ParametrizationList(ModuleList):
                     raise RuntimeError(f"parametrization {type(module).__name__} does not implement right_inverse.")
                 value = module.right_inverse(value)
             values = [value] if self.is_tensor else value
-            for original, new in zip(self._originals(), values):
-                original.copy_(new)
+            if self.is_tensor and not isinstance(value, _C.Tensor):
+                raise ValueError(f"`right_inverse` should return a tensor. Got {type(value).__name__}")
+            if not isinstance(values, collections.abc.Sequence) or len(values) != self.ntensors:
+                raise ValueError(f"'right_inverse' must return a sequence of tensors of length {self.ntensors}. Got {values}.")
+            for i, (original, new) in enumerate(zip(self._originals(), values)):
+                if not isinstance(new, _C.Tensor):
+                    raise ValueError(f"`right_inverse` must return a sequence of tensors. Got element {i} of type {type(new).__name__}")
+                if original.dtype != new.dtype:
+                    raise ValueError(f"Tensor {i} returned by `right_inverse` has dtype {new.dtype} while `original{i}` has dtype "
+                                     f"{original.dtype}")
+                _replace(original, new)
 
     def _originals(self):
         return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
@@ -82,10 +128,31 @@ class ParametrizationList(ModuleList):
         return value
 
 
+def _refuse_state(self):
+    raise RuntimeError("Serialization of parametrized modules is only supported through state_dict(). See: "
+                       "https://pytorch.org/tutorials/beginner/saving_loading_models.html"
+                       "#saving-loading-a-general-checkpoint-for-inference-and-or-resuming-training")
+
+
+def _deepcopy(self, memo):
+    """As of any object: copy.deepcopy() would ask for its state."""
+    if id(self) in memo:
+        return memo[id(self)]
+    memo[id(self)] = replica = type(self).__new__(type(self))
+    replica.__dict__ = copy.deepcopy(self.__dict__, memo)
+    for slot in copyreg._slotnames(type(self)):
+        if hasattr(self, slot):
+            setattr(replica, slot, copy.deepcopy(getattr(self, slot), memo))
+    return replica
+
+
 def _parametrized_class(module):
     """A class of the module's own, for the properties of its parametrized tensors."""
     base = type(module)
-    module.__class__ = type(f"Parametrized{base.__name__}", (base,), {"__module__": base.__module__})
+    methods = {"__module__": base.__module__, "__getstate__": _refuse_state}
+    if not hasattr(base, "__deepcopy__"):
+        methods["__deepcopy__"] = _deepcopy
+    module.__class__ = type(f"Parametrized{base.__name__}", (base,), methods)
     module.parametrizations = ModuleDict()
 
 
@@ -119,19 +186,12 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
         parametrizations = module.parametrizations[tensor_name]
         if not unsafe:
             with no_grad():
-                current = getattr(module, tensor_name)
-                _check_same_form(current, parametrization(current), parametrization)
-        if hasattr(parametrization, "right_inverse"):
-            with no_grad(), contextlib.suppress(NotImplementedError):
-                parametrizations.right_inverse(parametrization.right_inverse(getattr(module, tensor_name)))
+                _check_one_more(getattr(module, tensor_name), parametrization)
         parametrizations.append(parametrization)
+        parametrizations.unsafe |= unsafe
     elif tensor_name in module._parameters or tensor_name in module._buffers:
         original = getattr(module, tensor_name)
-        form = original.detach().clone()
         parametrizations = ParametrizationList([parametrization], original, unsafe=unsafe)
-        if not unsafe:
-            with no_grad():
-                _check_same_form(form, parametrizations(), parametrization)
         delattr(module, tensor_name)
         if not is_parametrized(module):
             _parametrized_class(module)
@@ -143,12 +203,31 @@ def register_parametrization(module, tensor_name, parametrization, *, unsafe=Fal
     return module
 
 
-def _check_same_form(before, after, parametrization):
+def _check_one_more(current, parametrization):
+    """A parametrization on top of others: it and its inverse give what they get."""
+    result = parametrization(current)
+    _check_same_form(current, result, "Registering a parametrization")
+    if not hasattr(parametrization, "right_inverse"):
+        return
+    try:
+        back = parametrization.right_inverse(result)
+    except NotImplementedError:
+        return
+    if not isinstance(back, _C.Tensor):
+        raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(back).__name__}")
+    for what in ("dtype", "shape"):
+        if getattr(back, what) != getattr(current, what):
+            raise ValueError(f"The tensor returned by parametrization.right_inverse must have the same {what} as module's tensor, unless "
+                             f"the `unsafe` flag is enabled: {getattr(current, what)} became {getattr(back, what)}")
+
+
+def _check_same_form(before, after, who):
+    if not isinstance(after, _C.Tensor):
+        raise ValueError(f"A parametrization must return a tensor. Got {type(after).__name__}.")
     for what in ("dtype", "shape"):
         if getattr(before, what) != getattr(after, what):
-            raise ValueError(f"Registering a parametrization may not change the {what} of the tensor, unless the "
-                             "`unsafe` flag "
-                             f"is enabled: {getattr(before, what)} became {getattr(after, what)} in {parametrization}.")
+            raise ValueError(f"{who} may not change the {what} of the tensor, unless the `unsafe` flag is enabled: "
+                             f"{getattr(before, what)} became {getattr(after, what)}.")
 
 
 def remove_parametrizations(module, tensor_name, leave_parametrized=True):
@@ -161,7 +240,8 @@ def remove_parametrizations(module, tensor_name, leave_parametrized=True):
             value = getattr(module, tensor_name).detach()
         if parametrizations.is_tensor:
             original = parametrizations.original
-            original.data = value
+            with no_grad():
+                _replace(original, value)
         else:
             is_parameter = isinstance(parametrizations.original0, Parameter)
             original = Parameter(value, parametrizations.original0.requires_grad) if is_parameter else value

@@ -146,7 +146,7 @@ class PruningContainer(BasePruningMethod):
         else:
             raise ValueError(f"Unrecognized PRUNING_TYPE {kind}")
         left = tuple(left) if isinstance(left, list) else left
-        mask = default_mask.clone()
+        mask = default_mask.clone().to(t.dtype)
         mask[left] = method.compute_mask(t[left], default_mask=default_mask[left]).to(mask.dtype)
         return mask
 
@@ -161,20 +161,22 @@ def _chained(old, method):
 # ---- amounts
 
 
-def _check_amount(amount):
+def _validate_pruning_amount_init(amount):
     if not isinstance(amount, numbers.Real):
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (not isinstance(amount, numbers.Integral) and amount > 1):
         raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
 
 
-def _count(amount, size):
-    """How many of `size` an amount, a number of them or a part, is."""
-    if not isinstance(amount, numbers.Integral):
-        return round(amount * size)
-    if amount > size:
-        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={size}")
-    return amount
+def _validate_pruning_amount(amount, tensor_size):
+    if isinstance(amount, numbers.Integral) and amount > tensor_size:
+        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
+
+
+def _compute_nparams_toprune(amount, tensor_size):
+    """How many of so many elements an amount, a number of them or a part, is."""
+    _validate_pruning_amount(amount, tensor_size)
+    return amount if isinstance(amount, numbers.Integral) else round(amount * tensor_size)
 
 
 # ---- single elements
@@ -197,11 +199,11 @@ class _Unstructured(BasePruningMethod):
     PRUNING_TYPE = "unstructured"
 
     def __init__(self, amount):
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount = amount
 
     def compute_mask(self, t, default_mask):
-        count = _count(self.amount, t.numel())
+        count = _compute_nparams_toprune(self.amount, t.numel())
         mask = default_mask.clone(memory_format=_C.contiguous_format)
         if count:
             mask.view(-1)[self._going(t, count)] = 0
@@ -238,7 +240,7 @@ class _Structured(BasePruningMethod):
     PRUNING_TYPE = "structured"
 
     def __init__(self, amount, dim):
-        _check_amount(amount)
+        _validate_pruning_amount_init(amount)
         self.amount, self.dim = amount, dim
 
     def compute_mask(self, t, default_mask):
@@ -247,7 +249,7 @@ class _Structured(BasePruningMethod):
                              f"{tuple(t.shape)} with {t.dim()} dims")
         if self.dim >= t.dim():
             raise IndexError(f"Invalid index {self.dim} for tensor of size {t.shape}")
-        count = _count(self.amount, t.shape[self.dim])
+        count = _compute_nparams_toprune(self.amount, t.shape[self.dim])
         if count == 0:
             return default_mask
         shape = [1] * t.dim()

@@ -64,6 +64,18 @@ class PackedSequence(collections.namedtuple("PackedSequence", ["data", "batch_si
         """The sequences as int32."""
         return self.to(dtype=_C.int32)
 
+    def short(self):
+        """The sequences as int16."""
+        return self.to(dtype=_C.int16)
+
+    def char(self):
+        """The sequences as int8."""
+        return self.to(dtype=_C.int8)
+
+    def byte(self):
+        """The sequences as uint8."""
+        return self.to(dtype=_C.uint8)
+
     @property
     def is_cuda(self):
         """Whether the data is on a GPU."""

@@ -4,7 +4,7 @@ from ..._ignored import harmless
 from ...autograd.grad_mode import no_grad
 from .. import functional as F
 from ..modules.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 
 class SpectralNorm:
@@ -53,6 +53,9 @@ def spectral_norm(module, name="weight", n_power_iterations=1, eps=1e-12, dim=No
     weight = module._parameters[name]
     if weight is None:
         raise ValueError(f"`SpectralNorm` cannot be applied as parameter `{name}` is None")
+    if is_lazy(weight):
+        raise ValueError("The module passed to `SpectralNorm` can't have uninitialized parameters. Make sure to run the dummy forward "
+                         "before applying spectral normalization")
     with no_grad():
         matrix = hook.matrix(weight)
         u = F.normalize(weight.new_empty(matrix.size(0)).normal_(0, 1), dim=0, eps=eps)

@@ -3,7 +3,7 @@ import warnings
 
 from ... import _C
 from ..._ignored import harmless
-from ..parameter import Parameter
+from ..parameter import Parameter, is_lazy
 
 
 def norm_except_dim(v, pow=2, dim=0):
@@ -47,6 +47,9 @@ def weight_norm(module, name="weight", dim=0):
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
+    if is_lazy(weight):
+        raise ValueError("The module passed to `WeightNorm` can't have uninitialized parameters. Make sure to run the dummy forward before "
+                         "applying weight normalization")
     del module._parameters[name]
     module.register_parameter(name + "_g", Parameter(norm_except_dim(weight.data, 2, hook.dim)))
     module.register_parameter(name + "_v", Parameter(weight.data))
