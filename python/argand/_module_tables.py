@@ -178,10 +178,7 @@ _TABLE = {
                                          "SymbolicContext free_symbols free_unbacked_symbols guard_or_false guard_or_true "
                                          "guard_size_oblivious is_symbolic statically_known_true")],
     "fx.passes.fake_tensor_prop": [(_SYMBOLS, "FakeTensorProp")],
-    "fx.passes.infra": [(_SYMBOLS, "")],
     "fx.passes.infra.partitioner": [("graphs are not cut into parts", "CapabilityBasedPartitioner Partition")],
-    "fx.passes.infra.pass_base": [("write a function of a GraphModule", "PassBase PassResult")],
-    "fx.passes.infra.pass_manager": [("write a function of a GraphModule", "PassManager")],
     "jit": [(_SCRIPT, "_get_trace_graph")],
     "mps": [(_MPS, "Event compile_shader load_metallib")],
     "nn.functional": [("there are no float8 dtypes", "ScalingType SwizzleType scaled_mm scaled_grouped_mm"),

@@ -107,16 +107,18 @@ assert torch.load({path + ".argand"!r})["size"] == torch.Size([3])
 def test_processes_pass_what_they_have(tmp_path):
     program = """
 import torch, torch.multiprocessing as mp
-def work(queue, module, tensor):
+def work(queue, received, module, tensor):
     assert type(module).__module__ == "torch.nn.modules.linear" and type(tensor).__module__ == "torch"
     queue.put((module.weight.detach() * 2, torch.Size([1]), torch.float16))
+    received.wait()  # as with PyTorch, who sends a tensor lives until it is received
 if __name__ == "__main__":
     for method in ("spawn", "fork"):
         context = mp.get_context(method)
-        queue = context.Queue()
-        process = context.Process(target=work, args=(queue, torch.nn.Linear(1, 1), torch.ones(1)))
+        queue, received = context.Queue(), context.Event()
+        process = context.Process(target=work, args=(queue, received, torch.nn.Linear(1, 1), torch.ones(1)))
         process.start()
         print([type(x).__module__ for x in queue.get()])
+        received.set()
         process.join()
 """
     assert as_torch(tmp_path, program).splitlines() == ["['torch', 'torch', 'torch']"] * 2

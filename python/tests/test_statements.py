@@ -264,12 +264,14 @@ def test_profiles():
     assert [e.name for e in p.events() if e.name.startswith("aten::")] == ["aten::linear"]
 
 
-@says("Of `fx.passes` there is `shape_prop`.", "What PyTorch prints as `torch._C._nn.gelu` and `torch.functional.split` is "
+@says("Of `fx.passes` there are `shape_prop`, the pass manager (`infra`) and `CSEPass`.", "What PyTorch prints as `torch._C._nn.gelu` and `torch.functional.split` is "
       "`torch.nn.functional.gelu` and `torch.split`.")
 def test_fx():
     code = torch.fx.symbolic_trace(lambda x: nn.functional.gelu(torch.split(x, 1)[0])).code
     assert "torch.nn.functional.gelu(" in code and "torch.split(" in code
     assert importlib.import_module("argand.fx.passes.shape_prop").ShapeProp
+    assert importlib.import_module("argand.fx.passes.infra.pass_manager").PassManager
+    assert importlib.import_module("argand.fx.passes.dialect.common.cse_pass").CSEPass
     with pytest.raises(ImportError):
         importlib.import_module("argand.fx.passes.split_module")
 
@@ -279,12 +281,12 @@ def test_sobol():
     assert torch.quasirandom.SobolEngine.MAXDIM == 21201
 
 
-@says("**`share_memory_()` moves one tensor**, not the views made of it before")
+@says("`share_memory_()`, moves its whole storage to memory that both map, by a descriptor that the sender must live to hand over")
 def test_share_memory():
     x = torch.ones(4)
     view = x[:2]
     x.share_memory_()
-    assert x.is_shared() and not view.is_shared()
+    assert x.is_shared() and view.is_shared()
 
 
 @says("`torch.set_num_interop_threads(): num=3 is ignored: there is one pool of threads, see set_num_threads()`. "

@@ -11,7 +11,7 @@ namespace argand::cuda {
 // While a stream is captured its launches are recorded and not run.  Three things must not happen then, and are errors
 // that say so: waiting for the stream or its device, copies between host and device that the host waits for, and
 // waiting for work outside of the capture.
-//   A copy with non_blocking=True of page-locked memory is recorded: each replay reads or writes that memory again.  The
+//   A copy with non_blocking=True of page-locked memory is recorded: each replay reads or writes that memory again. The
 // graph keeps it, where it is this library's, so nobody else has it until the graph is gone; memory that another one
 // page-locked must outlive the graph.
 //   Streams fork and join by events: one that waits for an event recorded in the capture becomes part of it, and the
