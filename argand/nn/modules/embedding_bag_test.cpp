@@ -37,7 +37,8 @@ TEST(EmbeddingBag, BadArguments) {
   EXPECT_ERROR(ShapeError, "input has to be 1D or 2D Tensor, but got Tensor of dimension 3", m(index.view({1, 1, 3})));
   EXPECT_ERROR(ValueError, "per_sample_weights is only supported for mode='sum'",
                m(index, zeros({1}, kLong), zeros({3})));
-  EXPECT_ERROR(IndexError, "found idx to be 4 at position 0 of input, for 4 embeddings", m(index + 4, zeros({1}, kLong)));
+  EXPECT_ERROR(IndexError, "found idx to be 4 at position 0 of input, for 4 embeddings",
+               m(index + 4, zeros({1}, kLong)));
   EXPECT_ERROR(ValueError, "Padding_idx must be within num_embeddings",
                EmbeddingBag(EmbeddingBagOptions(4, 2).padding_idx(4)));
 }
