@@ -192,7 +192,7 @@ class Check {
     return u;
   }
 
-  static double sum_of_sizes(const std::vector<double>& values) {
+  static double sum_of_magnitudes(const std::vector<double>& values) {
     double sum = 0;
     for (const double x : values) sum += std::abs(x);
     return sum;
@@ -249,8 +249,8 @@ class Check {
       const std::vector<double> values = values_of(g);
       for (size_t k = 0; k < u.size(); ++k) analytical += u[k] * values[k];
     }
-    // What a difference of atol in each element of the Jacobian can make, as each may have one without fast mode.
-    const double atol = options_.atol * sum_of_sizes(u) * sum_of_sizes(v);
+    // Without fast mode each element of the Jacobian may differ by atol.  This is how far v^T J u can be apart then.
+    const double atol = options_.atol * sum_of_magnitudes(u) * sum_of_magnitudes(v);
     ARGAND_CHECK(GradError, std::abs(analytical - numerical) <= atol + options_.rtol * std::abs(numerical),
                  "gradcheck: Jacobian mismatch for output ", o, " with respect to input ", i,
                  " (v^T J u, fast mode): numerical ", numerical, ", analytical ", analytical);

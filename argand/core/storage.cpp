@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -11,7 +10,6 @@
 #include "argand/core/late_bytes.h"
 #include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
-#include "argand/core/move_bytes.h"
 
 namespace argand {
 
@@ -23,7 +21,6 @@ struct StorageImpl::Lost {
 namespace {
 
 thread_local const StorageImpl* being_allocated = nullptr;
-thread_local Allocator* moving_to = nullptr;  // while move_bytes() resizes
 
 struct AllocatingScope {
   const StorageImpl* before;
@@ -147,18 +144,27 @@ void StorageImpl::note_use() {
 void StorageImpl::resize(size_t nbytes, Copy copy) {
   ARGAND_CHECK(ValueError, allocator_ != nullptr,
                "resize_: the tensor's memory is borrowed (from_blob) and cannot be resized");
-  Allocator* const next = moving_to ? moving_to : allocator_;
-  if (nbytes == nbytes_ && next == allocator_) return;
+  if (nbytes != nbytes_) replace(nbytes, *allocator_, copy);
+}
+
+void StorageImpl::move_to(Allocator& to, Copy copy) {
+  ARGAND_ASSERT(device_ == to.device());
+  ARGAND_CHECK(ValueError, allocator_ != nullptr, "the tensor's memory is borrowed (from_blob) and cannot be moved");
+  if (&to != allocator_) replace(nbytes_, to, copy);
+}
+
+// Other bytes, of the same allocator or of another.
+void StorageImpl::replace(size_t nbytes, Allocator& next, Copy copy) {
   ARGAND_CHECK(ValueError, resizable(),
                "resize_: Trying to resize storage that is not resizable: an array or a capsule shows its memory");
   if (PendingWork* work = pending()) work->flush(*this);
   const void* kept = copy && (allocated() || lost()) ? issued_data() : nullptr;  // throws if the bytes are lost
-  void* fresh = nbytes == 0 ? nullptr : next == allocator_ ? allocate(nbytes) : next->allocate(nbytes);
+  void* fresh = nbytes == 0 ? nullptr : &next == allocator_ ? allocate(nbytes) : next.allocate(nbytes);
   if (fresh) note_memory(device_, nbytes, 1);
   if (kept && fresh) try {
       copy(device_, fresh, kept, std::min(nbytes, nbytes_));
     } catch (...) {
-      next->deallocate(fresh, nbytes);
+      next.deallocate(fresh, nbytes);
       note_memory(device_, nbytes, -1);
       throw;
     }
@@ -170,18 +176,8 @@ void StorageImpl::resize(size_t nbytes, Copy copy) {
     allocator_->deallocate(data, nbytes_);
     note_memory(device_, nbytes_, -1);
   }
-  allocator_ = next;
+  allocator_ = &next;
   nbytes_ = nbytes;
-}
-
-void move_bytes(StorageImpl& storage, Allocator& to) {
-  ARGAND_ASSERT(storage.device().is_cpu() && to.device().is_cpu());
-  struct Scope {
-    Allocator* before;
-    ~Scope() { moving_to = before; }
-  } const scope{std::exchange(moving_to, &to)};
-  storage.resize(storage.nbytes(),
-                 [](const Device&, void* at, const void* from, size_t nbytes) { std::memcpy(at, from, nbytes); });
 }
 
 }  // namespace argand

@@ -100,6 +100,9 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   // bytes are not set.  ValueError for borrowed memory, and for memory that an array or a capsule shows (`fix_size`).
   using Copy = void (*)(const Device& device, void* to, const void* from, size_t nbytes);
   void resize(size_t nbytes, Copy copy = nullptr);
+  // Moves the bytes to memory of another allocator of the same device, for all tensors of the storage.  ValueError as
+  // resize(); what `to` throws leaves the storage as it was.  Needs the caller's order against all other uses, too.
+  void move_to(Allocator& to, Copy copy);
   // Somebody outside shows the bytes as they are: they are never exchanged for others.
   void fix_size() { fixed_size_.store(true, std::memory_order_relaxed); }
   bool resizable() const { return allocator_ && !fixed_size_.load(std::memory_order_relaxed); }
@@ -140,6 +143,7 @@ class ARGAND_SHARED StorageImpl final : public RefCounted {
   void* first_look();
   void take_back();
   void* allocate(size_t nbytes);
+  void replace(size_t nbytes, Allocator& next, Copy copy);
 
   std::atomic<void*> data_{nullptr};  // null while there are no bytes, and while they are lost
   size_t nbytes_ = 0;

@@ -11,7 +11,8 @@
 // few times before capturing it (on the stream of the capture, or any), so that what is made once is there.
 //
 // While capturing, Error for: waiting for the stream or its device on the host, looking at data (item(), copies to or
-// from the host), ops that run on the CPU, waiting for an event from outside of the capture.  The capture itself goes
+// from the host that it waits for), ops that run on the CPU, waiting for an event from outside of the capture.  A copy
+// of page-locked memory with non_blocking=True is recorded, and the graph keeps that memory.  The capture itself goes
 // on.  Random ops draw fresh numbers at each replay, those that eager calls would draw.
 //
 // Other streams take part by fork and join: a stream of the same device that waits for an event recorded in the

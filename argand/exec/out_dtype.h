@@ -8,7 +8,8 @@ namespace argand::exec {
 // `out` has another.
 void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out);
 
-// As invoke_out, but DtypeError unless the tensors have the dtypes of the results; a kernel's bools may go to uint8.
+// Does what invoke_out does, but throws DtypeError unless each tensor has the dtype of its result.  One exception is
+// PyTorch's: kernels whose result is bool, all() and any(), may write uint8, too.
 void invoke_out_exactly(const OpInfo& op, void* args, std::span<Tensor> outs);
 
 }  // namespace argand::exec

@@ -32,7 +32,7 @@ struct Accuracy {
   double ulps;         // units in the last place of an element
   std::string reason;  // why this op needs them: a sentence about its definition or its device's functions
   std::optional<DeviceType> device = {};  // nothing: on all of them
-  bool rounds_parts = false;              // what is summed up is rounded to the result's dtype, as composites do
+  bool rounds_parts = false;              // the terms of a sum are rounded to the dtype of the result
 };
 
 // Makes inputs and collects samples.
@@ -59,6 +59,9 @@ class SampleSink {
   // The tensors are not to have equal values along a dimension (an expanded tensor has), for this reason.
   void values_differ(std::string reason) { why_values_differ_ = std::move(reason); }
   const std::string& why_values_differ() const { return why_values_differ_; }
+  // The op takes tensors of the dtypes of the samples alone, and refuses others itself, for this reason.
+  void one_dtype(std::string reason) { why_one_dtype_ = std::move(reason); }
+  const std::string& why_one_dtype() const { return why_one_dtype_; }
 
  private:
   uint64_t next();
@@ -66,7 +69,7 @@ class SampleSink {
   uint64_t state_;  // SplitMix64: samples do not depend on the library's own generators
   std::vector<Sample> samples_;
   std::vector<Accuracy> accuracies_;
-  std::string why_values_differ_;
+  std::string why_values_differ_, why_one_dtype_;
 };
 
 // What an op's definition sees: s.add({args...}), s.fails({args...}, "message").

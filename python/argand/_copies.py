@@ -3,7 +3,7 @@ import copy
 import sys
 import types
 
-from . import _C
+from . import _C, _sharing
 from ._tensor import Tensor, method
 
 
@@ -42,8 +42,8 @@ def _parameter():
     return Parameter
 
 
-def _stays(tensor):
-    """Whether a tensor has no memory that could be shared."""
+def _has_nothing_to_share(tensor):
+    """Whether a tensor is of the CPU and has no elements."""
     return tensor.is_cpu and not tensor.numel()
 
 
@@ -80,11 +80,9 @@ def __reduce_ex__(self, protocol):
                      self.requires_grad)
         return _rebuild_from_type_v2, (_rebuild_wrapper_subclass, type(self), arguments, state_of(self))
     if self.is_cuda and is_sent(self):
-        from .multiprocessing import gpu_memory
-        return gpu_memory.reduce(self)
-    if "multiprocessing.reduction" in sys.modules and type(self) in (Tensor, _parameter()) and not _stays(self) and is_sent(self):
-        from .multiprocessing import reductions  # which tells multiprocessing how the next one is sent
-        return reductions.reduce_tensor(self)
+        return _sharing.reductions().gpu_memory.reduce(self)
+    if "multiprocessing.reduction" in sys.modules and type(self) in (Tensor, _parameter()) and not _has_nothing_to_share(self) and is_sent(self):
+        return _sharing.reductions().reduce_tensor(self)  # importing it has told multiprocessing how the next one is sent
     # The elements in row-major order: views become tensors of their own.  torch.save keeps what storages share.
     if self.is_meta:
         from ._utils import _rebuild_meta_tensor_no_storage

@@ -3,7 +3,7 @@ import copyreg
 import numbers
 import warnings
 
-from . import _C, _settings
+from . import _C, _settings, _sharing
 from ._hook_handles import RemovedByCall
 from ._ignored import harmless
 from .storage import TypedStorage, UntypedStorage, _warn_typed_storage_removal
@@ -533,8 +533,7 @@ def share_memory_(self):
     """Moves the storage, for all its views, to memory that other processes see, too, when the tensor is sent to them or they are forked.
     Where an array shows the memory, the tensor alone moves.  A GPU's stay where they are: that memory is shared as it is."""
     if not self.is_cuda:
-        from .multiprocessing import reductions
-        reductions.share(self)
+        _sharing.reductions().share(self)
     return self
 
 
@@ -614,8 +613,7 @@ def dense_dim(self):
 @method
 def is_shared(self):
     """Whether other processes see what is written: after share_memory_(), and on a GPU always, but where the driver cannot share memory."""
-    from .multiprocessing import reductions
-    return reductions.is_shared(self)
+    return _sharing.reductions().is_shared(self)
 
 
 @method

@@ -2,6 +2,9 @@
 import gc
 import multiprocessing as std
 import os
+import subprocess
+import sys
+import time
 import warnings
 
 import numpy as np
@@ -50,6 +53,26 @@ def test_what_is_put_is_shared_with_all_its_views(method):
     assert done.wait(120)
     worker.join(60)
     assert x.tolist() == [[4, 5, 4]] * 4 and before.tolist() == [4, 5, 4]
+
+
+@pytest.mark.parametrize("package", ["multiprocessing", "argand.multiprocessing"])
+def test_a_process_forked_while_the_first_tensor_is_sent_reads_it(package):
+    """What the sending thread imports must not stay locked in the child."""
+    program = f"""
+import argand, {package} as mp, sys
+def read(queue, done):
+    queue.get().fill_(4)
+    done.set()
+context = mp.get_context("fork")
+queue, done, x = context.Queue(), context.Event(), argand.zeros(3)
+queue.put(x)
+process = context.Process(target=read, args=(queue, done), daemon=True)
+process.start()
+sys.exit(0 if done.wait(20) and x.sum() == 12 else "the child does not answer")
+"""
+    for _ in range(6):
+        ran = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60)
+        assert ran.returncode == 0, ran.stderr
 
 
 def test_arguments_of_a_pool_are_written_by_its_workers():
@@ -142,6 +165,28 @@ def test_kinds_of_tensors(tensor):
     got = queue.get()
     assert (got.shape, got.dtype, got.device) == (tensor.shape, tensor.dtype, tensor.device)
     assert got.is_meta or torch.equal(got, tensor) and (not got.numel() or got.stride() == tensor.stride())
+
+
+def _sum_when_told(queue, written, answers):
+    tensor = queue.get()
+    written.wait(60)
+    answers.put(tensor.sum().item())
+
+
+def test_what_is_written_after_the_memory_grew_is_seen():
+    context = mp.get_context("fork")
+    queue, written, answers = context.Queue(), context.Event(), context.Queue()
+    x = torch.ones(2).share_memory_()
+    x.resize_(100)
+    queue.put(x)
+    worker = context.Process(target=_sum_when_told, args=(queue, written, answers))
+    worker.start()
+    while not queue.empty():
+        time.sleep(0.01)
+    x.fill_(3)
+    written.set()
+    assert answers.get(timeout=60) == 300
+    worker.join(60)
 
 
 def test_names_of_threads():

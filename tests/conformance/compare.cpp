@@ -57,7 +57,7 @@ double epsilon(ScalarType t) {
 
 namespace {
 
-// What the definition of an op says of its accuracy on the device under test.
+// The definition of an op says these things about its accuracy on the device under test.
 std::vector<Accuracy> accuracies_of(const OpInfo& op) {
   SampleSink sink(op.name.c_str());
   op.samples(sink);

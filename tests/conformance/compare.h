@@ -12,7 +12,8 @@
 // its terms, whatever the largest element of the result is.  It is measured on the reference: some of the inputs, drawn
 // by a fixed seed, become smaller by a small share; the largest change of kTrials such calls counts, scaled to the
 // epsilon that the op computes with.  That is float32's where a kernel rounds to half precision once, at the end, and
-// the dtype's own in composites, whose parts round each, and where the definition says so (Accuracy::rounds_parts).
+// the dtype's own in composites, whose parts round each, and where a definition says
+// that the terms of a sum are rounded (Accuracy::rounds_parts).
 // Integers and bool are equal: the reference's value wrapped to the dtype.  NaN equals NaN, infinities equal
 // themselves.
 #pragma once

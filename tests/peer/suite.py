@@ -109,7 +109,7 @@ class Process:
 
     def run(self, deadline):
         """Watches it to its end; what ended it, or None where it came through."""
-        why, looked, of, before = None, 0, self.since, 0
+        why, looked, measured_since, before = None, 0, self.since, 0
         while self.process.poll() is None and not why:
             time.sleep(0.05)
             self.hear()
@@ -122,10 +122,10 @@ class Process:
                 continue
             looked = now
             memory, taken = used(self.process.pid)
-            if of != self.since:
-                of, before = self.since, taken
+            if measured_since != self.since:
+                measured_since, before = self.since, taken
             limit = self.options.seconds if self.names else IMPORT_SECONDS
-            # Of a test that works, on a machine with other work, the time of processors counts.
+            # On a machine that does other work, too, a test that still computes is measured by its processor time.
             works = taken - before > (now - self.since) * WORKING and taken - before < limit
             if now - self.since > limit * (PATIENCE if works else 1):
                 why = f"hangs: no end within {limit:g} seconds"

@@ -121,7 +121,10 @@ struct FusedAttention : Kernel<FusedAttentionArgs> {
   }
   static void samples(S& s) {
     s->accuracy({4, "weights are scaled again for each block of keys with a larger score"});
-    s->accuracy({4, "weights are rounded to half precision before the second product", kCUDA, true});
+    s->accuracy({.ulps = 4,
+                 .reason = "weights are rounded to half precision before the second product",
+                 .device = kCUDA,
+                 .rounds_parts = true});
     s.add({s->real({2, 1, 3, 4}), s->real({2, 1, 5, 4}), s->real({2, 1, 5, 2}), {}, 0, false});
     s.add({s->real({1, 2, 6, 2}), s->real({1, 2, 4, 2}), s->real({1, 2, 4, 2}), {}, 0, true, 0.3});
     s.add({s->real({2, 2, 3, 2}), s->real({2, 2, 4, 2}), s->real({2, 2, 4, 2}), s->boolean({2, 1, 1, 4}), 0, false});

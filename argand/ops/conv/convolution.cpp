@@ -67,7 +67,10 @@ struct ConvolutionNd : Kernel<ConvolutionNdArgs> {
     return out;
   }
   static void samples(S& s) {
-    s->accuracy({2, "the bias is added to cuDNN's result, which is rounded", kCUDA, true});
+    s->accuracy({.ulps = 2,
+                 .reason = "the bias is added to cuDNN's result, which is rounded",
+                 .device = kCUDA,
+                 .rounds_parts = true});
     s.add({s->real({2, 3, 6, 5}), s->real({4, 3, 3, 3}), s->real({4}), {1, 1}, {1, 1}, {1, 1}, 1});
     s.add({s->real({2, 4, 7, 6}), s->real({6, 2, 3, 2}), s->real({6}), {2, 1}, {0, 1}, {1, 2}, 2});
     s.add({s->real({2, 3, 8}), s->real({2, 3, 3}), Tensor(), {2}, {1}, {1}, 1});

@@ -123,6 +123,7 @@ struct FloatPowerInplace : Composite<FloatPowerInplaceArgs> {
     return write_into("float_power_", a.self, [&](const Tensor& self) { return float_power(self, a.exponent); });
   }
   static void samples(S& s) {
+    s->one_dtype("results are float64 or complex128, and are written into the first tensor");
     s.add({s->positive({2, 3}), s->positive({3})});
     s.fails({s->integer({2}, 1, 4), s->positive({2})},
             "the base given to float_power_ has dtype Long but the operation's result requires dtype Double");

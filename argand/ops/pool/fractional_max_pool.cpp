@@ -26,11 +26,10 @@ Dims with_last(const Tensor& t, const Dims& last) {
   return sizes;
 }
 
-std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t n, const Tensor& self, const Dims& kernel,
+std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t spatial, const Tensor& self, const Dims& kernel,
                                                const Dims& out, const Tensor& samples) {
-  const size_t spatial = n;
-  ARGAND_CHECK(ValueError, kernel.size() == spatial, op, ": kernel_size must either be a single int, or tuple of ", n,
-               " ints, got ", kernel);
+  ARGAND_CHECK(ValueError, kernel.size() == spatial, op, ": kernel_size must either be a single int, or tuple of ",
+               spatial, " ints, got ", kernel);
   const auto dims = static_cast<int64_t>(spatial);
   ARGAND_CHECK(ShapeError, out.size() == spatial, op, ": expected output_size of ", spatial, " numbers, got ", out);
   ARGAND_CHECK(ShapeError, self.dim() == dims + 1 || self.dim() == dims + 2, op, ": Expected ", dims + 1, "D or ",
@@ -43,8 +42,9 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t n, const T
                self.dtype());
   ARGAND_CHECK(ShapeError, samples.dim() == 3 && samples.size(0) * samples.size(1) >= planes && samples.size(2) == dims,
                op, ": Expect _random_samples of shape [N, C, ", dims, "], got ", samples.sizes());
-  ARGAND_CHECK(ShapeError, self.size(static_cast<int64_t>(lead) - 1) > 0, op,
-               ": Expected input to have non-zero size for non-batch dimensions, but got ", self.sizes());
+  for (const int64_t size : IntArrayRef(self.sizes()).slice(lead - 1))
+    ARGAND_CHECK(ShapeError, size > 0, op, ": Expected input to have non-zero size for non-batch dimensions, but got ",
+                 self.sizes());
   if (planes == 0 || numel_of(out) == 0) {  // self still has a gradient, zeros
     const Dims sizes = with_last(self, out);
     return {self.reshape({-1}).narrow(0, 0, 0).view(sizes), empty(sizes, self.options().dtype(kLong))};
@@ -52,10 +52,8 @@ std::tuple<Tensor, Tensor> fractional_max_pool(const char* op, size_t n, const T
   const Tensor u = samples.reshape({-1, dims}).narrow(0, 0, planes);
   Tensor flat = zeros({1}, TensorOptions(self.device()).dtype(kLong));  // [planes, outs..., kernels...]
   for (size_t d = 0; d < spatial; ++d) {
-    ARGAND_CHECK(ShapeError, in[d] > 0, op, ": Expected input to have non-zero size for non-batch dimensions, but got ",
-                 self.sizes());
-    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] >= 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ",
-                 kernel, " too large relative to input ", self.sizes(), " for output size ", out);
+    ARGAND_CHECK(ShapeError, kernel[d] > 0 && out[d] > 0 && out[d] + kernel[d] - 1 <= in[d], op, ": pool size ", kernel,
+                 " too large relative to input ", self.sizes(), " for output size ", out);
     // Samples of an image count from its last dimension, those of a volume from its first.
     const auto column = static_cast<int64_t>(spatial == 2 ? spatial - 1 - d : d);
     Dims place(2 * spatial + 1, 1);

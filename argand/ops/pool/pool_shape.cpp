@@ -5,7 +5,7 @@
 namespace argand::ops {
 namespace {
 
-// Of the dimensions from `first` on none may be empty; an empty batch may.
+// The dimensions from `first` on must not be empty.  Those before it, which are of the batch, may be.
 void check_input(const char* op, const Tensor& input, size_t spatial, int64_t first) {
   const auto n = static_cast<int64_t>(spatial);
   ARGAND_CHECK(ShapeError, input.dim() == n + 1 || input.dim() == n + 2, op, ": expected input [C, ", n,

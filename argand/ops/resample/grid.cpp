@@ -118,7 +118,7 @@ Tensor sample_cubic(const Sampling& s, const Tensor& image, const std::vector<Te
   return convolved(s, image, taps, place);
 }
 
-// What holds for any number of dimensions.
+// These rules are the same for images and for volumes.
 void check_sizes(const char* op, const Tensor& input, const Tensor& grid) {
   ARGAND_CHECK(ShapeError, input.dim() > 0 && grid.dim() > 0 && input.size(0) == grid.size(0), op,
                ": expected grid and input to have same batch size, but got input with sizes ", input.sizes(),

@@ -9,11 +9,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <new>
 #include <utility>
 
 #include "argand/base/error.h"
-#include "argand/core/move_bytes.h"
 
 namespace argand {
 namespace {
@@ -36,8 +34,7 @@ class Blocks final : public Allocator {
   // Never destroyed: tensors may outlive static objects.
   static Blocks& get() {
     static Blocks* const blocks = [] {
-      alignas(Blocks) static std::byte place[sizeof(Blocks)];
-      made_ = new (place) Blocks;
+      made_ = new Blocks;
       const auto unlock = [] { made_->mutex_.unlock(); };
       pthread_atfork([] { made_->mutex_.lock(); }, unlock, unlock);
       return made_;
@@ -121,8 +118,10 @@ class Blocks final : public Allocator {
 int shared_descriptor(StorageImpl& storage) { return Blocks::get().descriptor_of(storage); }
 
 void share_bytes(StorageImpl& storage) {
-  if (storage.nbytes() == 0 || shared_descriptor(storage) >= 0) return;
-  move_bytes(storage, Blocks::get());
+  if (storage.nbytes() == 0) return;
+  if (shared_descriptor(storage) < 0)
+    storage.move_to(Blocks::get(),
+                    [](const Device&, void* at, const void* from, size_t nbytes) { std::memcpy(at, from, nbytes); });
   storage.data();    // bytes that nobody has written yet are made here, too
   storage.expose();  // other processes may write at any time
   shared_descriptor(storage);

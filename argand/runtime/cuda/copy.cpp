@@ -30,14 +30,18 @@ void finish_waiting(int device) {
   check_guards(device);
 }
 
-bool is_captured_host_copy(const StreamRef& stream, const void* host, bool non_blocking) {
-  return captures_host_copy(stream, host, non_blocking && is_reachable(host));
+// Whether the copy becomes part of a CUDA graph, which then keeps the host's memory; Error if it cannot.
+bool is_recorded(const StreamRef& stream, const void* host, bool non_blocking) {
+  if (!is_captured(stream)) return false;
+  if (!non_blocking || !is_reachable(host)) refuse_while_capturing(stream, "a copy between host and device");
+  keep_host_memory(stream, host);
+  return true;
 }
 
 void copy_to_or_from_host(void* to, const void* from, const void* host, int device, size_t nbytes, bool non_blocking) {
   const DeviceScope on(Device(kCUDA, static_cast<DeviceIndex>(device)));
   const cudaStream_t stream = current_stream(device);
-  if (is_captured_host_copy({static_cast<DeviceIndex>(device), stream}, host, non_blocking)) {
+  if (is_recorded({static_cast<DeviceIndex>(device), stream}, host, non_blocking)) {
     ARGAND_CUDA(cudaMemcpyAsync(to, from, nbytes, cudaMemcpyDefault, stream));
     return;
   }
@@ -62,7 +66,7 @@ void copy_of_dry_run(void* to, const Device& to_device, const void* from, const 
   if (to_device.is_cpu() || from_device.is_cpu())
     for (const Device& d : {to_device, from_device})
       if (d.is_cuda())
-        is_captured_host_copy({d.index(), current_stream(d.index())}, to_device.is_cpu() ? to : from, non_blocking);
+        is_recorded({d.index(), current_stream(d.index())}, to_device.is_cpu() ? to : from, non_blocking);
   std::memcpy(to, from, nbytes);
   for (const Device& d : {to_device, from_device})
     if (d.is_cuda()) check_guards(d.index());

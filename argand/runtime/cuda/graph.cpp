@@ -90,11 +90,15 @@ Graph* find_capture(F&& matches) {
   return found == captures().end() ? nullptr : *found;
 }
 
+Graph* capture_on(const StreamRef& stream) {
+  return find_capture([&](const Graph* g) { return g->has(stream); });
+}
+
 Graph* capture_of_current_stream() {
   if (num_captures.load(std::memory_order_relaxed) == 0) return nullptr;
   const DeviceIndex device = static_cast<DeviceIndex>(thread_device());
   const StreamRef stream{device, current_stream(device)};
-  return find_capture([&](const Graph* g) { return g->has(stream); });
+  return capture_on(stream);
 }
 
 Graph* capture_of(EventHandle event) {
@@ -118,6 +122,7 @@ Graph::~Graph() {
 }
 
 void Graph::release_memory() noexcept {
+  const DeviceCalls calls(std::nothrow);  // before the locks of the blocks
   for (void* block : pinned_) pinned_blocks().release_of_graph(block);
   pinned_.clear();
   if (pool_ == 0) return;
@@ -267,15 +272,13 @@ std::unique_ptr<DeviceGraph> make_graph() { return std::make_unique<Graph>(); }
 bool is_capturing() { return capture_of_current_stream() != nullptr; }
 
 void refuse_while_capturing(const StreamRef& stream, const char* what) {
-  if (find_capture([&](const Graph* g) { return g->has(stream); })) throw_capturing(what);
+  if (is_captured(stream)) throw_capturing(what);
 }
 
-bool captures_host_copy(const StreamRef& stream, const void* host, bool recordable) {
-  Graph* const graph = find_capture([&](const Graph* g) { return g->has(stream); });
-  if (!graph) return false;
-  if (!recordable) throw_capturing("a copy between host and device");
-  graph->keep_host_memory(host);
-  return true;
+bool is_captured(const StreamRef& stream) { return capture_on(stream) != nullptr; }
+
+void keep_host_memory(const StreamRef& stream, const void* host) {
+  if (Graph* graph = capture_on(stream)) graph->keep_host_memory(host);
 }
 
 void refuse_while_capturing_on(int device, const char* what) {
@@ -303,7 +306,7 @@ void note_destroyed(EventHandle event) noexcept {
 
 void join_capture(const StreamRef& stream, EventHandle event) {
   Graph* const from = capture_of(event);
-  Graph* const to = find_capture([&](const Graph* g) { return g->has(stream); });
+  Graph* const to = capture_on(stream);
   if (from == to) return;
   ARGAND_CHECK(Error, from,
                "Event.wait: a CUDA graph that is being captured cannot wait for what is outside of it: "

@@ -29,9 +29,9 @@ bool is_capturing();  // the calling thread's current stream, begun on or joined
 // Error that says that `what` cannot be done while the stream (any stream of the device) is captured.
 void refuse_while_capturing(const StreamRef& stream, const char* what);
 void refuse_while_capturing_on(int device, const char* what);
-// Whether a copy between the device and the memory of the host at `host` becomes part of a capture of the stream; the
-// graph then keeps that memory.  False where the stream is not captured, Error where it is and `recordable` is false.
-bool captures_host_copy(const StreamRef& stream, const void* host, bool recordable);
+bool is_captured(const StreamRef& stream);
+// The graph that the stream is captured for keeps the block of page-locked memory that `host` lies in, if it is ours.
+void keep_host_memory(const StreamRef& stream, const void* host);
 // The same as refuse_while_capturing for an event that was recorded in a capture which has not ended.
 void refuse_captured(EventHandle event, const char* what);
 

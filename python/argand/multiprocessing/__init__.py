@@ -5,6 +5,7 @@ import threading
 from multiprocessing import *  # noqa: F401,F403
 
 from .._ignored import harmless
+from . import reductions  # noqa: F401 -- before any thread sends tensors, see .._sharing
 from .spawn import (ProcessContext, ProcessException, ProcessExitedException, ProcessRaisedException, SpawnContext,  # noqa: F401
                     spawn, start_processes)
 
@@ -33,8 +34,7 @@ def set_sharing_strategy(new_strategy):
 
 
 def init_reductions():
-    """Teaches multiprocessing to send shared tensors; share_memory_() does so itself."""
-    from . import reductions  # noqa: F401
+    """Teaches multiprocessing to send tensors, as importing this package does."""
 
 
 def _comm():
@@ -52,10 +52,3 @@ def _get_thread_name():
     """The name of the calling thread."""
     with open(_comm(), "rb") as file:
         return file.read().decode(errors="replace").removesuffix("\n")
-
-
-def __getattr__(name):
-    if name != "reductions":
-        raise AttributeError(f"module '{__name__}' has no attribute '{name}'")
-    from importlib import import_module
-    return import_module(".reductions", __name__)

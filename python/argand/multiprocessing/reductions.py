@@ -13,21 +13,21 @@ from .. import _C
 from .._tensor import _restore
 from ..nn.parameter import Parameter
 from ..utils.hooks import warn_if_has_hooks
+from . import gpu_memory
 
 
 def is_shared(tensor):
     """Whether other processes to which the tensor is sent see what is written to it."""
     if tensor.is_cuda:
-        from . import gpu_memory
         return gpu_memory.is_shared(tensor)
     return tensor.is_cpu and not _C._has_no_memory(tensor) and _C._shared_descriptor(tensor) >= 0
 
 
 def share(tensor):
     """Moves the storage of a tensor to shared memory; where that cannot move, because an array shows it, the tensor gets another one."""
-    if not tensor.is_cpu or not _C._storage_nbytes(tensor) or is_shared(tensor):
+    if not tensor.is_cpu or not _C._storage_nbytes(tensor):
         return
-    if not _C._storage_resizable(tensor):
+    if not is_shared(tensor) and not _C._storage_resizable(tensor):
         size = tensor.itemsize
         whole = tensor.detach().as_strided((_C._storage_nbytes(tensor) // size,), (1,), 0).clone()
         tensor.data = whole.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
@@ -51,7 +51,6 @@ def _reduce(tensor):
                            "(e.g., putting it on the queue).")
     warn_if_has_hooks(tensor)
     if tensor.is_cuda:
-        from . import gpu_memory
         return gpu_memory.reduce(tensor)
     if tensor.is_meta:
         return _rebuild_meta, (type(tensor), tensor.dtype, tuple(tensor.shape), tensor.stride(), tensor.requires_grad, dict(tensor.__dict__))

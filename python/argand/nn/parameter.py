@@ -55,7 +55,7 @@ class UninitializedTensorMixin:
     """A tensor whose shape is not known yet; materialize() gives it one, and the object stays the same."""
 
     cls_to_become = _C.Tensor
-    # What may be asked of it: its kind, and to be of another dtype or elsewhere.
+    # These methods work without elements: they ask for the kind of the tensor, or change its dtype or device.
     _allowed_methods = [_C.Tensor.__hash__, *(getattr(_C.Tensor, name) for name in (
         "size", "copy_", "is_complex", "is_floating_point", "half", "float", "double", "bfloat16", "char", "short", "int", "long", "cuda",
         "cpu", "to", "get_device", "requires_grad_"))]

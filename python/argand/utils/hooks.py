@@ -2,7 +2,6 @@
 import warnings
 
 from .._hook_handles import RemovableHandle  # noqa: F401
-from .._refused import refused
 
 
 def unserializable_hook(f):

@@ -137,7 +137,8 @@ def add():
     """Gives torch._C, where it lacks them, the switches that helpers ask about the build and about TorchScript."""
     import torch
     script = {name: type(name, (), {}) for name in ("ScriptDict", "ScriptList", "ScriptMethod", "ScriptFunction")}
-    switches = {"_DisableFuncTorch": contextlib.nullcontext, "_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
+    switches = {"_DisableFuncTorch": contextlib.nullcontext,
+                "_jit_set_profiling_executor": lambda on: False, "_get_graph_executor_optimize": lambda *on: False,
                 "_jit_set_num_profiled_runs": lambda runs: 0, "_jit_set_profiling_mode": lambda on: False,
                 "_get_privateuse1_backend_name": lambda: "privateuseone", "has_lapack": True, "has_spectral": True}
     give(torch._C, {**script, **switches})
@@ -145,7 +146,6 @@ def add():
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
     give(torch.masked, {"_reduction_identity": reduction_identity, "_input_mask": input_mask})
-    give(torch._C, {"_DisableFuncTorch": contextlib.nullcontext})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
     for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):

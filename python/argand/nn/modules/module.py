@@ -649,7 +649,7 @@ class Module(_Walks):
         replica = self.__new__(type(self))
         attributes = replica.__dict__
         attributes.update(self.__dict__)
-        # Of its parameters it gets copies, which are no leaves: plain attributes.
+        # A replica holds copies of the parameters.  They are no leaves, so they become plain attributes.
         attributes["_parameters"] = {}
         attributes["_buffers"], attributes["_modules"] = self._buffers.copy(), self._modules.copy()
         attributes["_is_replica"] = True

@@ -10,16 +10,16 @@ __all__ = ["CSEPass", "get_CSE_banned_ops"]
 
 _RANDOM = ("dropout", "bernoulli", "multinomial", "native_dropout", "normal", "poisson", "binomial", "rrelu", "rand_like", "randn_like",
            "randint_like", "rand", "randint", "randn", "randperm")
-_IN_PLACE = ("add_", "sub_", "mul_", "div_", "pow_", "lerp_", "relu_", "sigmoid_", "tanh_")
 
 
 def get_CSE_banned_ops():
-    """Ops whose calls are not the same though their arguments are: those that draw numbers, and those that write."""
-    return {getattr(ops.aten, name) for name in (*_RANDOM, *_IN_PLACE) if hasattr(ops.aten, name)}
+    """Ops that draw random numbers: two calls with the same arguments give different results."""
+    return {getattr(ops.aten, name) for name in _RANDOM if hasattr(ops.aten, name)}
 
 
 class CSEPass(PassBase):
-    """Leaves a copy of the module.  banned_ops are called as often as before; ops that write must be among them."""
+    """Makes a copy of the module without repeated calls.  banned_ops, and ops whose schema says that they write, are called as often as
+    before."""
 
     def __init__(self, banned_ops=None):
         self.banned_ops = set() if banned_ops is None else banned_ops
@@ -28,7 +28,7 @@ class CSEPass(PassBase):
         """The pass."""
         graph, copies, known, modified = Graph(), {}, {}, False
         for node in graph_module.graph.nodes:
-            stays = node.op in ("placeholder", "output", "get_attr")
+            stays = node.op in ("placeholder", "output", "get_attr") or node.op == "call_function" and node.is_impure()
             if not stays and getattr(node.target, "overloadpacket", node.target) not in self.banned_ops:
                 key, structures = self._call_of(node, copies)
                 same = next((copy for found, copy in known.get(key, ()) if found == structures), None)
