@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
 """Runs PyTorch's own Python test files, from an unpacked source tree of PyTorch, against Argand.
 
-    suite.py --sources PYTORCH [--with PYTHON] [-k PATTERN]... [--table FILE] [--results FILE] [FILE...]
+    suite.py --sources PYTORCH [--with PYTHON] [-k PATTERN]... [--jobs N] [--table FILE] [--results FILE] [FILE...]
+    suite.py --take RESULTS [--table FILE] [FILE...]
 
 A FILE is named from the tree's folder test, as test_torch or distributions/test_distributions; without any, those of FILES.  Each runs in
 processes of its own, under limits of time for a test and of memory.  A test that ends or stops its process counts as crashed, and the file
 goes on after it.  Differences that are known stand in suite_known.txt (FILE::CLASS.TEST | REASON, patterns allowed); any other is a
 failure, and so is a line of a file that ran whole and that explains nothing.  With --with, the tests that failed run with the PyTorch of
 that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  --table writes the counts as
-Markdown.  The exit status is 1 where something differs.  Last `N passed, N failed`.
+Markdown.  --jobs runs so many processes at once, and deals the tests of large files to several.  --take judges what earlier runs wrote by
+--results, and runs nothing.  The exit status is 1 where something differs.  Last `N passed, N failed`.
 """
 import argparse
 import collections
+import concurrent.futures
 import fnmatch
 import json
 import os
@@ -40,6 +43,7 @@ OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outda
 BAD = ("failed", "error", "crashed", "not run")
 IMPORT_SECONDS = 120  # until a file has told its tests
 LOOK_SECONDS = 0.2  # between looks at memory and processor time
+PART_BYTES = 100_000  # of a file of tests that one process runs, where several are allowed
 WORKING, PATIENCE = 0.1, 5  # the share of a processor of a test that works, and how many times the limit it may then take
 
 
@@ -118,7 +122,7 @@ class Process:
                 break  # it does not end by itself
             if now > deadline:
                 why = "the file's time is over"
-            if why or now - looked < LOOK_SECONDS:  # a look at all processes takes milliseconds
+            if why or now - looked < LOOK_SECONDS * (1 + self.options.jobs / 4):  # a look at all processes takes milliseconds
                 continue
             looked = now
             memory, taken = used(self.process.pid)
@@ -144,15 +148,16 @@ class Process:
         return why or (f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}") + "\n" + last
 
 
-def run_file(command, file, options, sources, tests=None):
-    """Outcomes of the tests of a file by their names."""
+def run_file(command, file, options, sources, tests=None, part=(0, 1)):
+    """Outcomes of the tests of a file, or of a part (number, of how many) of them, by their names."""
     outcomes, deadline = {}, time.monotonic() + options.file_seconds
     path = Path(options.sources).resolve() / "test" / (file + ".py")
     if not path.exists():
         return {"(import)": Outcome("error", f"no file {path}")}
     while True:
         with tempfile.TemporaryDirectory() as folder:
-            job = {"file": str(path), "tests_folder": str(Path(options.sources).resolve() / "test"), "sources": sources, "tests": tests}
+            job = {"file": str(path), "tests_folder": str(Path(options.sources).resolve() / "test"), "sources": sources, "tests": tests,
+                   "part": part}
             worker = Process(command, Path(folder), job, options)
             why = worker.run(deadline)
         outcomes.update(worker.outcomes)
@@ -175,6 +180,51 @@ def run_file(command, file, options, sources, tests=None):
             return outcomes
 
 
+def judged(file, options, part):
+    """Outcomes of a part of a file, and with a peer, what it says of those that are bad."""
+    sources = None if options.plain else str(Path(options.sources).resolve())
+    ours = [sys.executable, "-B"] + ([] if options.plain else ["-m", "argand"])
+    outcomes = run_file(ours, file, options, sources, options.patterns, part)
+    bad = [name for name, outcome in outcomes.items() if outcome.kind in BAD]
+    if options.peer and bad and bad != ["(import)"]:
+        theirs = run_file([options.peer, "-B"], file, options, None, bad)
+        if theirs.keys() == {"(import)"}:  # it says nothing of the tests
+            print(f"{file}: {options.peer} does not load it: {theirs['(import)'].text.splitlines()[0][:200]}")
+            return outcomes
+        for name in bad:
+            if theirs.get(name, Outcome("absent")).kind != "passed" and outcomes[name].kind != "crashed":
+                outcomes[name].kind = "outdated"
+    return outcomes
+
+
+def parts_of(file, options):
+    """To how many processes the tests of a file are dealt: of those over tables of ops or modules there are thousands."""
+    path = Path(options.sources) / "test" / (file + ".py")
+    text = path.read_text() if path.exists() else ""
+    return options.jobs if "@ops(" in text or "@modules(" in text else min(options.jobs, 1 + len(text) // PART_BYTES)
+
+
+def outcomes_of(files, options):
+    """(file, outcomes) in the order of the files: run now, or taken from earlier runs."""
+    if options.take:
+        earlier = {}
+        for path in options.take:
+            for file, outcomes in json.loads(Path(path).read_text()).items():
+                earlier.setdefault(file, {}).update({name: Outcome(*outcome) for name, outcome in outcomes.items()})
+        yield from ((file, earlier[file]) for file in files or earlier)
+        return
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        running = []
+        for file in files or FILES:
+            parts = parts_of(file, options)
+            running.append((file, [pool.submit(judged, file, options, (part, parts)) for part in range(parts)]))
+        for file, parts in running:
+            outcomes = {}
+            for part in parts:
+                outcomes.update(part.result())
+            yield file, outcomes
+
+
 def table(counts, path):
     """The counts in Markdown."""
     lines = ["# PyTorch's own Python tests", "", "Written by `tests/peer/suite.py --table`: what became of the tests of PyTorch's files.  "
@@ -188,12 +238,15 @@ def table(counts, path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sources", required=True, help="an unpacked source tree of PyTorch")
+    source = parser.add_mutually_exclusive_group(required=True)
+    source.add_argument("--sources", help="an unpacked source tree of PyTorch")
+    source.add_argument("--take", action="append", metavar="RESULTS", help="judges what an earlier run wrote, or several")
     parser.add_argument("--with", dest="peer", help="a Python that has PyTorch")
     parser.add_argument("-k", dest="patterns", action="append", help="only the tests CLASS.TEST that this pattern names, or another -k")
     parser.add_argument("--seconds", type=float, default=120, help="for a test (%(default)s): of processors, while it works")
     parser.add_argument("--file-seconds", type=float, default=3600, help="for a file (%(default)s)")
     parser.add_argument("--memory", type=float, default=6, help="GiB for a file's processes (%(default)s)")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at once (%(default)s)")
     parser.add_argument("--known", default=str(HERE / "suite_known.txt"), help="the list of known differences")
     parser.add_argument("--table", help="where to write the counts as Markdown")
     parser.add_argument("--results", help="where to write every outcome as JSON")
@@ -201,20 +254,8 @@ def main():
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
 
-    sources = None if options.plain else str(Path(options.sources).resolve())
-    ours = [sys.executable, "-B"] + ([] if options.plain else ["-m", "argand"])
     known, counts, everything, unknown = Known(options.known, fields=2), {}, {}, 0
-    for file in [name.removesuffix(".py") for name in options.files or FILES]:
-        outcomes = run_file(ours, file, options, sources, options.patterns)
-        bad = [name for name, outcome in outcomes.items() if outcome.kind in BAD]
-        if options.peer and bad and bad != ["(import)"]:
-            theirs = run_file([options.peer, "-B"], file, options, None, bad)
-            if theirs.keys() == {"(import)"}:  # it says nothing of the tests
-                print(f"{file}: {options.peer} does not load it: {theirs['(import)'].text.splitlines()[0][:200]}")
-                theirs = {name: Outcome("passed") for name in bad}
-            for name in bad:
-                if theirs.get(name, Outcome("absent")).kind != "passed":
-                    outcomes[name].kind = "outdated" if outcomes[name].kind != "crashed" else "crashed"
+    for file, outcomes in outcomes_of([name.removesuffix(".py") for name in options.files], options):
         counts[file] = collections.Counter(outcome.kind for outcome in outcomes.values())
         everything[file] = {name: [outcome.kind, outcome.text] for name, outcome in outcomes.items()}
         if options.results:  # so far

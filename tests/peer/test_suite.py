@@ -50,6 +50,19 @@ def test_each_outcome_is_told_and_costs_that_test_alone(tmp_path):
     assert "| test_made_up | 3 | 3 | 1 | 1 | 4 | 0 | 0 |" in (tmp_path / "table.md").read_text()
 
 
+def test_several_processes_run_each_test_once_and_results_can_be_judged_later(tmp_path):
+    made = tmp_path / "results.json"
+    padded = FILE + "#" * 300_000  # a large file, whose tests are dealt to several processes
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test" / "test_large.py").write_text(padded)
+    ran = run(tmp_path, files=["test_large", "test_made_up"], more=["--jobs", "3", "--results", str(made)])
+    for file in ("test_large", "test_made_up"):
+        assert f"{file}: 3 passed, 3 failed, 1 error, 1 skipped, 4 crashed\n" in ran.stdout, ran.stdout + ran.stderr
+    assert ran.returncode == 1 and ran.stdout.endswith("6 passed, 16 failed\n")
+    taken = subprocess.run([sys.executable, str(SUITE), "--take", str(made), "--known", str(tmp_path / "known")], capture_output=True, text=True)
+    assert (taken.returncode, taken.stdout) == (ran.returncode, ran.stdout)
+
+
 def test_known_differences_are_no_failures_and_stale_lines_are(tmp_path):
     lines = "".join(f"test_made_up::T.test_{name} | it is made so\n" for name in DIFFERENT)
     ran = run(tmp_path, lines)

@@ -2,9 +2,9 @@
 
     worker.py EVENTS JOB
 
-JOB is a file of JSON: `file`, `sources` (None: without the adapter), and `tests`, those to run or
-patterns of them, or None for all.  EVENTS gets a line of JSON
-for the list of tests, for the beginning of each test and for its end, so that whoever reads it knows which test ended the process.
+JOB is a file of JSON: `file`, `sources` (None: without the adapter), `tests`, those to run or patterns of them, or None for all, and
+`part`, (i, n) for every n-th test beginning with the i-th.  EVENTS gets a line of JSON for the list of tests, for the beginning of each
+test and for its end, so that whoever reads it knows which test ended the process.
 """
 import fnmatch
 import importlib
@@ -140,6 +140,8 @@ def main():
             result.say(tests=["(import)"])
             result.say(end="(import)", outcome="error", text=f"{type(error).__name__}: {error}\n{traceback.format_exc()[-3000:]}")
             return
+        first, step = job.get("part", (0, 1))
+        tests = tests[first::step]
         wanted = None if job["tests"] is None else set(job["tests"])
         patterns = [test for test in wanted or () if "*" in test]
         result.say(tests=[name_of(test) for test in tests])
