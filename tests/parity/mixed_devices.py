@@ -524,6 +524,8 @@ def described(value):
         return [described(v) for v in value]
     if isinstance(value, (int, bool, float, str, type(None))):
         return value
+    if type(value).__name__ == "device":  # Argand's can be called, as a decorator
+        return repr(value)
     return "an object" if callable(value) or " object at " in repr(value) else repr(value)
 
 

@@ -15,6 +15,13 @@ def version():
         return None
 
 
+def is_acceptable(tensor):
+    """Whether cuDNN may compute with a tensor: it is enabled and there, the tensor is on a GPU, of float16, bfloat16, float32 or float64."""
+    import argand
+    of_cudnn = (argand.float16, argand.bfloat16, argand.float32, argand.float64)
+    return bool(_C._cudnn_enabled() and tensor.is_cuda and tensor.dtype in of_cudnn and is_available())
+
+
 def flags(enabled=None, benchmark=None, benchmark_limit=None, deterministic=None, allow_tf32=None):
     """A scope with other settings."""
     import sys

@@ -34,6 +34,16 @@ class Stream:
         return self._stream.device_index
 
     @property
+    def device_type(self):
+        """The kind of its device as a number, which is 1 for CUDA."""
+        return 1
+
+    @staticmethod
+    def priority_range():
+        """(least, greatest): the priorities that streams of every device can have."""
+        return 0, -1
+
+    @property
     def cuda_stream(self):
         """The cudaStream_t as a number."""
         return self._stream.cuda_stream
@@ -112,6 +122,11 @@ class Event:
         if self._event is None:
             self._event = _C.cuda._Event(self._timing, self._interprocess)
         return self._event
+
+    @property
+    def device(self):
+        """The device that it was recorded on, or None before that."""
+        return None if self._device is None else _C.device("cuda", self._device)
 
     def ipc_handle(self):
         """Bytes by which from_ipc_handle() opens the event in another process."""

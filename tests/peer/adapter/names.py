@@ -12,7 +12,7 @@ INERT = (
     "torch._logging", "torch._subclasses.meta_utils", "functorch.experimental.control_flow", "functorch.compile",
     "torch._utils_internal", "torch.autograd._functions", "torch._higher_order_ops", "torch._functorch",
     "torch.onnx", "torch.testing._internal.generated", "torch._custom_op", "torch.utils._traceback", "torch.profiler._pattern_matcher",
-    "torch.profiler._utils", "torch.autograd.profiler_legacy",
+    "torch.profiler._utils", "torch.autograd.profiler_legacy", "torch.cuda._memory_viz", "torch.utils.viz",
     "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas",
     "torch._C._functorch", "torch.testing._internal.jit_utils", "torch._export",
     "torch.testing._internal.common_quantization",
@@ -62,6 +62,30 @@ class Inert(types.ModuleType):
 
 # Such a module under one that is no package in Argand.
 BELOW_MODULES = ("torch.autograd._functions.utils", "torch.cuda.jiterator")
+
+
+def sleep(cycles):
+    """Keeps the current stream busy for about so many cycles of a GPU's clock, by products of matrices."""
+    import torch
+    with torch.no_grad():
+        x = torch.eye(1024, device="cuda")
+        for _ in range(1 + int(cycles) // 100_000):
+            x = x @ x
+
+
+def name_streams(kind):
+    """Gives torch._C the way by which helpers choose a stream: by its numbers, so streams are kept by theirs."""
+    import torch
+    made, init = {}, kind.__init__
+
+    def __init__(self, *args, **kwargs):
+        init(self, *args, **kwargs)
+        made[self.device_index, self.stream_id] = self._stream
+
+    def set_stream(stream_id, device_index, device_type):
+        torch.cuda.set_stream(kind(_stream=made[device_index, stream_id]))
+    kind.__init__ = __init__
+    give(torch._C, {"_cuda_setStream": set_stream, "_cuda_setDevice": torch.cuda.set_device, "_cuda_getDevice": torch.cuda.current_device})
 
 
 def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=False):
@@ -174,6 +198,8 @@ def add():
     give(torch.nn, {"Container": Absent("torch.nn.Container")})
     give(torch.ao, {"nn": Absent("torch.ao.nn")})
     give(torch.cuda.jiterator, jiterator)
+    give(torch.cuda, {"_sleep": sleep, "_HAS_PYNVML": False})
+    name_streams(torch.cuda.Stream)
     give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
     for name in ("torch.testing._utils", "torch.utils._mode_utils"):
         importlib.import_module(name)
