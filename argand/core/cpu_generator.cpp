@@ -1,7 +1,11 @@
 #include "argand/core/cpu_generator.h"
 
+#include <pthread.h>
+
 #include <bit>
 #include <cstring>
+
+#include "argand/core/live_generators.h"
 
 namespace argand {
 
@@ -30,7 +34,11 @@ static_assert(std::endian::native == std::endian::little);
 }  // namespace
 
 CpuGeneratorImpl::CpuGeneratorImpl(uint64_t seed)
-    : GeneratorImpl(kCPU), seed_(seed), engine_(static_cast<uint32_t>(seed)) {}
+    : GeneratorImpl(kCPU), seed_(seed), engine_(static_cast<uint32_t>(seed)) {
+  add_live_generator(*this);
+}
+
+CpuGeneratorImpl::~CpuGeneratorImpl() { remove_live_generator(*this); }
 
 void CpuGeneratorImpl::set_current_seed(uint64_t seed) {
   seed_ = seed;
@@ -96,7 +104,14 @@ struct DefaultGenerators {
   uint64_t seed = kDefaultSeed;
 };
 DefaultGenerators& default_generators() {
-  static DefaultGenerators& all = *new DefaultGenerators;
+  static DefaultGenerators& all = *[] {
+    default_cpu_generator();  // a fork asks for the mutex of what is made last first: this one, then those of
+                              // generators
+    static DefaultGenerators& made = *new DefaultGenerators;
+    const auto unlock = [] { made.mutex.unlock(); };
+    pthread_atfork([] { made.mutex.lock(); }, unlock, unlock);
+    return &made;
+  }();
   return all;
 }
 

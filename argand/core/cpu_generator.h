@@ -12,6 +12,7 @@ namespace argand {
 class CpuGeneratorImpl final : public GeneratorImpl {
  public:
   explicit CpuGeneratorImpl(uint64_t seed = kDefaultSeed);
+  ~CpuGeneratorImpl() override;
   static constexpr DeviceType kDeviceType = kCPU;
 
   // The engine takes the lower 32 bits of `seed`: 0 and 2^32 give the same stream.

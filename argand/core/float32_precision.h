@@ -16,6 +16,6 @@ void set_allow_tf32_cudnn(bool on);
 
 // "highest": float32; "high" and "medium": TF32.  ValueError for anything else.
 void set_float32_matmul_precision(std::string_view precision);
-std::string get_float32_matmul_precision();  // "highest" or "high"
+std::string get_float32_matmul_precision();  // what was set; "high" after allow_tf32
 
 }  // namespace argand

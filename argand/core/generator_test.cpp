@@ -1,7 +1,13 @@
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <atomic>
+#include <chrono>
+#include <mutex>
 #include <random>
 #include <set>
+#include <thread>
 #include <vector>
 
 #include "argand/core/cpu_generator.h"
@@ -101,6 +107,34 @@ TEST(Generator, RefusesADamagedStateAndKeepsItsOwn) {
   damaged[17] = 255;  // beyond the block
   EXPECT_THROW(g.set_state(damaged), ValueError);
   EXPECT_EQ(g.state(), before);
+}
+
+// Note [Generators at a fork]
+TEST(Generator, AForkWaitsForThoseThatDraw) {
+  Generator busy = make_cpu_generator(3);
+  std::atomic<bool> drawing{false};
+  std::thread thread([&] {
+    const std::lock_guard lock(busy.mutex());
+    drawing = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    const Generator another = busy.clone();  // asks for the list of generators while a fork waits
+    impl(busy).random();
+  });
+  while (!drawing) std::this_thread::yield();
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // ends a child that waits for ever
+    const std::lock_guard lock(busy.mutex());
+    Generator fresh = make_cpu_generator(3);
+    impl(fresh).random();
+    _exit(impl(busy).random() == impl(fresh).random() && manual_seed(1).current_seed() == 1 ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  thread.join();
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(busy.mutex().try_lock());
+  busy.mutex().unlock();
 }
 
 }  // namespace

@@ -107,8 +107,9 @@ Device common_device(const OpInfo& op, TensorSlots& slots) {
   if (op.crosses_devices) return device;
   for (const TensorSlot& s : slots) {
     if (!s.tensor->defined() || s.tensor->device() == device || (s.tensor->dim() == 0 && s.tensor->is_cpu())) continue;
-    ARGAND_THROW(DeviceError, op.name, ": expected all tensors on one device, got ", device, " and ",
-                 s.tensor->device());
+    ARGAND_THROW(DeviceError, op.name,
+                 ": Expected all tensors to be on the same device, but found at least two devices, ", device, " and ",
+                 s.tensor->device(), "!");
   }
   return device;
 }
@@ -376,8 +377,8 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
   ARGAND_CHECK(DeviceError, self.device() == device || op.crosses_devices, op.name,
-               "_: expected all tensors on one device, got ", self.device(), " for the tensor that is written and ",
-               device);
+               "_: Expected all tensors to be on the same device, but found at least two devices, ", self.device(),
+               " for the tensor that is written and ", device, "!");
   if (op.check) op.check(args);
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);

@@ -44,6 +44,12 @@ std::string folder_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
+// The system would take the part before a zero byte for the path.
+static void check_path(const std::string& path) {
+  ARGAND_CHECK(ValueError, path.find('\0') == std::string::npos, "embedded null byte in the path '",
+               path.substr(0, path.find('\0')), "\\0...'");
+}
+
 void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {
   throw FileError(str("'", path_, "' ends at byte ", at, ": expected ", count, " bytes from byte ", offset, ", got ",
                       std::max<int64_t>(0, at - offset)),
@@ -51,6 +57,7 @@ void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {
 }
 
 InputFile::InputFile(std::string path, Vfs& vfs) : ByteSource(std::move(path)), vfs_(vfs) {
+  check_path(path_);
   fd_ = retry([&] { return vfs_.open(path_.c_str()); });
   if (fd_ < 0) {
     const int code = errno;
@@ -112,6 +119,7 @@ std::vector<uint8_t> read_file(const ByteSource& file, int64_t max_bytes) {
 
 AtomicFile::AtomicFile(std::string path, Vfs& vfs)
     : vfs_(vfs), path_(std::move(path)), temp_(path_ + ".tmp"), folder_(folder_of(path_)) {
+  check_path(path_);
   struct stat info {};
   // A rename would replace a device (as root even /dev/full) by our file.
   if (::lstat(path_.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISLNK(info.st_mode))

@@ -111,6 +111,9 @@ def load(f, map_location=None, pickle_module=None, *, weights_only=None, mmap=No
     `map_location`: the device, or a dict or function that tells it.  `mmap`: a storage is read when one of its elements is first looked
     at; for a path alone.  `verify`: whether checksums are compared; if not said, when the elements are read.
     """
+    unknown = pickle_load_args.keys() - {"encoding", "errors", "fix_imports", "buffers"}
+    if unknown and pickle_module in (None, pickle):  # another module's Unpickler may know more
+        raise TypeError(f"load() got an unexpected keyword argument '{min(unknown)}'")
     try:
         return _load(f, map_location, pickle_module, weights_only, mmap, verify, pickle_load_args)
     except _C.DeviceError as error:

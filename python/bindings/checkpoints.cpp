@@ -73,7 +73,7 @@ nb::object objects_of(const io::Value& value) {
     raise_unpickling_error(e.what());
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError) && !e.matches(PyExc_ValueError) && !e.matches(PyExc_AttributeError)) throw;
-    raise_unpickling_error(str("load: ", e.what()).c_str());
+    raise_unpickling_error(str("load: ", message_of(e)).c_str());
   }
   throw nb::python_error();
 }

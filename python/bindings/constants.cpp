@@ -310,8 +310,7 @@ PyObject* strided_layout() {
 }
 
 void check_layout(PyObject* layout) {
-  ARGAND_CHECK(NotImplementedError, layout == strided_layout(), "Argand has no tensors of ",
-               nb::str(nb::handle(layout)).c_str());
+  ARGAND_CHECK(NotImplementedError, layout == strided_layout(), "Argand has no tensors of ", shown(layout));
 }
 
 void add_constants(nb::module_& module) {

@@ -43,8 +43,19 @@ void add_distributed(nb::module_& module) {
 
 }  // namespace
 
+std::string message_of(const nb::python_error& error) {
+  const nb::gil_scoped_acquire gil;
+  const std::string kind = type_name(error.value().ptr());
+  try {
+    const std::string text = shown(error.value());
+    return text.empty() ? kind : kind + ": " + text;
+  } catch (const nb::python_error&) {
+    return kind;
+  }
+}
+
 RaisedInPython::RaisedInPython(nb::python_error error)
-    : Error(error.what()), error_(new nb::python_error(std::move(error)), [](nb::python_error* e) {
+    : Error(message_of(error)), error_(new nb::python_error(std::move(error)), [](nb::python_error* e) {
         const nb::gil_scoped_acquire gil;
         delete e;
       }) {}
@@ -97,12 +108,18 @@ void set_error() {
   }
 }
 
+std::string shown(nb::handle object) {
+  const nb::object text = owned(PyObject_Str(object.ptr()));
+  const nb::object bytes = owned(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
 std::string type_name(PyObject* object) {
   const nb::handle type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  const std::string name = nb::cast<const char*>(type.attr("__name__"));
+  const std::string name = shown(type.attr("__name__"));
   const nb::object module = nb::getattr(type, "__module__", nb::none());
   if (!nb::isinstance<nb::str>(module)) return name;
-  const std::string prefix = nb::cast<const char*>(module);
+  const std::string prefix = shown(module);
   const std::string package = prefix.substr(0, prefix.find('.'));  // torch is this one's name under `python -m argand`
   return package == "builtins" || package == "argand" || package == "torch" ? name : prefix + "." + name;
 }

@@ -12,6 +12,10 @@ nb::object owned(PyObject* object);
 // Sets Python's error to this message, which need not be valid UTF-8.
 void set_error(PyObject* type, std::string_view message);
 
+// "Kind: text" of an exception.  Its text may be what UTF-8 does not have, which python_error::what() does not survive,
+// and its __str__ may raise.
+std::string message_of(const nb::python_error& error);
+
 // Python code that C++ calls (hooks, backward of a Function) raised: what it raised passes through C++ unchanged.
 class RaisedInPython : public Error {
  public:

@@ -65,6 +65,9 @@ int guarded_status(F&& f) noexcept {
   }
 }
 
+// str(object) in UTF-8; what UTF-8 does not have, as the halves of surrogate pairs, is escaped.
+std::string shown(nb::handle object);
+
 // "list", "numpy.ndarray": the type of an object for messages.
 std::string type_name(PyObject* object);
 

@@ -117,8 +117,7 @@ nb::object ask_mode(nb::handle function, nb::handle types, nb::handle arguments,
 // "torch.add", "torch.Tensor.add"
 std::string full_name(nb::handle function) {
   const nb::object resolved = nb::module_::import_("argand.overrides").attr("resolve_name")(function);
-  if (!resolved.is_none()) return nb::str(resolved).c_str();
-  return nb::str(nb::getattr(function, "__qualname__", nb::str(function))).c_str();
+  return shown(resolved.is_none() ? nb::object(nb::getattr(function, "__qualname__", nb::str(function))) : resolved);
 }
 
 nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, const std::vector<PyObject*>& objects) {
@@ -144,8 +143,8 @@ nb::object ask(nb::handle function, nb::handle arguments, nb::handle keywords, c
   std::string message = str("Multiple dispatch failed for '", full_name(function),
                             "'; all __torch_function__ handlers returned NotImplemented:\n");
   for (PyObject* o : objects)
-    message += str("\n  - tensor subclass ", nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o)))).c_str());
-  PyErr_SetString(PyExc_TypeError, message.c_str());
+    message += str("\n  - tensor subclass ", shown(nb::repr(nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(o))))));
+  set_error(PyExc_TypeError, message);
   throw NobodyKnows();
 }
 

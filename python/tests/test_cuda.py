@@ -347,7 +347,8 @@ def test_checkpoint_with_dropout(use_reentrant):
 @pytest.mark.parametrize("dtype, tolerance", [(torch.float32, 6e-6), (torch.float16, 3e-3)])
 def test_convolutions_and_attention_with_and_without_cudnn(enabled, dtype, tolerance):
     torch.manual_seed(0)
-    x, w = torch.randn(4, 16, 20, 20).to(dtype), torch.randn(32, 16, 3, 3).to(dtype)
+    # Weights that keep the attention's logits small: its softmax would magnify what float32 rounds in large ones.
+    x, w = torch.randn(4, 16, 20, 20).to(dtype), (torch.randn(32, 16, 3, 3) / 12).to(dtype)
 
     def run(device, of):
         a, b = (t.to(device, of).requires_grad_() for t in (x, w))

@@ -125,3 +125,13 @@ refused(cached)
                                        "expected arguments and parameters on a GPU, got one on cpu", "expected modules without hooks",
                                        "use torch.autocast(cache_enabled=False)"), strict=True):
         assert words in line
+
+
+def test_random_slopes_are_drawn_on_the_gpu(tmp_path):
+    out = run(tmp_path, """
+x = torch.ones(5).cuda()
+torch.nn.functional.rrelu(x, training=True)
+with torch.cuda.graph(torch.cuda.CUDAGraph()): torch.nn.functional.rrelu(x, training=True)
+print("captured")
+""")
+    assert out.stdout == "captured\n", out.stdout + out.stderr

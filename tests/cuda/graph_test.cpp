@@ -465,7 +465,7 @@ TEST_F(CudaGraph, MisuseIsAnError) {
   EXPECT_EQ(message_of<Error>([&] { graph.pool(); }), "CUDAGraph.pool: the graph has no memory before capture_begin()");
   EXPECT_EQ(message_of<Error>([&] {
               graph.capture_begin();
-            }).find("CUDAGraph.capture_begin: the default stream cannot be captured"),
+            }).find("CUDAGraph.capture_begin: CUDA graphs must be captured on a non-default stream"),
             0u);
   { const cuda::GraphCapture capture(graph); }
   EXPECT_EQ(message_of<Error>([&] { graph.capture_begin(); }),

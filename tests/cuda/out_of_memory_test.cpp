@@ -90,7 +90,7 @@ int fail_each_allocation(int warm_steps, bool compare) {
       done = true;
     } catch (const OutOfMemoryError& e) {
       ++failed[training->phase()];
-      EXPECT_NE(std::string(e.what()).find("out of memory on cuda:"), std::string::npos) << e.what();
+      EXPECT_NE(std::string(e.what()).find("CUDA out of memory. Tried to allocate "), std::string::npos) << e.what();
     }
     monitor().fail_allocation(0);
     if (!done) {

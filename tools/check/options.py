@@ -47,6 +47,8 @@ class Look(ast.NodeVisitor):
         for name, (kind, good) in reasons.items():
             if name not in dict(all_parameters):
                 self.found.append(f"{place}: @{kind} names {name}, which is no parameter")
+            elif node.args.kwarg is not None and name == node.args.kwarg.arg:
+                self.found.append(f"{place}: @{kind}({name}=...) would take any misspelled keyword: name those that there are")
             elif not good:
                 self.found.append(f"{place}: @{kind}({name}=...) needs a reason, a sentence that a reader can judge")
         body = statements(node)

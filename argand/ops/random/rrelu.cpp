@@ -11,8 +11,14 @@ Tensor random_leaky(const char* op, const Tensor& self, const Scalar& lower, con
   ARGAND_CHECK(ValueError, low <= high, op, ": Lower bound should be less than or equal to the upper bound, got ", low,
                " and ", high);
   if (!training) return leaky_relu(self, (low + high) / 2);
-  // One number is drawn for each element that needs one, in their order.
   const Tensor falls = self.detach().le(0);
+  if (!self.is_cpu()) {  // one number for each element: to count those that need one, the host would wait for the
+                         // device
+    const TensorOptions options = self.options().dtype(self.dtype() == kDouble ? kDouble : kFloat);
+    const Tensor slopes = empty(self.sizes(), options).uniform_(low, high, generator).to(self.dtype());
+    return self * slopes.masked_fill(falls.logical_not(), 1);
+  }
+  // One number is drawn for each element that needs one, in their order, as PyTorch does.
   const Tensor drawn =
       empty({falls.sum().item<int64_t>()}, self.options().dtype(kDouble)).uniform_(low, high, generator);
   return self * ones(self.sizes(), self.options()).masked_scatter(falls, drawn.to(self.dtype()));

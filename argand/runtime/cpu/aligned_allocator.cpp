@@ -228,13 +228,17 @@ void* reuse(const SizeClass& size) {
   return size.bytes <= kSmallBytes ? t_cache.take(size.index) : BlockPool::get().take(size.index, size.bytes);
 }
 
+// Programs that try a smaller batch look for these words, which are PyTorch's.
+constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate memory)";
+
 [[gnu::noinline]] void* allocate_fresh(size_t wanted, size_t rounded) {
   void* block = system_allocate(wanted, rounded);
   if (block == nullptr) {
     release_cached_memory();
     block = system_allocate(wanted, rounded);
   }
-  ARGAND_CHECK(OutOfMemoryError, block != nullptr, "out of memory: the system gave no block of ", wanted, " bytes");
+  ARGAND_CHECK(OutOfMemoryError, block != nullptr, "out of memory: the system gave no block of ", wanted, " bytes",
+               kPyTorchsWords);
   return block;
 }
 
@@ -244,7 +248,7 @@ void* allocate_aligned(size_t bytes) {
   if (bytes == 0) return nullptr;
   constexpr size_t kAnyMachineHas = size_t{1} << 28;
   ARGAND_CHECK(OutOfMemoryError, bytes <= kAnyMachineHas || bytes <= most_bytes(),
-               "out of memory: this machine has no ", bytes, " bytes");
+               "out of memory: this machine has no ", bytes, " bytes", kPyTorchsWords);
   const SizeClass size(bytes);
   void* block = reuse(size);
   return block != nullptr ? block : allocate_fresh(bytes, size.bytes);

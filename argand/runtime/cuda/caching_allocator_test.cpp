@@ -425,14 +425,15 @@ TEST_F(CachingAllocatorTest, TheErrorSaysWhoHoldsTheMemory) {
   t_holder = {};
   allocate(600);
   t_holder = {"matmul", "float32", 2, {4096, 8192}};
-  EXPECT_EQ(out_of_memory(128 * kMiB),
-            "matmul: out of memory on cuda:0: tried to allocate 128.00 MiB for [4096, 8192] float32; the device has "
-            "100.00 MiB, of which 78.00 MiB are free; this process holds 10.00 MiB in tensors and 12.00 MiB reserved "
-            "but free\n"
-            "       bytes    blocks    oldest  held by\n"
-            "    6.00 MiB         2            conv2d [64, 16, 28, 28] float32\n"
-            "    4.00 MiB         1            relu [1, 2, 3, 4, 5, 6, ...] float16\n"
-            "    1.00 KiB         1            (no op)");
+  EXPECT_EQ(
+      out_of_memory(128 * kMiB),
+      "matmul: CUDA out of memory. Tried to allocate 128.00 MiB. GPU 0 has a total capacity of 100.00 MiB of which "
+      "78.00 MiB is free. This process holds 10.00 MiB in tensors and 12.00 MiB reserved but free. The memory was "
+      "for [4096, 8192] float32.\n"
+      "       bytes    blocks    oldest  held by\n"
+      "    6.00 MiB         2            conv2d [64, 16, 28, 28] float32\n"
+      "    4.00 MiB         1            relu [1, 2, 3, 4, 5, 6, ...] float16\n"
+      "    1.00 KiB         1            (no op)");
   for (int64_t i = 0; i < 12; ++i) {
     t_holder = {"add", "int8", 1, {i}};
     allocate(512);

@@ -159,9 +159,10 @@ void Graph::join(const StreamRef& stream) {
 void Graph::begin(GraphPoolId pool) {
   const DeviceIndex device = static_cast<DeviceIndex>(thread_device());
   stream_ = {device, current_stream(device)};
-  ARGAND_CHECK(Error, stream_.handle != nullptr,
-               "CUDAGraph.capture_begin: the default stream cannot be captured; make another one current, as "
-               "cuda::GraphCapture does");
+  ARGAND_CHECK(
+      Error, stream_.handle != nullptr,
+      "CUDAGraph.capture_begin: CUDA graphs must be captured on a non-default stream. Make another one current, as "
+      "cuda::GraphCapture does");
   ARGAND_CHECK(Error, !is_capturing(), "CUDAGraph.capture_begin: the current stream is being captured already");
   error_slot();  // made now: kernels of the graph keep its address
   pool_ = pool;

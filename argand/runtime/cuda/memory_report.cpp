@@ -166,9 +166,9 @@ void put(MemoryStatsMap& map, const std::string& name, const Counter& counter) {
 
 std::string bytes_text(size_t nbytes) {
   if (nbytes < 1024) return str(nbytes, " bytes");
-  const char* unit = "KMGTPE";
+  const char* unit = "KMG";  // no further, as PyTorch's
   double value = static_cast<double>(nbytes) / 1024;
-  for (; value >= 1024; value /= 1024) ++unit;
+  for (; value >= 1024 && *unit != 'G'; value /= 1024) ++unit;
   char text[32];
   std::snprintf(text, sizeof(text), "%.2f %ciB", value, *unit);
   return text;
@@ -186,13 +186,15 @@ std::string shape_text(const Holder& holder) {
 }
 
 std::string out_of_memory_text(const OutOfMemory& error, const MemorySnapshot& snapshot) {
-  std::string out = str(op_text(error.holder), ": out of memory on ", error.device, ": tried to allocate ",
-                        bytes_text(error.requested));
-  if (const std::string shape = shape_text(error.holder); !shape.empty()) out += str(" for ", shape);
-  out += str("; the device has ", bytes_text(error.capacity), ", of which ", bytes_text(error.free),
-             " are free; this process holds ", bytes_text(error.allocated), " in tensors and ",
-             bytes_text(error.reserved - error.allocated), " reserved but free");
-  if (error.limit < error.capacity) out += str("; set_memory_fraction limits it to ", bytes_text(error.limit));
+  // Its beginning is PyTorch's, by which programs know that a smaller batch may help.
+  std::string out = error.holder.op != nullptr ? str(error.holder.op, ": ") : "";
+  out += str("CUDA out of memory. Tried to allocate ", bytes_text(error.requested), ". GPU ",
+             error.device.substr(error.device.find(':') + 1), " has a total capacity of ", bytes_text(error.capacity),
+             " of which ", bytes_text(error.free), " is free. This process holds ", bytes_text(error.allocated),
+             " in tensors and ", bytes_text(error.reserved - error.allocated), " reserved but free.");
+  if (error.limit < error.capacity) out += str(" set_memory_fraction limits it to ", bytes_text(error.limit), ".");
+  if (const std::string shape = shape_text(error.holder); !shape.empty())
+    out += str(" The memory was for ", shape, ".");
   return out + holder_table(snapshot);
 }
 

@@ -8,7 +8,7 @@ from .memory import (_record_memory_history, _snapshot, empty_cache, max_memory_
                      max_memory_cached, max_memory_reserved, mem_get_info, memory_allocated, memory_cached,
                      memory_reserved, memory_snapshot, memory_stats, memory_summary, reset_accumulated_memory_stats,
                      reset_max_memory_allocated, reset_max_memory_cached, reset_peak_memory_stats,
-                     set_per_process_memory_fraction)
+                     set_per_process_memory_fraction, get_per_process_memory_fraction)
 from .random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed, manual_seed_all, seed,  # noqa: F401
                      seed_all, set_rng_state, set_rng_state_all)
 from .streams import (Event, ExternalStream, Stream, StreamContext, current_stream, default_stream,  # noqa: F401
@@ -18,6 +18,7 @@ is_available, device_count, current_device = _C.cuda.is_available, _C.cuda.devic
 OutOfMemoryError = _C.OutOfMemoryError
 _CudaDeviceProperties = _C.cuda._CudaDeviceProperties
 has_half = True
+_properties = {}
 
 
 def init():
@@ -48,8 +49,12 @@ def get_device_name(device=None):
 
 
 def get_device_properties(device=None):
-    """name, major, minor, total_memory, multi_processor_count, ... of a device."""
-    return _C.cuda.get_device_properties(_index_of(device))
+    """name, major, minor, total_memory, multi_processor_count, ... of a device; the same object each time."""
+    index = _index_of(device)
+    index = current_device() if index is None else index
+    if index not in _properties:
+        _properties[index] = _C.cuda.get_device_properties(index)
+    return _properties[index]
 
 
 def get_device_capability(device=None):

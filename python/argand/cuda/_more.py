@@ -136,7 +136,7 @@ _NOT = "the library manages memory, streams and kernels by itself"
 for _name in ("cudart", "current_blas_handle", "current_solver_handle", "caching_allocator_alloc", "caching_allocator_delete",
               "caching_allocator_enable", "change_current_allocator", "use_mem_pool", "jiterator",
               "host_memory_stats", "host_memory_stats_as_nested_dict", "reset_peak_host_memory_stats",
-              "reset_accumulated_host_memory_stats", "caching_allocator_disabled", "get_per_process_memory_fraction",
+              "reset_accumulated_host_memory_stats", "caching_allocator_disabled",
               "memory_stats_as_nested_dict"):
     globals()[_name] = refused("torch.cuda." + _name, _NOT)
     __all__.append(_name)

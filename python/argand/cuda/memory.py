@@ -66,8 +66,12 @@ def memory_snapshot(device=None):
     return json.loads(_C.cuda._memory_snapshot(index_of(device)))["segments"] if _C.cuda.is_available() else []
 
 
-@ignored(_="allocations are kept with their sizes and times, without stacks")
-def _record_memory_history(enabled="all", max_entries=100000, device=None, **_):
+_NO_STACKS = "allocations are kept with their sizes and times, without stacks"
+
+
+@ignored(context=_NO_STACKS, stacks=_NO_STACKS, clear_history="a new record begins empty", compile_context=_NO_STACKS)
+def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=100000, device=None, clear_history=False,
+                           compile_context=False):
     """Keeps the last allocations for _snapshot(); None stops it."""
     _C.cuda._record_memory_history(enabled is not None and enabled is not False, max_entries, index_of(device))
 
@@ -84,6 +88,20 @@ def set_per_process_memory_fraction(fraction, device=None):
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     _C.cuda.set_per_process_memory_fraction(fraction, index_of(device))
+    _fractions[_number_of(device)] = fraction
+
+
+def get_per_process_memory_fraction(device=None):
+    """What set_per_process_memory_fraction() chose for the device, 1.0 if nothing."""
+    return _fractions.get(_number_of(device), 1.0)
+
+
+_fractions = {}
+
+
+def _number_of(device):
+    index = index_of(device)
+    return _C.cuda.current_device() if index is None else index
 
 
 __getattr__ = names(__name__, f"{__package__}._more")

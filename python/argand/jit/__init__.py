@@ -43,13 +43,20 @@ def script(obj, optimize=None, _frames_up=0, _rcb=None, example_inputs=None):
     return obj
 
 
-@harmless(example_inputs=_SAME, _=_SAME)
-def trace(func, example_inputs=None, **_):
+@harmless(example_inputs=_SAME, example_kwarg_inputs=_SAME, optimize=_SAME, check_trace=_SAME, check_inputs=_SAME, check_tolerance=_SAME, strict=_SAME,
+          _force_outplace=_SAME, _module_class=_SAME, _compilation_unit=_SAME, _store_inputs=_SAME)
+def trace(func, example_inputs=None, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5, strict=True,
+          _force_outplace=False, _module_class=None, _compilation_unit=None, example_kwarg_inputs=None, _store_inputs=True):
     """The function or module itself."""
     return func
 
 
-trace_module = trace
+@harmless(inputs=_SAME, example_inputs_is_kwarg=_SAME, optimize=_SAME, check_trace=_SAME, check_inputs=_SAME, check_tolerance=_SAME, strict=_SAME,
+          _force_outplace=_SAME, _module_class=_SAME, _compilation_unit=_SAME, _store_inputs=_SAME)
+def trace_module(mod, inputs, optimize=None, check_trace=True, check_inputs=None, check_tolerance=1e-5, strict=True,
+                 _force_outplace=False, _module_class=None, _compilation_unit=None, example_inputs_is_kwarg=False, _store_inputs=True):
+    """The module itself."""
+    return mod
 
 
 class ScriptModule:

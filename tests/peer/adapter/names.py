@@ -71,6 +71,7 @@ def sleep(cycles):
         x = torch.eye(1024, device="cuda")
         for _ in range(1 + int(cycles) // 100_000):
             x = x @ x
+        sleep.kept = x  # what nobody looks at might not be computed
 
 
 def name_streams(kind):
@@ -85,6 +86,8 @@ def name_streams(kind):
     def set_stream(stream_id, device_index, device_type):
         torch.cuda.set_stream(kind(_stream=made[device_index, stream_id]))
     kind.__init__ = __init__
+    give(torch._C, {"_get_cublas_allow_tf32": lambda: torch.backends.cuda.matmul.allow_tf32,
+                    "_set_cublas_allow_tf32": lambda on: setattr(torch.backends.cuda.matmul, "allow_tf32", on)})
     give(torch._C, {"_cuda_setStream": set_stream, "_cuda_setDevice": torch.cuda.set_device, "_cuda_getDevice": torch.cuda.current_device})
 
 

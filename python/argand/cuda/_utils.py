@@ -1,0 +1,15 @@
+"""The number of a CUDA device, as packages ask for it by this module's name."""
+from .. import _C
+from .._utils import _get_device_index as _of_any_kind
+
+
+def _get_device_index(device, optional=False, allow_cpu=False):
+    """The number of a device given as one, as its name or as its number; None and "cuda" are the current device if `optional`, and the
+    CPU is -1 if `allow_cpu`.  ValueError for another kind of device."""
+    if isinstance(device, str):
+        device = _C.device(device)
+    if isinstance(device, _C.device):
+        kinds = ("cuda", "cpu") if allow_cpu else ("cuda",)
+        if device.type not in kinds:
+            raise ValueError(f"Expected a {' or '.join(kinds)} device, but got: {device}")
+    return _of_any_kind(device, optional, allow_cpu)
