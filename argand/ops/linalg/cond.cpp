@@ -32,6 +32,7 @@ struct LinalgCond : Composite<LinalgCondArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_matrices("linalg.cond", a.self, false);
     const double p = a.p ? a.p->toDouble() : 2, size = std::abs(p);
@@ -61,6 +62,7 @@ struct LinalgCondNamed : Composite<LinalgCondNamedArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.p == "fro" || a.p == "nuc", "linalg.cond: got an invalid norm type: ", a.p);
     check_matrices("linalg.cond", a.self, true);
