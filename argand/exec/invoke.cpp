@@ -5,6 +5,7 @@
 
 #include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
+#include "argand/exec/check_out.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
 #include "argand/exec/graph.h"
@@ -131,10 +132,22 @@ void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
 
 namespace {
 
+// What PyTorch says of a dtype that an op of floating point does not have.
+std::string about_dtype(const OpInfo& op, ScalarType t) {
+  const bool transforms = std::string_view(op.name).starts_with("fft_"),
+             takes_complex = contains(op.dtypes, kComplexDouble);
+  if (!contains(op.dtypes, kDouble)) return "";
+  if (is_integral(t, true))
+    return takes_complex ? str(": Expected a floating point or complex tensor as input. Got ", dtype_cpp_name(t)) : "";
+  if (is_complex(t))
+    return transforms ? str(": ", op.name + 4, " expects a real input tensor, but got ", dtype_cpp_name(t)) : "";
+  return str(transforms ? ": Unsupported dtype " : ": Low precision dtypes not supported. Got ", dtype_cpp_name(t));
+}
+
 void check_dtype(const OpInfo& op, TensorSlots& slots) {
   if (slots.size() == 0 || !slots[0].tensor->defined()) return;
   const ScalarType t = slots[0].tensor->dtype();
-  if (!contains(op.dtypes, t)) throw_unsupported_dtype(op.name, t);
+  ARGAND_CHECK(DtypeError, contains(op.dtypes, t), op.name, ": not implemented for dtype ", t, about_dtype(op, t));
 }
 
 [[noreturn]] void throw_constant_requires_grad(const OpInfo& op, const void* args, int argument) {
@@ -460,36 +473,7 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   return results;
 }
 
-// Who gives an output with elements has mostly mistaken its shape.
-void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
-  if (out.sizes() == sizes || out.numel() == 0) return;
-  warn("An output with one or more elements was resized since it had shape ", out.sizes(),
-       ", which does not match the required output shape ", sizes,
-       ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have "
-       "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
-       "t.resize_(0).");
-}
-
-// An output that gets other sizes lies as the result does.
-void resize_like(const Tensor& out, const Tensor& result) {
-  if (out.sizes() == result.sizes()) return;
-  resize_output(out, result.sizes());
-  if (!result.is_non_overlapping_and_dense()) return;
-  out.impl().strides = result.strides();
-  out.impl().refresh();
-}
-
-void check_exact_dtype(const OpInfo& op, ScalarType result, ScalarType out) {
-  if (result == out || (result == kBool && out == kByte && op.kind == OpKind::kKernel)) return;
-  ARGAND_CHECK(DtypeError, result != kBool, op.name, ": ", op.name,
-               op.kind == OpKind::kKernel ? " only supports bool tensor for result, got: "
-                                          : " does not support non-boolean outputs, got: ",
-               dtype_cpp_name(out));
-  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", result, ", but got ", out,
-               " instead: the operation's result requires dtype ", result);
-}
-
-void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly) {
+void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule) {
   bool writes_graph = false, reads_graph = false;
   TensorSlots slots;
   op.args.tensors(args, slots);
@@ -506,13 +490,11 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly)
                  ": functions with out=... arguments don't support automatic differentiation, but one of the arguments "
                  "requires grad");
   for (size_t i = 0; i < outs.size(); ++i) {
-    ARGAND_CHECK(DeviceError, results[i].device() == outs[i].device(), op.name, ": expected out on ",
-                 results[i].device(), ", got ", outs[i].device());
-    if (exactly) check_exact_dtype(op, results[i].dtype(), outs[i].dtype());
-    ARGAND_CHECK(DtypeError, can_cast(results[i].dtype(), outs[i].dtype()), op.name, ": result type ",
-                 dtype_cpp_name(results[i].dtype()), " can't be cast to the desired output type ",
-                 dtype_cpp_name(outs[i].dtype()));
-    warn_of_resize(outs[i], results[i].sizes());
+    check_out(op, slots, results[i], outs[i], rule, i);
+    if (rule.counted)
+      warn_of_count(outs[i], results[i].sizes());
+    else
+      warn_of_resize(outs[i], results[i].sizes());
     resize_like(outs[i], results[i]);
     check_writable(op, outs[i], false);
     if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, 0, false);
@@ -554,19 +536,21 @@ void invoke_inplace(const OpInfo& op, void* args, const Tensor& self) {
   run_inplace(op, args, self);
 }
 
-static void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly) {
+static void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule) {
   const profiler::Span span(op, args, profiler::Form::kPlain);
   if (DispatchHooks::listens()) [[unlikely]]
     if (offer_out(op, args, outs)) return;
-  run_out(op, args, outs, exactly);
+  run_out(op, args, outs, rule);
 }
-void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, false); }
-void invoke_out_exactly(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, true); }
-
-void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out) {
-  if (!dtype) dtype = out.dtype();
-  ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ", *dtype, ", but got ",
-               out.dtype(), " instead");
+void invoke_out(const OpInfo& op, void* args, std::span<Tensor> outs) { invoke_out(op, args, outs, OutRule{}); }
+void invoke_out_exactly(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  invoke_out(op, args, outs, {.exactly = true});
+}
+void invoke_out_named(const OpInfo& op, void* args, std::span<Tensor> outs, const char* names, bool exactly) {
+  invoke_out(op, args, outs, {.exactly = exactly, .names = names});
+}
+void invoke_out_counted(const OpInfo& op, void* args, std::span<Tensor> outs) {
+  invoke_out(op, args, outs, {.counted = true});
 }
 
 void invoke_composite(const OpInfo& op, void* args, void* result) {

@@ -16,7 +16,7 @@
 //   all          schema, doc;
 //                optional: variants, dtypes, autocast (and autocast_cpu, where PyTorch's lists for the CPU differ),
 //                differentiable, constant_arguments, constant_results, number_arguments, samples(S&);
-//                out_is_exact and out_chooses_dtype, which say what dtype out= may have (CONTRIBUTING.md);
+//                out_is_exact, out_names and out_chooses_dtype, which say what out= may be (CONTRIBUTING.md);
 //                python_defaults: names of arguments whose defaults Python alone has, as calls in C++ would be
 //                ambiguous
 //   Pointwise    ARGAND_BODY, compute, promote;

@@ -26,6 +26,7 @@ from ._functions import (_assert, _assert_async, _check, _check_index, _check_is
                          _check_not_implemented, _check_type, _check_value, _shape_as_tensor)
 from ._info import finfo, iinfo  # noqa: E402,F401
 from ._lowrank import pca_lowrank, svd_lowrank  # noqa: E402,F401
+from ._removed import eig, lstsq, matrix_rank, solve, symeig  # noqa: E402,F401
 from .random import (default_generator, get_rng_state, initial_seed, manual_seed, seed,  # noqa: E402,F401
                      set_rng_state, fork_rng)
 from .autograd.grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: E402,F401

@@ -76,8 +76,7 @@ _SYMBOLS = "sizes are numbers: nothing is traced"
 
 # {module: [(why, names), ...]}
 _TABLE = {
-    "": [("it was taken out of PyTorch; torch.linalg has its successor", "symeig solve"),
-         (_QUANTIZED, "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor"),
+    "": [(_QUANTIZED, "_make_per_tensor_quantized_tensor _make_per_channel_quantized_tensor"),
          ("there are no float8 dtypes", "_scaled_mm"), ("matrices are multiplied in batches of one size", "_grouped_mm"),
          ("torch.optim.Adam(fused=True) takes such a step", "_fused_adam_ _fused_adamw_")],
     "_C": [(_SCRIPT, "Block Graph Value"), ("there is no dispatcher", "_dispatch_has_kernel_for_dispatch_key _dispatch_keys"),

@@ -27,6 +27,7 @@ _HOMES = {
     "_serialization_names": "serialization",
     "_settings": {"_tensor_str": "set_printoptions", None: ""},
     "_hook_handles": {"utils.hooks": "RemovableHandle"},
+    "_removed": "_linalg_utils",
     "accelerator": {"accelerator.memory": "empty_cache empty_host_cache get_memory_info reset_accumulated_memory_stats "
                                           "reset_peak_memory_stats"},
     "amp.autocast_mode": {"": "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled set_autocast_dtype "

@@ -8,6 +8,7 @@
 #include "argand/base/log.h"
 #include "argand/exec/invoke.h"
 #include "bindings/constants.h"
+#include "bindings/einsum.h"
 #include "bindings/errors.h"
 #include "bindings/overrides.h"
 
@@ -123,14 +124,16 @@ std::string kind_text(const Parameter& p) {
 }
 
 // The names NumPy's users know for some parameters.
-const char* numpy_name(std::string_view name) {
-  if (name == "dim") return "axis";
-  if (name == "dim0") return "axis0";
-  if (name == "dim1") return "axis1";
-  if (name == "keepdim") return "keepdims";
-  if (name == "input") return "x";
-  if (name == "other") return "x2";
-  return nullptr;
+std::initializer_list<const char*> numpy_names(std::string_view name) {
+  static constexpr std::initializer_list<const char*> dim = {"axis"}, dim0 = {"axis0"}, dim1 = {"axis1"},
+                                                      keepdim = {"keepdims"}, input = {"x", "a", "x1"}, other = {"x2"};
+  return name == "dim"       ? dim
+         : name == "dim0"    ? dim0
+         : name == "dim1"    ? dim1
+         : name == "keepdim" ? keepdim
+         : name == "input"   ? input
+         : name == "other"   ? other
+                             : std::initializer_list<const char*>{};
 }
 
 PyObject* find_keyword(const Parameter& p, PyObject* const* values, PyObject* keywords, size_t* used) {
@@ -143,8 +146,8 @@ PyObject* find_keyword(const Parameter& p, PyObject* const* values, PyObject* ke
     return nullptr;
   };
   PyObject* found = find(p.name);
-  if (!found)
-    if (const char* other = numpy_name(p.name)) found = find(other);
+  for (const char* other : numpy_names(p.name))
+    if (!found) found = find(other);
   return found;
 }
 
@@ -264,8 +267,8 @@ bool Call::bind(const FunctionTable& table, const Overload& overload, PyObject* 
     for (size_t k = 0; k < num_keywords; ++k) {
       const std::string name = to_text(PyTuple_GetItem(keywords, static_cast<Py_ssize_t>(k)));
       const bool known = std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& p) {
-        const char* other = numpy_name(p.name);
-        return name == p.name || (other && name == other);
+        const auto others = numpy_names(p.name);
+        return name == p.name || std::find(others.begin(), others.end(), name) != others.end();
       });
       if (!known) return refuse(" got an unexpected keyword argument '", name, "'");
     }
@@ -298,8 +301,11 @@ PyObject* call_function(const FunctionTable& table, PyObject* const* arguments, 
     Call::Refusal why;
     const auto run = [&](const Overload& overload) { return named(table, overload, overload.call(call)); };
     if (table.overloads.size() == 1) {
-      if (!call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why))
+      if (!call.bind(table, table.overloads[0], arguments, num_positional, keywords, false, &why)) {
+        if (takes_sublists(table, arguments, num_positional))
+          return einsum_of_sublists(table, arguments, num_positional);
         raise_type_error(why.message);
+      }
       return run(table.overloads[0]);
     }
     for (const bool strict : {true, false})
@@ -542,17 +548,6 @@ const FunctionTable& table_of(PyObject* self) { return *reinterpret_cast<Functio
 
 size_t count(size_t num_positional, PyObject* keywords) {
   return num_positional + (keywords ? static_cast<size_t>(PyTuple_Size(keywords)) : 0);
-}
-
-// To those who override it, einsum(equation, [a, b]) is einsum(equation, a, b), as PyTorch's.
-PyObject* override_einsum(PyObject* self, PyObject* equation, PyObject* operands) {
-  return guarded([&] {
-    const nb::object items = nb::steal(PySequence_Tuple(operands));
-    if (!items.is_valid()) throw nb::python_error();
-    std::vector<PyObject*> arguments = {equation};
-    for (const nb::handle item : nb::borrow<nb::tuple>(items)) arguments.push_back(item.ptr());
-    return call_override(self, arguments.data(), arguments.size(), nullptr);
-  });
 }
 
 PyObject* call_object(PyObject* self, PyObject* const* arguments, size_t flags, PyObject* keywords) {

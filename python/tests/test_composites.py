@@ -331,3 +331,18 @@ def test_arguments_that_pytorch_takes():
     assert torch.special.zeta(inf, torch.tensor([1e-5, 0.5, 1, 2, -1.5])).tolist() == [float("inf"), float("inf"), 1, 0, float("inf")]
     assert torch.special.hermite_polynomial_h(torch.tensor(1.5), torch.tensor(2**31)).isnan()
     assert torch.special.hermite_polynomial_he(torch.tensor([1.5]), torch.tensor([2])).tolist() == [1.25]
+
+
+@pytest.mark.parametrize("reduce, grad", [("max", [0, 0.5, 0.5, 1, 1]), ("min", [0, 0.5, 0.5, 1, 1]),
+                                          ("mean", [1 / 3, 1 / 3, 1 / 3, 1, 1])])
+def test_nans_of_a_segment_share_its_gradient(reduce, grad):
+    nan = float("nan")
+    data = torch.tensor([1, nan, nan, nan, 2.0], requires_grad=True)
+    torch.segment_reduce(data, reduce, lengths=torch.tensor([3, 1, 1])).sum().backward()
+    assert torch.allclose(data.grad, torch.tensor(grad))
+
+
+def test_the_gradient_of_a_product_by_its_nan_is_that_of_the_others():
+    data = torch.tensor([2.0, float("nan"), 3.0, 4.0], requires_grad=True)
+    torch.segment_reduce(data, "prod", lengths=torch.tensor([3, 1])).sum().backward()
+    assert data.grad[1] == 6 and data.grad[3] == 1 and data.grad[[0, 2]].isnan().all()

@@ -193,7 +193,7 @@ def test_lstsq_takes_a_senseless_rcond_as_the_precision():
     (lambda: L.norm(torch.ones(2), "fro"), "A must have at least 2 dimensions"),
     (lambda: L.pinv(torch.ones(2)), "expected a tensor with 2 or more dimensions"),
     (lambda: L.eig(torch.full((2, 2), float("nan"))), "torch.linalg.eig: input tensor should not contain infs or NaNs"),
-    (lambda: torch.einsum("", []), r"einsum\(\): must provide at least one operand"),
+    (lambda: torch.einsum("", []), r"einsum\(\): must specify the equation string and at least one operand"),
     (lambda: torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.int64)), "expected self and mat2 to have the same dtype, but got:"),
     (lambda: torch.ormqr(torch.ones(3, 2), torch.ones(3), torch.ones(2, 3)), "greater than or equal to tau.shape")])
 def test_errors_say_what_was_expected(call, message):

@@ -31,6 +31,7 @@ class Op:
     only_cpu: bool = False       # a kernel without one for other devices: it runs on the CPU
     copies_first: bool = False   # NAME_copy is a view of a copy, not a copy of a view
     out_is_exact: bool = False   # out= has the dtype of the result, and no other that it can be cast to
+    out_names: str = ""          # what errors of out= call the results, "a, tau"; else they speak of an out tensor
     out_chooses: str = ""        # where the call names no dtype, out= does: for a self "of any dtype", or "of floating point"
     copy_of: "Op | None" = None  # NAME of which this is NAME_copy
 
@@ -110,6 +111,7 @@ def read_op(name, kind, text, path, ops_dir):
     op.doc = strings(doc) if doc else ""
     op.copies_first = member(text, "copies_first") == "true"
     op.out_is_exact = member(text, "out_is_exact") == "true"
+    op.out_names = strings(member(text, "out_names") or "")
     op.out_chooses = strings(member(text, "out_chooses_dtype") or "")
     op.only_cpu = kind == "Kernel" and bool(re.search(r"static void cpu\(", text)) and not re.search(r"static void run\(", text)
     body = re.search(r"ARGAND_BODY\(", text)

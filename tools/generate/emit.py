@@ -88,6 +88,7 @@ def args_header(ops):
 
 
 # Their out= keeps its shape where it has as many elements.
+COUNTED = {"arange", "range", "fft_fftfreq", "fft_rfftfreq"}  # sequences whose length is computed
 SEQUENCES = {"arange", "linspace", "logspace", "range"}
 
 
@@ -167,9 +168,13 @@ def out_function(op, s):
         chooses = f'  exec::dtype_by_out("{s.name}", args.dtype, out);\n'
         if op.out_chooses == "of floating point":  # of others the op says that they have no mean
             chooses = f"  if (args.dtype || !is_integral(args.self.dtype(), true))\n  {chooses}"
-    invoke = "invoke_out_exactly" if op.out_is_exact else "invoke_out"
+    invoke, last = ("invoke_out_exactly" if op.out_is_exact else "invoke_out"), ""
+    if op.out_names:
+        invoke, last = "invoke_out_named", f', "{op.out_names}"' + (", true" if op.out_is_exact else "")
+    if s.name in COUNTED:
+        invoke = "invoke_out_counted"
     body = (fill(op, s, None) + chooses + f"  Tensor outs[] = {{{', '.join(names)}}};\n"
-            f"  exec::{invoke}(ops::{op.name}_info, &args, outs);\n"
+            f"  exec::{invoke}(ops::{op.name}_info, &args, outs{last});\n"
             + ("  return out;\n" if n == 1 else f"  return {{{', '.join(names)}}};\n"))
     comma = ", " if s.args else ""
     return (f"{result} {s.name}_out({outs}{comma}{parameters(s.args, True)});",
@@ -232,7 +237,8 @@ class Api:
         write = f"  return ops::fill_out(out, {s.name}({values}));\n"
         if s.name in SEQUENCES:
             write = (f"  const Tensor made = {s.name}({values});\n"
-                     "  return ops::fill_out(out, made.numel() == out.numel() ? made.view(out.sizes()) : made);\n")
+                     + ("  exec::warn_of_count(out, made.sizes());\n" if s.name in COUNTED else "")
+                     + "  return ops::fill_out(out, made.numel() == out.numel() ? made.view(out.sizes()) : made);\n")
         self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
                                f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n{write}}}"))
 

@@ -91,7 +91,7 @@ class NoSecondDerivative final : public autograd::Node {
 // The gradient of an element that meets others: of a product, the product of the others.
 Tensor grad_of_product(const Tensor& g, const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                        bool include_self, const Tensor& result) {
-  const Tensor zero = src == 0;
+  const Tensor zero = (src == 0).logical_or(src.isnan());  // of these, the quotient by them does not say it
   const Tensor zeros_met = zeros_like(self).scatter_add(dim, index, zero.to(self.dtype())).gather(dim, index);
   const Tensor only_zero = zero.logical_and(zeros_met == 1);
   const Tensor without = self.scatter_reduce(dim, index, src.masked_fill(only_zero, 1), "prod", include_self);
@@ -175,8 +175,12 @@ struct ScatterReduce : Kernel<ScatterReduceArgs> {
       to_self = g * (others.scatter_reduce(c.dim, c.index, src, "prod", c.include_self) / others).conj();
       to_src = grad_of_product(g, c.self, c.dim, c.index, src, c.include_self, c.result());
     } else {
-      const Tensor here = (c.self == c.result()).to(g.dtype());
-      const Tensor there = (src == c.result().gather(c.dim, c.index)).to(g.dtype());
+      // A NaN is its own largest and smallest: the NaNs that met share the gradient.
+      const auto is_result = [&](const Tensor& t, const Tensor& result) {
+        return (t == result).logical_or(t.isnan().logical_and(result.isnan())).to(g.dtype());
+      };
+      const Tensor here = is_result(c.self, c.result());
+      const Tensor there = is_result(src, c.result().gather(c.dim, c.index));
       const Tensor each = g / here.scatter_add(c.dim, c.index, there);
       to_self = here * each;
       to_src = there * each.gather(c.dim, c.index);

@@ -32,10 +32,11 @@ struct LinalgCond : Composite<LinalgCondArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_matrices("linalg.cond", a.self, false);
     const double p = a.p ? a.p->toDouble() : 2, size = std::abs(p);
-    ARGAND_CHECK(ValueError, size == 1 || size == 2 || std::isinf(size), "linalg.cond: got an invalid norm type: ", p);
+    ARGAND_CHECK(ValueError, size == 1 || size == 2 || std::isinf(size), "linalg.cond got an invalid norm type: ", p);
     if (size != 2) return by_inverse(a.self, Scalar(p));
     const Tensor S = singular_values(a.self), largest = S.select(-1, 0), least = S.select(-1, S.size(-1) - 1);
     if (a.self.numel() == 0) return largest;
@@ -49,7 +50,7 @@ struct LinalgCond : Composite<LinalgCondArgs> {
     s.add({s->real({0, 0}), 1});
     s.add({s->real({2, 0, 3})});
     s.fails({s->real({3})}, "linalg.cond: The input tensor A must have at least 2 dimensions.");
-    s.fails({s->real({3, 3}), 3}, "linalg.cond: got an invalid norm type: 3");
+    s.fails({s->real({3, 3}), 3}, "linalg.cond got an invalid norm type: 3");
     s.fails({s->real({2, 3}), 1}, "linalg.cond: A must be batches of square matrices, but they are 2 by 3 matrices");
   }
 };
@@ -61,8 +62,9 @@ struct LinalgCondNamed : Composite<LinalgCondNamedArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, a.p == "fro" || a.p == "nuc", "linalg.cond: got an invalid norm type: ", a.p);
+    ARGAND_CHECK(ValueError, a.p == "fro" || a.p == "nuc", "linalg.cond got an invalid norm type: ", a.p);
     check_matrices("linalg.cond", a.self, true);
     if (a.p == "fro" || a.self.numel() == 0) return by_inverse(a.self, a.p);
     const Tensor S = linalg_svdvals(a.self);
@@ -72,7 +74,7 @@ struct LinalgCondNamed : Composite<LinalgCondNamedArgs> {
     const Tensor A = s->real({2, 3, 3}) + 5 * eye(3, TensorOptions(kCPU).dtype(kDouble));
     s.add({A, "fro"});
     s.add({A, "nuc"});
-    s.fails({s->real({3, 3}), "f"}, "linalg.cond: got an invalid norm type: f");
+    s.fails({s->real({3, 3}), "f"}, "linalg.cond got an invalid norm type: f");
   }
 };
 ARGAND_OP(LinalgCondNamed)

@@ -260,6 +260,7 @@ struct CholeskySolve : Kernel<CholeskySolveArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_names = "result";
   static TensorMeta infer(const Args& a) {
     check_matrices("cholesky_solve", a.self, false, "b");
     check_matrices("cholesky_solve", a.input2, true);
@@ -293,18 +294,36 @@ struct CholeskySolve : Kernel<CholeskySolveArgs> {
 };
 ARGAND_OP(CholeskySolve)
 
+namespace {
+
+std::string zero_on_diagonal(int64_t at) {
+  return str("The diagonal element ", at,
+             " is zero, the inversion could not be completed because the input matrix is singular.");
+}
+
+// Of each matrix, which element of its diagonal is the first 0, counted from 1; 0: none.
+Tensor first_zero(const Tensor& A) {
+  const Tensor zero = A.detach().diagonal(0, -2, -1).eq(0);
+  return zero.to(kInt).argmax(-1).add(1).mul(zero.any(-1)).to(kInt);
+}
+
+}  // namespace
+
 struct CholeskyInverse : Composite<CholeskyInverseArgs> {
   static constexpr auto schema = "cholesky_inverse(Tensor self, bool upper=False) -> Tensor";
   static constexpr auto doc = "The inverses of the matrices whose triangles self holds.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_matrices("cholesky_inverse", a.self, true);
+    if (!a.self.is_meta() && a.self.numel() > 0) check_info("cholesky_inverse", first_zero(a.self), zero_on_diagonal);
     return eye(rows_of(a.self), a.self.options()).expand(a.self.sizes()).cholesky_solve(a.self, a.upper);
   }
   static void samples(S& s) {
     s.add_without_gradient({definite(s, {3, 3})});
+    s.fails({s->real({2, 2}) * 0}, "cholesky_inverse: The diagonal element 1 is zero, the inversion could not be");
     s.fails({s->real({2, 3})}, "cholesky_inverse: A must be batches of square matrices");
   }
 };

@@ -16,6 +16,7 @@ struct Geqrf : Kernel<GeqrfArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_names = "a, tau";
   static TensorMetas infer(const Args& a) {
     check_matrices(Args::kName, a.self, false, "input");
     return {{a.self.impl().sizes, a.self.dtype()},
@@ -53,13 +54,13 @@ namespace {
 
 void check_factors(const char* op, const Tensor& input, const Tensor& tau) {
   check_matrices(op, input, false, "input");
-  ARGAND_CHECK(DtypeError, tau.dtype() == input.dtype(), op, ": tau dtype ", tau.dtype(),
-               " does not match input dtype ", input.dtype());
+  ARGAND_CHECK(DtypeError, tau.dtype() == input.dtype(), op, ": tau dtype ", dtype_cpp_name(tau.dtype()),
+               " does not match input dtype ", dtype_cpp_name(input.dtype()));
   ARGAND_CHECK(ShapeError, tau.dim() + 1 == input.dim(), op,
                ": Expected tau to have one dimension less than input, but got tau.ndim equal to ", tau.dim(),
                " and input.ndim is equal to ", input.dim());
   ARGAND_CHECK(ShapeError, batch_and(tau.unsqueeze(-1), {}) == batch_and(input, {}), op,
-               ": Expected batch dimensions of tau to be equal to those of input, but got ", tau.sizes(), " and ",
+               ": Expected batch dimensions of tau to be equal to input.shape[:-2], but got ", tau.sizes(), " and ",
                input.sizes());
 }
 
@@ -104,6 +105,7 @@ struct LinalgHouseholderProduct : Composite<LinalgHouseholderProductArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return householder_product("linalg.householder_product", a.input, a.tau); }
   static void samples(S& s) {
     s.add({s->real({3, 2}), s->real({2})});
@@ -125,6 +127,7 @@ struct Orgqr : Composite<OrgqrArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return householder_product("orgqr", a.self, a.input2); }
   static void samples(S& s) { s.add({s->real({3, 2}), s->real({2})}); }
 };
@@ -152,8 +155,8 @@ struct Ormqr : Composite<OrmqrArgs> {
     ARGAND_CHECK(ShapeError, a.input2.size(-1) == std::min(size, columns_of(a.self)), op,
                  ": tau.shape[-1] must be equal to min(other.shape[", a.left ? -2 : -1, "], input.shape[-1])");
     ARGAND_CHECK(ShapeError, batch_and(a.input3, {}) == batch_and(a.self, {}), op,
-                 ": batch dimensions of other should be equal to input.shape[:-2], got ", a.input3.sizes(), " and ",
-                 a.self.sizes());
+                 ": Expected batch dimensions of other to be equal to input.shape[:-2], but got ", a.input3.sizes(),
+                 " and ", a.self.sizes());
     if (a.left) return product_times(a.self, a.input2, a.input3, a.transpose);
     return mH(product_times(a.self, a.input2, mH(a.input3), !a.transpose));
   }

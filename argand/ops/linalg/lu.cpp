@@ -17,7 +17,7 @@ std::string zero_pivot(int64_t at) {
 }
 
 void check_pivots(const char* op, const Tensor& LU, const Tensor& pivots) {
-  ARGAND_CHECK(DtypeError, pivots.dtype() == kInt, op, ": pivots should be a Tensor of scalar type int32, got ",
+  ARGAND_CHECK(DtypeError, pivots.dtype() == kInt, op, ": pivots should be a Tensor of torch.int32 dtype, got ",
                pivots.dtype());
   const Dims expected = batch_and(LU, {std::min(rows_of(LU), columns_of(LU))});
   ARGAND_CHECK(ShapeError, pivots.impl().sizes == expected, op, ": expected pivots of shape ", expected, ", got ",
@@ -82,8 +82,11 @@ struct LuPermutation : Kernel<LuPermutationArgs> {
       for (int64_t i = 0; i < a.rows; ++i) order[i] = i;
       for (int64_t i = 0; i < k; ++i) {
         const int64_t other = from[b * k + i] - 1;
-        ARGAND_CHECK(ValueError, other >= 0 && other < a.rows, Args::kName,
-                     ": expected pivots, which are greater or equal to 1, up to ", a.rows, ", got ", other + 1);
+        ARGAND_CHECK(
+            ValueError, other >= 0 && other < a.rows, Args::kName,
+            ": expected pivots between 1 and LU.size(-2) inclusive, that is greater or equal to 1 and smaller or "
+            "equal to LU.size(-2), here ",
+            a.rows, ", got ", other + 1);
         std::swap(order[i], order[other]);
       }
     }
@@ -92,8 +95,7 @@ struct LuPermutation : Kernel<LuPermutationArgs> {
     s.add({pivots_of({3, 2, 3}), 3});
     s.add({pivots_of({4, 2}), 4});
     s.fails({pivots_of({1, 2, 3}), 2}, "_lu_permutation: expected no more pivots than 2 rows, got [3]");
-    s.fails({pivots_of({1, 5}), 3},
-            "_lu_permutation: expected pivots, which are greater or equal to 1, up to 3, got 5");
+    s.fails({pivots_of({1, 5}), 3}, "_lu_permutation: expected pivots between 1 and LU.size(-2) inclusive");
   }
 };
 ARGAND_OP(LuPermutation)
@@ -189,7 +191,8 @@ struct LuUnpack : Composite<LuUnpackArgs> {
     s.add({s->real({2, 3}), pivots_of({2, 2}), true, false});
     s.add({s->real({2, 2}), pivots_of({2, 2}), false, true});
     s.fails({s->real({2, 2}), pivots_of({2})}, "lu_unpack: expected pivots of shape [2], got [1]");
-    s.fails({s->real({2, 2}), s->integer({2}, 1, 2)}, "lu_unpack: pivots should be a Tensor of scalar type int32");
+    s.fails({s->real({2, 2}), s->integer({2}, 1, 2)},
+            "lu_unpack: pivots should be a Tensor of torch.int32 dtype, got int64");
   }
 };
 ARGAND_OP(LuUnpack)

@@ -133,7 +133,8 @@ struct LinalgNorm : Composite<LinalgNormArgs> {
   static Tensor compose(const Args& a) {
     if (!a.ord) return linalg_vector_norm(a.self, 2, a.dim, a.keepdim, a.dtype);
     const Dims dims = matrix_dims(a.self, a.dim);
-    if (dims.size() == 2) return matrix_norm("linalg_norm", a.self, order(*a.ord), dims, a.keepdim, a.dtype);
+    if (dims.size() == 2)
+      return matrix_norm("linalg_norm: linalg.matrix_norm", a.self, order(*a.ord), dims, a.keepdim, a.dtype);
     return linalg_vector_norm(a.self, *a.ord, dims, a.keepdim, a.dtype);
   }
   static void samples(S& s) {
@@ -158,7 +159,8 @@ struct LinalgNormNamed : Composite<LinalgNormNamedArgs> {
     ARGAND_CHECK(ShapeError, a.dim || a.self.dim() == 2 || a.self.dim() == 1,
                  "linalg_norm: If dim is not specified but ord is, the input must be 1D or 2D. Got ", a.self.dim(),
                  "D.");
-    return matrix_norm("linalg_norm", a.self, a.ord, a.dim.value_or(Dims{0, 1}), a.keepdim, a.dtype);
+    return matrix_norm("linalg_norm: linalg.matrix_norm", a.self, a.ord, a.dim.value_or(Dims{0, 1}), a.keepdim,
+                       a.dtype);
   }
   static void samples(S& s) {
     s.add({s->real({3, 4}), "fro"});

@@ -70,6 +70,7 @@ struct LinalgPinvTensors : Kernel<LinalgPinvTensorsArgs> {
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr uint32_t constant_arguments = bits(kAtol, kRtol);
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static TensorMeta infer(const Args& a) {
     check_rank(a.self);
     if (a.hermitian) check_matrices("linalg.eigh", a.self, true);
@@ -110,6 +111,7 @@ struct LinalgPinvNumbers : Composite<LinalgPinvNumbersArgs> {
   static constexpr auto python_defaults = "atol rtol";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_rank(a.self);
     const auto [atol, rtol] = tolerances(a.self, a.atol, a.rtol);
@@ -127,6 +129,7 @@ struct LinalgPinv : Composite<LinalgPinvArgs> {
   static constexpr auto doc = "linalg_pinv with rtol alone.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return linalg_pinv(a.self, 0.0, a.rcond, a.hermitian); }
   static void samples(S& s) {
     s.add({s->real({3, 2}), 1e-4});
@@ -140,7 +143,10 @@ struct LinalgPinvTensor : Composite<LinalgPinvTensorArgs> {
   static constexpr auto doc = "linalg_pinv with rtol alone, of each matrix its own.";
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
+    ARGAND_CHECK(DtypeError, !a.rcond.is_complex(), "linalg_pinv: rcond tensor of complex type is not supported. Got ",
+                 a.rcond.dtype());
     const Tensor none = zeros_like(a.rcond);
     return linalg_pinv(a.self, std::optional(none), std::optional(a.rcond), a.hermitian);
   }
@@ -184,6 +190,7 @@ struct LinalgMatrixRankTensors : Composite<LinalgMatrixRankTensorsArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return rank_of(a.input, a.atol, a.rtol, a.hermitian); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 4})});
@@ -203,6 +210,7 @@ struct LinalgMatrixRankNumbers : Composite<LinalgMatrixRankNumbersArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) {
     check_matrices("linalg.matrix_rank", a.self, false, "input");
     const auto [atol, rtol] = tolerances(a.self, a.atol, a.rtol);
@@ -222,6 +230,7 @@ struct LinalgMatrixRank : Composite<LinalgMatrixRankArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return linalg_matrix_rank(a.self, a.tol, 0.0, a.hermitian); }
   static void samples(S& s) { s.add({s->real({3, 4}), 0.5}); }
 };
@@ -234,6 +243,7 @@ struct LinalgMatrixRankTensor : Composite<LinalgMatrixRankTensorArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return rank_of(a.input, a.tol, zeros_like(a.tol), a.hermitian); }
   static void samples(S& s) { s.add({s->real({2, 3, 4}), s->real({2}, 0.5, 1)}); }
 };
@@ -266,6 +276,7 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr DtypeSet dtypes = kMatrixTypes;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "solution, residuals, rank, singular_values";
   static constexpr const char* op = "linalg.lstsq";
   static Result compose(const Args& a) {
     check_matrices(op, a.self, false, "input");
@@ -277,11 +288,14 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
     ARGAND_CHECK(ValueError, driver == "gels" || driver == "gelsy" || driver == "gelsd" || driver == "gelss", op,
                  ": parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got ", driver);
     const Tensor& A = a.self;
-    const bool vectors = a.b.dim() == A.dim() - 1 && a.b.sizes() == A.sizes().slice(0, static_cast<size_t>(a.b.dim()));
+    ARGAND_CHECK(ShapeError, a.b.dim() >= 1, op, ": other must have at least 1 dimension, got a 0-dim tensor");
+    const bool vectors = a.b.dim() == A.dim() - 1 &&
+                         (a.b.dim() == 1 || a.b.sizes() == A.sizes().slice(0, static_cast<size_t>(a.b.dim())));
     const Tensor B = vectors ? a.b.unsqueeze(-1) : a.b;
     check_matrices(op, B, false, "other");
     const int64_t m = rows_of(A), n = columns_of(A);
-    ARGAND_CHECK(ShapeError, rows_of(B) == m, op, ": expected other with ", m, " rows, got ", B.sizes());
+    ARGAND_CHECK(ShapeError, rows_of(B) == m, op, ": input.size(-2) should match other.size(", vectors ? -1 : -2,
+                 "), got ", A.sizes(), " and ", a.b.sizes());
     const Tensor none = empty({0}, A.options().dtype(to_real_type(A.dtype())));
     Tensor X, rank = empty({0}, A.options().dtype(kLong)), S = none;
     bool full_rank = true;
@@ -320,7 +334,8 @@ struct LinalgLstsq : Composite<LinalgLstsqArgs> {
     s.add({s->real({2, 3}), s->real({2, 1}), {}, "gels"});
     s.add({s->real({4, 2}), s->real({4, 1}), {}, "gels"});
     s.add({s->real({2, 3}), s->real({2, 1}), 1e-4, "gelss"});
-    s.fails({s->real({3, 2}), s->real({2, 1})}, "linalg.lstsq: expected other with 3 rows, got [2, 1]");
+    s.fails({s->real({3, 2}), s->real({2, 1})},
+            "linalg.lstsq: input.size(-2) should match other.size(-2), got [3, 2] and [2, 1]");
     s.fails({s->real({3, 2}), s->real({3, 1}), {}, "gel"},
             "linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), got gel");
     s.fails(

@@ -9,6 +9,7 @@ struct LinalgTensorinv : Composite<LinalgTensorinvArgs> {
   static constexpr auto doc = "The inverse of the matrix whose rows are the first `ind` dimensions.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static constexpr DtypeSet dtypes = kFloatTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
     ARGAND_CHECK(ValueError, a.ind > 0, "linalg_tensorinv: Expected a strictly positive integer for 'ind', but got ",
@@ -41,6 +42,7 @@ struct LinalgTensorsolve : Composite<LinalgTensorsolveArgs> {
       "X with tensordot(self, X, X.dim()) = other; the dimensions `dims` of self are first moved behind the others.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static constexpr DtypeSet dtypes = kFloatTypes | kComplexTypes;
   static Tensor compose(const Args& a) {
     Tensor A = a.self;
@@ -51,7 +53,8 @@ struct LinalgTensorsolve : Composite<LinalgTensorsolveArgs> {
     }
     const size_t first = static_cast<size_t>(std::min(a.other.dim(), A.dim()));
     const Dims sizes(A.sizes().slice(first));
-    const int64_t n = numel_of(sizes), m = numel_of(A.sizes().slice(0, first));
+    const int64_t n = numel_of(sizes), rows = numel_of(A.sizes().slice(0, first));
+    const int64_t m = rows == n ? a.other.numel() : rows;
     ARGAND_CHECK(ShapeError, n == m,
                  "linalg_tensorsolve: Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
                  "prod(self.shape[:other.ndim]), but got ",
@@ -64,6 +67,7 @@ struct LinalgTensorsolve : Composite<LinalgTensorsolveArgs> {
     s.add({(s->real({4, 4}) + 5 * one).reshape({4, 2, 2}), s->real({2, 2}), Dims{0}});
     s.fails({s->real({2, 3}), s->real({2})},
             "linalg_tensorsolve: Expected self to satisfy the requirement prod(self.shape[other.ndim:])");
+    s.fails({s->real({2, 3, 6}), s->real({2, 2})}, "but got 6 != 4");
   }
 };
 ARGAND_OP(LinalgTensorsolve)

@@ -107,6 +107,7 @@ struct MatrixPower : Composite<MatrixPowerArgs> {
   static constexpr auto schema = "matrix_power(Tensor self, int n) -> Tensor";
   static constexpr auto doc = "The matrices n times with themselves; the inverses, if n is negative.";
   static constexpr int variants = kFunction | kMethod | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return power("matrix_power", a.self, a.n); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 3}), 3});
@@ -122,6 +123,7 @@ struct LinalgMatrixPower : Composite<LinalgMatrixPowerArgs> {
   static constexpr auto schema = "linalg_matrix_power(Tensor self, int n) -> Tensor";
   static constexpr auto doc = "The matrices n times with themselves; the inverses, if n is negative.";
   static constexpr int variants = kFunction | kOut;
+  static constexpr auto out_names = "result";
   static Tensor compose(const Args& a) { return power("linalg_matrix_power", a.self, a.n); }
   static void samples(S& s) {
     s.add({s->real({2, 3, 3}), 5});
@@ -145,7 +147,9 @@ struct LinalgMultiDot : Composite<LinalgMultiDotArgs> {
       const std::string which = i == 0 ? "the first tensor" : end ? "the last tensor" : str("tensor ", i);
       ARGAND_CHECK(ShapeError, t.dim() == 2 || (end && t.dim() == 1), "linalg_multi_dot: ", which, " must be ",
                    end ? "1D or 2D" : "2D", " but got ", t.dim(), "D");
-      check_same_dtype("linalg_multi_dot", "tensors[0]", a.tensors[0], "another tensor", t);
+      ARGAND_CHECK(DtypeError, t.dtype() == a.tensors[0].dtype(),
+                   "linalg_multi_dot: all tensors must have be the same dtype but tensor 0 is ", a.tensors[0].dtype(),
+                   " and tensor ", i, " ", t.dtype());
       ARGAND_CHECK(ShapeError, i == 0 || product.sizes().back() == t.sizes()[0], "linalg_multi_dot: tensors ", i - 1,
                    " and ", i, " with shapes ", a.tensors[i ? i - 1 : 0].sizes(), " and ", t.sizes(),
                    " cannot be multiplied");

@@ -19,64 +19,76 @@ struct Equation {
   std::vector<int> order;  // all labels: those of the result first
 };
 
-std::vector<int> expand_term(const std::string& term, int64_t rank, int64_t ellipsis_rank, bool is_result) {
-  std::vector<int> labels;
-  bool ellipsis = false;
-  for (size_t i = 0; i < term.size(); ++i) {
-    const char c = term[i];
-    if (c == '.') {
-      ARGAND_CHECK(ValueError, term.compare(i, 3, "...") == 0 && !ellipsis,
-                   "einsum(): '.' must be part of one ellipsis '...' in '", term, "'");
-      ellipsis = true;
-      i += 2;
-      int64_t letters = 0;
-      for (const char d : term) letters += d != '.';
-      const int64_t n = is_result ? ellipsis_rank : rank - letters;
-      ARGAND_CHECK(ShapeError, n >= 0, "einsum(): the term '", term, "' names more dimensions than an operand of ",
-                   rank, " dimensions has");
-      for (int64_t k = n; k > 0; --k) labels.push_back(kEllipsisBase + static_cast<int>(k));  // aligned from the right
-    } else {
-      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), "einsum(): invalid subscript '",
-                   std::string(1, c), "' in '", term, "': subscripts must be in [a-zA-Z]");
-      labels.push_back(c);
-    }
-  }
-  if (!is_result)
-    ARGAND_CHECK(ShapeError, static_cast<int64_t>(labels.size()) == rank, "einsum(): the number of subscripts in '",
-                 term, "' does not match the number of dimensions (", rank, ") of the operand");
-  return labels;
-}
+// What the equation says of one operand, or of the output: its letters, and before which of them the ellipsis stands.
+struct Term {
+  std::vector<int> letters;
+  std::optional<size_t> ellipsis;
+};
 
-std::vector<std::string> split_terms(const std::string& text) {
-  std::vector<std::string> terms(1);
-  for (const char c : text) {
-    if (c == ',')
+// The terms between two places of the equation: of the operands, or the output alone.
+std::vector<Term> read_terms(const std::string& text, size_t begin, size_t end, bool is_output) {
+  std::vector<Term> terms(1);
+  for (size_t i = begin; i < end; ++i) {
+    Term& term = terms.back();
+    const char c = text[i];
+    if (c == ' ') continue;
+    if (c == ',' && !is_output) {
       terms.emplace_back();
-    else
-      terms.back() += c;
+    } else if (c == '.') {
+      const auto of = [&] { return is_output ? std::string("output") : str("operand ", terms.size() - 1); };
+      ARGAND_CHECK(ValueError, !term.ellipsis, "einsum(): found '.' for ", of(),
+                   is_output ? " but an ellipsis (...) was already found" : " for which an ellipsis was already found");
+      ARGAND_CHECK(ValueError, i + 3 <= end && text.compare(i, 3, "...") == 0, "einsum(): found '.' for ", of(),
+                   " that is not part of any ellipsis", is_output ? " (...)" : "");
+      term.ellipsis = term.letters.size();
+      i += 2;
+    } else {
+      ARGAND_CHECK(ValueError, (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'),
+                   "einsum(): invalid subscript given at index ", i,
+                   " in the equation string, subscripts must be in [a-zA-Z], got '", std::string(1, c), "'");
+      term.letters.push_back(c);
+    }
   }
   return terms;
 }
 
-Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
-  std::erase(text, ' ');
+// The labels of all dimensions, `covered` of which the ellipsis stands for; they are aligned from the right.
+std::vector<int> labels_of(const Term& term, int64_t covered) {
+  std::vector<int> labels = term.letters, of_ellipsis;
+  if (!term.ellipsis) return labels;
+  for (int64_t k = covered; k > 0; --k) of_ellipsis.push_back(kEllipsisBase + static_cast<int>(k));
+  labels.insert(labels.begin() + static_cast<std::ptrdiff_t>(*term.ellipsis), of_ellipsis.begin(), of_ellipsis.end());
+  return labels;
+}
+
+// How many dimensions of an operand its ellipsis covers.
+int64_t covered_by_ellipsis(const Term& term, int64_t rank, size_t operand) {
+  const auto letters = static_cast<int64_t>(term.letters.size());
+  ARGAND_CHECK(ShapeError, term.ellipsis || letters == rank, "einsum(): the number of subscripts in the equation (",
+               letters, ") does not match the number of dimensions (", rank, ") for operand ", operand,
+               " and no ellipsis was given");
+  ARGAND_CHECK(ShapeError, letters <= rank, "einsum(): the number of subscripts in the equation (", letters,
+               ") is more than the number of dimensions (", rank, ") for operand ", operand);
+  return rank - letters;
+}
+
+Equation parse_equation(const std::string& text, const std::vector<Tensor>& tensors) {
   const size_t arrow = text.find("->");
-  const auto terms = split_terms(text.substr(0, arrow));
+  const auto terms = read_terms(text, 0, std::min(arrow, text.size()), false);
   ARGAND_CHECK(ValueError, terms.size() == tensors.size(),
-               "einsum(): expected as many operands as terms in the equation '", text, "' (", terms.size(), "), got ",
-               tensors.size());
+               "einsum(): ", terms.size() > tensors.size() ? "fewer" : "more",
+               " operands were provided than specified in the equation: ", tensors.size(), " of ", terms.size());
   Equation eq;
   std::map<int, int> count;
   int64_t ellipsis_rank = 0;
   for (size_t i = 0; i < terms.size(); ++i) {
-    eq.operands.push_back(expand_term(terms[i], tensors[i].dim(), 0, false));
-    for (const int label : eq.operands.back()) {
-      ++count[label];
-      if (label > kEllipsisBase) ellipsis_rank = std::max<int64_t>(ellipsis_rank, label - kEllipsisBase);
-    }
+    const int64_t covered = covered_by_ellipsis(terms[i], tensors[i].dim(), i);
+    ellipsis_rank = std::max(ellipsis_rank, covered);
+    eq.operands.push_back(labels_of(terms[i], covered));
+    for (const int label : eq.operands.back()) ++count[label];
   }
   if (arrow != std::string::npos) {
-    eq.result = expand_term(text.substr(arrow + 2), 0, ellipsis_rank, true);
+    eq.result = labels_of(read_terms(text, arrow + 2, text.size(), true)[0], ellipsis_rank);
   } else {  // implicit: the ellipsis, then letters that appear once, in order
     for (int64_t k = ellipsis_rank; k > 0; --k) eq.result.push_back(kEllipsisBase + static_cast<int>(k));
     for (const auto& [label, n] : count)
@@ -84,10 +96,10 @@ Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
   }
   eq.order = eq.result;
   for (const int label : eq.result) {
-    ARGAND_CHECK(ValueError, count.count(label), "einsum(): output subscript '",
-                 std::string(1, static_cast<char>(label)), "' does not appear in the equation for any input operand");
-    ARGAND_CHECK(ValueError, std::count(eq.result.begin(), eq.result.end(), label) == 1, "einsum(): output subscript '",
-                 std::string(1, static_cast<char>(label)), "' appears more than once in the output");
+    ARGAND_CHECK(ValueError, count.count(label), "einsum(): output subscript ",
+                 std::string(1, static_cast<char>(label)), " does not appear in the equation for any input operand");
+    ARGAND_CHECK(ValueError, std::count(eq.result.begin(), eq.result.end(), label) == 1, "einsum(): output subscript ",
+                 std::string(1, static_cast<char>(label)), " appears more than once in the output");
     count.erase(label);
   }
   for (const auto& [label, n] : count) eq.order.push_back(label);
@@ -95,16 +107,16 @@ Equation parse_equation(std::string text, const std::vector<Tensor>& tensors) {
 }
 
 // A repeated label of one operand is its diagonal: a view with the strides added.
-Tensor take_diagonals(Tensor t, std::vector<int>& labels) {
+Tensor take_diagonals(Tensor t, std::vector<int>& labels, size_t operand) {
   for (size_t i = 0; i < labels.size(); ++i) {
     for (size_t j = i + 1; j < labels.size();) {
       if (labels[i] != labels[j]) {
         ++j;
         continue;
       }
-      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum(): subscript '",
-                   std::string(1, static_cast<char>(labels[i])),
-                   "' is repeated for one operand but the sizes don't match: ", t.sizes()[i], " and ", t.sizes()[j]);
+      ARGAND_CHECK(ShapeError, t.sizes()[i] == t.sizes()[j], "einsum(): subscript ",
+                   std::string(1, static_cast<char>(labels[i])), " is repeated for operand ", operand,
+                   " but the sizes don't match, ", t.sizes()[j], " != ", t.sizes()[i]);
       Dims sizes(t.sizes()), strides(t.strides());
       strides[i] += strides[j];
       sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(j));
@@ -181,11 +193,13 @@ struct Einsum : Composite<EinsumArgs> {
   static constexpr auto autocast = Autocast::kLowerPrecision, autocast_cpu = Autocast::kNone;
   static constexpr int variants = kFunction;
   static Tensor compose(const Args& a) {
-    ARGAND_CHECK(ValueError, !a.tensors.empty(), "einsum(): must provide at least one operand");
+    ARGAND_CHECK(ValueError, !a.tensors.empty(),
+                 "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+                 "subscripts list");
     Equation eq = parse_equation(a.equation, a.tensors);
     std::vector<Tensor> operands;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
-      const Tensor t = take_diagonals(a.tensors[i], eq.operands[i]);
+      const Tensor t = take_diagonals(a.tensors[i], eq.operands[i], i);
       operands.push_back(align(t, eq.operands[i], eq.order));
     }
     check_sizes(operands, eq);
@@ -213,13 +227,23 @@ struct Einsum : Composite<EinsumArgs> {
   static void check_sizes(const std::vector<Tensor>& operands, const Equation& eq) {
     for (size_t d = 0; d < eq.order.size(); ++d) {
       int64_t size = 1;
-      for (const Tensor& t : operands) {
-        const int64_t n = t.sizes()[d];
-        ARGAND_CHECK(ShapeError, n == size || n == 1 || size == 1, "einsum(): operands do not broadcast: subscript '",
-                     std::string(1, static_cast<char>(eq.order[d])), "' has size ", size, " and size ", n);
+      for (size_t i = 0; i < operands.size(); ++i) {
+        const int64_t n = operands[i].sizes()[d];
+        if (n != size && n != 1 && size != 1) throw_sizes(eq, eq.order[d], i, n, size);
         if (n != 1) size = n;
       }
     }
+  }
+  [[noreturn]] static void throw_sizes(const Equation& eq, int label, size_t operand, int64_t n, int64_t seen) {
+    if (label < kEllipsisBase)
+      ARGAND_THROW(ShapeError, "einsum(): subscript ", std::string(1, static_cast<char>(label)), " has size ", n,
+                   " for operand ", operand, " which does not broadcast with previously seen size ", seen);
+    const std::vector<int>& labels = eq.operands[operand];
+    const auto covered = std::count_if(labels.begin(), labels.end(), [](int l) { return l > kEllipsisBase; });
+    ARGAND_THROW(ShapeError, "einsum(): dimension ", covered - (label - kEllipsisBase),
+                 " covered by ellipsis in operand ", operand, " has size ", n,
+                 " which does not broadcast with previously seen ellipsis with size ", seen,
+                 " for the respective dimension");
   }
   static void samples(S& s) {
     s.add({"ij,jk->ik", {s->real({2, 3}), s->real({3, 4})}});
@@ -230,10 +254,15 @@ struct Einsum : Composite<EinsumArgs> {
     s.add({"...ij,...jk->...ik", {s->real({2, 1, 2, 3}), s->real({4, 3, 2})}});
     s.add({"bn,anm,bm->ba", {s->real({2, 3}), s->real({5, 3, 4}), s->real({2, 4})}});
     s.fails({"ij,jk->ik", {s->real({2, 3})}},
-            "einsum(): expected as many operands as terms in the equation 'ij,jk->ik' (2), got 1");
+            "einsum(): fewer operands were provided than specified in the equation: 1 of 2");
     s.fails({"ij,jk->ik", {s->real({2, 3}), s->real({4, 2})}},
-            "einsum(): operands do not broadcast: subscript 'j' has size 3 and size 4");
-    s.fails({"i1->i", {s->real({2, 3})}}, "einsum(): invalid subscript '1'");
+            "einsum(): subscript j has size 4 for operand 1 which does not broadcast with previously seen size 3");
+    s.fails({"i1->i", {s->real({2, 3})}}, "einsum(): invalid subscript given at index 1 in the equation string");
+    s.fails({"i..", {s->real({2, 3})}}, "einsum(): found '.' for operand 0 that is not part of any ellipsis");
+    s.fails({"i->i.", {s->real({2})}}, "einsum(): found '.' for output that is not part of any ellipsis (...)");
+    s.fails({"ii", {s->real({2, 3})}}, "subscript i is repeated for operand 0 but the sizes don't match, 3 != 2");
+    s.fails({"...,...", {s->real({2}), s->real({2, 3})}},
+            "einsum(): dimension 1 covered by ellipsis in operand 1 has size 3 which does not broadcast");
   }
 };
 ARGAND_OP(Einsum)

@@ -38,6 +38,11 @@ Tensor quantiles(const char* op, const Tensor& self, const Tensor& given, std::o
   check_quantile(op, self, given, how);
   const int64_t ndim = self.dim();
   if (dim) dim = wrap_dim(*dim, ndim, op);
+  if (given.impl().wrapped_number) {
+    const double number = given.item().toDouble();
+    ARGAND_CHECK(ValueError, number >= 0 && number <= 1, op, ": quantile() q must be in the range [0, 1] but got ",
+                 number);
+  }
   // Of one that waits for no device: as in PyTorch.
   if (given.is_cpu())
     ARGAND_CHECK(ValueError, given.ge(0).logical_and(given.le(1)).all().item().toBool(), op,
@@ -72,6 +77,8 @@ void quantile_samples(S& s, const char* op) {
   s.add({s->apart({3, 4}), q(), 1, true});
   s.add({s->apart({3, 4}), exec::wrapped_number(1.0), {}, true});
   s.fails({s->real({3}), exec::wrapped_number(1.5)},
+          std::string(op) + ": quantile() q must be in the range [0, 1] but got 1.5");
+  s.fails({s->real({3}), full({1}, 1.5, TensorOptions(kCPU).dtype(kDouble))},
           std::string(op) + ": quantile() q values must be in the range [0, 1]");
   s.fails({s->integer({3}, 0, 4), exec::wrapped_number(0.5)},
           std::string(op) + ": quantile() input tensor must be either float or double dtype, got int64");
@@ -90,6 +97,8 @@ struct Quantile : Composite<QuantileArgs> {
   static constexpr auto doc =
       "The values below which the parts q of the elements lie, of all or along dim; NaN where there is one.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr bool out_is_exact = true;
+  static constexpr auto out_names = "out";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     return quantiles("quantile", a.self, a.q, a.dim, a.keepdim, a.interpolation, false);
@@ -104,6 +113,8 @@ struct Nanquantile : Composite<NanquantileArgs> {
       "Tensor";
   static constexpr auto doc = "quantile() of what is not NaN.";
   static constexpr auto autocast = Autocast::kNone, autocast_cpu = Autocast::kFloat32;
+  static constexpr bool out_is_exact = true;
+  static constexpr auto out_names = "out";
   static constexpr int variants = kFunction | kMethod | kOut;
   static Tensor compose(const Args& a) {
     return quantiles("nanquantile", a.self, a.q, a.dim, a.keepdim, a.interpolation, true);

@@ -27,8 +27,8 @@ ScalarType norm_input_dtype(const Tensor& self, const std::optional<ScalarType>&
 // The largest and the smallest of no elements do not exist, nor a negative power of nothing.
 void check_has_identity(const Tensor& self, double p, const Dims& dims) {
   if (p >= 0 && !std::isinf(p)) return;
-  ARGAND_CHECK(ValueError, reduced_numel(self, dims) > 0, "linalg_vector_norm: cannot compute the ", p,
-               " norm on an empty tensor because the operation does not have an identity");
+  ARGAND_CHECK(ValueError, reduced_numel(self, dims) > 0, "linalg_vector_norm: linalg.vector_norm cannot compute the ",
+               p, " norm on an empty tensor because the operation does not have an identity");
 }
 
 cpu::ReduceKind kind_of(double p) {
@@ -119,7 +119,8 @@ struct LinalgVectorNorm : Kernel<LinalgVectorNormArgs> {
             "linalg_vector_norm: Expected a floating point or complex tensor as input. Got int64");
     s.fails({s->real({2, 3}), 2, Dims{2}},
             "linalg_vector_norm: Dimension out of range (expected to be in range of [-2, 1], but got 2)");
-    s.fails({s->real({2, 0}), kInf, Dims{1}}, "linalg_vector_norm: cannot compute the inf norm on an empty tensor");
+    s.fails({s->real({2, 0}), kInf, Dims{1}},
+            "linalg_vector_norm: linalg.vector_norm cannot compute the inf norm on an empty tensor");
     s.fails({s->real({2, 3}), 2, {}, false, kFloat},
             "should be convertible without narrowing to the specified dtype (float32)");
     s.fails({s->real({2, 3}), 2, {}, false, kLong}, "dtype should be floating point or complex, but got int64");

@@ -161,6 +161,7 @@ ARGAND_OP(NanmedianDim)
 
 struct Mode : Kernel<ModeArgs> {
   static constexpr auto schema = "mode(Tensor self, int dim=-1, bool keepdim=False) -> (Tensor values, Tensor indices)";
+  static constexpr auto out_names = "values, indices";
   static constexpr auto doc =
       "The most frequent element along dim, the smallest of several, and the index where it stands last.";
   static constexpr DtypeSet dtypes = kRealTypes;

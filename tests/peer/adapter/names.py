@@ -126,6 +126,12 @@ ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
 
 
+def corresponding_complex_dtype(dtype):
+    """The complex dtype whose parts have this one."""
+    import torch
+    return torch.promote_types(dtype, torch.complex64)
+
+
 def elementwise_dtypes(*operands, type_promotion_kind):
     """The dtypes to compute in and of the result, by the library's own promotion: of references of operators that NumPy computes."""
     import functools
@@ -172,6 +178,7 @@ def add():
     kinds = types.SimpleNamespace(DEFAULT=0, NO_OPMATH=1)
     give(importlib.import_module("torch._prims"), {"utils": types.SimpleNamespace(
         elementwise_dtypes=elementwise_dtypes, ELEMENTWISE_TYPE_PROMOTION_KIND=kinds)})
+    give(importlib.import_module("torch._prims_common"), {"corresponding_complex_dtype": corresponding_complex_dtype})
     give(torch.masked, {"_reduction_identity": reduction_identity, "_input_mask": input_mask})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})

@@ -1,0 +1,110 @@
+#include "argand/exec/check_out.h"
+
+#include "argand/base/log.h"
+#include "argand/exec/invoke.h"
+#include "argand/exec/out_dtype.h"
+
+namespace argand::exec {
+namespace {
+
+// As C++ names it, which is what PyTorch's errors of out= say.
+const char* c_name(ScalarType t) {
+  static constexpr const char* names[] = {"unsigned char",
+                                          "signed char",
+                                          "short int",
+                                          "int",
+                                          "long int",
+                                          "c10::Half",
+                                          "float",
+                                          "double",
+                                          "c10::complex<float>",
+                                          "c10::complex<double>",
+                                          "bool",
+                                          "c10::BFloat16"};
+  return names[static_cast<size_t>(t)];
+}
+
+// A result as its error calls it: "solution", or "out".
+std::string_view name_of_out(const char* names, size_t i) {
+  std::string_view left = names;
+  for (; i > 0; --i) left.remove_prefix(left.find(", ") + 2);
+  return left.substr(0, left.find(", "));
+}
+
+void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, ScalarType out, const char* names,
+                       size_t i) {
+  if (result == out || (result == kBool && out == kByte && op.kind == OpKind::kKernel)) return;
+  ARGAND_CHECK(DtypeError, result != kBool, op.name, ": ", op.name,
+               op.kind == OpKind::kKernel ? " only supports bool tensor for result, got: "
+                                          : " does not support non-boolean outputs, got: ",
+               dtype_cpp_name(out));
+  if (names) {
+    const std::string_view name = name_of_out(names, i);
+    const bool as_input = slots.size() > 0 && slots[0].tensor->dtype() == result;
+    ARGAND_THROW(DtypeError, op.name, ": ",
+                 as_input ? str(op.name, "() ", name, " tensor must be same dtype as the input tensor, ") : "",
+                 "expected scalar type '", dtype_cpp_name(result), "' but got '", dtype_cpp_name(out), "' for ", name,
+                 " output");
+  }
+  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", c_name(result), ", but got ", c_name(out),
+               " instead: the operation's result requires dtype ", dtype_cpp_name(result));
+}
+
+}  // namespace
+
+void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const Tensor& out, OutRule rule, size_t i) {
+  if (rule.exactly && result.device() == out.device())
+    check_exact_dtype(op, slots, result.dtype(), out.dtype(), rule.names, i);
+  if (rule.names) {
+    const std::string_view name = name_of_out(rule.names, i);
+    ARGAND_CHECK(DeviceError, result.device() == out.device(), op.name, ": Expected ", name,
+                 " and input tensors to be on the same device, but got ", name, " on ", out.device(), " and input on ",
+                 result.device());
+    ARGAND_CHECK(DtypeError, can_cast(result.dtype(), out.dtype()), op.name, ": Expected ", name,
+                 " to be safely castable from ", dtype_cpp_name(result.dtype()), " dtype, but got ", name,
+                 " with dtype ", dtype_cpp_name(out.dtype()));
+    return;
+  }
+  ARGAND_CHECK(DeviceError, result.device() == out.device(), op.name, ": Expected out tensor to have device ",
+               result.device(), ", but got ", out.device(), " instead: Expected all tensors to be on the same device");
+  if (can_cast(result.dtype(), out.dtype())) return;
+  ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise, op.name, ": result type ", dtype_cpp_name(result.dtype()),
+               " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
+  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
+               c_name(out.dtype()), " instead: result type ", dtype_cpp_name(result.dtype()),
+               " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
+}
+
+void warn_of_resize(const Tensor& out, IntArrayRef sizes) {
+  if (out.sizes() == sizes || out.numel() == 0) return;
+  warn("An output with one or more elements was resized since it had shape ", out.sizes(),
+       ", which does not match the required output shape ", sizes,
+       ". This behavior is deprecated, and in a future PyTorch release outputs will not be resized unless they have "
+       "zero elements. You can explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
+       "t.resize_(0).");
+}
+
+void resize_like(const Tensor& out, const Tensor& result) {
+  if (out.sizes() == result.sizes()) return;
+  resize_output(out, result.sizes());
+  if (!result.is_non_overlapping_and_dense()) return;
+  out.impl().strides = result.strides();
+  out.impl().refresh();
+}
+
+void warn_of_count(const Tensor& out, IntArrayRef sizes) {
+  if (out.numel() == numel_of(sizes) || out.numel() == 0) return;
+  warn(
+      "The number of elements in the out tensor of shape ", out.sizes(), " is ", out.numel(),
+      " which does not match the computed number of elements ", numel_of(sizes),
+      ". Note that this may occur as a result of rounding error. The out tensor will be resized to a tensor of shape (",
+      numel_of(sizes), ",).");
+}
+
+void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out) {
+  if (!dtype) dtype = out.dtype();
+  ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ", c_name(*dtype),
+               ", but got ", c_name(out.dtype()), " instead");
+}
+
+}  // namespace argand::exec
