@@ -401,7 +401,7 @@ def test_vmap_gives_arguments_by_keyword_to_every_call_as_they_are():
 
 
 def test_vmap_refuses_a_shared_tensor_that_slices_leave_different():
-    with pytest.raises(RuntimeError, match="not mapped"):
+    with pytest.raises(RuntimeError, match=r"vmap: aten::add_\(self, \*extra_args\) is not possible"):
         torch.vmap(lambda a, b: a.add_(b), in_dims=(None, 0))(torch.zeros(2), torch.ones(3, 2))
     with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
         torch.vmap(lambda a, b: a.uniform_(), in_dims=(None, 0), randomness="different")(torch.zeros(2), torch.ones(3))
@@ -422,3 +422,47 @@ def test_aux_is_a_nest_of_tensors_and_jacobians_are_of_real_numbers():
             getattr(func, name)(lambda x: x.conj())(z)
         with pytest.raises(RuntimeError, match=name + ": Expected all outputs to be real"):
             getattr(func, name)(lambda x: x * 1j)(torch.ones(1))
+
+
+def test_vmap_refuses_writes_of_slices_into_captured_tensors():
+    batch, captured = torch.arange(6.0).reshape(3, 2), torch.zeros(2)
+
+    def item(a):
+        captured[0] = a[0]
+        return a
+    for name, f in (("add_", lambda a: captured.add_(a)), ("add_", lambda a: torch.add(a, 1, out=captured)),
+                    ("copy_", lambda a: captured[0].copy_(a[0])), ("copy_", item), ("mul_", lambda a: captured.mul_(2 * a.sum()))):
+        with pytest.raises(RuntimeError, match=rf"aten::{name}\(self, \*extra_args\) is not possible"):
+            torch.vmap(f)(batch)
+        assert captured.tolist() == [0, 0]
+    # Equal slices make it no better, and one slice neither.
+    with pytest.raises(RuntimeError, match="is not possible"):
+        torch.vmap(lambda a: captured.add_(a))(torch.ones(1, 2))
+
+
+def test_vmap_writes_captured_tensors_once():
+    batch, captured = torch.arange(6.0).reshape(3, 2), torch.zeros(2)
+    assert torch.vmap(lambda a: captured.add_(1) * a)(batch).tolist() == batch.tolist()
+    assert captured.tolist() == [1, 1]
+    torch.vmap(lambda a: torch.vmap(lambda b: captured.mul_(2) + b)(a))(batch)
+    assert captured.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
+        torch.vmap(lambda a: captured.uniform_() + a, randomness="different")(batch)
+    recorded = torch.ones(2, requires_grad=True) * 1
+    with pytest.raises(NotImplementedError, match="a captured tensor without a history"):
+        torch.vmap(lambda a: recorded.mul_(2) * a)(batch)
+
+
+def test_slices_of_vmap_write_what_they_make():
+    batch = torch.arange(6.0).reshape(3, 2)
+
+    def made(a):
+        z = torch.zeros(2)
+        z.add_(a)
+        z[0] = 5
+        return z
+    assert torch.vmap(made)(batch).tolist() == [[5, 1], [5, 3], [5, 5]]
+    assert torch.vmap(torch.vmap(lambda a: made(a.expand(2))))(batch)[0].tolist() == [[5, 0], [5, 1]]
+    assert torch.vmap(lambda a: torch.tensor([1.0, 2.0]).mul_(3) * a)(batch).tolist() == (batch * torch.tensor([3.0, 6.0])).tolist()
+    assert torch.vmap(lambda a: a.mul_(2))(batch).tolist() == [[0, 2], [4, 6], [8, 10]]
+    assert batch.tolist() == [[0, 2], [4, 6], [8, 10]]

@@ -51,7 +51,8 @@ def _cut(value, dim, described):
 
 
 def _arguments(args, in_dims, name):
-    """The number of slices, the function that gives the arguments of a call by its number, and the tensors that are not cut."""
+    """The number of slices, the function that gives the arguments of a call by its number and tells which are slices, and the tensors
+    that are not cut."""
     described = f"vmap({name}, in_dims={in_dims}, ...)"
     if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
         raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
@@ -73,9 +74,24 @@ def _arguments(args, in_dims, name):
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
                          "for the mapped dimension")
 
-    def of_call(i):
-        return tree_unflatten([at(i) for _, at in cuts], spec)
+    def of_call(i, mark):
+        given = [at(i) for _, at in cuts]
+        for x, (size, _) in zip(given, cuts):
+            if size is not None and isinstance(x, _C.Tensor):
+                mark(x)
+        return tree_unflatten(given, spec)
     return sizes.pop(), of_call, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+
+
+def _check_written(t, first, randomness):
+    """That all calls have written what the first one did."""
+    if first is not None and (_C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True)):
+        return
+    if randomness == "different":
+        raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
+                           "cannot hold what each slice writes into it")
+    raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
+                       "writes into it")
 
 
 class _Unmapped:
@@ -91,13 +107,7 @@ class _Unmapped:
 
     def check(self):
         for t, first in self._written:
-            if _C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True):
-                continue
-            if self._randomness == "different":
-                raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
-                                   "cannot hold what each slice writes into it")
-            raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
-                               "writes into it")
+            _check_written(t, first, self._randomness)
 
 
 def _same(column):
@@ -149,12 +159,17 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
         name = getattr(func, "__name__", repr(func))
         n, of_call, shared = _arguments(args, in_dims, name)
         shared, results = _Unmapped(shared, randomness), []
-        with _C._DrawScope(randomness) as draws:
+        with _C._DrawScope(randomness) as draws, _C._Slices() as slices:
             for i in range(max(n, 1)):
                 draws.rewind()
-                results.append(_leaves(func(*of_call(i), **kwargs)))
+                if i > 0:
+                    slices.next_slice()
+                results.append(_leaves(func(*of_call(i, slices.mark), **kwargs)))
                 if i == 0:
                     shared.after_first_call()
+            if n > 1:
+                for tensor, first in slices.written():
+                    _check_written(tensor, first, randomness)
         shared.check()
         return _joined(results, out_dims, n, name)
     return call
