@@ -18,7 +18,7 @@ std::vector<SlicesScope*>& all_scopes() {
 
 }  // namespace
 
-SlicesScope::SlicesScope() : outer_(innermost) {
+SlicesScope::SlicesScope(Kind kind) : outer_(innermost), kind_(kind) {
   const std::lock_guard lock(mutex);
   all_scopes().push_back(this);
   count.fetch_add(1, std::memory_order_relaxed);
@@ -54,7 +54,7 @@ std::vector<std::pair<Tensor, Tensor>> SlicesScope::written() const {
   return result;
 }
 
-void SlicesScope::before_write(PermanentName op, TensorSlots& arguments, const Tensor& self) {
+void SlicesScope::before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self) {
   bool differs = false;
   {
     const std::lock_guard lock(mutex);
@@ -69,19 +69,29 @@ void SlicesScope::before_write(PermanentName op, TensorSlots& arguments, const T
       return;
     }
   }
-  std::string name = std::string("aten::") + op.c_str();
-  if (!name.ends_with('_')) name += '_';
-  ARGAND_CHECK(Error, !differs, "vmap: ", name,
-               "(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
-               "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped "
-               "over. Please try to use out-of-place operators instead of ",
-               name, ".");
+  const std::string name = std::string(op.name) + (std::string_view(op.name).ends_with('_') ? "" : "_");
+  if (kind_ == Kind::kGradients) {
+    ARGAND_CHECK(Error, !differs,
+                 "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "
+                 "operation (aten::",
+                 name,
+                 ") that would mutate a captured Tensor. This is not supported; please rewrite the function being "
+                 "transformed to explicitly accept the mutated Tensor(s) as inputs.");
+    return;
+  }
+  const std::string what = op.kind == OpKind::kPointwise || op.crosses_devices ? "inplace arithmetic" : name;
+  ARGAND_CHECK(
+      Error, !differs, "vmap: ", what,
+      "(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
+      "elements than `self`. This happened due to `other` being vmapped over but `self` not being vmapped over "
+      "in a vmap. Please try to use out-of-place operators instead of ",
+      what, ". The op that would write is aten::", name, ".");
   const auto same = [&](const Written& w) {
     const TensorImpl &a = w.tensor.impl(), &b = self.impl();
     return a.storage.get() == b.storage.get() && a.offset == b.offset && a.sizes == b.sizes && a.strides == b.strides;
   };
   if (std::ranges::any_of(written_, same)) {
-    ARGAND_CHECK(NotImplementedError, first_ || !self.requires_grad(), "vmap: ", name,
+    ARGAND_CHECK(NotImplementedError, first_ || !self.requires_grad(), "vmap: aten::", name,
                  ": expected a captured tensor without a history, got one that requires a gradient and that each "
                  "slice would write, and record, anew");
     return;
@@ -113,7 +123,7 @@ void note_gone(const TensorImpl* t) {
   for (SlicesScope* const scope : all_scopes()) scope->marked_.erase(t);
 }
 
-void before_write(PermanentName op, TensorSlots& arguments, const Tensor& self) {
+void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self) {
   for (SlicesScope* scope = SlicesScope::innermost; scope; scope = scope->outer_)
     scope->before_write(op, arguments, self);
 }

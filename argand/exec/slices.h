@@ -7,6 +7,9 @@
 // however many slices there are: before each further slice the tensor gets back what it held before the first one, so
 // that all slices read and write the same.  Tensors that a slice makes are its own, and may be written as one likes.
 // A tensor differs between the slices if the scope was told so, or if an op made it of one that does.
+//
+// Transforms that take gradients call a function once, with tensors that have histories of their own, which end with
+// the call: a tensor that was there before must not get such a history by a write in place.
 #pragma once
 #include <atomic>
 #include <unordered_set>
@@ -21,12 +24,13 @@ namespace argand::exec {
 // The calls of one function, on the thread that made it; the last one made goes first.
 class ARGAND_SHARED SlicesScope {
  public:
-  SlicesScope();
+  enum class Kind : uint8_t { kSlices, kGradients };
+  explicit SlicesScope(Kind kind = Kind::kSlices);
   ~SlicesScope();
   SlicesScope(const SlicesScope&) = delete;
   SlicesScope& operator=(const SlicesScope&) = delete;
 
-  // The tensor is a slice, or is made of one.
+  // The tensor is a slice, or what gradients are taken by, or is made of one.
   void mark(const Tensor& t);
   // Before each call but the first: tensors that the calls so far have written hold what they held before them.
   void next_slice();
@@ -42,15 +46,16 @@ class ARGAND_SHARED SlicesScope {
   friend class SlicesOfCall;
   friend void note_made(const Tensor& t);
   friend void note_gone(const TensorImpl* t);
-  friend void before_write(PermanentName op, TensorSlots& arguments, const Tensor& self);
+  friend void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
   struct Written {
     Tensor tensor, before, after;
   };
   bool has(const Tensor& t) const;
-  void before_write(PermanentName op, TensorSlots& arguments, const Tensor& self);
+  void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
 
   static inline constinit thread_local SlicesScope* innermost = nullptr;
   SlicesScope* outer_;
+  const Kind kind_;
   std::unordered_set<const TensorImpl*> marked_;
   std::unordered_set<const StorageImpl*> made_;  // since it is there
   std::vector<Written> written_;
@@ -80,6 +85,6 @@ void note_made(const Tensor& t);
 // A tensor goes, on whatever thread.
 void note_gone(const TensorImpl* t);
 // An op is about to write `self`: Note [Writes of slices].
-void before_write(PermanentName op, TensorSlots& arguments, const Tensor& self);
+void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
 
 }  // namespace argand::exec

@@ -128,10 +128,14 @@ class DrawScope {
   std::unique_ptr<Draws> draws_;
 };
 
-// The calls of a function by vmap: Note [Writes of slices] of argand/exec/slices.h.
+// The calls of a function by vmap, or by what takes gradients: Note [Writes of slices] of argand/exec/slices.h.
 class Slices {
  public:
-  void enter() { scope_ = std::make_unique<exec::SlicesScope>(); }
+  explicit Slices(bool gradients) : gradients_(gradients) {}
+  void enter() {
+    using Kind = exec::SlicesScope::Kind;
+    scope_ = std::make_unique<exec::SlicesScope>(gradients_ ? Kind::kGradients : Kind::kSlices);
+  }
   void exit() { scope_.reset(); }
   void mark(const Tensor& t) { scope_->mark(t); }
   void next_slice() { scope_->next_slice(); }
@@ -144,6 +148,7 @@ class Slices {
   }
 
  private:
+  const bool gradients_;
   std::unique_ptr<exec::SlicesScope> scope_;
 };
 
@@ -160,7 +165,7 @@ void add_transforms(nb::module_& module) {
       .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
       .def("rewind", &DrawScope::rewind);
   nb::class_<Slices>(module, "_Slices")
-      .def(nb::init<>())
+      .def(nb::init<bool>(), nb::arg("gradients") = false)
       .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })
       .def("__exit__", [](Slices& self, nb::args) { self.exit(); })
       .def("mark", &Slices::mark)

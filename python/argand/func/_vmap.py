@@ -54,7 +54,7 @@ def _arguments(args, in_dims, name):
     """The number of slices, the function that gives the arguments of a call by its number and tells which are slices, and the tensors
     that are not cut."""
     described = f"vmap({name}, in_dims={in_dims}, ...)"
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
                          f"inputs, got: {type(in_dims)}.")
     flat, spec = _leaves(tuple(args))
@@ -80,7 +80,8 @@ def _arguments(args, in_dims, name):
             if size is not None and isinstance(x, _C.Tensor):
                 mark(x)
         return tree_unflatten(given, spec)
-    return sizes.pop(), of_call, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+    mapped = [(x, d) for x, d in zip(flat, dims) if d is not None and isinstance(x, _C.Tensor)]
+    return sizes.pop(), of_call, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
 
 
 def _check_written(t, first, randomness):
@@ -115,7 +116,30 @@ def _same(column):
     return all(x is first or (isinstance(x, _C.Tensor) and isinstance(first, _C.Tensor) and _C.equal(x, first)) for x in column)
 
 
-def _joined(results, out_dims, n, name):
+def _view_of_argument(column, dim, mapped):
+    """Results that are the same part of each slice of one argument, as a view of it, or itself if they are all of it; None if they are
+    not such, or if they have histories of their own."""
+    first = column[0]
+    if not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
+        return None
+    for x, cut in mapped:
+        if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _C._is_alias_of(x, first):
+            continue
+        step, offset = x.stride(cut), first.storage_offset()
+        if not all(_C._is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
+                   and y.storage_offset() == offset + i * step for i, y in enumerate(column)):
+            return None
+        place = dim % (first.dim() + 1)
+        shape, strides = list(first.shape), list(first.stride())
+        shape.insert(place, len(column))
+        strides.insert(place, step)
+        if tuple(shape) == tuple(x.shape) and tuple(strides) == x.stride() and offset == x.storage_offset():
+            return x
+        return x.as_strided(shape, strides, offset)
+    return None
+
+
+def _joined(results, out_dims, n, name, mapped):
     """The results of the calls, as one nest."""
     _, spec = results[0]
     for dim in tree_flatten(out_dims)[0]:
@@ -138,6 +162,10 @@ def _joined(results, out_dims, n, name):
         if not all(map(_has_slices, column)):
             raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
                              "out_dims= to None for output?")
+        view = _view_of_argument(column, dim, mapped) if n else None
+        if view is not None:
+            joined.append(view)
+            continue
         stacked = _C.stack(column, dim)
         joined.append(stacked if n else stacked.narrow(dim, 0, 0))
     return tree_unflatten(joined, spec)
@@ -157,7 +185,7 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
-        n, of_call, shared = _arguments(args, in_dims, name)
+        n, of_call, mapped, shared = _arguments(args, in_dims, name)
         shared, results = _Unmapped(shared, randomness), []
         with _C._DrawScope(randomness) as draws, _C._Slices() as slices:
             for i in range(max(n, 1)):
@@ -171,5 +199,5 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
                 for tensor, first in slices.written():
                     _check_written(tensor, first, randomness)
         shared.check()
-        return _joined(results, out_dims, n, name)
+        return _joined(results, out_dims, n, name, mapped)
     return call

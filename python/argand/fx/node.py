@@ -1,4 +1,5 @@
 """Node: one step of a graph."""
+import copy
 import operator
 import types
 
@@ -84,6 +85,12 @@ class Node:
         self._erased = False
         self._repr_fn = None
         self._set_arguments(args, kwargs)
+
+    def __deepcopy__(self, memo):
+        # A node is copied with its graph, which tells its copy.
+        copied = copy.deepcopy(self.graph, memo)
+        assert id(self) in memo, f"node {self} is not in its graph {copied}"
+        return memo[id(self)]
 
     # ---- arguments
 
