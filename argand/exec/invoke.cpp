@@ -71,7 +71,10 @@ static Tensor layout_of(const Tensor& t, Dims sizes, Dims strides, int64_t offse
   auto impl =
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
-  return Tensor(std::move(impl));
+  Tensor made(std::move(impl));
+  if (SlicesScope::active()) [[unlikely]]
+    note_alias(made, t);
+  return made;
 }
 
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {

@@ -118,6 +118,12 @@ void note_made(const Tensor& t) {
   SlicesScope::innermost->made_.insert(t.storage().get());
 }
 
+void note_alias(const Tensor& made, const Tensor& of) {
+  const std::lock_guard lock(mutex);
+  for (SlicesScope* scope = SlicesScope::innermost; scope; scope = scope->outer_)
+    if (scope->has(of)) scope->marked_.insert(&made.impl());
+}
+
 void note_gone(const TensorImpl* t) {
   const std::lock_guard lock(mutex);
   for (SlicesScope* const scope : all_scopes()) scope->marked_.erase(t);

@@ -45,6 +45,7 @@ class ARGAND_SHARED SlicesScope {
  private:
   friend class SlicesOfCall;
   friend void note_made(const Tensor& t);
+  friend void note_alias(const Tensor& made, const Tensor& of);
   friend void note_gone(const TensorImpl* t);
   friend void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
   struct Written {
@@ -82,6 +83,8 @@ class SlicesOfCall {
 
 // A tensor with memory of its own was made.
 void note_made(const Tensor& t);
+// A tensor that shares the memory of another was made, by an op or not.
+void note_alias(const Tensor& made, const Tensor& of);
 // A tensor goes, on whatever thread.
 void note_gone(const TensorImpl* t);
 // An op is about to write `self`: Note [Writes of slices].

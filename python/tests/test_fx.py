@@ -3,6 +3,7 @@
 Run with PyTorch's Python, this file writes that record: `python test_fx.py`.
 """
 import ast
+import collections
 import copy
 import importlib
 import json
@@ -527,3 +528,18 @@ def test_nests_are_taken_apart_by_places_and_more_arguments_than_names_are_given
     traced = fx.symbolic_trace(Starred(), concrete_args=(fx.PH, fx.PH))
     traced.graph.lint()
     assert traced(argand.ones(1), argand.ones(1)).item() == 2
+
+
+def test_spans_of_a_profile_stay_in_graphs():
+    graph = fx.Graph()
+    handle = graph.call_function(argand.ops.profiler._record_function_enter_new, ("span",))
+    graph.call_function(argand.ops.profiler._record_function_exit, (handle,))
+    graph.output(None)
+    graph.eliminate_dead_code()
+    assert len(graph.nodes) == 3
+
+
+def test_named_tuples_are_taken_apart_by_places():
+    Point = collections.namedtuple("Point", ["x", "y"])
+    traced = fx.symbolic_trace(fx.symbolic_trace(lambda p: p.x + p.y, concrete_args={"p": Point(fx.PH, fx.PH)}))
+    assert traced(Point(argand.ones(1), argand.ones(1))).item() == 2

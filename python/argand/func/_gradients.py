@@ -18,7 +18,7 @@ class _Inputs:
 
     def __init__(self):
         self.keeps_history = _C.is_grad_enabled() and not _C.is_inference_mode_enabled()
-        self.flat, self.given = [], []
+        self.flat = []
         self._stack = contextlib.ExitStack()
 
     def __enter__(self):
@@ -45,7 +45,6 @@ class _Inputs:
             self.flat.append(taken)
             # The function may write it; a leaf that the program wants gradients of refuses that.
             given.append(taken if x.is_leaf and x.requires_grad and self.keeps_history else _C._same_history(taken))
-        self.given += given
         return tree_unflatten(given, spec), spec
 
     def depends_on_others(self, outputs):
@@ -102,8 +101,10 @@ class _Evaluated:
     def __init__(self, inputs, func, args, argnums, kwargs=None, has_aux=False, what=""):
         args, self.specs = _replaced(inputs, args, argnums)
         with _C._Slices(gradients=True) as made_of_inputs:
-            for x in inputs.given:
-                made_of_inputs.mark(x)
+            # Arguments that no gradient is taken by may be written, too: they are not captured.
+            for x in tree_flatten((args, kwargs))[0]:
+                if isinstance(x, _C.Tensor):
+                    made_of_inputs.mark(x)
             result = func(*args, **(kwargs or {}))
         self.value, self.aux = _with_aux(result, what) if has_aux else (result, None)
         self.argnums, self.inputs = argnums, inputs

@@ -80,7 +80,7 @@ def _arguments(args, in_dims, name):
             if size is not None and isinstance(x, _C.Tensor):
                 mark(x)
         return tree_unflatten(given, spec)
-    mapped = [(x, d) for x, d in zip(flat, dims) if d is not None and isinstance(x, _C.Tensor)]
+    mapped = [(x, d, at) for x, d, (_, at) in zip(flat, dims, cuts) if d is not None and isinstance(x, _C.Tensor)]
     return sizes.pop(), of_call, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
 
 
@@ -116,26 +116,27 @@ def _same(column):
     return all(x is first or (isinstance(x, _C.Tensor) and isinstance(first, _C.Tensor) and _C.equal(x, first)) for x in column)
 
 
+def _moved(stacked, dim):
+    return stacked if dim == 0 else stacked.movedim(0, dim)
+
+
 def _view_of_argument(column, dim, mapped):
-    """Results that are the same part of each slice of one argument, as a view of it, or itself if they are all of it; None if they are
+    """Results that are the same part of each slice of one argument, as a view of it, or itself if they are the slices; None if they are
     not such, or if they have histories of their own."""
     first = column[0]
     if not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
         return None
-    for x, cut in mapped:
+    for x, cut, slice_of in mapped:
         if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _C._is_alias_of(x, first):
             continue
         step, offset = x.stride(cut), first.storage_offset()
         if not all(_C._is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
                    and y.storage_offset() == offset + i * step for i, y in enumerate(column)):
             return None
-        place = dim % (first.dim() + 1)
-        shape, strides = list(first.shape), list(first.stride())
-        shape.insert(place, len(column))
-        strides.insert(place, step)
-        if tuple(shape) == tuple(x.shape) and tuple(strides) == x.stride() and offset == x.storage_offset():
+        if all(y is slice_of(i) for i, y in enumerate(column)) and dim % x.dim() == cut % x.dim():
             return x
-        return x.as_strided(shape, strides, offset)
+        shape, strides = [len(column), *first.shape], [step, *first.stride()]
+        return _moved(x.as_strided(shape, strides, offset), dim)
     return None
 
 
@@ -166,8 +167,8 @@ def _joined(results, out_dims, n, name, mapped):
         if view is not None:
             joined.append(view)
             continue
-        stacked = _C.stack(column, dim)
-        joined.append(stacked if n else stacked.narrow(dim, 0, 0))
+        stacked = _C.stack(column)
+        joined.append(_moved(stacked if n else stacked[:0], dim))
     return tree_unflatten(joined, spec)
 
 

@@ -16,7 +16,8 @@ base_types = (str, int, float, bool, complex, argand.dtype, argand.Tensor, argan
 BaseArgumentTypes = Argument = Target = object  # for annotations
 
 _legal_ops = dict.fromkeys(("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"))
-_side_effectful_functions = {argand._assert, operator.setitem}
+_profiler = argand.ops.profiler
+_side_effectful_functions = {argand._assert, operator.setitem, _profiler._record_function_enter_new, _profiler._record_function_exit}
 
 _get_qualified_name, _type_repr = qualified_name, type_repr
 

@@ -13,7 +13,7 @@ import argand
 
 from .._ignored import harmless
 from ._operators import magic_methods, reflectable_magic_methods
-from .operator_schemas import check_for_mutable_operation
+from ._mutable_operations import check_for_mutable_operation
 from .node import Node, base_types, map_aggregate
 
 __all__ = ["TracerBase", "GraphAppendingTracer", "TraceError", "Proxy", "MetaProxy", "Attribute", "ParameterProxy", "Scope",

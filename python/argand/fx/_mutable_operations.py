@@ -1,8 +1,6 @@
 """What the schemas of ops say of calls in a graph."""
 import argand
 
-__all__ = ["check_for_mutable_operation"]
-
 
 def _schemas(target):
     """The schemas of the overloads of a function of the library, or of an op."""
