@@ -392,7 +392,7 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   check_writable(op, self, records);
   check_operands(op, self, slots);
   if (SlicesScope::active()) [[unlikely]]
-    before_write(op, slots, self);
+    before_write(Write(op), slots, self);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", meta.sizes);
@@ -527,7 +527,7 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, bool exactly)
     check_writable(op, outs[i], false);
     if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, 0, false);
     if (SlicesScope::active()) [[unlikely]]
-      before_write(op, slots, outs[i]);
+      before_write(Write(op), slots, outs[i]);
     copy_elements(outs[i], results[i]);
     if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }

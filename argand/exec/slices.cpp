@@ -54,7 +54,7 @@ std::vector<std::pair<Tensor, Tensor>> SlicesScope::written() const {
   return result;
 }
 
-void SlicesScope::before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self) {
+void SlicesScope::before_write(const Write& write, TensorSlots& arguments, const Tensor& self) {
   bool differs = false;
   {
     const std::lock_guard lock(mutex);
@@ -69,9 +69,9 @@ void SlicesScope::before_write(const OpInfo& op, TensorSlots& arguments, const T
       return;
     }
   }
-  const std::string name = std::string(op.name) + (std::string_view(op.name).ends_with('_') ? "" : "_");
+  const std::string name = std::string(write.op) + (std::string_view(write.op).ends_with('_') ? "" : "_");
   if (kind_ == Kind::kGradients) {
-    ARGAND_CHECK(Error, !differs,
+    ARGAND_CHECK(Error, !differs || write.keeps_numbers,
                  "During a grad (vjp, jvp, grad, etc) transform, the function provided attempted to call in-place "
                  "operation (aten::",
                  name,
@@ -79,7 +79,7 @@ void SlicesScope::before_write(const OpInfo& op, TensorSlots& arguments, const T
                  "transformed to explicitly accept the mutated Tensor(s) as inputs.");
     return;
   }
-  const std::string what = op.kind == OpKind::kPointwise || op.crosses_devices ? "inplace arithmetic" : name;
+  const std::string what = write.is_arithmetic ? "inplace arithmetic" : name;
   ARGAND_CHECK(
       Error, !differs, "vmap: ", what,
       "(self, *extra_args) is not possible because there exists a Tensor `other` in extra_args that has more "
@@ -129,9 +129,9 @@ void note_gone(const TensorImpl* t) {
   for (SlicesScope* const scope : all_scopes()) scope->marked_.erase(t);
 }
 
-void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self) {
+void before_write(const Write& write, TensorSlots& arguments, const Tensor& self) {
   for (SlicesScope* scope = SlicesScope::innermost; scope; scope = scope->outer_)
-    scope->before_write(op, arguments, self);
+    scope->before_write(write, arguments, self);
 }
 
 }  // namespace argand::exec

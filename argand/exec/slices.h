@@ -21,6 +21,15 @@
 
 namespace argand::exec {
 
+// What writes: an op, whose gradient is that of what it writes unless it only keeps numbers there.
+struct Write {
+  PermanentName op;
+  bool is_arithmetic, keeps_numbers;
+  explicit Write(const OpInfo& info)
+      : op(info.name), is_arithmetic(info.kind == OpKind::kPointwise || info.crosses_devices), keeps_numbers(false) {}
+  explicit Write(PermanentName op) : op(op), is_arithmetic(false), keeps_numbers(true) {}
+};
+
 // The calls of one function, on the thread that made it; the last one made goes first.
 class ARGAND_SHARED SlicesScope {
  public:
@@ -47,12 +56,12 @@ class ARGAND_SHARED SlicesScope {
   friend void note_made(const Tensor& t);
   friend void note_alias(const Tensor& made, const Tensor& of);
   friend void note_gone(const TensorImpl* t);
-  friend void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
+  friend void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
   struct Written {
     Tensor tensor, before, after;
   };
   bool has(const Tensor& t) const;
-  void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
+  void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
 
   static inline constinit thread_local SlicesScope* innermost = nullptr;
   SlicesScope* outer_;
@@ -88,6 +97,6 @@ void note_alias(const Tensor& made, const Tensor& of);
 // A tensor goes, on whatever thread.
 void note_gone(const TensorImpl* t);
 // An op is about to write `self`: Note [Writes of slices].
-void before_write(const OpInfo& op, TensorSlots& arguments, const Tensor& self);
+void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
 
 }  // namespace argand::exec

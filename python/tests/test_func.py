@@ -505,3 +505,16 @@ def test_results_of_vmap_that_are_parts_of_an_argument_are_views():
     leaf = batch.clone().requires_grad_()
     torch.vmap(lambda a: a.t())(leaf).sum().backward()
     assert leaf.grad.sum() == 24
+
+
+def test_running_statistics_within_transforms():
+    norm, batch = torch.nn.BatchNorm1d(2), torch.arange(12.0).reshape(2, 3, 2)
+    with pytest.raises(RuntimeError, match="is not possible.* aten::batch_norm_"):
+        torch.vmap(lambda x: torch.nn.functional.batch_norm(x, norm.running_mean, norm.running_var, training=True))(batch)
+    assert norm.running_mean.tolist() == [0, 0]
+    # The same input for all slices moves them once; gradients do not mind.
+    shift = torch.zeros(4, 2)
+    torch.vmap(lambda b: torch.nn.functional.batch_norm(batch[0], norm.running_mean, norm.running_var, None, b, training=True))(shift)
+    torch.testing.assert_close(norm.running_mean, 0.1 * batch[0].mean(0))
+    func.grad(lambda x: torch.nn.functional.batch_norm(x, norm.running_mean, norm.running_var, training=True).sum())(batch[0])
+    torch.testing.assert_close(norm.running_mean, 0.19 * batch[0].mean(0))
