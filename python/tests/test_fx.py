@@ -543,3 +543,14 @@ def test_named_tuples_are_taken_apart_by_places():
     Point = collections.namedtuple("Point", ["x", "y"])
     traced = fx.symbolic_trace(fx.symbolic_trace(lambda p: p.x + p.y, concrete_args={"p": Point(fx.PH, fx.PH)}))
     assert traced(Point(argand.ones(1), argand.ones(1))).item() == 2
+
+
+def test_patterns_match_ops_whatever_way_their_arguments_are_given():
+    pool = argand.ops.aten.max_pool2d_with_indices.default
+    traced = fx.symbolic_trace(lambda x: pool(x, [2, 2], stride=[2, 2]))
+
+    def pattern(x, kernel_size, stride):
+        return pool(x, kernel_size, stride, padding=[0, 0])
+    assert len(fx.replace_pattern(traced, pattern, pattern)) == 1
+    traced = fx.symbolic_trace(lambda x: pool(x, [2, 2], stride=[2, 2], padding=[1, 1]))
+    assert not fx.replace_pattern(traced, pattern, pattern)

@@ -124,7 +124,7 @@ def _view_of_argument(column, dim, mapped):
     """Results that are the same part of each slice of one argument, as a view of it, or itself if they are the slices; None if they are
     not such, or if they have histories of their own."""
     first = column[0]
-    if not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
+    if not -first.dim() - 1 <= dim <= first.dim() or not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
         return None
     for x, cut, slice_of in mapped:
         if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _C._is_alias_of(x, first):
