@@ -15,6 +15,7 @@
 #include "argand/exec/overlap.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/profiler.h"
+#include "argand/exec/slices.h"
 #include "argand/kernels/blocks.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/current_op.h"
@@ -48,7 +49,10 @@ Tensor new_tensor_from(const TensorMeta& meta, Allocator& allocator) {
   Dims strides = meta.strides.empty() && !meta.sizes.empty() ? contiguous_strides(meta.sizes) : meta.strides;
   auto impl = make_intrusive<TensorImpl>(std::move(storage), meta.sizes, std::move(strides), 0, meta.dtype);
   impl->inference = InferenceMode::is_enabled();
-  return Tensor(std::move(impl));
+  Tensor made(std::move(impl));
+  if (SlicesScope::active()) [[unlikely]]
+    note_made(made);
+  return made;
 }
 
 // Every result of a call with pin_memory=true is made here, whichever op is called.
@@ -68,7 +72,10 @@ static Tensor layout_of(const Tensor& t, Dims sizes, Dims strides, int64_t offse
   auto impl =
       make_intrusive<TensorImpl>(t.storage(), std::move(sizes), std::move(strides), offset, dtype.value_or(t.dtype()));
   impl->inference = t.is_inference();
-  return Tensor(std::move(impl));
+  Tensor made(std::move(impl));
+  if (SlicesScope::active()) [[unlikely]]
+    note_alias(made, t);
+  return made;
 }
 
 Tensor alias(const Tensor& t, Dims sizes, Dims strides, int64_t offset, std::optional<ScalarType> dtype) {
@@ -356,6 +363,7 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
   check_defined(op, args, slots);
   check_dtype(op, slots);
   const Device device = common_device(op, slots);
+  const SlicesOfCall slices(slots);
   if (op.check) op.check(args);
   const bool records = any_requires_grad(op, args, slots);
   if (op.kind == OpKind::kPointwise) {
@@ -377,6 +385,7 @@ void run_plain(const OpInfo& op, void* args, std::span<Tensor> outs) {
     if (op.starts_from_self) copy_elements(outs[0], *slots[0].tensor);
     run_kernel(op, where, args, slots, outs);
   }
+  slices.mark(outs);
   const auto has_gradient = [](const Tensor& t) { return is_differentiable(t.dtype()); };
   if (records && std::any_of(outs.begin(), outs.end(), has_gradient)) record(op, args, outs, nullptr);
 }
@@ -396,6 +405,8 @@ void run_inplace(const OpInfo& op, void* args, const Tensor& given) {
   const bool records = any_requires_grad(op, args, slots) && is_differentiable(self.dtype());
   check_writable(op, self, records);
   check_operands(op, self, slots);
+  if (SlicesScope::active()) [[unlikely]]
+    before_write(Write(op), slots, self);
   const auto check_result = [&](const TensorMeta& meta) {
     ARGAND_CHECK(ShapeError, meta.sizes == self.impl().sizes, op.name, "_: output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", meta.sizes);
@@ -498,6 +509,8 @@ void run_out(const OpInfo& op, void* args, std::span<Tensor> outs, OutRule rule)
     resize_like(outs[i], results[i]);
     check_writable(op, outs[i], false);
     if (op.kind == OpKind::kPointwise) check_overlap(op.name, outs[i], slots, 0, false);
+    if (SlicesScope::active()) [[unlikely]]
+      before_write(Write(op), slots, outs[i]);
     copy_elements(outs[i], results[i]);
     if (!DispatchHooks::below_autograd()) outs[i].storage()->bump_version(op.name);
   }

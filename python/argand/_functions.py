@@ -28,11 +28,14 @@ def _warn_once(text):
 
 
 def typename(obj):
-    """The type of obj as text: "torch.FloatTensor" for tensors, "int" and the like for Python's own types."""
+    """The type of obj as text: "torch.FloatTensor" for tensors, "int" for a number; the full name of what has one, as functions."""
     if isinstance(obj, Tensor):
         return obj.type()
-    kind = obj if isinstance(obj, type) else type(obj)
-    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    module = getattr(obj, "__module__", "") or ""
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None)
+    if name is None:
+        module, name = type(obj).__module__, type(obj).__qualname__
+    return name if module in ("", "builtins") else f"{module}.{name}"
 
 
 def _reduced_results(self):

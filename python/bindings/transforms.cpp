@@ -9,6 +9,7 @@
 #include "argand/autograd/accumulate.h"
 #include "argand/core/draw_watch.h"
 #include "argand/exec/invoke.h"
+#include "argand/exec/slices.h"
 #include "bindings/graph.h"
 #include "bindings/modules.h"
 #include "bindings/tensor_object.h"
@@ -127,6 +128,30 @@ class DrawScope {
   std::unique_ptr<Draws> draws_;
 };
 
+// The calls of a function by vmap, or by what takes gradients: Note [Writes of slices] of argand/exec/slices.h.
+class Slices {
+ public:
+  explicit Slices(bool gradients) : gradients_(gradients) {}
+  void enter() {
+    using Kind = exec::SlicesScope::Kind;
+    scope_ = std::make_unique<exec::SlicesScope>(gradients_ ? Kind::kGradients : Kind::kSlices);
+  }
+  void exit() { scope_.reset(); }
+  void mark(const Tensor& t) { scope_->mark(t); }
+  void next_slice() { scope_->next_slice(); }
+  std::vector<nb::object> written() const {
+    std::vector<nb::object> pairs;
+    for (const auto& [t, after] : scope_->written())
+      pairs.push_back(
+          nb::make_tuple(nb::steal(wrap(t)), after.defined() ? nb::object(nb::steal(wrap(after))) : nb::none()));
+    return pairs;
+  }
+
+ private:
+  const bool gradients_;
+  std::unique_ptr<exec::SlicesScope> scope_;
+};
+
 }  // namespace
 
 void add_transforms(nb::module_& module) {
@@ -139,6 +164,13 @@ void add_transforms(nb::module_& module) {
       .def("__enter__", [](nb::object self) { return nb::cast<DrawScope&>(self).enter(), self; })
       .def("__exit__", [](DrawScope& self, nb::args) { self.exit(); })
       .def("rewind", &DrawScope::rewind);
+  nb::class_<Slices>(module, "_Slices")
+      .def(nb::init<bool>(), nb::arg("gradients") = false)
+      .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })
+      .def("__exit__", [](Slices& self, nb::args) { self.exit(); })
+      .def("mark", &Slices::mark)
+      .def("next_slice", &Slices::next_slice)
+      .def("written", &Slices::written);
 }
 
 }  // namespace argand::python

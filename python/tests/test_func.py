@@ -401,7 +401,7 @@ def test_vmap_gives_arguments_by_keyword_to_every_call_as_they_are():
 
 
 def test_vmap_refuses_a_shared_tensor_that_slices_leave_different():
-    with pytest.raises(RuntimeError, match="not mapped"):
+    with pytest.raises(RuntimeError, match=r"vmap: inplace arithmetic\(self, \*extra_args\) is not possible.* aten::add_"):
         torch.vmap(lambda a, b: a.add_(b), in_dims=(None, 0))(torch.zeros(2), torch.ones(3, 2))
     with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
         torch.vmap(lambda a, b: a.uniform_(), in_dims=(None, 0), randomness="different")(torch.zeros(2), torch.ones(3))
@@ -422,3 +422,99 @@ def test_aux_is_a_nest_of_tensors_and_jacobians_are_of_real_numbers():
             getattr(func, name)(lambda x: x.conj())(z)
         with pytest.raises(RuntimeError, match=name + ": Expected all outputs to be real"):
             getattr(func, name)(lambda x: x * 1j)(torch.ones(1))
+
+
+def test_vmap_refuses_writes_of_slices_into_captured_tensors():
+    batch, captured = torch.arange(6.0).reshape(3, 2), torch.zeros(2)
+
+    def item(a):
+        captured[0] = a[0]
+        return a
+    for name, f in (("add_", lambda a: captured.add_(a)), ("add_", lambda a: torch.add(a, 1, out=captured)),
+                    ("copy_", lambda a: captured[0].copy_(a[0])), ("copy_", item), ("mul_", lambda a: captured.mul_(2 * a.sum())),
+                    ("index_add_", lambda a: captured.index_add_(0, torch.tensor([0, 1]), a))):
+        with pytest.raises(RuntimeError, match=rf"\(self, \*extra_args\) is not possible.* aten::{name}"):
+            torch.vmap(f)(batch)
+        assert captured.tolist() == [0, 0]
+    # Equal slices make it no better, and one slice neither.
+    with pytest.raises(RuntimeError, match="is not possible"):
+        torch.vmap(lambda a: captured.add_(a))(torch.ones(1, 2))
+
+
+def test_vmap_writes_captured_tensors_once():
+    batch, captured = torch.arange(6.0).reshape(3, 2), torch.zeros(2)
+    assert torch.vmap(lambda a: captured.add_(1) * a)(batch).tolist() == batch.tolist()
+    assert captured.tolist() == [1, 1]
+    torch.vmap(lambda a: torch.vmap(lambda b: captured.mul_(2) + b)(a))(batch)
+    assert captured.tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="different inplace randomness on an unbatched tensor"):
+        torch.vmap(lambda a: captured.uniform_() + a, randomness="different")(batch)
+    recorded = torch.ones(2, requires_grad=True) * 1
+    with pytest.raises(NotImplementedError, match="a captured tensor without a history"):
+        torch.vmap(lambda a: recorded.mul_(2) * a)(batch)
+
+
+def test_slices_of_vmap_write_what_they_make():
+    batch = torch.arange(6.0).reshape(3, 2)
+
+    def made(a):
+        z = torch.zeros(2)
+        z.add_(a)
+        z[0] = 5
+        return z
+    assert torch.vmap(made)(batch).tolist() == [[5, 1], [5, 3], [5, 5]]
+    assert torch.vmap(torch.vmap(lambda a: made(a.expand(2))))(batch)[0].tolist() == [[5, 0], [5, 1]]
+    assert torch.vmap(lambda a: torch.tensor([1.0, 2.0]).mul_(3) * a)(batch).tolist() == (batch * torch.tensor([3.0, 6.0])).tolist()
+    assert torch.vmap(lambda a: a.mul_(2))(batch).tolist() == [[0, 2], [4, 6], [8, 10]]
+    assert batch.tolist() == [[0, 2], [4, 6], [8, 10]]
+
+
+def test_gradients_refuse_writes_of_their_inputs_into_captured_tensors():
+    x, captured = torch.ones(3), torch.zeros(3)
+
+    def f(x):
+        captured.copy_(2 * x)
+        return (x * captured).sum()
+    for transform in (lambda: func.grad(f)(x), lambda: func.vjp(f, x), lambda: func.jvp(f, (x,), (x,)), lambda: func.jacrev(f)(x),
+                      lambda: func.vmap(func.grad(f))(x.expand(2, 3))):
+        with pytest.raises(RuntimeError, match="would mutate a captured Tensor"):
+            transform()
+        assert captured.tolist() == [0, 0, 0] and not captured.requires_grad
+
+    def g(x):
+        captured.add_(1)
+        own = torch.zeros(3)
+        own.copy_(x)
+        return (own * captured).sum()
+    assert func.grad(g)(x).tolist() == [1, 1, 1]
+
+
+def test_results_of_vmap_that_are_parts_of_an_argument_are_views():
+    batch = torch.arange(24.0).reshape(2, 3, 4).clone()
+    assert torch.vmap(torch.Tensor.neg_)(batch) is batch and batch[0, 0, 1] == -1
+    assert torch.vmap(lambda a: a.clone(), in_dims=1, out_dims=1)(batch).movedim(1, 0).is_contiguous()
+    with pytest.raises(IndexError):
+        torch.vmap(lambda a: a, out_dims=3)(batch)
+    for f, dims, want in ((lambda a: a.t(), (0, 0), batch.transpose(1, 2)), (lambda a: a[1], (1, 1), batch[1].t()),
+                          (lambda a: a[..., 1:], (0, 2), batch[..., 1:].movedim(0, 2)), (lambda a: a.diagonal(), (2, 0), batch.diagonal())):
+        result = torch.vmap(f, in_dims=dims[0], out_dims=dims[1])(batch)
+        assert result._base is batch and torch.equal(result, want)
+    assert torch.vmap(torch.vmap(lambda a: a[0]))(batch)._base is batch
+    # What is recorded, converted or different in each slice is a copy.
+    assert torch.vmap(lambda a: a.double())(batch)._base is None
+    leaf = batch.clone().requires_grad_()
+    torch.vmap(lambda a: a.t())(leaf).sum().backward()
+    assert leaf.grad.sum() == 24
+
+
+def test_running_statistics_within_transforms():
+    norm, batch = torch.nn.BatchNorm1d(2), torch.arange(12.0).reshape(2, 3, 2)
+    with pytest.raises(RuntimeError, match="is not possible.* aten::batch_norm_"):
+        torch.vmap(lambda x: torch.nn.functional.batch_norm(x, norm.running_mean, norm.running_var, training=True))(batch)
+    assert norm.running_mean.tolist() == [0, 0]
+    # The same input for all slices moves them once; gradients do not mind.
+    shift = torch.zeros(4, 2)
+    torch.vmap(lambda b: torch.nn.functional.batch_norm(batch[0], norm.running_mean, norm.running_var, None, b, training=True))(shift)
+    torch.testing.assert_close(norm.running_mean, 0.1 * batch[0].mean(0))
+    func.grad(lambda x: torch.nn.functional.batch_norm(x, norm.running_mean, norm.running_var, training=True).sum())(batch[0])
+    torch.testing.assert_close(norm.running_mean, 0.19 * batch[0].mean(0))

@@ -3,6 +3,7 @@
 Run with PyTorch's Python, this file writes that record: `python test_fx.py`.
 """
 import ast
+import collections
 import copy
 import importlib
 import json
@@ -336,7 +337,10 @@ def test_copies_are_their_own():
     assert other(x) is x and len(other.graph.nodes) == 2
     assert same(traced(x), module(x))  # forward() is each object's own
     proxy = fx.Proxy(other.graph.output_node())
-    assert copy.copy(proxy).node is proxy.node and copy.deepcopy(proxy).node is proxy.node and len(other.graph.nodes) == 2
+    assert copy.copy(proxy).node is proxy.node and len(other.graph.nodes) == 2
+    deep = copy.deepcopy(proxy)
+    assert deep.node is not proxy.node and deep.node.name == proxy.node.name and deep.node.graph.output_node() is deep.node
+    assert deep.tracer.graph is deep.node.graph
 
 
 def test_nests_of_arguments_survive_copies():
@@ -464,3 +468,89 @@ def test_operands_of_einsum_in_a_list():
             return super().__torch_function__(function, types, args, kwargs)
     t = argand.ones(2).as_subclass(Traced)
     assert argand.einsum("i,i->", [t, t]).item() == 2 and Traced.seen[0] == 3
+
+
+def test_nodes_know_where_they_come_from():
+    class Sum(argand.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = argand.nn.Parameter(argand.ones(1))
+
+        def forward(self, a, b):
+            return argand.sin(a) + argand.cos(b) * self.weight
+    tracer = fx.Tracer()
+    tracer.record_stack_traces = True
+    graph = tracer.trace(Sum())
+    for node in graph.nodes:
+        assert node.op == "output" or "test_fx.py" in node.stack_trace and os.sep + "fx" + os.sep not in node.stack_trace
+    weight, = (n for n in graph.nodes if n.op == "get_attr")
+    weight.meta["nn_module_stack"] = "self"
+    again = fx.Transformer(fx.GraphModule(tracer.root, graph)).transform()
+    assert [n.meta["nn_module_stack"] for n in again.graph.nodes if n.op == "get_attr"] == ["self"]
+    assert all("test_fx.py" in n.stack_trace for n in again.graph.nodes if n.op == "call_function")
+
+
+def test_lines_of_code_are_known_by_their_nodes():
+    traced = fx.symbolic_trace(lambda a, b: argand.sin(a) + argand.cos(b))
+    assert set({1: 2, 2: 3, 3: 4, 4: 5}.items()) <= set(traced._lineno_map.items())
+    lines, names = traced.code.split("\n"), [n.name for n in traced.graph.nodes]
+    for line, node in traced._lineno_map.items():
+        text = lines[traced._prologue_start + line - 1].strip()
+        assert not text or text.startswith(("return", names[node]))
+    traced.graph.on_generate_code(lambda _: lambda code: ["print('hello!')\n", *code])
+    traced.recompile()
+    assert set({2: 2, 3: 3, 4: 4, 5: 5}.items()) <= set(traced._lineno_map.items())
+    assert "COUNTER" not in traced.code
+    assert "test_fx.py" in traced.forward.__code__.co_filename
+
+
+def test_ops_that_write_are_refused_where_a_tracer_asks_for_it():
+    class Strict(fx.Tracer):
+        check_mutable_operations = True
+
+    def writes(x):
+        y = argand.rand_like(x)
+        argand.sigmoid(x, out=y)
+        return y
+    with pytest.raises(RuntimeError, match="mutable operation aten::sigmoid.out"):
+        Strict().trace(writes)
+    Strict().trace(lambda x: argand.sigmoid(x))
+
+
+def test_nests_are_taken_apart_by_places_and_more_arguments_than_names_are_given():
+    traced = fx.symbolic_trace(lambda x: sum(x), concrete_args={"x": [fx.PH, fx.PH, fx.PH]})
+    again = fx.symbolic_trace(traced)
+    assert again([argand.ones(1), argand.ones(1), argand.ones(1)]).item() == 3
+
+    class Starred(argand.nn.Module):
+        def forward(self, *args, **kwargs):
+            return args[0] + args[1]
+    traced = fx.symbolic_trace(Starred(), concrete_args=(fx.PH, fx.PH))
+    traced.graph.lint()
+    assert traced(argand.ones(1), argand.ones(1)).item() == 2
+
+
+def test_spans_of_a_profile_stay_in_graphs():
+    graph = fx.Graph()
+    handle = graph.call_function(argand.ops.profiler._record_function_enter_new, ("span",))
+    graph.call_function(argand.ops.profiler._record_function_exit, (handle,))
+    graph.output(None)
+    graph.eliminate_dead_code()
+    assert len(graph.nodes) == 3
+
+
+def test_named_tuples_are_taken_apart_by_places():
+    Point = collections.namedtuple("Point", ["x", "y"])
+    traced = fx.symbolic_trace(fx.symbolic_trace(lambda p: p.x + p.y, concrete_args={"p": Point(fx.PH, fx.PH)}))
+    assert traced(Point(argand.ones(1), argand.ones(1))).item() == 2
+
+
+def test_patterns_match_ops_whatever_way_their_arguments_are_given():
+    pool = argand.ops.aten.max_pool2d_with_indices.default
+    traced = fx.symbolic_trace(lambda x: pool(x, [2, 2], stride=[2, 2]))
+
+    def pattern(x, kernel_size, stride):
+        return pool(x, kernel_size, stride, padding=[0, 0])
+    assert len(fx.replace_pattern(traced, pattern, pattern)) == 1
+    traced = fx.symbolic_trace(lambda x: pool(x, [2, 2], stride=[2, 2], padding=[1, 1]))
+    assert not fx.replace_pattern(traced, pattern, pattern)

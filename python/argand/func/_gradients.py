@@ -100,7 +100,12 @@ class _Evaluated:
 
     def __init__(self, inputs, func, args, argnums, kwargs=None, has_aux=False, what=""):
         args, self.specs = _replaced(inputs, args, argnums)
-        result = func(*args, **(kwargs or {}))
+        with _C._Slices(gradients=True) as made_of_inputs:
+            # Arguments that no gradient is taken by may be written, too: they are not captured.
+            for x in tree_flatten((args, kwargs))[0]:
+                if isinstance(x, _C.Tensor):
+                    made_of_inputs.mark(x)
+            result = func(*args, **(kwargs or {}))
         self.value, self.aux = _with_aux(result, what) if has_aux else (result, None)
         self.argnums, self.inputs = argnums, inputs
 

@@ -51,9 +51,10 @@ def _cut(value, dim, described):
 
 
 def _arguments(args, in_dims, name):
-    """The number of slices, the function that gives the arguments of a call by its number, and the tensors that are not cut."""
+    """The number of slices, the function that gives the arguments of a call by its number and tells which are slices, and the tensors
+    that are not cut."""
     described = f"vmap({name}, in_dims={in_dims}, ...)"
-    if not isinstance(in_dims, (int, tuple, list)) or isinstance(in_dims, bool):
+    if not isinstance(in_dims, (int, tuple)) or isinstance(in_dims, bool):
         raise ValueError(f"{described}(<inputs>): expected `in_dims` to be int or a (potentially nested) tuple matching the structure of "
                          f"inputs, got: {type(in_dims)}.")
     flat, spec = _leaves(tuple(args))
@@ -73,9 +74,25 @@ def _arguments(args, in_dims, name):
         raise ValueError(f"vmap: Expected all tensors to have the same size in the mapped dimension, got sizes {sorted(sizes)} "
                          "for the mapped dimension")
 
-    def of_call(i):
-        return tree_unflatten([at(i) for _, at in cuts], spec)
-    return sizes.pop(), of_call, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+    def of_call(i, mark):
+        given = [at(i) for _, at in cuts]
+        for x, (size, _) in zip(given, cuts):
+            if size is not None and isinstance(x, _C.Tensor):
+                mark(x)
+        return tree_unflatten(given, spec)
+    mapped = [(x, d, at) for x, d, (_, at) in zip(flat, dims, cuts) if d is not None and isinstance(x, _C.Tensor)]
+    return sizes.pop(), of_call, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+
+
+def _check_written(t, first, randomness):
+    """That all calls have written what the first one did."""
+    if first is not None and (_C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True)):
+        return
+    if randomness == "different":
+        raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
+                           "cannot hold what each slice writes into it")
+    raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
+                       "writes into it")
 
 
 class _Unmapped:
@@ -91,13 +108,7 @@ class _Unmapped:
 
     def check(self):
         for t, first in self._written:
-            if _C.equal(t, first) or _C.allclose(t, first, rtol=0, atol=0, equal_nan=True):
-                continue
-            if self._randomness == "different":
-                raise RuntimeError("vmap: Cannot ask for different inplace randomness on an unbatched tensor: a tensor that is not mapped "
-                                   "cannot hold what each slice writes into it")
-            raise RuntimeError("vmap: inplace arithmetic on a tensor that is not mapped is not possible: it cannot hold what each slice "
-                               "writes into it")
+            _check_written(t, first, self._randomness)
 
 
 def _same(column):
@@ -105,7 +116,31 @@ def _same(column):
     return all(x is first or (isinstance(x, _C.Tensor) and isinstance(first, _C.Tensor) and _C.equal(x, first)) for x in column)
 
 
-def _joined(results, out_dims, n, name):
+def _moved(stacked, dim):
+    return stacked if dim == 0 else stacked.movedim(0, dim)
+
+
+def _view_of_argument(column, dim, mapped):
+    """Results that are the same part of each slice of one argument, as a view of it, or itself if they are the slices; None if they are
+    not such, or if they have histories of their own."""
+    first = column[0]
+    if not -first.dim() - 1 <= dim <= first.dim() or not all(type(y) is _C.Tensor and not y.requires_grad for y in column):
+        return None
+    for x, cut, slice_of in mapped:
+        if type(x) is not _C.Tensor or x.requires_grad or x.dtype != first.dtype or not _C._is_alias_of(x, first):
+            continue
+        step, offset = x.stride(cut), first.storage_offset()
+        if not all(_C._is_alias_of(x, y) and y.dtype == x.dtype and y.shape == first.shape and y.stride() == first.stride()
+                   and y.storage_offset() == offset + i * step for i, y in enumerate(column)):
+            return None
+        if all(y is slice_of(i) for i, y in enumerate(column)) and dim % x.dim() == cut % x.dim():
+            return x
+        shape, strides = [len(column), *first.shape], [step, *first.stride()]
+        return _moved(x.as_strided(shape, strides, offset), dim)
+    return None
+
+
+def _joined(results, out_dims, n, name, mapped):
     """The results of the calls, as one nest."""
     _, spec = results[0]
     for dim in tree_flatten(out_dims)[0]:
@@ -128,8 +163,12 @@ def _joined(results, out_dims, n, name):
         if not all(map(_has_slices, column)):
             raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(column[0])}. Did you mean to set "
                              "out_dims= to None for output?")
-        stacked = _C.stack(column, dim)
-        joined.append(stacked if n else stacked.narrow(dim, 0, 0))
+        view = _view_of_argument(column, dim, mapped) if n else None
+        if view is not None:
+            joined.append(view)
+            continue
+        stacked = _C.stack(column)
+        joined.append(_moved(stacked if n else stacked[:0], dim))
     return tree_unflatten(joined, spec)
 
 
@@ -147,14 +186,19 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
-        n, of_call, shared = _arguments(args, in_dims, name)
+        n, of_call, mapped, shared = _arguments(args, in_dims, name)
         shared, results = _Unmapped(shared, randomness), []
-        with _C._DrawScope(randomness) as draws:
+        with _C._DrawScope(randomness) as draws, _C._Slices() as slices:
             for i in range(max(n, 1)):
                 draws.rewind()
-                results.append(_leaves(func(*of_call(i), **kwargs)))
+                if i > 0:
+                    slices.next_slice()
+                results.append(_leaves(func(*of_call(i, slices.mark), **kwargs)))
                 if i == 0:
                     shared.after_first_call()
+            if n > 1:
+                for tensor, first in slices.written():
+                    _check_written(tensor, first, randomness)
         shared.check()
-        return _joined(results, out_dims, n, name)
+        return _joined(results, out_dims, n, name, mapped)
     return call

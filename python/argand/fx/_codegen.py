@@ -11,6 +11,7 @@ import argand
 from .._ignored import harmless
 from ._names import custom_builtins, is_ours, qualified_name, type_repr
 from ._operators import inplace_methods, magic_methods
+from ._pytree import tree_flatten_spec
 from .node import Node
 
 _TYPING_OF = {list: typing.List, dict: typing.Dict, set: typing.Set, frozenset: typing.FrozenSet, tuple: typing.Tuple}
@@ -18,9 +19,12 @@ _TYPING_OF = {list: typing.List, dict: typing.Dict, set: typing.Set, frozenset: 
 
 @dataclasses.dataclass
 class PythonCode:
-    """src is the code; it needs `globals`."""
+    """src is the code; it needs `globals`.  _lineno_map has the number of the node that a line is about, by the number of the line
+    after that of def; _prologue_start is the line of def."""
     src: str
     globals: dict
+    _lineno_map: dict = dataclasses.field(default_factory=dict)
+    _prologue_start: int = 0
 
 
 _KNOWN = "the line is the same with what else is known of it"
@@ -179,7 +183,8 @@ class _Writer:
         last_uses = _last_uses(nodes)
         if verbose and nodes:
             self.body.append("# No stacktrace found for following nodes\n")
-        for node in nodes:
+        for number, node in enumerate(nodes):
+            self.body.append(f"{_NODE}{number}\n")
             if node.op == "placeholder":
                 self.placeholder(node)
             elif node.op == "output":
@@ -191,13 +196,25 @@ class _Writer:
                 # What nobody reads any more is let go, as Python would at the end of a function that was written by hand.
                 dead = [repr(n) for n in last_uses.get(node, ())] + ([] if node.users else [repr(node)])
                 self.body.append(self.line(node) + (f";  {' = '.join(dead)} = None\n" if dead else "\n"))
-        body = self.body or ["pass\n"]
+        body = self.body
+        if all(line.startswith(_NODE) for line in body):
+            body.append("pass\n")
         if self.codegen._body_transformer is not None:
             body = self.codegen._body_transformer(body)
         wraps = "\n".join(f'torch.fx._symbolic_trace.wrap("{name}")' for name in self.wrapped)
         head = self.codegen.gen_fn_def(self.free_vars, self.return_annotation)
-        code = "\n".join("    " + line for line in "".join(body).split("\n"))
-        return PythonCode(f"\n{wraps}\n\n{head}\n{code}", self.globals)
+        lines, numbers, number = [], {}, None
+        for line in "".join(body).split("\n"):
+            if line.startswith(_NODE):
+                number = int(line.removeprefix(_NODE))
+                continue
+            lines.append("    " + line)
+            numbers[len(lines) + head.count("\n")] = number
+        start = f"\n{wraps}\n\n"
+        return PythonCode(start + head + "\n" + "\n".join(lines), self.globals, numbers, start.count("\n") + 1)
+
+
+_NODE = "# COUNTER: "  # before the lines of a node: whatever transforms them, each is still known to be its node's
 
 
 class _Text(str):
@@ -242,7 +259,7 @@ class _PyTreeCodeGen(CodeGen):
         self.pytree_info = pytree_info
 
     def process_inputs(self, *inputs):
-        return self.pytree_info.in_spec.flatten_up_to(inputs)
+        return tree_flatten_spec(inputs, self.pytree_info.in_spec)
 
     def process_outputs(self, out):
         from ..utils import _pytree

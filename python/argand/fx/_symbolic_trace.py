@@ -215,18 +215,24 @@ class Tracer(TracerBase):
                 raise RuntimeError("``self`` argument cannot be part of *args expansion!")
             names.pop(0)
             args.append(self.root)
+        more = []
         if isinstance(concrete_args, tuple):
+            if code.co_flags & inspect.CO_VARARGS and not code.co_kwonlyargcount and len(concrete_args) > len(names):
+                star = code.co_varnames[code.co_argcount]
+                more = [f"{star}_{i}" for i in range(len(concrete_args) - len(names))]
+                names += more
             if len(concrete_args) != len(names):
                 raise RuntimeError(f"Tracing expected {len(names)} arguments but got {len(concrete_args)} concrete arguments")
             concrete_args = dict(zip(names, concrete_args))
         parameters = inspect.signature(function).parameters
-        given = [self._placeholder(name, parameters[name], function, concrete_args) for name in names]
+        of_star = inspect.Parameter("more", inspect.Parameter.POSITIONAL_ONLY)
+        given = [self._placeholder(name, parameters.get(name, of_star), function, concrete_args) for name in names]
         for flag, stars in ((inspect.CO_VARARGS, "*"), (inspect.CO_VARKEYWORDS, "**")):
-            if code.co_flags & flag:
+            if code.co_flags & flag and not more:
                 name = code.co_varnames[len(names) + len(args)]
                 names.append(name)
                 given.append(self.create_proxy("placeholder", stars + name, (), {}))
-        if code.co_kwonlyargcount or code.co_flags & _VARIADIC:
+        if code.co_kwonlyargcount or code.co_flags & _VARIADIC and not more:
             root_fn = _positional(function, len(args) + len(given))
         leaves, in_spec = pytree.tree_flatten(tuple(given))
         if all(child.is_leaf() for child in in_spec.children_specs):
@@ -277,6 +283,7 @@ class Tracer(TracerBase):
         else:
             function, self.root = root, Module()
         self.graph = Graph(tracer_cls=type(self))
+        self.graph._traced_code = getattr(inspect.unwrap(function), "__code__", None)
         self.tensor_attrs = _tensor_attributes(self.root)
         self._calls = collections.Counter()
         assert isinstance(function, FunctionType), f"Expected FunctionType, got {type(function)}"

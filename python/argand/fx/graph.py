@@ -63,6 +63,7 @@ class Graph:
         self._owning_module = owning_module
         self._tracer_cls, self._tracer_extras = tracer_cls, tracer_extras
         self._codegen = CodeGen()
+        self._traced_code = None  # of the function that was traced
 
     @property
     def owning_module(self):
@@ -200,11 +201,14 @@ class Graph:
         memo = {} if memo is None else memo
         memo[id(self)] = result
         result._codegen = copy.deepcopy(self._codegen, memo)
-        copied = result.graph_copy(self, {}, return_output_node=True)
+        result._traced_code = self._traced_code
+        nodes = {}
+        copied = result.graph_copy(self, nodes, return_output_node=True)
         if copied is not None:
             value, old = copied
-            output = result.output(value, type_expr=getattr(old, "type", None))
+            output = nodes[old] = result.output(value, type_expr=getattr(old, "type", None))
             output.meta = copy.copy(old.meta)
+        memo.update((id(old), new) for old, new in nodes.items())
         return result
 
     def __reduce__(self):

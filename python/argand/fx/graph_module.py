@@ -15,20 +15,22 @@ _USER_PRESERVED_ATTRIBUTES_KEY = "_user_preserved_attributes"
 _numbers = itertools.count()
 
 
-def _exec_with_source(src, globals_):
+def _exec_with_source(src, globals_, traced=None):
     # Under a name of its own, in which tracebacks and inspect find the lines.
     name = f"<eval_with_key>.{next(_numbers)}"
+    if traced is not None:
+        name += f" from {traced.co_filename}:{traced.co_firstlineno} in {traced.co_name}"
     linecache.cache[name] = (len(src), None, src.splitlines(True), name)
     exec(compile(src, name, "exec"), globals_)
 
 
-def _forward_from_src(src, globals_):
-    return _method_from_src("forward", src, globals_)
+def _forward_from_src(src, globals_, traced=None):
+    return _method_from_src("forward", src, globals_, traced)
 
 
-def _method_from_src(method_name, src, globals_):
+def _method_from_src(method_name, src, globals_, traced=None):
     globals_ = dict(globals_)
-    _exec_with_source(src, globals_)
+    _exec_with_source(src, globals_, traced)
     return globals_.pop(method_name)
 
 
@@ -163,7 +165,8 @@ class GraphModule(Module):
             self._in_spec, self._out_spec = info.in_spec, info.out_spec
         python_code = self._graph.python_code(root_module="self")
         self._code = python_code.src
-        type(self).forward = _forward_from_src(self._code, python_code.globals)
+        self._lineno_map, self._prologue_start = python_code._lineno_map, python_code._prologue_start
+        type(self).forward = _forward_from_src(self._code, python_code.globals, self._graph._traced_code)
         return python_code
 
     # ---- modules

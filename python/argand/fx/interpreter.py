@@ -1,4 +1,5 @@
 """Interpreter: runs a graph node by node; Transformer: makes a new graph of one."""
+import copy
 
 from .._ignored import harmless
 from ._codegen import _last_uses
@@ -129,10 +130,22 @@ class Interpreter:
         return map_arg(args, value)
 
 
+# What is known of a node that holds for those that a transformation makes of it, too.
+_KEPT = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id", "from_node",
+         "quantization_tag", "partitioner_tag", "custom")
+
+
 class _TransformerTracer(Tracer):
     def __init__(self, graph, root):
         super().__init__()
         self.graph, self.root, self.tensor_attrs = graph, root, {}
+        self.of = None  # the node that is run
+
+    def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
+        node = super().create_node(kind, target, args, kwargs, name, type_expr)
+        if self.of is not None:
+            node.meta.update({key: copy.copy(self.of.meta[key]) for key in _KEPT if key in self.of.meta})
+        return node
 
     def is_leaf_module(self, m, module_qualified_name):
         return True
@@ -146,6 +159,11 @@ class Transformer(Interpreter):
         self.new_graph = Graph()
         self.new_graph.set_codegen(module.graph._codegen)
         self.tracer = _TransformerTracer(self.new_graph, module)
+
+    def run_node(self, n):
+        """What a node gives in the new graph."""
+        self.tracer.of = n
+        return super().run_node(n)
 
     def placeholder(self, target, args, kwargs):
         """A placeholder of the new graph."""

@@ -1,4 +1,5 @@
 """Node: one step of a graph."""
+import copy
 import operator
 import types
 
@@ -15,7 +16,8 @@ base_types = (str, int, float, bool, complex, argand.dtype, argand.Tensor, argan
 BaseArgumentTypes = Argument = Target = object  # for annotations
 
 _legal_ops = dict.fromkeys(("placeholder", "call_method", "call_module", "call_function", "get_attr", "output", "root"))
-_side_effectful_functions = {argand._assert, operator.setitem}
+_profiler = argand.ops.profiler
+_side_effectful_functions = {argand._assert, operator.setitem, _profiler._record_function_enter_new, _profiler._record_function_exit}
 
 _get_qualified_name, _type_repr = qualified_name, type_repr
 
@@ -84,6 +86,12 @@ class Node:
         self._erased = False
         self._repr_fn = None
         self._set_arguments(args, kwargs)
+
+    def __deepcopy__(self, memo):
+        # A node is copied with its graph, which tells its copy.
+        copied = copy.deepcopy(self.graph, memo)
+        assert id(self) in memo, f"node {self} is not in its graph {copied}"
+        return memo[id(self)]
 
     # ---- arguments
 

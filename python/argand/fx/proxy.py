@@ -6,11 +6,14 @@ import dis
 import enum
 import inspect
 import operator
+import os
+import traceback
 
 import argand
 
 from .._ignored import harmless
 from ._operators import magic_methods, reflectable_magic_methods
+from ._mutable_operations import check_for_mutable_operation
 from .node import Node, base_types, map_aggregate
 
 __all__ = ["TracerBase", "GraphAppendingTracer", "TraceError", "Proxy", "MetaProxy", "Attribute", "ParameterProxy", "Scope",
@@ -42,6 +45,14 @@ class ScopeContextManager:
         self._scope.module_path, self._scope.module_type = self._before.module_path, self._before.module_type
 
 
+def _where_the_program_is():
+    frames = [f for f in traceback.extract_stack() if not f.filename.startswith(_OURS)]
+    return "".join(traceback.format_list(frames))
+
+
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+
+
 class TracerBase:
     """Makes nodes of calls; subclasses say what may be an argument and what to do in control flow."""
 
@@ -56,7 +67,11 @@ class TracerBase:
 
     def create_node(self, kind, target, args, kwargs, name=None, type_expr=None):
         """A node of self.graph, with where it comes from in its meta."""
+        if kind == "call_function" and self.check_mutable_operations:
+            check_for_mutable_operation(target, args, kwargs)
         node = self.graph.create_node(kind, target, args, kwargs, name, type_expr)
+        if self.record_stack_traces and kind != "output":
+            node.stack_trace = _where_the_program_is()
         if self.node_name_to_scope is not None:
             self.node_name_to_scope[node.name] = (self.scope.module_path, self.scope.module_type)
         if self.module_stack:
@@ -162,9 +177,9 @@ class Proxy:
         self.__dict__ = state
 
     def __deepcopy__(self, memo):
-        copied = {k: copy.deepcopy(v, memo) for k, v in self.__dict__.items() if k not in ("node", "tracer")}
         result = object.__new__(type(self))
-        result.__dict__.update(copied, node=self.node, tracer=self.tracer)
+        memo[id(self)] = result
+        result.__dict__.update({k: copy.deepcopy(v, memo) for k, v in self.__dict__.items()})
         return result
 
     def __call__(self, *args, **kwargs):

@@ -2,6 +2,7 @@
 import copy
 import dataclasses
 import itertools
+import re
 import typing
 
 from ..nn import Module
@@ -76,14 +77,16 @@ class _Matcher:
             if node in found.values() or not self._same_kind(pattern, node):
                 return False
             found[pattern] = node
-            return pattern.op == "placeholder" or (self._match(pattern.args, node.args, found)
-                                                   and self._match(dict(pattern.kwargs), dict(node.kwargs), found))
+            if pattern.op == "placeholder":
+                return True
+            ours, theirs = _arguments(pattern), _arguments(node)
+            return self._match(ours[0], theirs[0], found) and self._match(ours[1], theirs[1], found)
         if isinstance(pattern, (list, tuple)) and isinstance(node, (list, tuple)):
             return len(pattern) == len(node) and all(self._match(p, n, found) for p, n in zip(pattern, node))
         if isinstance(pattern, dict) and isinstance(node, dict):
             return pattern.keys() == node.keys() and all(self._match(v, node[k], found) for k, v in pattern.items())
         if isinstance(pattern, Node):
-            if pattern.op != "placeholder" or not self.ignore_literals:
+            if pattern.op != "placeholder":
                 return False
             return found.setdefault(pattern, node) == node
         return not isinstance(node, Node) and (self.ignore_literals or type(pattern) is type(node) and pattern == node)
@@ -93,6 +96,23 @@ class _Matcher:
         nodes = [n for n in found.values() if isinstance(n, Node)]
         returned = [found[p] for p in self.returned]
         return all(user in nodes for p, n in found.items() if p.op != "placeholder" and n not in returned for user in n.users)
+
+
+def _arguments(node):
+    # Of an op all arguments of its schema are compared, by place, by name or by default.
+    schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
+    if schema is None:
+        return node.args, dict(node.kwargs)
+    names = [a.name for a in schema.arguments if not a.kwarg_only]
+    given = {**dict(zip(names, node.args)), **node.kwargs}
+    return (), {a.name: given.get(a.name, _default(a)) for a in schema.arguments}
+
+
+def _default(argument):
+    # int[2] padding=0 is [0, 0].
+    count = re.fullmatch(r"\w+\[(\d+)\]\??", str(argument.type))
+    value = argument.default_value
+    return [value] * int(count[1]) if count and isinstance(value, (int, float)) else value
 
 
 def _value_of(node):

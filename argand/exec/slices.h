@@ -1,0 +1,102 @@
+// For a function that is called once for each slice of some tensors (vmap): which tensors differ between the slices,
+// and which tensors that were there before the calls are written by them.
+//
+// Note [Writes of slices]
+// What the slices share cannot hold what each of them writes: a write in place of a tensor that was there before, from
+// arguments that differ between the slices, is an error.  A write from arguments that do not differ is to happen once,
+// however many slices there are: before each further slice the tensor gets back what it held before the first one, so
+// that all slices read and write the same.  Tensors that a slice makes are its own, and may be written as one likes.
+// A tensor differs between the slices if the scope was told so, or if an op made it of one that does.
+//
+// Transforms that take gradients call a function once, with tensors that have histories of their own, which end with
+// the call: a tensor that was there before must not get such a history by a write in place.
+#pragma once
+#include <atomic>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "argand/base/shared.h"
+#include "argand/exec/op_info.h"
+
+namespace argand::exec {
+
+// What writes: an op, whose gradient is that of what it writes unless it only keeps numbers there.
+struct Write {
+  PermanentName op;
+  bool is_arithmetic, keeps_numbers;
+  explicit Write(const OpInfo& info)
+      : op(info.name), is_arithmetic(info.kind == OpKind::kPointwise || info.crosses_devices), keeps_numbers(false) {}
+  explicit Write(PermanentName op) : op(op), is_arithmetic(false), keeps_numbers(true) {}
+};
+
+// The calls of one function, on the thread that made it; the last one made goes first.
+class ARGAND_SHARED SlicesScope {
+ public:
+  enum class Kind : uint8_t { kSlices, kGradients };
+  explicit SlicesScope(Kind kind = Kind::kSlices);
+  ~SlicesScope();
+  SlicesScope(const SlicesScope&) = delete;
+  SlicesScope& operator=(const SlicesScope&) = delete;
+
+  // The tensor is a slice, or what gradients are taken by, or is made of one.
+  void mark(const Tensor& t);
+  // Before each call but the first: tensors that the calls so far have written hold what they held before them.
+  void next_slice();
+  // The tensors written so far that were there before, and what each held after the first call that wrote it; undefined
+  // where that was the last call.
+  std::vector<std::pair<Tensor, Tensor>> written() const;
+
+  static bool active() { return innermost != nullptr; }
+  // Whether there is one on any thread.
+  static inline constinit std::atomic<int> count{0};
+
+ private:
+  friend class SlicesOfCall;
+  friend void note_made(const Tensor& t);
+  friend void note_alias(const Tensor& made, const Tensor& of);
+  friend void note_gone(const TensorImpl* t);
+  friend void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
+  struct Written {
+    Tensor tensor, before, after;
+  };
+  bool has(const Tensor& t) const;
+  void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
+
+  static inline constinit thread_local SlicesScope* innermost = nullptr;
+  SlicesScope* outer_;
+  const Kind kind_;
+  std::unordered_set<const TensorImpl*> marked_;
+  std::unordered_set<const StorageImpl*> made_;  // since it is there
+  std::vector<Written> written_;
+  bool first_ = true;
+};
+
+// An op's call: its results differ between the slices if one of its arguments does.
+class SlicesOfCall {
+ public:
+  explicit SlicesOfCall(TensorSlots& arguments) {
+    if (SlicesScope::active()) [[unlikely]]
+      look_at(arguments);
+  }
+  void mark(std::span<const Tensor> results) const {
+    if (!scopes_.empty()) [[unlikely]]
+      mark_all(results);
+  }
+
+ private:
+  void look_at(TensorSlots& arguments);
+  void mark_all(std::span<const Tensor> results) const;
+  std::vector<SlicesScope*> scopes_;
+};
+
+// A tensor with memory of its own was made.
+void note_made(const Tensor& t);
+// A tensor that shares the memory of another was made, by an op or not.
+void note_alias(const Tensor& made, const Tensor& of);
+// A tensor goes, on whatever thread.
+void note_gone(const TensorImpl* t);
+// An op is about to write `self`: Note [Writes of slices].
+void before_write(const Write& write, TensorSlots& arguments, const Tensor& self);
+
+}  // namespace argand::exec
