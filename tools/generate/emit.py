@@ -231,7 +231,8 @@ class Api:
         comma = ", " if given else ""
         write = f"  return ops::fill_out(out, {s.name}({values}));\n"
         if s.name in SEQUENCES:
-            write = (f"  const Tensor made = {s.name}({values});\n"
+            says = "  ops::warn_of_length(out, made);\n" if s.name == "arange" else ""
+            write = (f"  const Tensor made = {s.name}({values});\n{says}"
                      "  return ops::fill_out(out, made.numel() == out.numel() ? made.view(out.sizes()) : made);\n")
         self.functions.append((f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, True)});",
                                f"Tensor& {s.name}_out(Tensor& out{comma}{parameters(given, False)}) {{\n{write}}}"))
@@ -283,7 +284,8 @@ def definitions(family, ops, apis):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     bodies = [text for api in apis for _, text in api.functions + api.methods] + [text for _, _, text in in_namespaces(ops)]
     header = header_of(family) if family in APART else "argand/ops/namespaces.h"
-    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/exec/out_dtype.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n\n'
+    more = '#include "argand/ops/create/out_length.h"\n' if family == "create" else ""
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/exec/out_dtype.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n{more}\n'
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
