@@ -95,3 +95,17 @@ def test_a_private_mapping_has_no_file_name(tmp_path):
     path = str(tmp_path / "numbers")
     assert torch.from_file(path, shared=False, size=4, dtype=torch.float64).untyped_storage().filename is None
     assert torch.from_file(path, shared=True, size=4, dtype=torch.float64).untyped_storage().filename == path
+
+
+def test_numbers_repeated_as_counts_say():
+    counts = torch.tensor([0, 1, 2, 3])
+    for form in (torch.repeat_interleave(counts), torch.repeat_interleave(repeats=counts), torch.repeat_interleave(counts, output_size=6)):
+        assert form.tolist() == [1, 2, 2, 3, 3, 3] and form.dtype is torch.int64
+    assert torch.repeat_interleave(counts.int()).dtype is torch.int32
+    assert torch.repeat_interleave(torch.ones(2, 2), 2, dim=1).shape == (2, 4) and torch.repeat_interleave(counts, repeats=2).shape == (8,)
+    for bad, text in ((counts.view(2, 2), "only accept 1D vector"), (counts.double(), "int64 or int32, got torch.float64"),
+                      (-counts, "repeats can not be negative")):
+        with pytest.raises(RuntimeError, match=text):
+            torch.repeat_interleave(bad)
+    with pytest.raises(TypeError, match="a tensor of counts alone, got int alone"):
+        torch.repeat_interleave(3)
