@@ -266,6 +266,7 @@ Tensor positions(IntArrayRef size, bool align_corners, const TensorOptions& opti
 
 struct AffineGridGenerator : Kernel<AffineGridGeneratorArgs> {
   static constexpr auto schema = "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr auto doc =
       "The positions that matrices theta [N, 2, 3] ([N, 3, 4]) send those of an output of size [N, C, H, W] "
       "([N, C, D, H, W]) to: a grid for grid_sampler.";
@@ -291,13 +292,18 @@ struct AffineGridGenerator : Kernel<AffineGridGeneratorArgs> {
   }
   static void run(const Args& a, Tensor& out) {
     const NoGradGuard no_grad;
-    const Tensor base = positions(a.size, a.align_corners, a.theta.options());
-    exec::copy_elements(out, base.matmul(a.theta.transpose(1, 2)).view(out.sizes()));
+    const ScalarType wide = wide_enough(out.dtype());
+    const Tensor rows = positions(a.size, a.align_corners, TensorOptions(wide).device(out.device()));
+    exec::copy_elements(out, rows.matmul(a.theta.to(wide).transpose(1, 2)).view(out.sizes()));
   }
   // The positions are made again, so that backward may run twice without what the first run kept.
   static Tensor grad_theta(const Ctx& c, const Tensor& g) {
-    return g.flatten(1, -2).transpose(1, 2).matmul(positions(c.size, c.align_corners, g.options()));
+    const ScalarType wide = wide_enough(g.dtype());
+    const Tensor rows = positions(c.size, c.align_corners, TensorOptions(wide).device(g.device()));
+    return g.to(wide).flatten(1, -2).transpose(1, 2).matmul(rows);
   }
+  // Results of half precision are rounded once.
+  static ScalarType wide_enough(ScalarType dtype) { return dtype == kDouble ? kDouble : kFloat; }
   static void samples(S& s) {
     s.add({s->real({2, 2, 3}), {2, 1, 3, 4}, false});
     s.add({s->real({1, 3, 4}), {1, 2, 2, 3, 1}, true});
