@@ -90,13 +90,13 @@ inline constexpr A kMaximumOfNone = -math::detail::kInfinity<A>;
 template <>
 inline constexpr int64_t kMaximumOfNone<int64_t> = -0x7fffffffffffffffLL - 1;
 template <>
-inline constexpr int32_t kMaximumOfNone<int32_t> = -0x7fffffff - 1;
+inline constexpr int kMaximumOfNone<int> = -0x7fffffff - 1;
 template <>
-inline constexpr int16_t kMaximumOfNone<int16_t> = -0x8000;
+inline constexpr short kMaximumOfNone<short> = -0x8000;
 template <>
-inline constexpr int8_t kMaximumOfNone<int8_t> = -0x80;
+inline constexpr signed char kMaximumOfNone<signed char> = -0x80;
 template <>
-inline constexpr uint8_t kMaximumOfNone<uint8_t> = 0;
+inline constexpr unsigned char kMaximumOfNone<unsigned char> = 0;
 
 // The first of equal elements wins, and the last NaN.
 template <class T, class I, class Windows>
