@@ -227,7 +227,7 @@ PyObject* describe(PyObject* self) {
   const nb::object list = nb::steal(PySequence_List(self));
   return list.is_valid() ? PyUnicode_FromFormat("torch.Size(%R)", list.ptr()) : nullptr;
 }
-// A slice or a sum of sizes is a Size, too.
+// A slice, a sum or a multiple of sizes is a Size, too.
 PyObject* as_size(PyObject* tuple) {
   if (!tuple || !PyTuple_Check(tuple)) return tuple;
   const nb::object items = nb::steal(tuple);
@@ -241,6 +241,10 @@ PyObject* size_sum(PyObject* a, PyObject* b) {
   if (!PyTuple_Check(b)) return Py_NewRef(Py_NotImplemented);
   static const auto base = reinterpret_cast<binaryfunc>(PyType_GetSlot(&PyTuple_Type, Py_sq_concat));
   return as_size(base(a, b));
+}
+PyObject* size_times(PyObject* self, Py_ssize_t n) {
+  static const auto base = reinterpret_cast<ssizeargfunc>(PyType_GetSlot(&PyTuple_Type, Py_sq_repeat));
+  return as_size(base(self, n));
 }
 PyObject* reduce_size(PyObject* self, PyObject*) {
   return guarded([&] {
@@ -282,6 +286,7 @@ void add_sizes(nb::module_& module) {
                                 {Py_tp_methods, methods},
                                 {Py_mp_subscript, reinterpret_cast<void*>(size_item)},
                                 {Py_sq_concat, reinterpret_cast<void*>(size_sum)},
+                                {Py_sq_repeat, reinterpret_cast<void*>(size_times)},
                                 {0, nullptr}};
   static PyType_Spec spec = {"argand.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   const nb::object bases = nb::make_tuple(nb::borrow(reinterpret_cast<PyObject*>(&PyTuple_Type)));

@@ -45,6 +45,7 @@ def test_sizes_are_integers():
             torch.Size(bad)
     sizes = torch.Size([torch.tensor(2), np.int64(3), True])
     assert sizes == (2, 3, 1) and type(sizes[0]) is type(sizes[1]) is int and type(sizes[1:] + sizes) is torch.Size
+    assert type(sizes * 2) is type(2 * sizes) is torch.Size and sizes * 2 == (2, 3, 1, 2, 3, 1)
     assert torch.Size() == () and torch.Size(torch.tensor([1, 2])) == (1, 2)
 
 
