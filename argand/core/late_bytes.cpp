@@ -22,7 +22,7 @@ void LateBytes::give_back(void* data) const noexcept { allocator->deallocate(dat
 void LateBytes::operator()(void* data) const noexcept {
   if (!data) return;
   give_back(data);
-  note_memory(allocator->device(), nbytes, -1);
+  note_memory(allocator->device(), data, nbytes, -1);
 }
 
 intrusive_ptr<StorageImpl> late_storage(size_t nbytes, Allocator& allocator, std::function<void(void*)> fill) {

@@ -8,12 +8,12 @@
 namespace argand {
 
 // Called by the thread that allocates (bytes > 0) or frees (bytes < 0); must not throw.  Null: nobody wants to know.
-using MemoryHook = void (*)(const Device& device, int64_t bytes);
+using MemoryHook = void (*)(const Device& device, const void* address, int64_t bytes);
 inline constinit std::atomic<MemoryHook> memory_hook{nullptr};
 
-inline void note_memory(const Device& device, size_t bytes, int64_t sign) {
+inline void note_memory(const Device& device, const void* address, size_t bytes, int64_t sign) {
   if (const MemoryHook hook = memory_hook.load(std::memory_order_relaxed)) [[unlikely]]
-    hook(device, sign * static_cast<int64_t>(bytes));
+    hook(device, address, sign * static_cast<int64_t>(bytes));
 }
 
 }  // namespace argand

@@ -61,7 +61,7 @@ StorageImpl::~StorageImpl() {
     release_(data);
   } else if (data && allocator_) {
     allocator_->deallocate(data, nbytes_);
-    note_memory(device_, nbytes_, -1);
+    note_memory(device_, data, nbytes_, -1);
   }
 }
 
@@ -90,7 +90,7 @@ void* StorageImpl::first_look() {
     const std::lock_guard lock(lock_of(this));
     const bool first = !lost() && data_.compare_exchange_strong(there, fresh, std::memory_order_acq_rel);
     if (first) {
-      note_memory(device_, nbytes_, 1);
+      note_memory(device_, fresh, nbytes_, 1);
       return fresh;
     }
   }
@@ -160,12 +160,12 @@ void StorageImpl::replace(size_t nbytes, Allocator& next, Copy copy) {
   if (PendingWork* work = pending()) work->flush(*this);
   const void* kept = copy && (allocated() || lost()) ? issued_data() : nullptr;  // throws if the bytes are lost
   void* fresh = nbytes == 0 ? nullptr : &next == allocator_ ? allocate(nbytes) : next.allocate(nbytes);
-  if (fresh) note_memory(device_, nbytes, 1);
+  if (fresh) note_memory(device_, fresh, nbytes, 1);
   if (kept && fresh) try {
       copy(device_, fresh, kept, std::min(nbytes, nbytes_));
     } catch (...) {
       next.deallocate(fresh, nbytes);
-      note_memory(device_, nbytes, -1);
+      note_memory(device_, fresh, nbytes, -1);
       throw;
     }
   recover();
@@ -174,7 +174,7 @@ void StorageImpl::replace(size_t nbytes, Allocator& next, Copy copy) {
     if (exposed_.exchange(false, std::memory_order_relaxed) && !device_.is_cpu())
       if (const ExposureHooks* hooks = exposure_hooks.load()) hooks->end(device_, data, nbytes_);
     allocator_->deallocate(data, nbytes_);
-    note_memory(device_, nbytes_, -1);
+    note_memory(device_, data, nbytes_, -1);
   }
   allocator_ = &next;
   nbytes_ = nbytes;

@@ -35,7 +35,7 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
     ARGAND_CHECK(
         ShapeError,
         !__builtin_mul_overflow(sizes[i] - 1, strides[i], &reach) && !__builtin_add_overflow(span, reach, &span),
-        "size ", sizes, " with stride ", strides, " is too large");
+        "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
   return span;
 }
 

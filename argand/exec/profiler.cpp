@@ -77,12 +77,20 @@ constexpr size_t kNotKept = SIZE_MAX;
 
 // The spans of one thread in one session.  Never freed, but used again: a thread may hold on to it for a moment after
 // the session has ended, and then finds that it is another session's.
+struct MemoryChange {
+  Clock::time_point at;
+  Device device;
+  const void* address;
+  int64_t bytes;
+};
+
 struct ThreadLog {
   std::mutex mutex;
   uint64_t session = 0;  // 0: idle
   std::shared_ptr<Session::Log> of;
   int64_t system_thread = 0;
   std::deque<Event> events;
+  std::deque<MemoryChange> memory;
   int64_t innermost = -1;
 };
 
@@ -175,15 +183,16 @@ ThreadLog* thread_log() {
   return mine.log;
 }
 
-void on_memory(const Device& device, int64_t bytes) {
+void on_memory(const Device& device, const void* address, int64_t bytes) {
   try {
     ThreadLog* log = thread_log();
     if (!log) return;
     const std::lock_guard lock(log->mutex);
     if (log->session != mine.session) return;
+    const auto now = Clock::now();
+    log->memory.push_back({now, device, address, bytes});
     int64_t at = log->innermost;
     if (at < 0) {
-      const auto now = Clock::now();
       at = static_cast<int64_t>(log->events.size());
       log->events.push_back({.name = "[memory]", .scope = Scope::kMemory, .begin = now, .end = now, .ended = true});
     }
@@ -514,6 +523,9 @@ Recorded Session::stop() {
   if (!session || session->process != getpid()) return out;
   std::vector<std::deque<Event>> threads;
   const auto now = Clock::now();
+  const auto since = [&](Clock::time_point t) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(t - session->begun).count();
+  };
   {
     All& all = All::get();
     const std::lock_guard lock(all.mutex);
@@ -525,6 +537,8 @@ Recorded Session::stop() {
     for (ThreadLog* thread : session->threads) {
       const std::lock_guard lock_thread(thread->mutex);
       threads.push_back(std::exchange(thread->events, {}));
+      for (const MemoryChange& m : std::exchange(thread->memory, {}))
+        out.memory.push_back({static_cast<int>(threads.size()), since(m.at), m.device, m.address, m.bytes});
       out.system_threads.push_back(thread->system_thread);
       thread->session = 0;
       thread->of = nullptr;
@@ -537,6 +551,8 @@ Recorded Session::stop() {
     for (Event& e : events)
       if (!e.ended) e.end = std::max(e.begin, now);
   collect(*session, threads, out);
+  std::stable_sort(out.memory.begin(), out.memory.end(),
+                   [](const RecordedMemory& a, const RecordedMemory& b) { return a.at < b.at; });
   return out;
 }
 

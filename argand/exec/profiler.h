@@ -86,10 +86,20 @@ struct RecordedEvent {
   std::optional<DeviceTime> on_device;
 };
 
+// A storage got its bytes, or gave them back.
+struct RecordedMemory {
+  int thread;
+  int64_t at;  // nanoseconds since the session began
+  Device device;
+  const void* address;
+  int64_t bytes;  // below 0: given back
+};
+
 struct Recorded {
-  std::vector<RecordedEvent> events;    // in the order of their begin, those around others first
-  std::vector<int64_t> system_threads;  // the system's numbers of threads 1, 2, ...
-  int64_t began;                        // nanoseconds since 1970
+  std::vector<RecordedEvent> events;        // in the order of their begin, those around others first
+  std::vector<int64_t> system_threads;      // the system's numbers of threads 1, 2, ...
+  int64_t began;                            // nanoseconds since 1970
+  std::vector<RecordedMemory> memory = {};  // in the order of their times, with Options::memory
 };
 
 // Thread-safe; in a child of fork() it records nothing.

@@ -335,6 +335,21 @@ def where(condition, input=None, other=None, *, out=None):
     return _into(out, _C.where(condition, input, other))
 
 
+def repeat_interleave(input=None, repeats=None, dim=None, *, output_size=None):
+    """Every element along dim (of the flat tensor if none) `repeats` times in a row, for all or for each; of counts alone, the number i
+    counts[i] times in a row."""
+    if input is not None and repeats is not None:
+        return _C.repeat_interleave(input, repeats, dim, output_size=output_size)
+    counts = repeats if input is None else input
+    if not isinstance(counts, Tensor):
+        raise TypeError(f"repeat_interleave: expected a tensor and repeats, or a tensor of counts alone, got {typename(counts)} alone")
+    if counts.dim() != 1:
+        raise RuntimeError(f"repeat_interleave only accept 1D vector as repeat, got a tensor of shape {tuple(counts.shape)}")
+    if counts.dtype not in (_C.int64, _C.int32):
+        raise NotImplementedError(f"repeat_interleave: expected counts of int64 or int32, got {counts.dtype}")
+    return _C.repeat_interleave(_C.arange(len(counts), dtype=counts.dtype, device=counts.device), counts, 0, output_size=output_size)
+
+
 def nonzero(input, *, out=None, as_tuple=False):
     """The indices of elements that are not 0: a row for each, or a tuple with a tensor for each dimension."""
     if as_tuple:
@@ -408,5 +423,5 @@ def get_device(input):
 
 # With PyTorch the first are C, and are seen as they were called.
 _AS_GIVEN = ("_assert", "get_device", "is_complex", "is_floating_point", "is_inference", "is_signed", "nonzero", "numel",
-             "result_type", "unravel_index", "where")
+             "repeat_interleave", "result_type", "unravel_index", "where")
 make_overridable(globals(), (*_AS_GIVEN, "cdist", "lu", "norm", "split", "tensordot", "unique", "unique_consecutive"), _AS_GIVEN)

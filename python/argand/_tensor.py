@@ -319,10 +319,10 @@ class _TypedMeta(builtin_type):
 def typed_tensor(name, dtype, device="cpu"):
     """torch.FloatTensor and the like: a constructor of tensors of one dtype, and a type for isinstance."""
     def new(cls, *args, **kwargs):
-        given = _C.device(kwargs.pop("device", None) or device)
-        if given.type != device:
-            raise RuntimeError(f"legacy constructor expects device type: {device} but device type: {given.type} was passed")
-        return _new(dtype, given, *args, **kwargs)
+        given = kwargs.pop("device", None)
+        if given is not None:
+            _check_legacy(device, given, args)
+        return _new(dtype, _C.device(given or device), *args, **kwargs)
     return _TypedMeta(name, (), {"__new__": new, "_argand_dtype": dtype, "dtype": dtype, "is_cuda": device == "cuda", "is_xpu": False,
                                  "is_sparse": False, "layout": _C.strided, "__module__": "torch.cuda" if device == "cuda" else "torch"})
 
@@ -391,7 +391,19 @@ def as_strided_(self, size, stride, storage_offset=None):
 @method
 def new(self, *args, size=None, device=None):
     """A tensor of the same dtype and device: of some sizes, or of elements that are given."""
+    if device is not None:
+        _check_legacy(self.device.type, device, args)
     return _new(self.dtype, self.device if device is None else device, *args, size=size)
+
+
+def _check_legacy(there, device, args):
+    """A `device` may be given to constructors of a type, and must be of the type's."""
+    if len(args) == 1 and isinstance(args[0], Tensor):
+        raise RuntimeError("new(): Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. Use "
+                           "torch.tensor(...) or torch.as_tensor(...) instead.")
+    given = _C.device(device)
+    if given.type != there:
+        raise RuntimeError(f"legacy constructor expects device type: {there} but device type: {given.type} was passed")
 
 
 def _new(dtype, device, *args, size=None):

@@ -282,7 +282,7 @@ class UntypedStorage(StorageBase, _Storage):
             os.close(descriptor)
         storage = UntypedStorage(held)
         storage._bytes = held
-        if nbytes:
+        if nbytes and shared:
             _files[storage._cdata] = path  # for as long as the memory is there
             weakref.finalize(mapped, _files.pop, storage._cdata, None).atexit = False
         return storage

@@ -227,7 +227,7 @@ PyObject* describe(PyObject* self) {
   const nb::object list = nb::steal(PySequence_List(self));
   return list.is_valid() ? PyUnicode_FromFormat("torch.Size(%R)", list.ptr()) : nullptr;
 }
-// A slice or a sum of sizes is a Size, too.
+// A slice, a sum or a multiple of sizes is a Size, too.
 PyObject* as_size(PyObject* tuple) {
   if (!tuple || !PyTuple_Check(tuple)) return tuple;
   const nb::object items = nb::steal(tuple);
@@ -242,6 +242,10 @@ PyObject* size_sum(PyObject* a, PyObject* b) {
   static const auto base = reinterpret_cast<binaryfunc>(PyType_GetSlot(&PyTuple_Type, Py_sq_concat));
   return as_size(base(a, b));
 }
+PyObject* size_times(PyObject* self, Py_ssize_t n) {
+  static const auto base = reinterpret_cast<ssizeargfunc>(PyType_GetSlot(&PyTuple_Type, Py_sq_repeat));
+  return as_size(base(self, n));
+}
 PyObject* reduce_size(PyObject* self, PyObject*) {
   return guarded([&] {
     const nb::object items = nb::steal(PySequence_Tuple(self));
@@ -252,14 +256,37 @@ PyObject* reduce_size(PyObject* self, PyObject*) {
   });
 }
 
+// Sizes are whole numbers; of tensors, those of one integer.
+PyObject* new_size(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  static const auto base = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
+  return guarded([&]() -> PyObject* {
+    nb::object self = owned(base(type, arguments, keywords));
+    for (Py_ssize_t i = 0; i < PyTuple_Size(self.ptr()); ++i) {
+      PyObject* const item = PyTuple_GetItem(self.ptr(), i);
+      if (PyLong_Check(item)) continue;
+      if (PyObject* const number = PyNumber_Index(item)) {
+        if (PyTuple_SetItem(self.ptr(), i, number) < 0) throw nb::python_error();
+        continue;
+      }
+      PyErr_Clear();
+      PyErr_Format(PyExc_TypeError, "torch.Size() takes an iterable of 'int' (item %zd is '%s')", i,
+                   type_name(item).c_str());
+      throw nb::python_error();
+    }
+    return self.release().ptr();
+  });
+}
+
 void add_sizes(nb::module_& module) {
   static PyMethodDef methods[] = {{"numel", count, METH_NOARGS, "The number of elements of a tensor of these sizes."},
                                   {"__reduce__", reduce_size, METH_NOARGS, nullptr},
                                   {nullptr, nullptr, 0, nullptr}};
-  static PyType_Slot slots[] = {{Py_tp_repr, reinterpret_cast<void*>(describe)},
+  static PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_size)},
+                                {Py_tp_repr, reinterpret_cast<void*>(describe)},
                                 {Py_tp_methods, methods},
                                 {Py_mp_subscript, reinterpret_cast<void*>(size_item)},
                                 {Py_sq_concat, reinterpret_cast<void*>(size_sum)},
+                                {Py_sq_repeat, reinterpret_cast<void*>(size_times)},
                                 {0, nullptr}};
   static PyType_Spec spec = {"argand.Size", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   const nb::object bases = nb::make_tuple(nb::borrow(reinterpret_cast<PyObject*>(&PyTuple_Type)));

@@ -53,6 +53,37 @@ Dims shape_of(PyObject* value) {
   return sizes;
 }
 
+// "<f4" of the array interface; nothing for what tensors cannot have.
+std::optional<ScalarType> known_typestr(const std::string& text) {
+  static constexpr std::pair<std::string_view, ScalarType> names[] = {
+      {"f4", kFloat}, {"f8", kDouble}, {"f2", kHalf}, {"i1", kChar},         {"i2", kShort},         {"i4", kInt},
+      {"i8", kLong},  {"u1", kByte},   {"b1", kBool}, {"c8", kComplexFloat}, {"c16", kComplexDouble}};
+  for (const auto& [name, type] : names)
+    if (text.size() > 1 && text.substr(1) == name && text[0] != '>') return type;
+  return std::nullopt;
+}
+
+ScalarType dtype_of_typestr(const std::string& text) {
+  if (const auto type = known_typestr(text)) return *type;
+  PyErr_Format(PyExc_TypeError,
+               "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
+               "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
+               text.c_str());
+  throw nb::python_error();
+}
+
+// An array of no dimensions, as NumPy's numbers are, too; and its dtype, if tensors can have it.
+struct ArrayNumber {
+  bool is_one;
+  std::optional<ScalarType> dtype = std::nullopt;
+};
+ArrayNumber array_number(PyObject* value) {
+  const nb::dict interface = nb::handle(value).attr("__array_interface__");
+  const nb::object shape = interface["shape"];
+  if (nb::len(shape) != 0) return {false};
+  return {true, known_typestr(nb::cast<std::string>(interface["typestr"]))};
+}
+
 // Writes elements in order; the widest kind of number seen so far decides the dtype.
 class Reader {
  public:
@@ -71,8 +102,14 @@ class Reader {
       if (n != sizes_[dim])
         throw ValueError(str("expected sequence of length ", sizes_[dim], " at dim ", dim, " (got ", n, ")"));
       const bool list = PyList_Check(items.ptr());
-      for (Py_ssize_t i = 0; i < n; ++i)
-        read(list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i), dim + 1);
+      for (Py_ssize_t i = 0; i < n; ++i) {
+        PyObject* const item = list ? PyList_GetItem(items.ptr(), i) : PyTuple_GetItem(items.ptr(), i);
+        if (item == value) {
+          PyErr_SetString(PyExc_TypeError, "tensor: self-referential lists are incompatible");
+          throw nb::python_error();
+        }
+        read(item, dim + 1);
+      }
       return;
     }
     if (PyLong_Check(value) && !PyBool_Check(value)) {
@@ -85,12 +122,13 @@ class Reader {
         return add(rounded, kLong);
       }
     }
-    if (is_array(value) && is_nested(value) && PyObject_Size(value) < 0) {  // an array of no dimensions
-      PyErr_Clear();
-      const nb::object number = nb::handle(value).attr("item")();
-      return read(number.ptr(), dim);
-    }
     if (PyFloat_Check(value)) return add(PyFloat_AsDouble(value), get_default_dtype());
+    if (is_array(value) && !PyComplex_Check(value))
+      if (const ArrayNumber array = array_number(value); array.is_one) {
+        const nb::object number = nb::handle(value).attr("item")();
+        if (!array.dtype) return read(number.ptr(), dim);
+        return add(to_scalar(number.ptr()), *array.dtype);
+      }
     if (is_nested(value) && !is_number(value, false)) ragged(dim, value);
     if (!is_number(value, false) && !is_bool(value)) {
       PyErr_Format(PyExc_TypeError, "new(): invalid data type '%s'", type_name(value).c_str());
@@ -111,7 +149,12 @@ class Reader {
     dispatch<kAllTypes>(type, "tensor", [&](auto tag) {
       using T = typename decltype(tag)::type;
       T* const data = static_cast<T*>(out.impl().data());
-      for (size_t i = 0; i < values_.size(); ++i) data[i] = values_[i].to<T>();
+      for (size_t i = 0; i < values_.size(); ++i) {
+        if constexpr (std::is_same_v<T, bool>)
+          data[i] = values_[i].to<std::complex<double>>() != 0.0;
+        else
+          data[i] = values_[i].to<T>();
+      }
     });
     return out;
   }
@@ -144,20 +187,6 @@ class Reader {
   std::optional<ScalarType> dtype_;
   bool beyond_64_bits_ = false;
 };
-
-// "<f4" of the array interface.
-ScalarType dtype_of_typestr(const std::string& text) {
-  static constexpr std::pair<std::string_view, ScalarType> names[] = {
-      {"f4", kFloat}, {"f8", kDouble}, {"f2", kHalf}, {"i1", kChar},         {"i2", kShort},         {"i4", kInt},
-      {"i8", kLong},  {"u1", kByte},   {"b1", kBool}, {"c8", kComplexFloat}, {"c16", kComplexDouble}};
-  for (const auto& [name, type] : names)
-    if (text.size() > 1 && text.substr(1) == name && text[0] != '>') return type;
-  PyErr_Format(PyExc_TypeError,
-               "can't convert an array of type '%s'. The only supported types are: float64, float32, float16, "
-               "complex64, complex128, int64, int32, int16, int8, uint8, and bool, in native byte order.",
-               text.c_str());
-  throw nb::python_error();
-}
 
 Dims read_dims(nb::handle tuple) {
   Dims out;
@@ -231,10 +260,29 @@ Tensor tensor_from(PyObject* value, const TensorOptions& options) {
   return out;
 }
 
+// `device` may be given, and must be the one that there is anyway.
+static void check_legacy_device(PyObject* arguments, PyObject* keywords) {
+  PyObject* const given = PyDict_GetItemString(keywords, "device");
+  ARGAND_CHECK(ValueError, given && PyDict_Size(keywords) == 1,
+               "Tensor(): takes sizes or data, and device; use torch.tensor for dtype and requires_grad");
+  ARGAND_CHECK(ValueError, PyTuple_Size(arguments) != 1 || !is_tensor(PyTuple_GetItem(arguments, 0)),
+               "Tensor(): Legacy tensor constructor of the form torch.Tensor(tensor, device=device) is not supported. "
+               "Use torch.tensor(...) or torch.as_tensor(...) instead.");
+  if (given == Py_None) return;
+  const std::optional<Device> device = as_device(given);
+  if (!device) {
+    PyErr_Format(PyExc_TypeError, "Tensor(): expected a device, got %s", type_name(given).c_str());
+    throw nb::python_error();
+  }
+  const Device there = argand::empty({0}).device();
+  ARGAND_CHECK(ValueError, device->type() == there.type(),
+               "Tensor(): legacy constructor expects device type: ", there.type(), " but device type: ", device->type(),
+               " was passed");
+}
+
 Tensor legacy_tensor(PyObject* arguments, PyObject* keywords) {
   const Py_ssize_t n = PyTuple_Size(arguments);
-  ARGAND_CHECK(ValueError, !keywords || PyDict_Size(keywords) == 0,
-               "Tensor(): takes sizes or data alone; use torch.tensor for dtype, device and requires_grad");
+  if (keywords && PyDict_Size(keywords) > 0) check_legacy_device(arguments, keywords);
   if (n == 0) return argand::empty({0});
   PyObject* const first = PyTuple_GetItem(arguments, 0);
   if (n == 1 && is_tensor(first)) return argand::alias(as_tensor(first)).detach();

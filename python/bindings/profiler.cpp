@@ -75,10 +75,13 @@ nb::tuple stop(SessionObject& self) {
     recorded = self.session->stop();
     self.session = nullptr;
   }
-  nb::list events, threads;
+  nb::list events, threads, memory;
   for (const auto& e : recorded.events) events.append(read_event(e));
   for (const int64_t t : recorded.system_threads) threads.append(t);
-  return nb::make_tuple(events, threads, recorded.began);
+  for (const auto& m : recorded.memory)
+    memory.append(nb::make_tuple(m.thread, m.at, m.device.is_cpu() ? -1 : static_cast<int>(m.device.index()),
+                                 reinterpret_cast<uintptr_t>(m.address), m.bytes));
+  return nb::make_tuple(events, threads, recorded.began, memory);
 }
 
 struct Range {

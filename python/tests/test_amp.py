@@ -241,3 +241,40 @@ def test_devices_that_are_not_here():
         assert torch.get_autocast_dtype("mps") is torch.float16 and not torch.is_autocast_enabled("cpu")
         assert (torch.ones(1, 1) @ torch.ones(1, 1)).dtype is torch.float32
     assert not torch.is_autocast_enabled("mps")
+
+
+def test_optimizers_that_unscale_gradients_themselves():
+    class Optimizer(torch.optim.Optimizer):
+        _step_supports_amp_scaling = True
+
+        def __init__(self, params):
+            super().__init__(params, {})
+            self.seen = []
+
+    class Old(Optimizer):
+        def step(self, closure=None, *, grad_scaler=None):
+            self.seen.append((grad_scaler, hasattr(self, "grad_scale")))
+
+    class New(Optimizer):
+        def step(self, closure=None):
+            self.seen.append((self.grad_scale and self.grad_scale.item(), self.found_inf.item(), self.param_groups[0]["params"][0].grad.item()))
+
+    p = torch.nn.Parameter(torch.ones(1))
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0)
+    scaler.scale(p.sum()).backward()
+    old, new = Old([p]), New([p])
+    with pytest.warns(FutureWarning, match="stop passing itself as a keyword argument"):
+        scaler.step(old)
+    assert old.seen == [(scaler, False)]
+    scaler.step(new)
+    assert new.seen == [(4.0, 0.0, 4.0)] and not hasattr(new, "grad_scale") and not hasattr(new, "found_inf")
+    scaler.update()
+    scaler.unscale_(new)
+    p.grad.fill_(float("inf"))
+    scaler.step(new)
+    assert new.seen[1][:2] == (None, 0.0)
+    scaler.update()
+    scaler.step(new)
+    assert new.seen[2][:2] == (4.0, 1.0)
+    scaler.update()
+    assert scaler.get_scale() == 2.0

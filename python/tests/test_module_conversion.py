@@ -27,6 +27,29 @@ def test_parameters_and_gradients_stay_the_same_objects():
     assert m.weight is weight and m.weight.grad is grad and grad.dtype == weight.dtype == torch.float64
 
 
+def test_between_meta_and_memory_parameters_are_new():
+    m = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    weight = m[0].weight
+    weight.grad = torch.ones(2, 2)
+    before = list(m.parameters())
+    assert all(a is b for a, b in zip(before, m.to_empty(device="cpu").parameters()))
+    m.to("meta")
+    assert weight.device.type == weight.grad.device.type == "cpu" and m[0].weight.is_meta and m[0].weight.grad.is_meta
+    with pytest.raises(NotImplementedError, match="use torch.nn.Module.to_empty.. instead of torch.nn.Module.to.. when moving"):
+        m.to("cpu")
+    meta = list(m.parameters())
+    m.requires_grad_(False).to_empty(device="cpu")
+    assert not any(a is b for a, b in zip(before, meta)) and not any(a is b for a, b in zip(meta, m.parameters()))
+    assert all(type(p) is nn.Parameter and p.device.type == "cpu" and not p.requires_grad for p in m.parameters())
+    lstm = nn.LSTM(2, 2, device="meta").to_empty(device="cpu")
+    assert all(a is b for a, b in zip(lstm._flat_weights, lstm.parameters()))
+    with on("swap"):
+        m = nn.Linear(2, 2, device="meta")
+        weight, number = m.weight, m.weight._cdata
+        m.to_empty(device="cpu")
+        assert m.weight is weight and weight._cdata != number and weight.device.type == "cpu"
+
+
 def test_overwritten():
     with on("overwrite"):
         m = nn.Linear(2, 2)

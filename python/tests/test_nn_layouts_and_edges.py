@@ -126,3 +126,40 @@ def test_names_that_were_missing():
     assert (n * 2)[1] is n[0]
     with pytest.warns(UserWarning, match="See the documentation of affine_grid"):
         F.affine_grid(torch.ones(1, 2, 3), [1, 1, 2, 1], align_corners=True)
+
+
+@pytest.mark.parametrize("layout", ["first", "last"])
+def test_windows_of_max_pooling_that_cover_nothing_but_padding(layout):
+    lowest = {torch.float32: -float("inf"), torch.float16: -float("inf"), torch.int64: -2 ** 63, torch.int16: -2 ** 15, torch.uint8: 0}
+    for dtype, value in lowest.items():
+        x = torch.arange(1, 10).to(dtype).view(1, 1, 3, 3).expand(1, 3, 3, 3)
+        x = x.contiguous(memory_format=LAST) if layout == "last" else x.contiguous()
+        y, at = F.max_pool2d(x, 2, 1, (1, 1), (4, 1), return_indices=True)
+        assert y.shape == (1, 3, 1, 4) and (y == value).all() and (at == -1).all()
+        y, at = F.max_pool2d(x, (2, 1), (1, 1), (2, 0), (4, 1), return_indices=True)
+        assert y[0, 1].tolist() == [[7, 8, 9], [value] * 3, [1, 2, 3]] and at[0, 2].tolist() == [[6, 7, 8], [-1] * 3, [0, 1, 2]]
+    assert F.max_pool1d(torch.ones(1, 1), 2, None, 1, 2).item() == -float("inf")
+    assert F.max_pool3d(torch.ones(1, 1, 1, 1), 2, None, 1, 2).item() == -float("inf")
+    x = torch.arange(18.0, dtype=torch.float64).view(1, 2, 3, 3)
+    x = x.contiguous(memory_format=LAST) if layout == "last" else x
+    x.requires_grad_()
+    y = F.max_pool2d(x, (2, 1), 1, (2, 0), (4, 1))
+    y.backward(torch.ones_like(y))
+    assert x.grad[0, 1].tolist() == [[1, 1, 1], [0, 0, 0], [1, 1, 1]]
+    pooled = lambda x: F.max_pool2d(x, (2, 1), 1, (2, 0), (4, 1))[:, :, ::2]  # noqa: E731
+    assert torch.autograd.gradcheck(pooled, x) and torch.autograd.gradgradcheck(pooled, x)
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 3, 4), (1, 2, 2, 3, 1)])
+def test_backward_of_affine_grid_may_run_twice(sizes):
+    n = len(sizes) - 2
+    theta = torch.randn(sizes[0], n, n + 1, dtype=torch.float64, requires_grad=True)
+    for align in (False, True):
+        grid = F.affine_grid(theta, sizes, align)
+        grad = torch.randn_like(grid)
+        first, = torch.autograd.grad(grid, theta, grad)
+        again, = torch.autograd.grad(grid, theta, grad)
+        assert torch.equal(first, again)
+        assert torch.autograd.gradcheck(lambda t: F.affine_grid(t, sizes, align), theta)
+        assert torch.autograd.gradgradcheck(lambda t: F.affine_grid(t, sizes, align), theta)
+    assert F.affine_grid(theta.to("meta"), sizes).shape == (sizes[0], *sizes[2:], n)

@@ -457,7 +457,11 @@ def test_steps_wholly_or_not(name, warm):
 def test_parameters_may_get_their_memory_later(kind):
     net = torch.nn.Linear(2, 1, device="meta")
     optimizer = kind(net.parameters(), lr=0.5)
-    net.to_empty(device="cpu")
+    torch.__future__.set_swap_module_params_on_conversion(True)  # else the module has new parameters
+    try:
+        net.to_empty(device="cpu")
+    finally:
+        torch.__future__.set_swap_module_params_on_conversion(False)
     for p in net.parameters():
         torch.nn.init.ones_(p).grad = torch.ones_like(p)
     optimizer.step()

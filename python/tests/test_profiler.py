@@ -102,6 +102,38 @@ def test_memory_is_counted_where_it_is_taken():
     assert by_name["[memory]"].cpu_memory_usage == -4000
 
 
+def test_memory_in_a_trace(tmp_path):
+    """Every change has its address and the sum so far, as tools that draw memory over time want it."""
+    with profile(activities=CPU, profile_memory=True) as p:
+        with record_function("range"):
+            x = torch.zeros(1000) + 1
+            y = x * 2
+        address = x.data_ptr()
+        del x
+        z = torch.ones(10)
+    p.export_chrome_trace(tmp_path / "trace.json")
+    del y, z
+    memory = [e for e in json.loads((tmp_path / "trace.json").read_text())["traceEvents"] if e["name"] == "[memory]"]
+    assert all(e["ph"] == "i" and e["tid"] == threading.get_native_id() and "dur" not in e for e in memory)
+    changes = [(e["args"]["Bytes"], e["args"]["Total Allocated"]) for e in memory]
+    assert changes[-1][1] == 4040
+    assert [sum(size for size, _ in changes[:i + 1]) for i in range(len(changes))] == [total for _, total in changes]
+    assert [e["args"]["Bytes"] for e in memory if e["args"]["Addr"] == address][-2:] == [4000, -4000]
+    assert {(e["args"]["Device Type"], e["args"]["Device Id"]) for e in memory} == {(0, -1)}
+
+
+def test_marks_of_a_trace(tmp_path):
+    with profile(activities=CPU) as p:
+        nested_program()
+    p.export_chrome_trace(tmp_path / "trace.json")
+    events = json.loads((tmp_path / "trace.json").read_text())["traceEvents"]
+    whole, sort, begin, end = events[-4:]
+    assert [e["name"] for e in (whole, begin, end)] == ["PyTorch Profiler (0)", "Iteration Start: PyTorch Profiler", "Record Window End"]
+    assert begin["ts"] == whole["ts"] and end["ts"] == whole["ts"] + whole["dur"] and sort["name"] == "process_sort_index"
+    assert all(whole["ts"] <= e["ts"] and e["ts"] + e.get("dur", 0) <= end["ts"] for e in events)
+    assert [e["args"] for e in events if e["name"] == "process_sort_index" and e["pid"] == os.getpid()] == [{"sort_index": os.getpid()}]
+
+
 def test_trace(tmp_path):
     with profile(activities=CPU, record_shapes=True, profile_memory=True) as p:
         nested_program()
@@ -114,7 +146,7 @@ def test_trace(tmp_path):
     trace = json.loads((tmp_path / "trace.json").read_text())
     assert compressed["traceEvents"] == trace["traceEvents"]
     assert trace["name"] == "value" and trace["numbers"] == [1, 2] and trace["schemaVersion"] == 1
-    spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    spans = [e for e in trace["traceEvents"] if e["ph"] == "X" and e["cat"] != "Trace"]
     assert len(spans) == sum(e.name != "[memory]" for e in p.events())
     assert {e["cat"] for e in spans} == {"cpu_op", "user_annotation"}
     assert {e["pid"] for e in spans} == {os.getpid()} and {e["tid"] for e in spans} == {threading.get_native_id()}

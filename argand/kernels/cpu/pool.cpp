@@ -130,8 +130,9 @@ void run_rows(const T* in, int64_t rows, int64_t columns, int64_t width, int64_t
 template <class T, class I>
 void max_pool_window(const PoolShape& s, const Range& rz, const Range& ry, const Range& rx, const T* in, T* out,
                      I* position) {
-  int64_t best = (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
-  T value = in[best];
+  const bool none = rz.begin >= rz.end || ry.begin >= ry.end || rx.begin >= rx.end;
+  int64_t best = none ? kNowhere : (rz.begin * s.in[1] + ry.begin) * s.in[2] + rx.begin;
+  T value = none ? maximum_of_none<T>() : in[best];
   for_each_position(s, rz, ry, rx, [&](int64_t i) {
     if (!wins(in[i], value)) return;
     value = in[i];
@@ -287,7 +288,8 @@ void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y,
         T* gx = static_cast<T*>(grad_x) + p * s.in_size();
         std::fill(gx, gx + s.in_size(), T(0));
         for (int64_t o = 0; o < s.out_size(); ++o)
-          gx[at[o]] = static_cast<T>(static_cast<op_math_t<T>>(gx[at[o]]) + static_cast<op_math_t<T>>(gy[o]));
+          if (at[o] != kNowhere)
+            gx[at[o]] = static_cast<T>(static_cast<op_math_t<T>>(gx[at[o]]) + static_cast<op_math_t<T>>(gy[o]));
       });
     });
   });

@@ -158,6 +158,11 @@ void max_pool(const PoolShape& s, ScalarType dtype, bool adaptive, const void* x
       using I = typename decltype(position_tag)::type;
       for_each_output(s, adaptive, [&](int64_t image, int64_t o, const Window& w) {
         const int64_t at = (image * s.out_size() + o) * s.channels;
+        if (w.places.empty()) {
+          std::fill_n(static_cast<T*>(y) + at, s.channels, maximum_of_none<T>());
+          std::fill_n(static_cast<I*>(positions.data) + at, s.channels, static_cast<I>(kNowhere));
+          return;
+        }
         run_body<T, MaxBody<T, I>>(static_cast<const T*>(x) + image * s.in_size() * s.channels, s.channels,
                                    w.places.data(), static_cast<int64_t>(w.places.size()), static_cast<T*>(y) + at,
                                    static_cast<I*>(positions.data) + at);
@@ -182,6 +187,7 @@ void max_pool_backward(const PoolShape& s, ScalarType dtype, const void* grad_y,
           const T* const gy = static_cast<const T*>(grad_y) + begin + o * s.channels;
           const I* const at = static_cast<const I*>(positions.data) + begin + o * s.channels;
           for (int64_t c = 0; c < n; ++c) {
+            if (at[c] == kNowhere) continue;
             T& to = gx[at[c] * s.channels + c];
             to = static_cast<T>(static_cast<A>(to) + static_cast<A>(gy[c]));
           }

@@ -1,6 +1,7 @@
 // Which elements a window of a pooling covers, which of them is its maximum, and what its average divides by.
 #pragma once
 #include <algorithm>
+#include <limits>
 #include <type_traits>
 
 #include "argand/core/dispatch.h"
@@ -14,6 +15,14 @@ inline constexpr DtypeSet kPoolTypes =
 // An average is summed in pieces of so many elements, so that the error of a long sum stays small.
 inline constexpr int64_t kAveragePiece = 64;
 inline constexpr DtypeSet kPositionTypes = dtype_bit(kLong) | dtype_bit(kShort);
+
+// The position and the maximum of a dilated window that steps from the padding over the whole input.
+inline constexpr int64_t kNowhere = -1;
+template <class T>
+constexpr T maximum_of_none() {
+  using Limits = std::numeric_limits<T>;
+  return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+}
 
 // Positions [begin, end) in steps of `step` that a window covers along one dimension.
 struct Range {

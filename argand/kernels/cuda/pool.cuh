@@ -84,6 +84,20 @@ __device__ __forceinline__ void for_each_covering(const PoolShape& s, const int6
   }
 }
 
+// The maximum of a dilated window that steps from the padding over the whole input; its position is -1.
+template <class A>
+inline constexpr A kMaximumOfNone = -math::detail::kInfinity<A>;
+template <>
+inline constexpr int64_t kMaximumOfNone<int64_t> = -0x7fffffffffffffffLL - 1;
+template <>
+inline constexpr int kMaximumOfNone<int> = -0x7fffffff - 1;
+template <>
+inline constexpr short kMaximumOfNone<short> = -0x8000;
+template <>
+inline constexpr signed char kMaximumOfNone<signed char> = -0x80;
+template <>
+inline constexpr unsigned char kMaximumOfNone<unsigned char> = 0;
+
 // The first of equal elements wins, and the last NaN.
 template <class T, class I, class Windows>
 __global__ void max_pool(const T* x, T* y, I* positions, PoolShape s) {
@@ -94,7 +108,7 @@ __global__ void max_pool(const T* x, T* y, I* positions, PoolShape s) {
   const PlanePosition p(i, s.out);
   x += p.plane * s.in_size();
   int64_t best = -1;
-  A value{};
+  A value = kMaximumOfNone<A>;
   for_each_covered<Windows>(s, p.at, [&](int64_t at) {
     const A c = convert<A>(x[at]);
     if (best >= 0 && !(c > value) && c == c) return;
@@ -191,7 +205,7 @@ __global__ void max_pool_scatter(const T* grad_y, const I* positions, T* grad_x,
                                  int64_t in_size) {
   await_earlier_work();
   const int64_t i = thread_number();
-  if (i < outputs) grad_x[quotient(i, out_size) * in_size + positions[i]] = grad_y[i];
+  if (i < outputs && positions[i] >= 0) grad_x[quotient(i, out_size) * in_size + positions[i]] = grad_y[i];
 }
 
 // Elements the average of a window is divided by.

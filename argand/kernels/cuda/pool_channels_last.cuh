@@ -41,15 +41,15 @@ __global__ void max_pool_channels(const T* x, T* y, I* positions, PoolShape s) {
   if (!place.inside) return;
   const PlanePosition p(place.pixel, s.out);
   x += p.plane * s.in_size() * s.channels + place.channel;
-  Vec<A, V> value{};
+  Vec<A, V> value;
   Vec<int, V> best;
 #pragma unroll
-  for (int k = 0; k < V; ++k) best[k] = -1;
+  for (int k = 0; k < V; ++k) value[k] = kMaximumOfNone<A>, best[k] = -1;
   const Range rz = Windows::covered(s, 0, p.at[0]), ry = Windows::covered(s, 1, p.at[1]),
               rx = Windows::covered(s, 2, p.at[2]);
   const int step = static_cast<int>(rx.step);
   for (int64_t z = rz.begin; z < rz.end; z += rz.step)
-    for (int64_t y_in = ry.begin; y_in < ry.end; y_in += ry.step) {
+    for (int64_t y_in = ry.begin; y_in < ry.end && rx.begin < rx.end; y_in += ry.step) {
       const int row = static_cast<int>((z * s.in[1] + y_in) * s.in[2]);
       const int last = row + static_cast<int>(rx.begin + quotient(rx.end - 1 - rx.begin, rx.step) * rx.step);
       // Several loads are on their way at once; those past the end see the last element again, which changes nothing.

@@ -1,6 +1,7 @@
 // Joining tensors: cat, stack and the forms of them.
 #include <cstring>
 
+#include "argand/ops/channel_layout.h"
 #include "argand/ops/define.h"
 #include "argand/ops/join/args.h"
 #include "argand/runtime/cpu/thread_pool.h"
@@ -73,7 +74,7 @@ struct Cat : Kernel<CatArgs> {
     if (is_skipped(first)) return {first.impl().sizes, common_dtype(a.tensors)};  // all are: dim says nothing
     const int64_t dim = wrap_dim(a.dim, first.dim(), "cat");
     TensorMeta meta{first.impl().sizes, common_dtype(a.tensors)};
-    bool channels_last = !first.is_contiguous();
+    bool channels_last = true;
     meta.sizes[dim] = 0;
     for (size_t i = 0; i < a.tensors.size(); ++i) {
       const Tensor& t = a.tensors[i];
@@ -85,10 +86,9 @@ struct Cat : Kernel<CatArgs> {
                      "cat: Sizes of tensors must match except in dimension ", dim, ". Expected size ", first.sizes()[d],
                      " but got size ", t.sizes()[d], " for tensor number ", i, " in the list.");
       meta.sizes[dim] += t.sizes()[dim];
-      channels_last &= t.suggest_memory_format() == first.suggest_memory_format();
+      channels_last &= has_channels_last(t);
     }
-    if (channels_last && first.suggest_memory_format() != MemoryFormat::Contiguous)
-      meta.strides = strides_of(meta.sizes, first.suggest_memory_format());
+    if (channels_last) meta.strides = channel_strides(meta.sizes, true);
     return meta;
   }
   static void run(const Args& a, Tensor& out) {

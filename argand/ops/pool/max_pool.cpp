@@ -1,4 +1,5 @@
 // Max pooling, fixed and adaptive windows.
+#include <algorithm>
 #include <limits>
 
 #include "argand/kernels/blocks.h"
@@ -11,14 +12,17 @@ namespace {
 
 cpu::Positions positions(const Tensor& t) { return {t.impl().data(), t.dtype()}; }
 
-// The gradient of a pooled result at each position it was taken from: planes are flattened for gather.
-Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial) {
+// The gradient of a pooled result at each position it was taken from: planes are flattened for gather.  `some_nowhere`:
+// there may be positions of -1, those of windows that cover nothing but padding.
+Tensor take_at(const Tensor& t, const Tensor& indices, int64_t spatial, bool some_nowhere) {
   const auto flat = [spatial](const Tensor& x) {
     Dims sizes(x.sizes().slice(0, x.sizes().size() - static_cast<size_t>(spatial)));
     sizes.push_back(-1);
     return x.reshape(sizes);
   };
-  return flat(t).gather(-1, flat(indices).to(kLong)).reshape(indices.sizes());
+  if (!some_nowhere) return flat(t).gather(-1, flat(indices).to(kLong)).reshape(indices.sizes());
+  const Tensor taken = flat(t).gather(-1, flat(indices).to(kLong).clamp_min(0)).reshape(indices.sizes());
+  return taken.masked_fill(indices.lt(0), 0);
 }
 
 }  // namespace
@@ -29,7 +33,8 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
       "bool narrow) -> (Tensor, Tensor)";
   static constexpr auto doc =
       "Max pooling over as many trailing dimensions as kernel_size has entries; and the positions within each plane, "
-      "narrow ones as int16 if they fit.";
+      "narrow ones as int16 if they fit. A window that covers nothing but padding has the lowest value of the dtype "
+      "and the position -1.";
   static constexpr int variants = kFunction;
   static constexpr DtypeSet dtypes = kFloatingTypes | kIntTypes;
   static cpu::PoolShape shape(const Args& a) {
@@ -65,7 +70,6 @@ struct MaxPoolNd : Kernel<MaxPoolNdArgs> {
             "max_pool: expected input [C, 2 spatial] or [N, C, 2 spatial], got a tensor of shape [6, 6]");
     s.fails({s->apart({1, 2, 2}), {5, 5}, {}, {0, 0}, {1, 1}, false, false},
             "max_pool: Output size is too small: the output would be empty");
-    s.fails({s->apart({1, 1, 1}), {2, 2}, {}, {2, 2}, {3, 3}, false, false}, "max_pool: a window covers no element");
   }
 };
 ARGAND_OP(MaxPoolNd)
@@ -114,7 +118,10 @@ struct MaxPoolBackward : Kernel<MaxPoolBackwardArgs> {
                                                x.impl().data());
     layout.put(out, x);
   }
-  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) { return take_at(g, c.indices, c.spatial); }
+  static Tensor grad_grad_output(const Ctx& c, const Tensor& g) {
+    const bool dilated = std::any_of(c.dilation.begin(), c.dilation.end(), [](int64_t d) { return d > 1; });
+    return take_at(g, c.indices, c.spatial, dilated);
+  }
 };
 ARGAND_OP(MaxPoolBackward)
 

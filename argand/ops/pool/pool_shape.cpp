@@ -35,13 +35,6 @@ bool channels_are_last(const Tensor& t, size_t spatial) {
   return t.sizes().size() == spatial + 2 && has_channels_last(t);
 }
 
-// Whether each window covers an element: a dilated one may step from the left padding over the whole input.
-bool windows_cover(int64_t in, int64_t out, int64_t stride, int64_t padding, int64_t dilation) {
-  for (int64_t begin = -padding, o = 0; o < out && begin < 0 && dilation > in; ++o, begin += stride)
-    if (begin + (-begin + dilation - 1) / dilation * dilation >= in) return false;
-  return true;
-}
-
 }  // namespace
 
 cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions& o) {
@@ -68,9 +61,6 @@ cpu::PoolShape pool_shape(const char* op, const Tensor& input, const PoolOptions
     s.out[d] = output_size(s.in[d], s.kernel[d], s.stride[d], s.padding[d], s.dilation[d], o.ceil_mode);
     ARGAND_CHECK(ShapeError, s.out[d] > 0, op, ": Output size is too small: the output would be empty: input ",
                  input.sizes(), ", kernel ", o.kernel);
-    ARGAND_CHECK(ValueError, windows_cover(s.in[d], s.out[d], s.stride[d], s.padding[d], s.dilation[d]), op,
-                 ": a window covers no element: input ", input.sizes(), ", kernel ", o.kernel, ", padding ", o.padding,
-                 ", dilation ", o.dilation);
   }
   return s;
 }

@@ -47,14 +47,13 @@ struct UniformInplace : Kernel<UniformInplaceArgs> {
   static TensorMeta infer(const Args& a) {
     ARGAND_CHECK(ValueError, a.from <= a.to, "uniform_ expects to return a [from, to) range, but found from=", a.from,
                  " > to=", a.to);
-    ARGAND_CHECK(ValueError, std::isfinite(a.to - a.from),
-                 "uniform_ expects to-from to be finite and <= std::numeric_limits<Double>::max(), but found to=", a.to,
-                 " and from=", a.from);
     const double most = largest_finite(a.self.dtype());
     ARGAND_CHECK(ValueError, std::abs(a.from) <= most, "uniform_: from is out of bounds for ", a.self.dtype(), ", got ",
                  a.from);
     ARGAND_CHECK(ValueError, std::abs(a.to) <= most, "uniform_: to is out of bounds for ", a.self.dtype(), ", got ",
                  a.to);
+    ARGAND_CHECK(ValueError, a.to - a.from <= most, "uniform_ expects to-from <= ", most, ", the greatest number of ",
+                 a.self.dtype(), ", but found to=", a.to, " and from=", a.from);
     return meta_of_self(a.self);
   }
   static double largest_finite(ScalarType type) {

@@ -239,13 +239,39 @@ struct GridSampler : Composite<GridSamplerArgs> {
 };
 ARGAND_OP(GridSampler)
 
-struct AffineGridGenerator : Composite<AffineGridGeneratorArgs> {
+namespace {
+
+// n positions in [-1, 1]: its ends, or the middles of n equal parts.
+Tensor coordinates(int64_t n, bool align_corners, const TensorOptions& options) {
+  if (n == 1) return zeros({1}, options);
+  const Tensor ends = linspace(-1, 1, n, options);
+  return align_corners ? ends : ends * (static_cast<double>(n - 1) / static_cast<double>(n));
+}
+
+// Those of an output of `size`, as rows x, y, (z,) 1: [N, places, spatial + 1].
+Tensor positions(IntArrayRef size, bool align_corners, const TensorOptions& options) {
+  const IntArrayRef places = size.slice(2);
+  std::vector<Tensor> columns;
+  for (size_t d = places.size(); d-- > 0;) {
+    Dims along(places.size(), 1);
+    along[d] = places[d];
+    columns.push_back(coordinates(places[d], align_corners, options).view(along).expand(places));
+  }
+  columns.push_back(ones(places, options));
+  const Tensor rows = stack(columns, -1).flatten(0, -2);
+  return rows.unsqueeze(0).expand({size[0], -1, -1});
+}
+
+}  // namespace
+
+struct AffineGridGenerator : Kernel<AffineGridGeneratorArgs> {
   static constexpr auto schema = "affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor";
+  static constexpr auto autocast = Autocast::kLowerPrecision;
   static constexpr auto doc =
       "The positions that matrices theta [N, 2, 3] ([N, 3, 4]) send those of an output of size [N, C, H, W] "
       "([N, C, D, H, W]) to: a grid for grid_sampler.";
   static constexpr int variants = kFunction;
-  static Tensor compose(const Args& a) {
+  static TensorMeta infer(const Args& a) {
     const auto spatial = static_cast<int64_t>(a.size.size()) - 2;
     ARGAND_CHECK(ValueError, spatial == 2 || spatial == 3,
                  "affine_grid_generator: AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs, got size ",
@@ -256,27 +282,28 @@ struct AffineGridGenerator : Composite<AffineGridGeneratorArgs> {
     ARGAND_CHECK(ShapeError, a.theta.sizes() == IntArrayRef(expected),
                  "affine_grid_generator: Expected a batch of affine matrices of shape ", expected, " for size ", a.size,
                  ". Got ", a.theta.sizes(), ".");
-    const IntArrayRef places = IntArrayRef(a.size).slice(2);
-    std::vector<Tensor> columns;  // x, y, (z,) 1
-    for (int64_t d = spatial; d-- > 0;) {
-      ARGAND_CHECK(ValueError, places[static_cast<size_t>(d)] > 0,
-                   "affine_grid_generator: Expected non-zero, positive output size. Got ", a.size);
-      Dims along(static_cast<size_t>(spatial), 1);
-      along[static_cast<size_t>(d)] = places[static_cast<size_t>(d)];
-      columns.push_back(coordinates(a, places[static_cast<size_t>(d)]).view(along).expand(places));
-    }
-    columns.push_back(ones(places, a.theta.options()));
-    const Tensor base = stack(columns, -1).reshape({1, numel_of(places), spatial + 1});
     Dims out{a.size[0]};
-    for (const int64_t n : places) out.push_back(n);
+    for (const int64_t n : IntArrayRef(a.size).slice(2)) {
+      ARGAND_CHECK(ValueError, n > 0, "affine_grid_generator: Expected non-zero, positive output size. Got ", a.size);
+      out.push_back(n);
+    }
     out.push_back(spatial);
-    return base.expand({a.size[0], -1, -1}).matmul(a.theta.transpose(1, 2)).view(out);
+    return {out, a.theta.dtype()};
   }
-  static Tensor coordinates(const Args& a, int64_t n) {
-    if (n == 1) return zeros({1}, a.theta.options());
-    const Tensor ends = linspace(-1, 1, n, a.theta.options());
-    return a.align_corners ? ends : ends * (static_cast<double>(n - 1) / static_cast<double>(n));
+  static void run(const Args& a, Tensor& out) {
+    const NoGradGuard no_grad;
+    const ScalarType wide = wide_enough(out.dtype());
+    const Tensor rows = positions(a.size, a.align_corners, TensorOptions(wide).device(out.device()));
+    exec::copy_elements(out, rows.matmul(a.theta.to(wide).transpose(1, 2)).view(out.sizes()));
   }
+  // The positions are made again, so that backward may run twice without what the first run kept.
+  static Tensor grad_theta(const Ctx& c, const Tensor& g) {
+    const ScalarType wide = wide_enough(g.dtype());
+    const Tensor rows = positions(c.size, c.align_corners, TensorOptions(wide).device(g.device()));
+    return g.to(wide).flatten(1, -2).transpose(1, 2).matmul(rows);
+  }
+  // Results of half precision are rounded once.
+  static ScalarType wide_enough(ScalarType dtype) { return dtype == kDouble ? kDouble : kFloat; }
   static void samples(S& s) {
     s.add({s->real({2, 2, 3}), {2, 1, 3, 4}, false});
     s.add({s->real({1, 3, 4}), {1, 2, 2, 3, 1}, true});

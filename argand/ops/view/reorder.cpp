@@ -156,8 +156,8 @@ struct Roll : Composite<RollArgs> {
   static constexpr auto doc =
       "Shifted along dims, what leaves at one end returns at the other; without dims, as if flat.";
   static Tensor compose(const Args& a) {
+    ARGAND_CHECK(ValueError, !a.shifts.empty(), "roll: `shifts` required");
     if (a.dims.empty()) {
-      ARGAND_CHECK(ValueError, !a.shifts.empty(), "roll: `shifts` required");
       ARGAND_CHECK(ValueError, a.shifts.size() == 1,
                    "roll: shifts and dimensions must align. shifts: ", a.shifts.size(), ", dims:0");
       return roll_one(a.self.reshape({-1}), a.shifts[0], 0).view(a.self.sizes());
@@ -183,6 +183,7 @@ struct Roll : Composite<RollArgs> {
     s.add({s->real({4, 3}), {-5, 2}, {0, -1}});
     s.add({s->real({4, 3}), {2}});
     s.add({s->real({0, 3}), {2}, {0}});
+    s.fails({s->real({4, 3}), {}, {0}}, "roll: `shifts` required");
     s.fails({s->real({4, 3}), {1, 2}, {0}}, "roll: shifts and dimensions must align. shifts: 2, dims:1");
     s.fails({s->real({4}), {1}, {1}}, "roll: Dimension out of range (expected to be in range of [-1, 0], but got 1)");
   }

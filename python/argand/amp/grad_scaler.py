@@ -1,5 +1,6 @@
 """Loss scaling for float16 (Micikevicius and others, 2018)."""
 import enum
+import inspect
 import warnings
 
 from .. import _C
@@ -112,6 +113,24 @@ class GradScaler:
             return optimizer.step(*args, **kwargs)
         return None
 
+    def _step_of_scaled(self, optimizer, state, *args, **kwargs):
+        """The step of an optimizer that unscales gradients itself: it is given the scale, and whether there was an infinity or NaN."""
+        if "grad_scaler" in inspect.signature(optimizer.step).parameters:
+            warnings.warn("GradScaler is going to stop passing itself as a keyword argument to the passed optimizer. In the near future "
+                          "GradScaler registers `grad_scale: Tensor` and `found_inf: Tensor` to the passed optimizer and let the "
+                          "optimizer use them directly.", FutureWarning, stacklevel=3)
+            return optimizer.step(*args, grad_scaler=self, **kwargs)
+        unscaled = state["stage"] is OptState.UNSCALED
+        if not unscaled:
+            self._check_inf_per_device(optimizer)
+        scale = self._get_scale_async()
+        given = getattr(optimizer, "grad_scale", None)  # the program's own, which multiplies the scale
+        optimizer.grad_scale = given if unscaled else scale if given is None else scale * given
+        optimizer.found_inf = sum(found.to(scale.device) for found in state["found_inf_per_device"].values())
+        result = optimizer.step(*args, **kwargs)
+        del optimizer.grad_scale, optimizer.found_inf
+        return result
+
     def step(self, optimizer, *args, **kwargs):
         """unscale_() if it was not called, and optimizer.step() if no gradient had an infinity or NaN."""
         if not self._enabled:
@@ -122,6 +141,10 @@ class GradScaler:
         state = self._of(optimizer)
         if state["stage"] is OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
+        if getattr(optimizer, "_step_supports_amp_scaling", False):
+            result = self._step_of_scaled(optimizer, state, *args, **kwargs)
+            state["stage"] = OptState.STEPPED
+            return result
         if state["stage"] is OptState.READY:
             self.unscale_(optimizer)
         assert len(state["found_inf_per_device"]) > 0, "No inf checks were recorded for this optimizer."
@@ -151,6 +174,14 @@ class GradScaler:
                 combined = combined + other
             _C._amp_update_scale_(scale, tracker, combined, self._growth_factor, self._backoff_factor, self._growth_interval)
         self._optimizers.clear()
+
+    def _check_inf_per_device(self, optimizer):
+        """Whether a gradient has an infinity or NaN, for each device; leaves the gradients as they are."""
+        self._check_scale_growth_tracker("_check_inf_per_device")
+        one, none = (_C.full((), value, dtype=_C.float32, device=self._scale.device) for value in (1.0, 0.0))
+        state = self._of(optimizer)
+        state["found_inf_per_device"] = self._unscale_grads_(optimizer, one, none, True)
+        return state["found_inf_per_device"]
 
     def _get_scale_async(self):
         return self._scale

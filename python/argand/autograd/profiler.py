@@ -6,6 +6,7 @@ import enum
 import sys
 import time
 import traceback
+import typing
 import warnings
 
 from .. import _C
@@ -176,6 +177,15 @@ def _flops(name, arguments):
     return 0
 
 
+class MemoryChange(typing.NamedTuple):
+    """A storage got its bytes, or gave them back."""
+    thread: int
+    at: int  # nanoseconds since the profile began
+    device: int  # a GPU's number; -1: the CPU
+    address: int
+    bytes: int  # below 0: given back
+
+
 class _ProfilerStats:
     """What profiling itself took."""
 
@@ -230,7 +240,9 @@ class profile:
         self._events = None
         self._old_events = None
         self._began_ns = 0
+        self._took_us = 0.0
         self._system_threads = []
+        self._memory_changes = []
 
     # ---- recording
 
@@ -261,7 +273,9 @@ class profile:
             return False
         took = time.perf_counter() - self._began
         session, self._session = self._session, None
-        events, self._system_threads, self._began_ns = session.stop()
+        events, self._system_threads, self._began_ns, memory = session.stop()
+        self._memory_changes = [MemoryChange(*change) for change in memory]
+        self._took_us = took * 1e6
         self._events = self._read(events, self._where.stacks() if self._where else [])
         self._where = None
         self._stats.profiling_window_duration_sec = took
@@ -348,7 +362,8 @@ class profile:
     def export_chrome_trace(self, path, metadata=None, **options):
         """Writes the trace for chrome://tracing, ui.perfetto.dev and what else reads PyTorch's."""
         from ..profiler._trace import write_trace
-        write_trace(path, self.function_events, began_ns=self._began_ns, system_threads=self._system_threads, metadata=metadata)
+        write_trace(path, self.function_events, began_ns=self._began_ns, took_us=self._took_us, system_threads=self._system_threads,
+                    memory=self._memory_changes, metadata=metadata)
 
     def export_stacks(self, path, metric="self_cpu_time_total"):
         self._ensure_function_events()

@@ -7,7 +7,7 @@ from ..nn import functional as F
 from . import constraints
 from .exp_family import ExponentialFamily
 from .probs_or_logits import ProbsOrLogits
-from .utils import clamp_probs
+from .utils import clamp_probs, lazy_property, logits_to_probs
 
 __all__ = ["ContinuousBernoulli"]
 
@@ -31,6 +31,11 @@ class ContinuousBernoulli(ProbsOrLogits, ExponentialFamily):
                 raise ValueError("The parameter probs has invalid values")
             self.probs = clamp_probs(self.probs)
         super().__init__(self._param.shape, validate_args=validate_args)
+
+    @lazy_property
+    def probs(self):
+        """The probabilities, away from 0 and 1, where the norm is infinite."""
+        return clamp_probs(logits_to_probs(self.logits, is_binary=True))
 
     def _away(self, probs):
         """Where probs is outside of the limits, and probs with a limit where it is not."""

@@ -34,18 +34,20 @@ class GeneralizedPareto(Distribution):
     def rsample(self, sample_shape=_C.Size()):
         return self.icdf(_C.rand(self._extended_shape(sample_shape), dtype=self.loc.dtype, device=self.loc.device))
 
-    def log_survival_function(self, value):
-        """log(1 - cdf)"""
+    def _standard(self, value):
         if self._validate_args:
             self._validate_sample(value)
-        z = (value - self.loc) / self.scale
-        zero, k = self._limit()
+        return (value - self.loc) / self.scale
+
+    def log_survival_function(self, value):
+        """log(1 - cdf)"""
+        z, (zero, k) = self._standard(value), self._limit()
         return _C.where(zero, -z, -_C.log1p(k * z) / k)
 
     def log_prob(self, value):
-        # The survival falls as the next higher power.
-        log_survival, (zero, k) = self.log_survival_function(value), self._limit()
-        return _C.where(zero, log_survival, (1 + k) * log_survival) - self.scale.log()
+        # The survival falls as the next higher power, which is 0 for the uniform distribution, of concentration -1, at its end, too.
+        z, (zero, k) = self._standard(value), self._limit()
+        return _C.where(zero, -z, -_C.special_xlog1py(1 + k, k * z) / k) - self.scale.log()
 
     def log_cdf(self, value):
         """log(cdf)"""

@@ -12,7 +12,8 @@ def convert_parameter(module, name, param, fn):
         converted = fn(param)
     if _future.get_swap_module_params_on_conversion() or is_traceable_wrapper_subclass(converted):
         _swap(module, name, param, converted, fn)
-    elif _future.get_overwrite_module_params_on_conversion():
+    elif _future.get_overwrite_module_params_on_conversion() or param.is_meta != converted.is_meta:
+        # PyTorch's rule: between tensors with memory and those without, there is a new parameter, too.
         module._parameters[name] = replacement = Parameter(converted, param.requires_grad)
         if param.grad is not None:
             with no_grad():

@@ -438,9 +438,14 @@ class Module(_Walks):
 
         def convert(t):
             wanted = dtype if t.is_floating_point() or t.is_complex() else None
-            if memory_format is not None and t.dim() in (4, 5):
-                return t.to(device, wanted, non_blocking, memory_format=memory_format)
-            return t.to(device, wanted, non_blocking)
+            layout = {"memory_format": memory_format} if memory_format is not None and t.dim() in (4, 5) else {}
+            try:
+                return t.to(device, wanted, non_blocking, **layout)
+            except NotImplementedError as error:
+                if not t.is_meta:
+                    raise
+                raise NotImplementedError(f"{error} Please use torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving "
+                                          "module from meta to a different device.") from None
         return self._apply(convert)
 
     def to_empty(self, *, device, recurse=True):

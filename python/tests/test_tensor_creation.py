@@ -1,0 +1,112 @@
+"""What makes tensors: dtypes that are found, texts of errors, outputs that do not fit."""
+import numpy as np
+import pytest
+
+import argand as torch
+
+
+@pytest.fixture(params=[torch.float32, torch.float64])
+def default(request):
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(request.param)
+    yield request.param
+    torch.set_default_dtype(before)
+
+
+def test_dtypes_of_numpys_numbers_in_lists(default):
+    for kind in ("float32", "float16", "int32", "int64", "uint8", "complex64", "bool_"):
+        number = getattr(np, kind)(1)
+        expected = getattr(torch, kind.rstrip("_"))
+        assert torch.tensor([number]).dtype is torch.tensor([[number, np.array(1, dtype=kind)]]).dtype is expected
+    assert torch.tensor([np.float64(1)]).dtype is default  # a Python float
+    assert torch.tensor(((7, 5), (9, np.array(5.)))).dtype is torch.float64
+    assert torch.tensor(((7, np.array(5)), (np.array(9), 5.))).dtype is default
+    assert torch.tensor([np.float32(1), 2]).dtype is torch.float32
+    assert torch.tensor([np.uint16(3)]).tolist() == [3]
+
+
+def test_truth_of_complex_numbers():
+    assert torch.tensor([1e-323, 0j, 1e-323j, 1 + 2j, -1j, 0], dtype=torch.bool).tolist() == [True, False, True, True, True, False]
+
+
+def test_lists_within_themselves():
+    flat = [0]
+    flat.append(flat)
+    for data in (flat, [[1, 2], flat], (flat, 1)):
+        with pytest.raises((TypeError, ValueError)):
+            torch.tensor(data)
+    with pytest.raises(TypeError, match="self-referential lists are incompatible"):
+        torch.as_tensor([[1, 2], flat])
+
+
+def test_sizes_are_integers():
+    for bad in (torch.ones(3), [1.5], ["1"], (2, None)):
+        with pytest.raises(TypeError, match=r"torch.Size\(\) takes an iterable of 'int' \(item \d is '(Tensor|float|str|NoneType)'\)"):
+            torch.Size(bad)
+    sizes = torch.Size([torch.tensor(2), np.int64(3), True])
+    assert sizes == (2, 3, 1) and type(sizes[0]) is type(sizes[1]) is int and type(sizes[1:] + sizes) is torch.Size
+    assert type(sizes * 2) is type(2 * sizes) is torch.Size and sizes * 2 == (2, 3, 1, 2, 3, 1)
+    assert torch.Size() == () and torch.Size(torch.tensor([1, 2])) == (1, 2)
+
+
+def test_device_of_legacy_constructors():
+    x = torch.ones(2)
+    for make in (lambda d: torch.Tensor(2, 3, device=d), lambda d: torch.FloatTensor(2, 3, device=d), lambda d: x.new(2, 3, device=d),
+                 lambda d: torch.Tensor(torch.Size((2, 3)), device=d)):
+        assert make("cpu").shape == make(None).shape == (2, 3)
+        with pytest.raises(RuntimeError, match="legacy constructor expects device type: cpu but device type: cuda was passed"):
+            make("cuda")
+    for make in (lambda d: torch.Tensor(x, device=d), lambda d: torch.FloatTensor(x, device=d), lambda d: x.new(x, device=d)):
+        for device in ("cpu", "cuda"):
+            with pytest.raises(RuntimeError, match=r"of the form torch.Tensor\(tensor, device=device\) is not supported"):
+                make(device)
+    assert torch.Tensor((2., 3.), device="cpu").tolist() == x.new((2., 3.), device="cpu").tolist() == [2, 3]
+
+
+def test_arange_warns_of_an_output_of_another_length():
+    out = torch.zeros(1, 49)
+    with pytest.warns(UserWarning, match=r"out tensor of shape \[1, 49\] is 49 which does not match the computed number of elements 50"):
+        torch.arange(-1, 1, 2. / 49, out=out)
+    assert out.shape == (50,)
+
+
+def test_ranges_that_are_too_large():
+    with pytest.raises(RuntimeError, match=r"Storage size calculation overflowed with sizes=\[8, 8\] and strides=\[2305843009213693952, 1\]"):
+        torch.empty_strided([8, 8], [2 ** 61, 1])
+    for dtype in (torch.float32, torch.float64, torch.float16, torch.bfloat16):
+        limits = torch.finfo(dtype)
+        with pytest.raises(RuntimeError, match="uniform_ expects to-from <= "):
+            torch.empty(3, dtype=dtype).uniform_(limits.min, limits.max)
+        assert torch.empty(3, dtype=dtype).uniform_(0, limits.max).isfinite().all()
+    with pytest.raises(RuntimeError, match="roll: `shifts` required"):
+        torch.ones(2, 2).roll((), 1)
+
+
+def test_concatenation_of_slices_with_their_channels_last():
+    x = torch.arange(24.).reshape(2, 2, 3, 2).to(memory_format=torch.channels_last)
+    first, second = x[:, :, :2], x[:, :, 1:]
+    joined = torch.cat((first, second), -1)
+    assert joined.is_contiguous(memory_format=torch.channels_last)
+    assert torch.equal(joined, torch.cat((first.contiguous(), second.contiguous()), -1))
+    assert torch.cat((first, second.contiguous()), -1).is_contiguous()
+
+
+def test_a_private_mapping_has_no_file_name(tmp_path):
+    (tmp_path / "numbers").write_bytes(np.arange(4.).tobytes())
+    path = str(tmp_path / "numbers")
+    assert torch.from_file(path, shared=False, size=4, dtype=torch.float64).untyped_storage().filename is None
+    assert torch.from_file(path, shared=True, size=4, dtype=torch.float64).untyped_storage().filename == path
+
+
+def test_numbers_repeated_as_counts_say():
+    counts = torch.tensor([0, 1, 2, 3])
+    for form in (torch.repeat_interleave(counts), torch.repeat_interleave(repeats=counts), torch.repeat_interleave(counts, output_size=6)):
+        assert form.tolist() == [1, 2, 2, 3, 3, 3] and form.dtype is torch.int64
+    assert torch.repeat_interleave(counts.int()).dtype is torch.int32
+    assert torch.repeat_interleave(torch.ones(2, 2), 2, dim=1).shape == (2, 4) and torch.repeat_interleave(counts, repeats=2).shape == (8,)
+    for bad, text in ((counts.view(2, 2), "only accept 1D vector"), (counts.double(), "int64 or int32, got torch.float64"),
+                      (-counts, "repeats can not be negative")):
+        with pytest.raises(RuntimeError, match=text):
+            torch.repeat_interleave(bad)
+    with pytest.raises(TypeError, match="a tensor of counts alone, got int alone"):
+        torch.repeat_interleave(3)
