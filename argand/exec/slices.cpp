@@ -1,5 +1,7 @@
 #include "argand/exec/slices.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <mutex>
 
@@ -12,15 +14,29 @@ namespace {
 // Tensors go on any thread, so what is known of them is everyone's.
 std::mutex mutex;
 std::vector<SlicesScope*>& all_scopes() {
-  static auto* const scopes = new std::vector<SlicesScope*>;
+  static auto* const scopes = [] {
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); },
+                   [] {
+                     SlicesScope::keep_those_of_this_thread();
+                     mutex.unlock();
+                   });
+    return new std::vector<SlicesScope*>;
+  }();
   return *scopes;
 }
 
 }  // namespace
 
+void SlicesScope::keep_those_of_this_thread() {
+  all_scopes().clear();
+  for (SlicesScope* scope = innermost; scope; scope = scope->outer_) all_scopes().push_back(scope);
+  count.store(static_cast<int>(all_scopes().size()), std::memory_order_relaxed);
+}
+
 SlicesScope::SlicesScope(Kind kind) : outer_(innermost), kind_(kind) {
+  std::vector<SlicesScope*>& scopes = all_scopes();
   const std::lock_guard lock(mutex);
-  all_scopes().push_back(this);
+  scopes.push_back(this);
   count.fetch_add(1, std::memory_order_relaxed);
   innermost = this;
 }

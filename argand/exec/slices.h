@@ -47,6 +47,8 @@ class ARGAND_SHARED SlicesScope {
   // where that was the last call.
   std::vector<std::pair<Tensor, Tensor>> written() const;
 
+  // In a child after fork(): the other threads, and their scopes, are not there.
+  static void keep_those_of_this_thread();
   static bool active() { return innermost != nullptr; }
   // Whether there is one on any thread.
   static inline constinit std::atomic<int> count{0};

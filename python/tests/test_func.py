@@ -518,3 +518,27 @@ def test_running_statistics_within_transforms():
     torch.testing.assert_close(norm.running_mean, 0.1 * batch[0].mean(0))
     func.grad(lambda x: torch.nn.functional.batch_norm(x, norm.running_mean, norm.running_var, training=True).sum())(batch[0])
     torch.testing.assert_close(norm.running_mean, 0.19 * batch[0].mean(0))
+
+
+def test_a_process_can_be_forked_while_a_thread_maps():
+    program = """
+import os, threading
+import argand as torch
+stop = False
+def maps():
+    while not stop:
+        torch.vmap(lambda row: row.mul(2).add_(1))(torch.ones(50, 4))
+threading.Thread(target=maps, daemon=True).start()
+for _ in range(60):
+    child = os.fork()
+    if child == 0:
+        import signal
+        signal.alarm(20)  # ends a child that waits for ever
+        assert torch.vmap(lambda row: row * 2)(torch.ones(3, 4)).sum() == 24 and (torch.ones(3) + 1).sum() == 6
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+stop = True
+print("forked")
+"""
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
+    assert ran.stdout == "forked\n", ran.stderr

@@ -289,7 +289,7 @@ def definitions(family, ops, apis):
     infos = "\n".join(f"extern OpInfo {op.name}_info;" for op in ops)
     bodies = [text for api in apis for _, text in api.functions + api.methods] + [text for _, _, text in in_namespaces(ops)]
     header = header_of(family) if family in APART else "argand/ops/namespaces.h"
-    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/exec/out_dtype.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n{more}\n'
+    return (NOTE + f'#include "argand/exec/invoke.h"\n#include "argand/exec/out_dtype.h"\n#include "{header}"\n#include "argand/ops/{family}/args.h"\n\n'
             f"namespace argand {{\nnamespace ops {{\n{infos}\n}}  // namespace ops\n\n" + "\n\n".join(bodies) + "\n\n}  // namespace argand\n")
 
 
