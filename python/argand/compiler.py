@@ -21,8 +21,8 @@ def _marks(function=None, *_, **__):
 assume_constant_result = nested_compile_region = nonstrict_trace = _marks
 
 
-@harmless(original_fn=_NOT_COMPILED, _=_NOT_COMPILED)
-def substitute_in_graph(original_fn, **_):
+@harmless(original_fn=_NOT_COMPILED, can_constant_fold_through=_NOT_COMPILED, skip_signature_check=_NOT_COMPILED)
+def substitute_in_graph(original_fn, *, can_constant_fold_through=False, skip_signature_check=False):
     """Marks what would stand for original_fn in a trace; here it stays what it is."""
     return lambda f: f
 

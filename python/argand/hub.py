@@ -13,14 +13,15 @@ from urllib.request import Request, urlopen
 from . import serialization
 from ._ignored import harmless
 
+_NO_BAR = "no bar is drawn, so how it would look is no matter"
 try:
     from tqdm.auto import tqdm
 except ImportError:
     class tqdm:
         """Stands for tqdm where it is not installed: iterates, counts, and draws no bar."""
 
-        @harmless(_="no bar is drawn, so how it would look is no matter")
-        def __init__(self, iterable=None, total=None, **_):
+        @harmless(disable=_NO_BAR, unit=_NO_BAR, unit_scale=_NO_BAR, unit_divisor=_NO_BAR)
+        def __init__(self, iterable=None, total=None, disable=False, unit="it", unit_scale=False, unit_divisor=1000):
             self.iterable, self.total, self.n = iterable, total, 0
 
         def __iter__(self):

@@ -47,7 +47,7 @@ class Look(ast.NodeVisitor):
         for name, (kind, good) in reasons.items():
             if name not in dict(all_parameters):
                 self.found.append(f"{place}: @{kind} names {name}, which is no parameter")
-            elif node.args.kwarg is not None and name == node.args.kwarg.arg:
+            elif node.args.kwarg is not None and name == node.args.kwarg.arg and node.args.vararg is None:  # with *args it stands for others
                 self.found.append(f"{place}: @{kind}({name}=...) would take any misspelled keyword: name those that there are")
             elif not good:
                 self.found.append(f"{place}: @{kind}({name}=...) needs a reason, a sentence that a reader can judge")

@@ -66,6 +66,7 @@ PLANTS = {
         (PYTHON, 'def planted(x, **rest):\n    return f(x, **rest)\n', 'def planted(x, **rest):\n    return x\n'),
         (PYTHON, HARMLESS.format("the result is the same"), HARMLESS.format("speed")),
         (PYTHON, None, HARMLESS.format("the result is the same").replace("return x", "return x, scale")),
+        (PYTHON, None, HARMLESS.format("the result is the same").replace("scale=1", "**scale")),
         (PYTHON, None, HARMLESS.format("the result is the same").replace("(scale=", "(other=")),
         (PYTHON, None, 'def planted(x, scale=1):\n    del scale\n    return x\n'),
         (PYTHON, None, 'def planted(x, scale=1):\n    scale, _ = None, scale\n    return x\n'),

@@ -56,6 +56,7 @@ _FUNCTION, _BACKWARD_FUNCTION, _USER_SCOPE = (s.value for s in (RecordScope.FUNC
 
 
 _KINETO = "it is an option of Kineto, and profiles are the library's own"
+_ONE_WAY = "the file is written in one way"
 _NO_PYTHON = "calls of Python functions are no events; with_stack=True keeps lines"
 
 
@@ -358,8 +359,9 @@ class profile:
         """Microseconds of all events, each without those within it."""
         return self.function_events.self_cpu_time_total
 
-    @ignored(options="the file is written in one way")
-    def export_chrome_trace(self, path, metadata=None, **options):
+    @ignored(use_python_export=_ONE_WAY, cuda_graph_annotations=_ONE_WAY, graph_lanes=_ONE_WAY, default_stream=_ONE_WAY)
+    def export_chrome_trace(self, path, metadata=None, use_python_export=False, cuda_graph_annotations=None, graph_lanes="none",
+                            default_stream=7):
         """Writes the trace for chrome://tracing, ui.perfetto.dev and what else reads PyTorch's."""
         from ..profiler._trace import write_trace
         write_trace(path, self.function_events, began_ns=self._began_ns, took_us=self._took_us, system_threads=self._system_threads,

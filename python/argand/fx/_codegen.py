@@ -41,8 +41,8 @@ class CodeGen:
             free_vars = ["self", *free_vars]
         return f"def forward({', '.join(free_vars)}){maybe_return_annotation}:"
 
-    @harmless(kwargs=_KNOWN)
-    def generate_output(self, output_args, **kwargs):
+    @harmless(descs=_KNOWN, repr_fn=_KNOWN)
+    def generate_output(self, output_args, *, descs=None, repr_fn=None):
         """The line of return."""
         return f"return {output_args!r}"
 
@@ -277,8 +277,8 @@ class _PyTreeCodeGen(CodeGen):
         given = own[1:] if has_self else own
         return f"{head}\n    {', '.join(leaves)}, = fx_pytree.tree_flatten_spec([{', '.join(given)}], self._in_spec)"
 
-    @harmless(kwargs=_KNOWN)
-    def generate_output(self, output_args, **kwargs):
+    @harmless(descs=_KNOWN, repr_fn=_KNOWN)
+    def generate_output(self, output_args, *, descs=None, repr_fn=None):
         if self.pytree_info.out_spec is None:
             return super().generate_output(output_args)
         return f"return pytree.tree_unflatten({output_args!r}, self._out_spec)"

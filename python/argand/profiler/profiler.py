@@ -11,7 +11,7 @@ import warnings
 
 from .._ignored import harmless, ignored
 from ..autograd import profiler as prof
-from ..autograd.profiler import ProfilerActivity, _supported_activities
+from ..autograd.profiler import _ONE_WAY, ProfilerActivity, _supported_activities
 
 PROFILER_STEP_NAME = "ProfilerStep"
 
@@ -113,8 +113,8 @@ class _KinetoProfile:
         return self._started("getting key averages").key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name,
                                                                   include_python_functions)
 
-    @ignored(options="the file is written in one way", use_python_export="the file is written in one way")
-    def export_chrome_trace(self, path, use_python_export=False, **options):
+    @ignored(use_python_export=_ONE_WAY, cuda_graph_annotations=_ONE_WAY, graph_lanes=_ONE_WAY, default_stream=_ONE_WAY)
+    def export_chrome_trace(self, path, use_python_export=False, cuda_graph_annotations=None, graph_lanes="none", default_stream=7):
         """Writes the trace as JSON, compressed if the path ends with .gz."""
         profiler = self._started("exporting chrome trace")
         metadata = {"trace_id": self.get_trace_id()}
