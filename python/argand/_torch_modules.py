@@ -18,7 +18,7 @@ _HOMES = {
                  "_dynamo.exc": "BackendCompilerFailed InvalidBackend TorchDynamoException Unsupported", None: "compiler"},
     "_compiler_names": "compiler",
     "_functions": {"": "asarray from_file frombuffer get_device is_complex is_floating_point is_inference is_signed nonzero numel "
-                       "result_type typename where _assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
+                       "repeat_interleave result_type typename where _assert _check _check_index _check_is_size _check_not_implemented _check_tensor_all "
                        "_check_type _check_value split_copy split_with_sizes_copy unbind_copy",
                    "functional": "broadcast_shapes cdist lu norm split tensordot unique unique_consecutive unravel_index",
                    "utils.dlpack": "from_dlpack"},
@@ -42,7 +42,7 @@ _HOMES = {
     "cpu.amp": {"cpu.amp.grad_scaler": "GradScaler", "cpu.amp.autocast_mode": "autocast"},
     "cuda": {"cuda.graphs": "make_graphed_callables",
              "cuda.memory": "CUDAPluggableAllocator MemPool caching_allocator_alloc caching_allocator_delete caching_allocator_disabled "
-                            "caching_allocator_enable change_current_allocator get_per_process_memory_fraction host_memory_stats "
+                            "caching_allocator_enable change_current_allocator host_memory_stats "
                             "host_memory_stats_as_nested_dict memory_stats_as_nested_dict reset_accumulated_host_memory_stats "
                             "reset_peak_host_memory_stats use_mem_pool"},
     "cuda.graphed": "cuda.graphs",

@@ -10,7 +10,7 @@ import re
 import threading
 import typing
 
-from . import _C, _dispatch
+from . import _C, _custom_calls, _dispatch
 from ._ignored import harmless, ignored
 from ._more import Tag
 from ._overloads import OpOverloadPacket
@@ -38,11 +38,11 @@ class CustomOpDef:
 
     _kernels are functions of devices by their types, _function is that of all others, None if there is none.  _mutated are the places
     and names of arguments that calls change.  _recorded are functions that autograd records, by device: they are called first, and
-    what they call of this op is one of the others.
+    what they call of this op is one of the others.  _is_checked: calls are compared with the schema (_custom_calls).
     """
 
-    def __init__(self, name, function=None, tags=()):
-        self.tags, self._mutated = tags, {}
+    def __init__(self, name, function=None, tags=(), is_checked=False):
+        self.tags, self._mutated, self._is_checked = tags, {}, is_checked
         self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
         self._recorded = {}
         self.__name__ = name.rpartition("::")[2]
@@ -73,11 +73,17 @@ class CustomOpDef:
                     return recorded(*args, **kwargs)
                 finally:
                     _below.names.discard(self._name)
+        if self._is_checked:
+            args, kwargs = _custom_calls.bound(self._schema, args, kwargs)
+
         def function(*args, **kwargs):
-            return _dispatch.ask_custom(self, self._kernel(*args, *kwargs.values()), args, kwargs)
+            kernel = self._kernel(*args, *kwargs.values())
+            result = _dispatch.ask_custom(self, kernel, args, kwargs)
+            return result if not self._is_checked or self.is_view else _custom_calls.unshared(self, kernel, args, kwargs, result)
 
         if self._backward is None:
-            result = function(*args, **kwargs)
+            result = (function(*args, **kwargs) if not self._is_checked else _custom_calls.without_gradient(
+                self, lambda: function(*args, **kwargs), _custom_calls.tensors_in((*args, *kwargs.values()))))
         else:
             bound = inspect.signature(self._kernel(*args, *kwargs.values())).bind(*args, **kwargs)
             bound.apply_defaults()
@@ -119,7 +125,7 @@ class CustomOpDef:
         device = self._device(*args)
         function = self._kernels.get(device, self._function)
         if device == "meta" and "meta" not in self._kernels:
-            function = _fakes.get(self._name, function)
+            function = _fakes.get(self._name, _custom_calls.fake_of_none(self) if self._is_checked else function)
         if function is None:
             raise NotImplementedError(f"Could not run '{self._name}' with arguments from the '{(device or 'cpu').upper()}' backend: "
                                       "no function was registered for it")
@@ -145,6 +151,9 @@ class CustomOpDef:
 
     def register_autograd(self, backward, /, *, setup_context=None):
         """backward(ctx, *grads) -> gradients of the arguments; setup_context(ctx, inputs, output) keeps what it needs."""
+        if self._is_checked and self._schema.is_mutable:
+            raise RuntimeError(f"Cannot register autograd formula for non-functional operator <CustomOpDef({self._name})> with schema "
+                               f"{self._schema}. Please create a functional operator and register an autograd formula for that.")
         self._backward, self._setup_context = backward, setup_context
 
     def register_fake(self, fn, /):
@@ -177,11 +186,14 @@ def custom_op(name, fn=None, /, *, mutates_args, device_types=None, schema=None,
     """
     def define(function):
         text = schema or infer_schema(function, mutates_args=mutates_args)
+        if not text.startswith("(") or "->" not in text:
+            raise RuntimeError("Tried to parse a function schema but only the operator name was given: expected a schema as "
+                               f"\"(Tensor x) -> Tensor\", got {text!r}")
         mutated = re.findall(r"Tensor\([^)]*!\)[^ ]* (\w+)", text.partition("->")[0])
         if mutates_args != "unknown" and set(mutated) != set(mutates_args):
             raise ValueError(f"Attempted to create a custom op with `mutates_args={mutates_args}` and `schema={text}`, by which it changes "
                              f"{mutated}: expected the same names in both")
-        op = CustomOpDef(name, function, (Tag.pt2_compliant_tag, *_tags(tags)))
+        op = CustomOpDef(name, function, (Tag.pt2_compliant_tag, *_tags(tags)), is_checked=True)
         names = [*inspect.signature(function).parameters]
         op._schema, op._mutated = parse(name + text), {names.index(n): n for n in mutated if n in names}
         if device_types is not None:

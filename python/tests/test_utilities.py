@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import io
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -96,6 +97,55 @@ def test_named_ops():
         torch.library.register_autograd("argand_test::square", None)
     with pytest.raises(OSError, match="made for PyTorch's C\\+\\+ library"):
         torch.ops.load_library("/nowhere/_C.so")
+
+
+def test_calls_of_custom_ops_are_compared_with_the_schema():
+    def scaled(x: torch.Tensor, n: int, by: float = 1.0) -> torch.Tensor:
+        return x * n * by
+    op = torch.library.custom_op("argand_test::scaled", scaled, mutates_args=())
+    x = torch.ones(2)
+    assert op(x, 2).tolist() == op(x, n=torch.tensor(2)).tolist() == op(x, by=1, n=2).tolist() == [2, 2]
+    for call, says in ((lambda: op(x, 2.5), "Expected a value of type 'int' for argument 'n' but instead found type 'float'"),
+                       (lambda: op(x, "a"), "argument 'n' but instead found type 'str'"), (lambda: op(x, None), "found type 'NoneType'"),
+                       (lambda: op(1, 1), "type 'Tensor' for argument 'x'"), (lambda: op(x), "is missing value for argument 'n'"),
+                       (lambda: op(x, 1, 2, 3), "expected at most 3"), (lambda: op(x, 1, q=2), "Unknown keyword argument 'q'")):
+        with pytest.raises(RuntimeError, match=re.escape(says)):
+            call()
+    with pytest.raises(RuntimeError, match="There was no fake impl registered"):
+        op(x.to("meta"), 1)
+    for name, function in (("same", lambda x: x), ("part", lambda x: x[:1]), ("twice", lambda x: (lambda y: [y, y])(x * 2))):
+        shares = torch.library.custom_op(f"argand_test::shares_{name}", function, mutates_args=(),
+                                         schema="(Tensor x) -> Tensor" + "[]" * (name == "twice"))
+        with pytest.raises(RuntimeError, match="must not also be an input"):
+            shares(x)
+    with pytest.raises(RuntimeError, match="only the operator name was given"):
+        torch.library.custom_op("argand_test::garbage", scaled, mutates_args=(), schema="garbage")
+    required = torch.library.custom_op("argand_test::required", lambda x, y=3: x * y, mutates_args=(), schema="(Tensor x, int y) -> Tensor")
+    with pytest.raises(RuntimeError, match="is missing value for argument 'y'"):
+        required(x)
+
+
+def test_custom_ops_without_a_gradient_say_so_in_backward():
+    modes = []
+
+    def double(x: torch.Tensor) -> torch.Tensor:
+        modes.append(torch.is_grad_enabled())
+        return torch.from_numpy(x.numpy() * 2)
+    op = torch.library.custom_op("argand_test::double_in_numpy", double, mutates_args=())
+    x = torch.ones(2, requires_grad=True)
+    y = op(x)
+    assert y.requires_grad and modes == [False] and type(y.grad_fn).__name__ == "GeneratedBackwardFor_argand_test_double_in_numpy_defaultBackward"
+    with pytest.raises(RuntimeError, match="Trying to backward through argand_test.double_in_numpy.default but no autograd formula"):
+        (y + x).sum().backward()
+    assert not op(x.detach()).requires_grad
+    with torch.no_grad():
+        assert not op(x).requires_grad
+
+    def change(x: torch.Tensor) -> None:
+        x.add_(1)
+    changes = torch.library.custom_op("argand_test::changes", change, mutates_args=("x",))
+    with pytest.raises(RuntimeError, match="non-functional operator"):
+        changes.register_autograd(lambda ctx: None)
 
 
 def test_custom_ops_mean_what_they_declare():

@@ -400,7 +400,7 @@ TEST_F(CachingAllocatorTest, TheFractionLimitsWhatIsReserved) {
   allocator.set_memory_fraction(0.5);
   std::byte* a = allocate(40 * kMiB);
   EXPECT_NE(out_of_memory(10 * kMiB), "");  // a large page is 20 MiB
-  EXPECT_NE(out_of_memory(10 * kMiB).find("; set_memory_fraction limits it to 50.00 MiB"), std::string::npos);
+  EXPECT_NE(out_of_memory(10 * kMiB).find(" set_memory_fraction limits it to 50.00 MiB."), std::string::npos);
   EXPECT_NE(allocate(kMiB), nullptr);
   deallocate(a);
   EXPECT_NE(allocate(40 * kMiB, kSide), nullptr);
