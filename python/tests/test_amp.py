@@ -278,3 +278,9 @@ def test_optimizers_that_unscale_gradients_themselves():
     assert new.seen[2][:2] == (4.0, 1.0)
     scaler.update()
     assert scaler.get_scale() == 2.0
+
+
+def test_names_of_cuda_alone_are_deprecated():
+    for name in ("custom_fwd", "custom_bwd"):
+        with pytest.warns(FutureWarning, match=rf"`torch.cuda.amp.{name}\(args...\)` is deprecated"):
+            getattr(torch.cuda.amp, name)(lambda ctx: None)

@@ -69,7 +69,7 @@ class _Part:
         if spec != self.args_spec:
             raise ValueError(f"a graphed callable: expected arguments nested as when it was made, {self.args_spec}, got {spec}")
         for i, (own, new) in enumerate(zip(self.args, given)):
-            if not isinstance(new, _C.Tensor) or (new.shape, new.device) != (own.shape, own.device):  # its dtype is converted
+            if not isinstance(new, _C.Tensor) or (new.shape, new.dtype, new.device) != (own.shape, own.dtype, own.device):
                 got = f"{new.dtype} {tuple(new.shape)} on {new.device}" if isinstance(new, _C.Tensor) else type(new).__name__
                 raise ValueError(f"a graphed callable: expected argument {i} as it was when it was made, {own.dtype} "
                                  f"{tuple(own.shape)} on {own.device}, got {got}")

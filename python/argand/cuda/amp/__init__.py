@@ -25,11 +25,15 @@ class GradScaler(amp.GradScaler):
 
 def custom_fwd(fwd=None, *, cast_inputs=None):
     """amp.custom_fwd(device_type="cuda")."""
+    warnings.warn("`torch.cuda.amp.custom_fwd(args...)` is deprecated. Please use `torch.amp.custom_fwd(args..., device_type='cuda')` instead.",
+                  FutureWarning, stacklevel=2)
     return _modes.custom_fwd(fwd, device_type="cuda", cast_inputs=cast_inputs)
 
 
 def custom_bwd(bwd=None):
     """amp.custom_bwd(device_type="cuda")."""
+    warnings.warn("`torch.cuda.amp.custom_bwd(args...)` is deprecated. Please use `torch.amp.custom_bwd(args..., device_type='cuda')` instead.",
+                  FutureWarning, stacklevel=2)
     return _modes.custom_bwd(bwd, device_type="cuda")
 
 
