@@ -7,6 +7,8 @@ import inspect
 import warnings
 
 from . import _C
+from ._compile_guards import Surroundings
+from ._ignored import frames_of_package
 from .nn.modules.module import Module
 
 # Backends that change nothing: what they would be given runs as it is.
@@ -100,6 +102,13 @@ def _tracer():
     return TracerOfAll()
 
 
+def _modes():
+    """What changes the meaning of calls, beside what they read."""
+    import argand
+    autocast = tuple((argand.is_autocast_enabled(kind), argand.get_autocast_dtype(kind)) for kind in ("cpu", "cuda"))
+    return autocast, argand.get_default_dtype(), str(argand.get_default_device())
+
+
 @contextlib.contextmanager
 def _as_traced():
     token = _tracing.set(True)
@@ -145,7 +154,7 @@ class _Traced:
 
 class Compiled:
     """A function whose graph a backend compiles: once for each kind of arguments (structure, shapes, dtypes, devices, values of what is no
-    tensor), grad mode, and training flags of the module."""
+    tensor), modes, and values of what it may read beside its arguments (_compile_guards)."""
 
     def __init__(self, function, backend, fullgraph, dynamic, mode, options, recompile_limit):
         self.function, self.backend, self.fullgraph, self.dynamic = function, backend, fullgraph, dynamic
@@ -159,10 +168,9 @@ class Compiled:
     def _key(self, flat, spec):
         def of(x):
             if not isinstance(x, _C.Tensor):
-                return type(x), x
+                return type(x), repr(x) if isinstance(x, (float, complex)) else x  # 0.0 and -0.0 are two
             return (x.dim() if self.dynamic else x.shape), x.dtype, x.device, x.requires_grad
-        training = tuple(m.training for m in self.module.modules()) if self.module is not None else ()
-        key = (spec, tuple(map(of, flat)), _C.is_grad_enabled(), training)
+        key = (spec, tuple(map(of, flat)), _C.is_grad_enabled(), _modes())
         try:
             hash(key)
         except TypeError:  # a value that cannot be remembered: compiled for this call alone
@@ -176,20 +184,29 @@ class Compiled:
         if not self.warned:
             self.warned = True
             name = getattr(self.backend, "__name__", self.backend)
-            warnings.warn(f"torch.compile: backend {name!r} is not called, the program runs as it is: {why}", stacklevel=4)
+            warnings.warn(f"torch.compile: backend {name!r} is not called, the program runs as it is: {why}", stacklevel=frames_of_package() + 1)
         return None
 
     def _compile(self, flat, spec):
+        times = sum(len(traces) for traces in self.known.values() if traces)
         if self.known and state["stance"] == "fail_on_recompile":
             raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'.")
         if self.known and state["stance"] == "eager_on_recompile":
             return None
-        if len(self.known) >= self.limit:
-            return self._as_it_is(f"it was compiled {len(self.known)} times, as often as recompile_limit allows")
+        if times >= self.limit:
+            return self._as_it_is(f"it was compiled {times} times, as often as recompile_limit allows")
+        around, failed = Surroundings(self.function, self.module), None
         try:
             traced = _Traced(self.function, flat, spec)
         except Exception as error:
-            return self._as_it_is(f"torch.fx cannot make one graph of it ({type(error).__name__}: {error})", error)
+            failed = error
+        writes = around.undo()
+        if failed is not None:
+            return self._as_it_is(f"torch.fx cannot make one graph of it ({type(failed).__name__}: {failed})", failed)
+        if writes is not None:
+            return self._as_it_is(f"{writes}, which a graph would do once for all calls")
+        has_constants = any(name.startswith("_tensor_constant") for name in traced.graph_module.__dict__.keys()
+                            | traced.graph_module._buffers.keys())
         examples = [x for x, t in zip(flat, traced.tensors) if t]
         try:
             run = self.backend(traced.graph_module, examples, **self.keywords)
@@ -198,7 +215,7 @@ class Compiled:
         if not callable(run):
             raise TypeError(f"torch.compile: expected backend {getattr(self.backend, '__name__', self.backend)!r} to return a callable, got "
                             f"{type(run).__name__}")
-        return traced, run
+        return around, has_constants, traced, run
 
     def __reduce__(self):
         return Compiled, (self.function, self.backend, self.fullgraph, self.dynamic, self.keywords.get("mode"), self.keywords.get("options"),
@@ -210,11 +227,14 @@ class Compiled:
         from .utils._pytree import tree_flatten
         flat, spec = tree_flatten((args, kwargs))
         key = self._key(flat, spec)
-        if key not in self.known:
-            self.known[key] = self._compile(flat, spec)
-        if self.known[key] is None:
+        traces = self.known.get(key, ())
+        found = None if traces is None else next((t for t in traces if t[0].hold(versions=t[1])), None)
+        if found is None and traces is not None:
+            found = self._compile(flat, spec)
+            self.known[key] = None if found is None else [*traces, found]
+        if found is None:
             return self.function(*args, **kwargs)
-        traced, run = self.known[key]
+        _, _, traced, run = found
         outputs = run(*(x for x, t in zip(flat, traced.tensors) if t))
         return traced.results((outputs,) if isinstance(outputs, _C.Tensor) else outputs)
 

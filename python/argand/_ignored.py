@@ -39,11 +39,11 @@ def warn_ignored(function, argument, value, reason):
     if (function, argument) in _shown and not _always():
         return
     _shown.add((function, argument))
-    warnings.warn(message, IgnoredArgument, stacklevel=_frames_of_package() + 1)
+    warnings.warn(message, IgnoredArgument, stacklevel=frames_of_package() + 1)
 
 
-def _frames_of_package():
-    """How many frames there are from warn_ignored(), which counts, to the first that is not the package's."""
+def frames_of_package():
+    """How many frames there are from the caller, which counts, to the first that is not the package's."""
     frame, count = sys._getframe(1), 0
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
         frame, count = frame.f_back, count + 1

@@ -1,6 +1,8 @@
 """torch.compile: names of modules, and graphs for backends of the program's own."""
 import copy
+import math
 import pickle
+import random
 import warnings
 
 import argand as torch
@@ -149,18 +151,110 @@ def test_what_has_no_graph_is_said():
 
 
 def test_while_a_graph_is_made():
-    seen, backend = [], Recorder()
+    backend = Recorder()
 
     @torch.compiler.allow_in_graph
     def opaque(x):
         return x + 1 if x.sum() > 0 else x
-    compiled = torch.compile(lambda x: (seen.append(torch.compiler.is_compiling()), opaque(x) * 2)[1], backend=backend, fullgraph=True)
-    assert compiled(torch.ones(1)).item() == 4 and seen == [True] and not torch.compiler.is_compiling()
+    compiled = torch.compile(lambda x: opaque(x) * (2 if torch.compiler.is_compiling() else 3), backend=backend, fullgraph=True)
+    assert compiled(torch.ones(1)).item() == 4 and not torch.compiler.is_compiling()
     assert any(getattr(n.target, "__name__", "") == "opaque" for n in backend.calls[0][0].graph.nodes)
     with torch.compiler.set_stance("force_eager"):
         assert torch.compile(lambda x: x, backend=(unused := Recorder()))(torch.ones(1)).item() == 1 and unused.calls == []
     with torch.compiler.set_stance("fail_on_recompile"), pytest.raises(RuntimeError, match="fail_on_recompile"):
         compiled(torch.ones(5))
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(1, 1, bias=False)
+        torch.nn.init.ones_(self.inner.weight)
+        self.alpha, self.mask, self.table = 1.0, torch.ones(1), [2.0]
+        self.register_buffer("shift", torch.zeros(1))
+
+    def forward(self, x):
+        return (self.inner(x) * self.alpha * self.table[0] + self.shift * 2) * self.mask
+
+
+def test_a_trace_holds_while_what_it_read_is_as_it_was():
+    m, x, backend = Scaled(), torch.ones(1, 1), Recorder()
+    compiled = torch.compile(m, backend=backend)
+    plain = m.forward
+
+    def agree(count):
+        assert compiled(x).item() == compiled(x).item() == plain(x).item() and len(backend.calls) == count
+    agree(1)
+    m.alpha = 3.0
+    agree(2)
+    m.alpha = 1.0
+    agree(2)  # the first trace holds again
+    m.table[0] = 5.0
+    agree(3)
+    m.shift.fill_(4)  # the graph has twice of it as a constant
+    agree(4)
+    m.shift = torch.full((1,), 7.0)
+    agree(5)
+    m.mask = torch.zeros(1)
+    agree(6)
+    m.inner.weight.data.fill_(9)  # read by each call
+    agree(6)
+
+    factor = 2.0
+
+    def f(x):
+        return x * factor * GLOBAL[0]
+    traced = torch.compile(f, backend=backend)
+    assert traced(x).item() == 2
+    factor = 3.0
+    assert traced(x).item() == 3
+    GLOBAL[0] = 5
+    assert traced(x).item() == 15
+    signed = torch.compile(lambda x, s: x * math.copysign(1, s), backend=backend)
+    assert (signed(x, 0.0).item(), signed(x, -0.0).item()) == (1, -1)
+    with torch.autocast("cpu", torch.bfloat16):
+        linear = torch.compile(torch.nn.Linear(1, 1), backend=backend)
+        assert linear(x).dtype is torch.bfloat16
+    assert linear(x).dtype is torch.float32
+
+
+GLOBAL = [1]
+
+
+def test_what_writes_or_draws_runs_as_it_is():
+    class Counts(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.steps, self.seen = 0, []
+            self.register_buffer("n", torch.zeros(1))
+            self.register_buffer("total", torch.zeros(1))
+
+        def forward(self, x):
+            self.steps += 1
+            self.seen.append(self.steps)
+            self.n = self.n + 1
+            self.total.add_(2)
+            self.late = self.steps
+            return x + self.n + self.total
+
+    m = Counts()
+    compiled = torch.compile(m, backend=(backend := Recorder()))
+    with pytest.warns(UserWarning, match="it writes steps, seen, n, total, late, which a graph would do once"):
+        results = [compiled(torch.zeros(1)).item() for _ in range(3)]
+    assert results == [3, 6, 9] and m.seen == [1, 2, 3] and m.steps == 3 and not backend.calls
+    for draw, says in ((lambda x: x + torch.rand(2), "depend on none of its tensors"), (lambda x: x * random.random(), "Python's random")):
+        torch.manual_seed(0)
+        random.seed(0)
+        expected = [draw(torch.ones(2)).tolist() for _ in range(3)]
+        torch.manual_seed(0)
+        random.seed(0)
+        compiled = torch.compile(draw, backend=backend)
+        with pytest.warns(UserWarning, match=says):
+            assert [compiled(torch.ones(2)).tolist() for _ in range(3)] == expected and not backend.calls
+        with pytest.raises(RuntimeError, match=says):
+            torch.compile(draw, backend=backend, fullgraph=True)(torch.ones(2))
+    like = torch.compile(lambda x: torch.rand_like(x), backend=backend)
+    assert not like(torch.ones(8)).equal(like(torch.ones(8))) and len(backend.calls) == 1
 
 
 def test_options_that_are_refused():

@@ -69,7 +69,8 @@ TEST_F(Cuda, NumbersOfTheCpuJoinOps) {
     scalar.add_(x.sum());
     FAIL() << "no error";
   } catch (const DeviceError& e) {
-    EXPECT_NE(std::string(e.what()).find("found at least two devices, cpu for the tensor that is written and cuda:0"), std::string::npos)
+    EXPECT_NE(std::string(e.what()).find("found at least two devices, cpu for the tensor that is written and cuda:0"),
+              std::string::npos)
         << e.what();
   }
   Tensor out = empty({6});
