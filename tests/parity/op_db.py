@@ -9,7 +9,8 @@ must be is told in nearness.py.  Differences that are meant stand in op_db_known
     ENTRY | DTYPES | FROM | DIFFERENCE | REASON
 
 FROM is the number of the first sample that has it, DIFFERENCE a part of what is printed of it, or `values differ by < X`, a bound
-by the largest value of the tensor or 1.  Any other difference is a failure, and so is a line that this run covers and that nothing matches.  What could not be compared (a dtype or layout that Argand does
+by the largest value of the tensor or 1; several dtypes may have bounds of their own, `values differ by < float32:1e-06,float64:1e-14`.
+Any other difference is a failure, and so is a line that this run covers and that nothing matches.  What could not be compared (a dtype or layout that Argand does
 not have, an entry whose samples cannot be made) is counted and printed with its reason.  Last `N passed, N failed`.  Without PyTorch
 nothing is done, with exit status 77.
 
@@ -435,8 +436,15 @@ class Report:
         return t["differ"] + len(stale)
 
 
+def for_dtype(difference, dtype):
+    """A line's DIFFERENCE with the bound that is for this dtype."""
+    text, less, bounds = difference.partition("values differ by < ")
+    return text + less + dict(bound.split(":") for bound in bounds.split(","))[dtype] if ":" in bounds else difference
+
+
 def matches(line, entry, dtype, note):
-    return line.where == entry and (line.fields[1] == "*" or dtype in line.fields[1].split(",")) and describes(line.difference, note)
+    return line.where == entry and (line.fields[1] == "*" or dtype in line.fields[1].split(",")) and describes(
+        for_dtype(line.difference, dtype), note)
 
 
 def run_entry(op, entry, dtypes, most, report):
