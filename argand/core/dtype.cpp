@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "argand/base/error.h"
+#include "argand/core/dtype_element.h"
 
 namespace argand {
 
@@ -12,8 +13,22 @@ static constexpr const char* kNames[] = {"uint8",   "int8",     "int16",    "int
 static constexpr const char* kCppNames[] = {"Byte", "Char",     "Short",         "Int",          "Long",
                                             "Half", "Float",    "Double",        "ComplexFloat", "ComplexDouble",
                                             "Bool", "BFloat16", "UNKNOWN_SCALAR"};
+static constexpr const char* kElementNames[] = {"unsigned char",
+                                                "signed char",
+                                                "short int",
+                                                "int",
+                                                "long int",
+                                                "c10::Half",
+                                                "float",
+                                                "double",
+                                                "c10::complex<float>",
+                                                "c10::complex<double>",
+                                                "bool",
+                                                "c10::BFloat16",
+                                                "undefined"};
 
 const char* dtype_name(ScalarType t) { return kNames[static_cast<int>(t)]; }
+const char* dtype_element_name(ScalarType t) { return kElementNames[static_cast<int>(t)]; }
 const char* dtype_cpp_name(ScalarType t) { return kCppNames[static_cast<int>(t)]; }
 
 std::optional<ScalarType> parse_dtype(std::string_view name) {

@@ -1,28 +1,12 @@
 #include "argand/exec/check_out.h"
 
 #include "argand/base/log.h"
+#include "argand/core/dtype_element.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/out_dtype.h"
 
 namespace argand::exec {
 namespace {
-
-// As C++ names it, which is what PyTorch's errors of out= say.
-const char* c_name(ScalarType t) {
-  static constexpr const char* names[] = {"unsigned char",
-                                          "signed char",
-                                          "short int",
-                                          "int",
-                                          "long int",
-                                          "c10::Half",
-                                          "float",
-                                          "double",
-                                          "c10::complex<float>",
-                                          "c10::complex<double>",
-                                          "bool",
-                                          "c10::BFloat16"};
-  return names[static_cast<size_t>(t)];
-}
 
 // A result as its error calls it: "solution", or "out".
 std::string_view name_of_out(const char* names, size_t i) {
@@ -46,8 +30,8 @@ void check_exact_dtype(const OpInfo& op, TensorSlots& slots, ScalarType result, 
                  "expected scalar type '", dtype_cpp_name(result), "' but got '", dtype_cpp_name(out), "' for ", name,
                  " output");
   }
-  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", c_name(result), ", but got ", c_name(out),
-               " instead: the operation's result requires dtype ", dtype_cpp_name(result));
+  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", dtype_element_name(result), ", but got ",
+               dtype_element_name(out), " instead: the operation's result requires dtype ", dtype_cpp_name(result));
 }
 
 }  // namespace
@@ -70,8 +54,8 @@ void check_out(const OpInfo& op, TensorSlots& slots, const Tensor& result, const
   if (can_cast(result.dtype(), out.dtype())) return;
   ARGAND_CHECK(DtypeError, op.kind != OpKind::kPointwise, op.name, ": result type ", dtype_cpp_name(result.dtype()),
                " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
-  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", c_name(result.dtype()), ", but got ",
-               c_name(out.dtype()), " instead: result type ", dtype_cpp_name(result.dtype()),
+  ARGAND_THROW(DtypeError, op.name, ": Expected out tensor to have dtype ", dtype_element_name(result.dtype()),
+               ", but got ", dtype_element_name(out.dtype()), " instead: result type ", dtype_cpp_name(result.dtype()),
                " can't be cast to the desired output type ", dtype_cpp_name(out.dtype()));
 }
 
@@ -103,8 +87,8 @@ void warn_of_count(const Tensor& out, IntArrayRef sizes) {
 
 void dtype_by_out(const char* op, std::optional<ScalarType>& dtype, const Tensor& out) {
   if (!dtype) dtype = out.dtype();
-  ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ", c_name(*dtype),
-               ", but got ", c_name(out.dtype()), " instead");
+  ARGAND_CHECK(DtypeError, *dtype == out.dtype(), op, ": Expected out tensor to have dtype ",
+               dtype_element_name(*dtype), ", but got ", dtype_element_name(out.dtype()), " instead");
 }
 
 }  // namespace argand::exec

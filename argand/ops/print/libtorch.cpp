@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "argand/core/dtype_element.h"
 #include "argand/exec/copy.h"
 #include "argand/ops/print/number_text.h"
 
@@ -168,22 +169,9 @@ std::ostream& detail::stream_value(std::ostream& out, MemoryFormat format) {
 }
 
 std::ostream& detail::stream_value(std::ostream& out, const TensorOptions& options) {
-  // A dtype by the C++ type of its elements, in ScalarType's order.
-  constexpr const char* types[] = {"unsigned char",
-                                   "signed char",
-                                   "short int",
-                                   "int",
-                                   "long int",
-                                   "c10::Half",
-                                   "float",
-                                   "double",
-                                   "c10::complex<float>",
-                                   "c10::complex<double>",
-                                   "bool",
-                                   "c10::BFloat16"};
   const auto is_default = [](const auto& value) { return value ? "" : " (default)"; };
   const auto flag = [](bool value) { return value ? "true" : "false"; };
-  out << "TensorOptions(dtype=" << types[static_cast<int>(options.dtype())] << is_default(options.dtype_opt())
+  out << "TensorOptions(dtype=" << dtype_element_name(options.dtype()) << is_default(options.dtype_opt())
       << ", device=" << options.device() << is_default(options.device_opt()) << ", layout=" << options.layout()
       << is_default(options.layout_opt()) << ", requires_grad=" << flag(options.requires_grad())
       << is_default(options.requires_grad_opt()) << ", pinned_memory=" << flag(options.pinned_memory())
