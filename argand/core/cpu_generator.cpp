@@ -105,8 +105,9 @@ struct DefaultGenerators {
 };
 DefaultGenerators& default_generators() {
   static DefaultGenerators& all = *[] {
-    default_cpu_generator();  // a fork asks for the mutex of what is made last first: this one, then those of
-                              // generators
+    // Handlers of fork() run in the reverse order of their registration.  Generators register theirs first, so that a
+    // fork locks this mutex before those of generators, as manual_seed() does.
+    default_cpu_generator();
     static DefaultGenerators& made = *new DefaultGenerators;
     const auto unlock = [] { made.mutex.unlock(); };
     pthread_atfork([] { made.mutex.lock(); }, unlock, unlock);

@@ -4,8 +4,9 @@
 // and the child's first manual_seed() waits for ever.  A fork therefore waits until nobody draws, and holds all mutexes
 // until it is over; that way the child finds each generator between two draws.
 //
-// Who holds the mutex of a generator may wait for the list of them, as clone() does.  So the list is not held while a
-// generator is waited for; one that was waited for stays locked, and has a reference that keeps it alive.
+// A thread that holds the mutex of a generator may wait for the list of generators: clone() adds to it.  So the fork
+// does not hold the list while it waits for a generator.  It keeps each generator that it waited for locked, and a
+// reference to it.
 #include "argand/core/live_generators.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// What a tensor that is given as out= must be to take a result, and how it gets the result's sizes.
+// Checks of the tensors that are given as out=: whether one can take a result, and how it is resized to the result.
 #pragma once
 #include "argand/exec/op_info.h"
 

@@ -139,7 +139,8 @@ void check_defined(const OpInfo& op, const void* args, TensorSlots& slots) {
 
 namespace {
 
-// What PyTorch says of a dtype that an op of floating point does not have.
+// PyTorch's words for a dtype that an op of floating-point numbers does not take, as the end of an error; empty for
+// other ops.
 std::string about_dtype(const OpInfo& op, ScalarType t) {
   const bool transforms = std::string_view(op.name).starts_with("fft_"),
              takes_complex = contains(op.dtypes, kComplexDouble);

@@ -75,8 +75,6 @@ constexpr size_t kNotKept = SIZE_MAX;
 
 }  // namespace
 
-// The spans of one thread in one session.  Never freed, but used again: a thread may hold on to it for a moment after
-// the session has ended, and then finds that it is another session's.
 struct MemoryChange {
   Clock::time_point at;
   Device device;
@@ -84,6 +82,8 @@ struct MemoryChange {
   int64_t bytes;
 };
 
+// The spans of one thread in one session.  Never freed, but used again: a thread may hold on to it for a moment after
+// the session has ended, and then finds that it is another session's.
 struct ThreadLog {
   std::mutex mutex;
   uint64_t session = 0;  // 0: idle

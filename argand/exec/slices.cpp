@@ -76,7 +76,7 @@ void SlicesScope::before_write(const Write& write, TensorSlots& arguments, const
     const std::lock_guard lock(mutex);
     for (const TensorSlot& s : arguments) differs |= has(*s.tensor);
     if (has(self)) return;
-    // What a scope within this one has made was made since this one is there.
+    // Tensors that an inner scope has made are newer than this scope, too.
     bool made = false;
     for (const SlicesScope* scope = innermost; scope != outer_; scope = scope->outer_)
       made |= scope->made_.contains(self.storage().get());

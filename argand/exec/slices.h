@@ -1,15 +1,16 @@
-// For a function that is called once for each slice of some tensors (vmap): which tensors differ between the slices,
-// and which tensors that were there before the calls are written by them.
+// vmap calls a function once for each slice of some tensors.  This file tells which tensors differ between the slices,
+// and which tensors that existed before the calls the calls write.
 //
 // Note [Writes of slices]
-// What the slices share cannot hold what each of them writes: a write in place of a tensor that was there before, from
-// arguments that differ between the slices, is an error.  A write from arguments that do not differ is to happen once,
-// however many slices there are: before each further slice the tensor gets back what it held before the first one, so
-// that all slices read and write the same.  Tensors that a slice makes are its own, and may be written as one likes.
-// A tensor differs between the slices if the scope was told so, or if an op made it of one that does.
+// A tensor that all slices share has room for one value, not for one of each slice.  So an in-place write to such a
+// tensor is an error if an argument of the op differs between the slices.  If no argument differs, the write takes
+// effect once, however many slices there are: before the second and each later slice the tensor is set back to its
+// value before the first one, so that all slices read and write the same.  A slice may write the tensors that it makes
+// itself as it likes.  A tensor differs between the slices if the scope was told so, or if an op computed it from one
+// that does.
 //
-// Transforms that take gradients call a function once, with tensors that have histories of their own, which end with
-// the call: a tensor that was there before must not get such a history by a write in place.
+// Transforms that take gradients (grad, vjp, jvp) call a function once, on tensors whose graph ends with the call.  An
+// in-place write must not make a tensor that existed before the call a part of that graph.
 #pragma once
 #include <atomic>
 #include <unordered_set>
@@ -21,7 +22,7 @@
 
 namespace argand::exec {
 
-// What writes: an op, whose gradient is that of what it writes unless it only keeps numbers there.
+// The op that writes in place.  keeps_numbers: it stores values without a gradient, as batch_norm's running statistics.
 struct Write {
   PermanentName op;
   bool is_arithmetic, keeps_numbers;

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "argand/base/log.h"
+#include "argand/base/path.h"
 
 namespace argand::io {
 
@@ -99,6 +100,7 @@ bool CheckpointFolder::Pending::done() const {
 
 CheckpointFolder::CheckpointFolder(std::string path, int64_t keep, Vfs& vfs)
     : path_(without_end(std::move(path))), keep_(keep), vfs_(vfs), writer_(std::make_unique<Writer>()) {
+  check_path(path_);
   ARGAND_CHECK(ValueError, keep > 0, "CheckpointFolder: expected keep > 0, got ", keep);
 }
 

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "argand/base/path.h"
+
 namespace argand::io {
 
 namespace {
@@ -42,12 +44,6 @@ std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-// The system would take the part before a zero byte for the path.
-static void check_path(const std::string& path) {
-  ARGAND_CHECK(ValueError, path.find('\0') == std::string::npos, "embedded null byte in the path '",
-               path.substr(0, path.find('\0')), "\\0...'");
 }
 
 void ByteSource::throw_end(int64_t at, int64_t offset, size_t count) const {

@@ -160,7 +160,7 @@ class Compiled:
         self.function, self.backend, self.fullgraph, self.dynamic = function, backend, fullgraph, dynamic
         self.keywords = {**({"mode": mode} if mode is not None else {}), **({"options": options} if options is not None else {})}
         self.limit = 8 if recompile_limit is None else recompile_limit
-        self.known = {}
+        self.known, self.times = {}, 0  # key -> traces, or None where there is no graph; how often one was looked for
         self.warned = False
         owner = function if isinstance(function, Module) else getattr(function, "__self__", None)
         self.module = owner if isinstance(owner, Module) else None
@@ -173,8 +173,8 @@ class Compiled:
         key = (spec, tuple(map(of, flat)), _C.is_grad_enabled(), _modes())
         try:
             hash(key)
-        except TypeError:  # a value that cannot be remembered: compiled for this call alone
-            return object()
+        except TypeError:  # of a value that cannot be remembered
+            return None
         return key
 
     def _as_it_is(self, why, error=None):
@@ -187,14 +187,19 @@ class Compiled:
             warnings.warn(f"torch.compile: backend {name!r} is not called, the program runs as it is: {why}", stacklevel=frames_of_package() + 1)
         return None
 
-    def _compile(self, flat, spec):
-        times = sum(len(traces) for traces in self.known.values() if traces)
-        if self.known and state["stance"] == "fail_on_recompile":
+    def _no_graph(self, key, why, error=None):
+        if key is not None:
+            self.known[key] = None
+        return self._as_it_is(why, error)
+
+    def _compile(self, key, flat, spec):
+        if self.times and state["stance"] == "fail_on_recompile":
             raise RuntimeError("Detected recompile when torch.compile stance is 'fail_on_recompile'.")
-        if self.known and state["stance"] == "eager_on_recompile":
+        if self.times and state["stance"] == "eager_on_recompile":
             return None
-        if times >= self.limit:
-            return self._as_it_is(f"it was compiled {times} times, as often as recompile_limit allows")
+        if self.times >= self.limit:
+            return self._as_it_is(f"it was compiled {self.times} times, as often as recompile_limit allows")
+        self.times += 1
         around, failed = Surroundings(self.function, self.module), None
         try:
             traced = _Traced(self.function, flat, spec)
@@ -202,9 +207,9 @@ class Compiled:
             failed = error
         writes = around.undo()
         if failed is not None:
-            return self._as_it_is(f"torch.fx cannot make one graph of it ({type(failed).__name__}: {failed})", failed)
+            return self._no_graph(key, f"torch.fx cannot make one graph of it ({type(failed).__name__}: {failed})", failed)
         if writes is not None:
-            return self._as_it_is(f"{writes}, which a graph would do once for all calls")
+            return self._no_graph(key, f"{writes}, which a graph would do once for all calls")
         has_constants = any(name.startswith("_tensor_constant") for name in traced.graph_module.__dict__.keys()
                             | traced.graph_module._buffers.keys())
         examples = [x for x, t in zip(flat, traced.tensors) if t]
@@ -230,8 +235,9 @@ class Compiled:
         traces = self.known.get(key, ())
         found = None if traces is None else next((t for t in traces if t[0].hold(versions=t[1])), None)
         if found is None and traces is not None:
-            found = self._compile(flat, spec)
-            self.known[key] = None if found is None else [*traces, found]
+            found = self._compile(key, flat, spec)
+            if found is not None and key is not None:
+                self.known[key] = [*traces, found]
         if found is None:
             return self.function(*args, **kwargs)
         _, _, traced, run = found

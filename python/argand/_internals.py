@@ -151,7 +151,7 @@ def _is_torch_function_mode_enabled():
 
 def _is_alias_of(a, b):
     """Whether two tensors share memory."""
-    return a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr()
+    return _C._storage_id(a) == _C._storage_id(b)  # not data_ptr(), after which launches on the memory are not held back
 
 
 for _thing in (_cuda_clearCublasWorkspaces, _dispatch_key_for_device, _get_accelerator, _get_cudnn_enabled,

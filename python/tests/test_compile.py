@@ -221,6 +221,26 @@ def test_a_trace_holds_while_what_it_read_is_as_it_was():
 GLOBAL = [1]
 
 
+def test_traces_stay_and_attempts_count():
+    backend, x = Recorder(), torch.ones(2)
+    compiled = torch.compile(lambda x, scale: x * scale, backend=backend, recompile_limit=3)
+    assert compiled(x, 2).tolist() == [2, 2]
+    with torch.compiler.set_stance("eager_on_recompile"):
+        assert compiled(x, 3).tolist() == [3, 3] and len(backend.calls) == 1
+    assert compiled(x, 3).tolist() == [3, 3] and len(backend.calls) == 2  # what ran eagerly then is compiled now
+    assert compiled(x, 4).tolist() == [4, 4] and len(backend.calls) == 3
+    with pytest.warns(UserWarning, match="recompile_limit"):
+        assert compiled(x, 5).tolist() == [5, 5]
+    assert compiled(x, 2).tolist() == [2, 2] and len(backend.calls) == 3
+
+    class Unhashable:
+        __hash__ = None
+
+    tries, one = [], torch.compile(lambda x, _: x + 1, backend=lambda graph, _: tries.append(1) or graph.forward, recompile_limit=2)
+    with pytest.warns(UserWarning, match="recompile_limit"):
+        assert [one(x, Unhashable()).tolist() for _ in range(4)] == [[2, 2]] * 4 and len(tries) == 2
+
+
 def test_what_writes_or_draws_runs_as_it_is():
     class Counts(torch.nn.Module):
         def __init__(self):

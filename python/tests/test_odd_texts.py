@@ -96,6 +96,9 @@ def test_a_path_with_a_zero_byte_is_refused(tmp_path):
     for call in (lambda path: torch.load(path), lambda path: torch.save(torch.ones(1), path)):
         with pytest.raises(ValueError, match="embedded null byte"):
             call(str(tmp_path / "a.pt") + "\0junk")
+    for made in (lambda path: torch.distributed.FileStore(path, 1), lambda path: torch.checkpoint.CheckpointFolder(path)):
+        with pytest.raises(ValueError, match="embedded null byte"):
+            made(str(tmp_path / "store") + "\0junk")
     assert [p.name for p in tmp_path.iterdir()] == ["a.pt"]
 
 

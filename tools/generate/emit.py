@@ -87,8 +87,9 @@ def args_header(ops):
 # ---- functions and methods
 
 
+# Sequences whose length is computed: a resize of out= is told in terms of the length.
+COUNTED = {"arange", "range", "fft_fftfreq", "fft_rfftfreq"}
 # Their out= keeps its shape where it has as many elements.
-COUNTED = {"arange", "range", "fft_fftfreq", "fft_rfftfreq"}  # sequences whose length is computed
 SEQUENCES = {"arange", "linspace", "logspace", "range"}
 
 

@@ -301,7 +301,7 @@ std::string zero_on_diagonal(int64_t at) {
              " is zero, the inversion could not be completed because the input matrix is singular.");
 }
 
-// Of each matrix, which element of its diagonal is the first 0, counted from 1; 0: none.
+// For each matrix of the batch, the position of the first zero on its diagonal, counted from 1, or 0 if there is none.
 Tensor first_zero(const Tensor& A) {
   const Tensor zero = A.detach().diagonal(0, -2, -1).eq(0);
   return zero.to(kInt).argmax(-1).add(1).mul(zero.any(-1)).to(kInt);

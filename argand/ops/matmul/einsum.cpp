@@ -19,7 +19,8 @@ struct Equation {
   std::vector<int> order;  // all labels: those of the result first
 };
 
-// What the equation says of one operand, or of the output: its letters, and before which of them the ellipsis stands.
+// The subscripts of one operand, or of the output: the letters, and the index of the letter before which the ellipsis
+// stands.
 struct Term {
   std::vector<int> letters;
   std::optional<size_t> ellipsis;
@@ -52,7 +53,7 @@ std::vector<Term> read_terms(const std::string& text, size_t begin, size_t end, 
   return terms;
 }
 
-// The labels of all dimensions, `covered` of which the ellipsis stands for; they are aligned from the right.
+// The labels of all dimensions.  The ellipsis stands for `covered` of them, which are numbered from the right.
 std::vector<int> labels_of(const Term& term, int64_t covered) {
   std::vector<int> labels = term.letters, of_ellipsis;
   if (!term.ellipsis) return labels;

@@ -12,8 +12,8 @@ Tensor random_leaky(const char* op, const Tensor& self, const Scalar& lower, con
                " and ", high);
   if (!training) return leaky_relu(self, (low + high) / 2);
   const Tensor falls = self.detach().le(0);
-  if (!self.is_cpu()) {  // one number for each element: to count those that need one, the host would wait for the
-                         // device
+  // On a GPU one number is drawn for each element: the host would have to wait for the count of those that need one.
+  if (!self.is_cpu()) {
     const TensorOptions options = self.options().dtype(self.dtype() == kDouble ? kDouble : kFloat);
     const Tensor slopes = empty(self.sizes(), options).uniform_(low, high, generator).to(self.dtype());
     return self * slopes.masked_fill(falls.logical_not(), 1);

@@ -7,6 +7,7 @@
 // readers ignore it, and the next writer cuts it off.
 #pragma once
 #include "argand/base/function_ref.h"
+#include "argand/base/path.h"
 #include "argand/parallel/store/socket.h"
 #include "argand/parallel/store/wire.h"
 
@@ -16,7 +17,7 @@ namespace argand::parallel {
 // file is none of a FileStore, is damaged before its end, or was removed while it was in use.
 class FileLog {
  public:
-  explicit FileLog(std::string path) : path_(std::move(path)) {}
+  explicit FileLog(std::string path) : path_(std::move(path)) { check_path(path_); }
 
   // Locks the file, calls `replay` for each record that is new to this object, and then `act`.  The file is made if it
   // is not there at the first call.

@@ -17,8 +17,7 @@ def version():
 
 def is_acceptable(tensor):
     """Whether cuDNN may compute with a tensor: it is enabled and there, the tensor is on a GPU, of float16, bfloat16, float32 or float64."""
-    import argand
-    of_cudnn = (argand.float16, argand.bfloat16, argand.float32, argand.float64)
+    of_cudnn = (_C.float16, _C.bfloat16, _C.float32, _C.float64)
     return bool(_C._cudnn_enabled() and tensor.is_cuda and tensor.dtype in of_cudnn and is_available())
 
 

@@ -69,10 +69,12 @@ def memory_snapshot(device=None):
 _NO_STACKS = "allocations are kept with their sizes and times, without stacks"
 
 
-@ignored(context=_NO_STACKS, stacks=_NO_STACKS, clear_history="a new record begins empty", compile_context=_NO_STACKS)
+@ignored(context=_NO_STACKS, stacks=_NO_STACKS, compile_context=_NO_STACKS)
 def _record_memory_history(enabled="all", context="all", stacks="all", max_entries=100000, device=None, clear_history=False,
                            compile_context=False):
-    """Keeps the last allocations for _snapshot(); None stops it."""
+    """Keeps the last allocations for _snapshot(); None stops it.  clear_history: those kept so far are forgotten."""
+    if clear_history:
+        _C.cuda._record_memory_history(False, max_entries, index_of(device))
     _C.cuda._record_memory_history(enabled is not None and enabled is not False, max_entries, index_of(device))
 
 

@@ -130,7 +130,7 @@ class Interpreter:
         return map_arg(args, value)
 
 
-# What is known of a node that holds for those that a transformation makes of it, too.
+# The keys of a node's meta that are copied to the nodes that a Transformer makes from it.
 _KEPT = ("stack_trace", "nn_module_stack", "torch_fn", "source_fn_stack", "original_aten", "recompute", "ac_graph_id", "from_node",
          "quantization_tag", "partitioner_tag", "custom")
 

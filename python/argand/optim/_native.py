@@ -254,8 +254,8 @@ class NativeOptimizer(TensorStepOptimizer):
                 loss = closure()
         self._send()
         if self._counts and self._on_cuda and _C.cuda.is_current_stream_capturing():
-            raise RuntimeError(f"Attempting CUDA graph capture of step(): {type(self).__name__}.step() counts its steps on the host, which a CUDA graph would repeat "
-                               "as one step; capture the forward and backward pass alone, or use capturable=True"
+            raise RuntimeError(f"Attempting CUDA graph capture of step(): {type(self).__name__}.step() counts its steps on the host, which a "
+                               "CUDA graph would repeat as one step; capture the forward and backward pass alone, or use capturable=True"
                                + ("" if "capturable" in self.defaults else ", which Adam and others have"))
         self._made.step(self._params)
         return loss

@@ -124,8 +124,8 @@ class _Step:
     def _check_capture(self):
         name = type(self.optimizer).__name__
         if not self.on_gpu:
-            raise RuntimeError(f"Attempting CUDA graph capture of step(): {name}.step() counts its steps on the host, which a CUDA graph would repeat as one step; give all "
-                               "parameter groups capturable=True")
+            raise RuntimeError(f"Attempting CUDA graph capture of step(): {name}.step() counts its steps on the host, which a CUDA graph "
+                               "would repeat as one step; give all parameter groups capturable=True")
         if any(self.state.get(key) is None for key in self.names):
             raise RuntimeError(f"{name}.step(): a parameter has no state yet, which every replay of the graph would make anew; "
                                "take a step before the capture")
