@@ -111,6 +111,10 @@ class Surroundings:
         if module is not None:
             for name, m in module.named_modules():
                 self._of_module(name, m, is_own=True)
+        is_fixed = [p.key is not None and p.content is None and (p.value is None or not isinstance(p.value, _PLAIN + (tuple,)))
+                    for p in self._places]
+        self._fixed = [(p.holder, p.key, p.value) for p, fixed in zip(self._places, is_fixed) if fixed]
+        self._others = [p for p, fixed in zip(self._places, is_fixed) if not fixed]
         self._random, self._drawn = random.getstate(), self._generators()
 
     def _of_function(self, function):
@@ -149,7 +153,11 @@ class Surroundings:
 
     def hold(self, versions):
         """Whether all is as it was; `versions`: the elements of tensors, too."""
-        return all(p.holds(versions) for p in self._places) and all(holder.keys() == keys for _, holder, keys in self._keys)
+        for holder, key, value in self._fixed:  # most, and each call looks at them
+            if holder.get(key, _MISSING) is not value:
+                return False
+        places = self._places if versions else self._others
+        return all(p.holds(versions) for p in places) and all(holder.keys() == keys for _, holder, keys in self._keys)
 
     def undo(self):
         """Makes everything what it was; what was written since then, as text, or None."""
