@@ -7,21 +7,18 @@
 A FILE is named from the tree's folder test, as test_torch or distributions/test_distributions; without any, those of FILES.  Each runs in
 processes of its own, under limits of time for a test and of memory.  A test that ends or stops its process counts as crashed, and the file
 goes on after it.  Differences that are known stand in suite_known.txt (FILE::CLASS.TEST | REASON, patterns allowed); any other is a
-failure, and so is a line of a file that ran whole and that explains nothing.  With --with, the tests that failed run with the PyTorch of
-that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  --table writes the counts as
-Markdown.  --jobs runs so many processes at once, and deals the tests of large files to several.  --take judges what earlier runs wrote by
+failure, and so is a line of a file that ran whole and that explains nothing.  With --with, failures that no line explains run with the PyTorch
+of that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  --table writes the counts as
+Markdown.  --jobs runs so many processes at once.  --take judges what earlier runs wrote by
 --results, and runs nothing.  The exit status is 1 where something differs.  Last `N passed, N failed`.
 """
 import argparse
 import collections
-import concurrent.futures
 import fnmatch
+import functools
 import json
-import os
-import signal
-import subprocess
 import sys
-import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -29,8 +26,12 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 from known import Known  # noqa: E402
 
+sys.path.insert(0, str(HERE))
+from processes import File, Outcome, gpu_in_use  # noqa: E402
+
 FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test_type_promotion", "test_sort_and_select",
-         "test_scatter_gather_ops", "test_tensor_creation_ops", "test_numpy_interop", "test_serialization", "test_autograd", "test_optim",
+         "test_scatter_gather_ops", "test_tensor_creation_ops", "test_numpy_interop", "test_serialization", "test_autograd", "autograd/test_complex",
+         "autograd/test_functional", "test_optim",
          "optim/test_lrscheduler", "test_reductions", "test_unary_ufuncs", "test_binary_ufuncs", "test_foreach", "test_complex",
          "test_linalg", "test_spectral_ops", "test_nn", "test_modules", "test_dataloader", "test_overrides", "test_fx",
          "distributions/test_distributions", "test_multiprocessing", "test_namedtuple_return_api", "test_segment_reductions",
@@ -41,170 +42,111 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
          "nn/test_pruning"]
 OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outdated")
 BAD = ("failed", "error", "crashed", "not run")
-IMPORT_SECONDS = 120  # until a file has told its tests
-LOOK_SECONDS = 0.2  # between looks at memory and processor time
-PART_BYTES = 100_000  # of a file of tests that one process runs, where several are allowed
-WORKING, PATIENCE = 0.1, 5  # the share of a processor of a test that works, and how many times the limit it may then take
+GROUP = 25  # tests that one process runs
 
 
-class Outcome:
-    def __init__(self, kind, text=""):
-        self.kind, self.text = kind, text
+class Jobs:
+    """Threads that do what they are given, in the order of `urgent` before `later`."""
+
+    def __init__(self, count):
+        self.urgent, self.later, self.changed, self.busy, self.failure = collections.deque(), collections.deque(), threading.Condition(), 0, None
+        self.count = count
+
+    def _work(self):
+        while True:
+            with self.changed:
+                while not self.urgent and not self.later and self.busy and not self.failure:
+                    self.changed.wait()
+                if self.failure or not (self.urgent or self.later):
+                    return
+                job = (self.urgent or self.later).popleft()
+                self.busy += 1
+            try:
+                job()
+            except BaseException as error:
+                self.failure = error
+            with self.changed:
+                self.busy -= 1
+                self.changed.notify_all()
+
+    def add(self, jobs):
+        with self.changed:
+            self.urgent.extend(jobs)
+            self.changed.notify_all()
+
+    def start(self):
+        for _ in range(self.count):
+            threading.Thread(target=self._work, daemon=True).start()
 
 
-def used(pid):
-    """Bytes of memory that a process and those it started have, and seconds of processors that they took."""
-    total, seconds, children = 0, 0, collections.defaultdict(list)
-    ticks = os.sysconf("SC_CLK_TCK")
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            fields = Path("/proc", name, "stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            continue  # it ended meanwhile
-        time_taken = (int(fields[11]) + int(fields[12])) / ticks
-        if int(name) == pid:
-            seconds += time_taken
-        children[int(fields[1])].append((int(name), int(fields[21]), time_taken))
-    waiting = [pid]
-    try:
-        total = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
-    except OSError:
-        return 0, 0
-    while waiting:
-        for child, pages, time_taken in children[waiting.pop()]:
-            total += pages
-            seconds += time_taken
-            waiting.append(child)
-    return total * os.sysconf("SC_PAGE_SIZE"), seconds
+class FileRun:
+    """One file among the jobs: its import, the groups of its tests, then the peer's word on those that are bad."""
 
+    def __init__(self, file, options, jobs, explained):
+        self.file, self.options, self.jobs, self.explained, self.outcomes = file, options, jobs, explained, {}
+        self.path = Path(options.sources).resolve() / "test" / (file + ".py")
+        self.lock, self.left, self.done = threading.Lock(), 0, threading.Event()
 
-class Process:
-    """A worker, what it has said, and its end."""
+    def open(self):
+        sources = None if self.options.plain else str(Path(self.options.sources).resolve())
+        ours = [sys.executable, "-B"] + ([] if self.options.plain else ["-m", "argand"])
+        self.tests = File(ours, self.path, self.options, sources, forks=not gpu_in_use())
+        patterns = self.options.patterns
+        wanted = [name for name in self.tests.names if patterns is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)]
+        if self.tests.failure or not wanted:
+            self.outcomes = {"(import)": self.tests.failure} if self.tests.failure else {}
+            self.tests.close()
+            self.done.set()
+            return
+        self.deal(wanted, self.outcomes.update, self.ask_peer)
 
-    def __init__(self, command, folder, job, options):
-        self.events = folder / "events"
-        self.events.write_text("")
-        (folder / "job").write_text(json.dumps(job))
-        self.output = open(folder / "output", "w+", errors="replace")
-        self.process = subprocess.Popen([*command, str(HERE / "worker.py"), str(self.events), str(folder / "job")], stdout=self.output,
-                                        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, start_new_session=True)
-        self.options, self.read, self.names, self.outcomes, self.current, self.done = options, 0, None, {}, None, False
-        self.since = time.monotonic()
+    def deal(self, names, hear, then):
+        """Groups of tests become jobs, each of which tells `hear` its outcomes; the last calls `then`."""
+        # Neighbours take alike long, so each group has tests of all of the file.  Without forks each group imports the file.
+        self.left = -(-len(names) // GROUP) if self.tests.forks else 1
 
-    def hear(self):
-        with open(self.events) as file:
-            file.seek(self.read)
-            for line in iter(file.readline, ""):
-                if not line.endswith("\n"):
-                    break
-                self.read += len(line)  # the lines are ASCII
-                self.take(json.loads(line))
+        def run(some):
+            outcomes = self.tests.run(some)
+            with self.lock:
+                hear(outcomes)
+                self.left -= 1
+                last = self.left == 0
+            if last:
+                self.tests.close()
+                then()
 
-    def take(self, event):
-        self.since = time.monotonic()
-        if "tests" in event:
-            self.names = event["tests"]
-        elif "begin" in event:
-            self.current = event["begin"]
-        elif "end" in event:
-            self.outcomes[event["end"]] = Outcome(event["outcome"], event["text"])
-            self.current = None
-        self.done = self.done or "done" in event or event.get("end") == "(import)"
+        self.jobs.add([functools.partial(run, names[first::self.left]) for first in range(self.left)])
 
-    def run(self, deadline):
-        """Watches it to its end; what ended it, or None where it came through."""
-        why, looked, measured_since, before = None, 0, self.since, 0
-        while self.process.poll() is None and not why:
-            time.sleep(0.05)
-            self.hear()
-            now = time.monotonic()
-            if self.done and now - self.since > 5:
-                break  # it does not end by itself
-            if now > deadline:
-                why = "the file's time is over"
-            if why or now - looked < LOOK_SECONDS * (1 + self.options.jobs / 4):  # a look at all processes takes milliseconds
-                continue
-            looked = now
-            memory, taken = used(self.process.pid)
-            if measured_since != self.since:
-                measured_since, before = self.since, taken
-            limit = self.options.seconds if self.names else IMPORT_SECONDS
-            # On a machine that does other work, too, a test that still computes is measured by its processor time.
-            works = taken - before > (now - self.since) * WORKING and taken - before < limit
-            if now - self.since > limit * (PATIENCE if works else 1):
-                why = f"hangs: no end within {limit:g} seconds"
-            elif memory > self.options.memory * 2**30:
-                why = f"memory: more than {self.options.memory:g} GiB"
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)  # and what it started
-        except ProcessLookupError:
-            pass
-        status = self.process.wait()
-        self.hear()
-        if self.done:
-            return None
-        self.output.seek(0)
-        last = self.output.read()[-1500:]
-        return why or (f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}") + "\n" + last
-
-
-def run_file(command, file, options, sources, tests=None, part=(0, 1)):
-    """Outcomes of the tests of a file, or of a part (number, of how many) of them, by their names."""
-    outcomes, deadline = {}, time.monotonic() + options.file_seconds
-    path = Path(options.sources).resolve() / "test" / (file + ".py")
-    if not path.exists():
-        return {"(import)": Outcome("error", f"no file {path}")}
-    while True:
-        with tempfile.TemporaryDirectory() as folder:
-            job = {"file": str(path), "tests_folder": str(Path(options.sources).resolve() / "test"), "sources": sources, "tests": tests,
-                   "part": part}
-            worker = Process(command, Path(folder), job, options)
-            why = worker.run(deadline)
-        outcomes.update(worker.outcomes)
-        if why is None:
-            return outcomes
-        if not worker.names:
-            return {**outcomes, "(import)": Outcome("crashed", why)}
-        wanted = [name for name in worker.names if tests is None or any(fnmatch.fnmatchcase(name, test) for test in tests)]
-        left = [name for name in wanted if name not in worker.outcomes]
-        crashed = worker.current or (left[0] if left else None)
-        if crashed is None:
-            return outcomes
-        over = time.monotonic() > deadline  # then it is not this test that took too long
-        outcomes[crashed] = Outcome("not run" if over else "crashed", why)
-        tests = [name for name in left if name != crashed]
-        if over:
-            outcomes.update({name: Outcome("not run", "the file's time is over") for name in tests})
-            return outcomes
-        if not tests:
-            return outcomes
-
-
-def judged(file, options, part):
-    """Outcomes of a part of a file, and with a peer, what it says of those that are bad."""
-    sources = None if options.plain else str(Path(options.sources).resolve())
-    ours = [sys.executable, "-B"] + ([] if options.plain else ["-m", "argand"])
-    outcomes = run_file(ours, file, options, sources, options.patterns, part)
-    bad = [name for name, outcome in outcomes.items() if outcome.kind in BAD]
-    if options.peer and bad and bad != ["(import)"]:
-        theirs = run_file([options.peer, "-B"], file, options, None, bad)
-        if theirs.keys() == {"(import)"}:  # it says nothing of the tests
-            print(f"{file}: {options.peer} does not load it: {theirs['(import)'].text.splitlines()[0][:200]}")
-            return outcomes
+    def ask_peer(self):
+        """The tests that no line explains, of the peer: then this file is done."""
+        bad = [name for name, outcome in self.outcomes.items() if outcome.kind in BAD and not self.explained(self.file, name)]
+        if not self.options.peer or not bad:
+            self.done.set()
+            return
+        self.tests = File([self.options.peer, "-B"], self.path, self.options, None, forks=not gpu_in_use())
+        if self.tests.failure:  # it says nothing of the tests
+            print(f"{self.file}: {self.options.peer} does not load it: {self.tests.failure.text.splitlines()[0][:200]}")
+            self.tests.close()
+            self.done.set()
+            return
+        known = set(self.tests.names)
         for name in bad:
-            if theirs.get(name, Outcome("absent")).kind != "passed" and outcomes[name].kind != "crashed":
-                outcomes[name].kind = "outdated"
-    return outcomes
+            if name not in known:
+                self.outcomes[name].kind = "outdated"
+        asked = [name for name in bad if name in known]
+        if asked:
+            self.deal(asked, self.hear_peer, self.done.set)
+        else:
+            self.tests.close()
+            self.done.set()
+
+    def hear_peer(self, theirs):
+        for name, outcome in theirs.items():
+            if name in self.outcomes and outcome.kind in ("failed", "error", "skipped") and self.outcomes[name].kind != "crashed":
+                self.outcomes[name].kind = "outdated"
 
 
-def parts_of(file, options):
-    """To how many processes the tests of a file are dealt: of those over tables of ops or modules there are thousands."""
-    path = Path(options.sources) / "test" / (file + ".py")
-    text = path.read_text() if path.exists() else ""
-    return options.jobs if "@ops(" in text or "@modules(" in text else min(options.jobs, 1 + len(text) // PART_BYTES)
-
-
-def outcomes_of(files, options):
+def outcomes_of(files, options, explained):
     """(file, outcomes) in the order of the files: run now, or taken from earlier runs."""
     if options.take:
         earlier = {}
@@ -213,16 +155,15 @@ def outcomes_of(files, options):
                 earlier.setdefault(file, {}).update({name: Outcome(*outcome) for name, outcome in outcomes.items()})
         yield from ((file, earlier[file]) for file in files or earlier)
         return
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        running = []
-        for file in files or FILES:
-            parts = parts_of(file, options)
-            running.append((file, [pool.submit(judged, file, options, (part, parts)) for part in range(parts)]))
-        for file, parts in running:
-            outcomes = {}
-            for part in parts:
-                outcomes.update(part.result())
-            yield file, outcomes
+    jobs = Jobs(options.jobs)
+    runs = [FileRun(file, options, jobs, explained) for file in files or FILES]
+    jobs.later.extend(run.open for run in runs)
+    jobs.start()
+    for run in runs:
+        while not run.done.wait(1):
+            if jobs.failure:
+                raise jobs.failure
+        yield run.file, run.outcomes
 
 
 def table(counts, path):
@@ -245,6 +186,7 @@ def main():
     parser.add_argument("-k", dest="patterns", action="append", help="only the tests CLASS.TEST that this pattern names, or another -k")
     parser.add_argument("--seconds", type=float, default=120, help="for a test (%(default)s): of processors, while it works")
     parser.add_argument("--file-seconds", type=float, default=3600, help="for a file (%(default)s)")
+    parser.add_argument("--total-seconds", type=float, default=1e9, help="for all files: what has not run by then does not")
     parser.add_argument("--memory", type=float, default=6, help="GiB for a file's processes (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (%(default)s)")
     parser.add_argument("--known", default=str(HERE / "suite_known.txt"), help="the list of known differences")
@@ -255,13 +197,18 @@ def main():
     options = parser.parse_args()
 
     known, counts, everything, unknown = Known(options.known, fields=2), {}, {}, 0
-    for file, outcomes in outcomes_of([name.removesuffix(".py") for name in options.files], options):
+    options.until = time.monotonic() + options.total_seconds
+
+    def explained(file, name):
+        return known.explains(lambda line: line.names(f"{file}::{name}"))
+
+    for file, outcomes in outcomes_of([name.removesuffix(".py") for name in options.files], options, explained):
         counts[file] = collections.Counter(outcome.kind for outcome in outcomes.values())
         everything[file] = {name: [outcome.kind, outcome.text] for name, outcome in outcomes.items()}
         if options.results:  # so far
             Path(options.results).write_text(json.dumps(everything, indent=1))
         for name, outcome in outcomes.items():
-            if outcome.kind in BAD and not known.explains(lambda line: line.names(f"{file}::{name}")):
+            if outcome.kind in BAD and not explained(file, name):
                 unknown += 1
                 print(f"{outcome.kind}: {file}::{name}: {(outcome.text.strip().splitlines() or [''])[0][:200]}")
         print(f"{file}: " + ", ".join(f"{counts[file][kind]} {kind}" for kind in OUTCOMES if counts[file][kind]), flush=True)

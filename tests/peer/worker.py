@@ -1,17 +1,20 @@
-"""Runs the tests of one file of PyTorch's in this process, and says what becomes of each: what suite.py starts.
+"""Imports one file of PyTorch's tests, and runs those that it is asked for: what processes.py starts.
 
-    worker.py EVENTS JOB
+    worker.py JOB
 
-JOB is a file of JSON: `file`, `sources` (None: without the adapter), `tests`, those to run or patterns of them, or None for all, and
-`part`, (i, n) for every n-th test beginning with the i-th.  EVENTS gets a line of JSON for the list of tests, for the beginning of each
-test and for its end, so that whoever reads it knows which test ended the process.
+JOB is a file of JSON: `file`, `sources` (None: without the adapter), `folder`, and `fork`.  The input has requests, lines of JSON with
+`tests`, the names of tests, and a `folder`: with `fork` each runs in a process of its own, else one runs here.  The file `events` in the
+folder gets a line of JSON for the process's number, for the list of tests (in the job's), for the beginning of each test and for its
+end, so that whoever reads it knows which test ended the process.
 """
-import fnmatch
+import gc
 import importlib
 import inspect
 import itertools
 import json
 import os
+import select
+import signal
 import sys
 import unittest
 from pathlib import Path
@@ -117,8 +120,75 @@ class Events(unittest.TestResult):
         self.outcome = ("failed", "unexpected success: PyTorch's own tests expect that this fails")
 
 
+def run(tests, wanted, folder):
+    """The tests of these names, whose events go into a folder."""
+    wanted = set(wanted)
+    with open(Path(folder, "events"), "a") as out:
+        result = Events(out)
+        result.say(pid=os.getpid())
+        unittest.TestSuite(test for test in tests if name_of(test) in wanted).run(result)
+        result.say(done=True)
+    sys.stdout.flush()
+    os._exit(0)  # what was written is all that counts: threads that a test left do not hold the process
+
+
+def in_this_process(tests, request):
+    """What a request asks for, with its output into the folder."""
+    output = os.open(Path(request["folder"], "output"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.dup2(output, 1)
+    os.dup2(output, 2)
+    try:
+        run(tests, request["tests"], request["folder"])
+    finally:
+        os._exit(1)  # it came through no test: the events say where it was
+
+
+def serve(tests):
+    """Forks a process for each request, a line of JSON, and writes its exit status into its folder, until the input ends."""
+    running = {}
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(writer)
+    gc.freeze()  # a collection in a fork would touch, and so copy, everything
+    line = b""
+    while True:
+        ready, _, _ = select.select([0, reader], [], [])
+        if reader in ready:
+            os.read(reader, 4096)
+        while running:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+            if pid == 0:
+                break
+            folder = running.pop(pid)
+            try:
+                Path(folder, "status.new").write_text(str(os.waitstatus_to_exitcode(status)))
+                os.rename(Path(folder, "status.new"), Path(folder, "status"))
+            except FileNotFoundError:
+                pass  # it was stopped, and nobody waits for it any more
+        if 0 in ready:
+            given = os.read(0, 1 << 20)
+            if not given:
+                break
+            *lines, line = (line + given).split(b"\n")
+            for request in map(json.loads, lines):
+                pid = os.fork()
+                if pid == 0:
+                    signal.set_wakeup_fd(-1)
+                    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                    os.setsid()
+                    in_this_process(tests, request)
+                running[pid] = request["folder"]
+    for pid in running:
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+
 def main():
-    events, job = sys.argv[1], json.loads(Path(sys.argv[2]).read_text())
+    job = json.loads(Path(sys.argv[1]).read_text())
     file = Path(job["file"])
     if job["sources"]:
         here = Path(__file__).resolve().parent
@@ -130,27 +200,25 @@ def main():
     sys.argv = [str(file)]
     os.chdir(file.parent)
     sys.path[:0] = [str(file.parent), *([job["tests_folder"]] if job.get("tests_folder") else [])]
-    with open(events, "a") as out:
+    with open(Path(job["folder"], "events"), "a") as out:
         result = Events(out)
         try:
             module = importlib.import_module(file.stem)
             tests = [*flat(unittest.defaultTestLoader.loadTestsFromModule(module)), *flat(functions(module))]
         except BaseException as error:
             import traceback
-            result.say(tests=["(import)"])
             result.say(end="(import)", outcome="error", text=f"{type(error).__name__}: {error}\n{traceback.format_exc()[-3000:]}")
             return
-        first, step = job.get("part", (0, 1))
-        tests = tests[first::step]
-        wanted = None if job["tests"] is None else set(job["tests"])
-        patterns = [test for test in wanted or () if "*" in test]
         result.say(tests=[name_of(test) for test in tests])
-        unittest.TestSuite(test for test in tests if wanted is None or name_of(test) in wanted
-                           or any(fnmatch.fnmatchcase(name_of(test), pattern) for pattern in patterns)).run(result)
-        result.say(done=True)
+    if job["fork"]:
+        serve(tests)
+    else:
+        given = sys.stdin.readline()
+        if given:
+            in_this_process(tests, json.loads(given))
 
 
 if __name__ == "__main__":
     main()
     sys.stdout.flush()
-    os._exit(0)  # what was written is all that counts: threads that a test left do not hold the process
+    os._exit(0)
