@@ -2,6 +2,7 @@
 import gc
 import multiprocessing
 import os
+import re
 import random
 import signal
 import subprocess
@@ -334,9 +335,29 @@ def test_loading_goes_on_after_an_error():
 @pytest.mark.parametrize("end", [lambda: os.kill(os.getpid(), signal.SIGKILL), lambda: os._exit(3)], ids=["killed", "exits"])
 def test_a_dead_worker_is_an_error(end):
     started = time.monotonic()
-    with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly"):
-        list(DataLoader(Faulty(end), 1, num_workers=2))
+    batches = iter(DataLoader(Faulty(end), 1, num_workers=2))
+    with pytest.raises(RuntimeError, match=r"DataLoader worker \(pid\(s\) \d+\) exited unexpectedly") as first:
+        list(batches)
+    assert ("is killed by signal: Killed. " in str(first.value)) != ("exited with exit code 3. " in str(first.value))
+    with pytest.raises(RuntimeError, match=re.escape(str(first.value))):  # and not a hang, nor the end of the data
+        next(batches)
     assert time.monotonic() - started < 10
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_workers_end_when_the_iterator_is_forgotten(persistent):
+    """Also where they persist: nothing refers to the iterator but its loader, so no collection of cycles is needed."""
+    batches = iter(DataLoader(range(100), num_workers=2, persistent_workers=persistent))
+    assert next(batches) == 0
+    workers = batches._workers
+    del batches
+    assert [w.is_alive() for w in workers] == [False, False]
+
+
+def test_workers_can_be_asked_about_after_the_last_batch():
+    batches = iter(DataLoader(range(4), num_workers=2))
+    assert len(list(batches)) == 4
+    assert [w.exitcode for w in batches._workers] == [0, 0]
 
 
 def test_timeout():

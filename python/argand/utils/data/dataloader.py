@@ -5,6 +5,7 @@ import itertools
 import math
 import multiprocessing
 import os
+import signal
 import time
 import typing
 import warnings
@@ -172,7 +173,7 @@ class DataLoader(Generic[T_co]):
         if self._iterator is None or self._iterator.is_shut:
             self._iterator = self._get_iterator()
         else:
-            self._iterator.begin()
+            self._iterator.begin(self)
         return self._iterator
 
     def state_dict(self):
@@ -236,13 +237,13 @@ class _BaseDataLoaderIter:
     """Of one pass over the data; what PyTorch draws from the generator for it is drawn in the same order."""
 
     def __init__(self, loader):
-        self._loader = loader
+        # No reference to the loader, which refers to its iterator if workers persist: without a cycle, workers end with the last name.
+        self._dataset, self._num_workers, self._index_sampler = loader.dataset, loader.num_workers, loader._index_sampler
         self._pins = loader.pin_memory and _C.cuda.is_available()
-        self._begin()
+        self._begin(loader)
         self._fetcher_arguments = (_is_stream(loader), loader._auto_collation, loader.collate_fn, loader.drop_last)
 
-    def _begin(self):
-        loader = self._loader
+    def _begin(self, loader):
         resumed, loader._resumed = getattr(loader, "_resumed", None), None
         now = get_rng_state()
         if resumed is not None:
@@ -251,7 +252,8 @@ class _BaseDataLoaderIter:
                 generator.set_state(resumed["generators"][name].cpu())
         self._position = {"batches": 0, "default": get_rng_state(), "generators": _generator_states(loader)}
         loader._position = self._position
-        self._indices = iter(loader._index_sampler)
+        self._loader = weakref.ref(loader)
+        self._indices = iter(self._index_sampler)
         self._base_seed = random_seed(loader.generator)
         self._told_length = getattr(loader, "_IterableDataset_len_called", None)
         self._yielded = 0
@@ -271,7 +273,7 @@ class _BaseDataLoaderIter:
         return self
 
     def __len__(self):
-        return len(self._loader._index_sampler)
+        return len(self._index_sampler)
 
     def __next__(self):
         try:
@@ -279,19 +281,19 @@ class _BaseDataLoaderIter:
                 self._skip()
             data = self._profiled_next() if _C._profiler_is_active() else self._next()
         except StopIteration:
-            if self._loader._position is self._position:
-                self._loader._position = None  # the next pass is a new one
+            loader = self._loader()
+            if loader is not None and loader._position is self._position:
+                loader._position = None  # the next pass is a new one
             raise
         self._yielded += 1
         self._position["batches"] += 1
-        loader = self._loader
         if self._told_length is not None and self._yielded > self._told_length:
-            warnings.warn(f"Length of IterableDataset {loader.dataset} was reported to be {self._told_length} (when accessing "
+            warnings.warn(f"Length of IterableDataset {self._dataset} was reported to be {self._told_length} (when accessing "
                           f"len(dataloader)), but {self._yielded} samples have been fetched. " + (
                               "For multiprocessing data-loading, this could be caused by not properly configuring the "
                               "IterableDataset replica at each worker. Please see "
                               "https://pytorch.org/docs/stable/data.html#torch.utils.data.IterableDataset for examples."
-                              if loader.num_workers else ""), stacklevel=2)
+                              if self._num_workers else ""), stacklevel=2)
         return pinned(data) if self._pins else data
 
     def _profiled_next(self):
@@ -340,7 +342,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def __init__(self, loader):
         super().__init__(loader)
-        self.is_shut = False
+        self._persistent_workers, self._in_order, self._timeout = loader.persistent_workers, loader.in_order, loader.timeout
+        self._most_tasks = max(1, loader.prefetch_factor) * loader.num_workers
+        self.is_shut, self._death = False, None
         self._pid = os.getpid()
         self._epoch = -1
         self._workers = []
@@ -349,14 +353,13 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         context = loader.multiprocessing_context or _default_context()
         try:
             for i in range(loader.num_workers):
-                self._workers.append(self._start(context, i))
+                self._workers.append(self._start(loader, context, i))
         except BaseException:
             self._shut()
             raise
         self._begin_epoch()
 
-    def _start(self, context, i):
-        loader = self._loader
+    def _start(self, loader, context, i):
         ours, theirs = Channel.pair()
         forks = context.get_start_method() == "fork"
         others = [w.channel for w in self._workers] + [ours] if forks else []
@@ -367,9 +370,9 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         theirs.close()  # the worker's alone, so that its death closes the channel
         return _Worker(process, ours)
 
-    def begin(self):
-        """Starts another pass with the same workers."""
-        self._begin()
+    def begin(self, loader):
+        """Starts another pass of the loader with the same workers."""
+        self._begin(loader)
         self._begin_epoch()
 
     def _begin_epoch(self):
@@ -380,12 +383,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._turns = itertools.cycle(self._workers)
         for w in self._workers:
             w.active = True
-        for _ in range(max(1, self._loader.prefetch_factor) * len(self._workers)):
+        for _ in range(self._most_tasks):
             self._ask()
 
     def _ask(self):
         """Asks the next worker whose turn it is for the next batch, unless enough are under way."""
-        if len(self._tasks) >= max(1, self._loader.prefetch_factor) * len(self._workers):
+        if len(self._tasks) >= self._most_tasks:
             return
         w = next((w for w in itertools.islice(self._turns, len(self._workers)) if w.active), None)
         if w is None:
@@ -402,10 +405,12 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         self._sent += 1
 
     def _next(self):
+        if self._death:
+            raise RuntimeError(self._death)
         while True:
             number = self._ready()
             if number is None:
-                if not self._loader.persistent_workers:
+                if not self._persistent_workers:
                     self._shut()
                 raise StopIteration
             if number not in self._done:
@@ -423,7 +428,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _ready(self):
         """The number of the batch to give out next, whether it is here or not; None if there is none."""
-        if self._loader.in_order:
+        if self._in_order:
             return self._given if self._tasks else None
         return next(iter(self._done), next(iter(self._tasks), None))
 
@@ -444,7 +449,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
 
     def _wait(self, channels):
         """The channels that have something to say."""
-        timeout = self._loader.timeout
+        timeout = self._timeout
         end = time.monotonic() + timeout if timeout else math.inf
         while True:
             ready = wait(channels, min(_SECONDS_BETWEEN_LOOKS, max(0.0, end - time.monotonic())))
@@ -460,8 +465,16 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         w.process.join(1)
         pid, code = w.process.pid, w.process.exitcode
         self._shut()
-        raise RuntimeError(f"DataLoader worker (pid(s) {pid}) exited unexpectedly, with exit code {code} (a negative one is the "
-                           "signal that killed it; -9 may be the system's, out of memory)")
+        if code is not None and code < 0:
+            died = f"DataLoader worker (pid {pid}) is killed by signal: {signal.strsignal(-code) or -code}. "
+            if -code == signal.SIGBUS:
+                died += "It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit. "
+            if -code == signal.SIGKILL:
+                died += "The system may have killed it for want of memory. "
+        else:
+            died = f"DataLoader worker (pid {pid}) exited with exit code {code}. "
+        self._death = died + f"DataLoader worker (pid(s) {pid}) exited unexpectedly"
+        raise RuntimeError(self._death)
 
     def _shut(self):
         self.is_shut = True
@@ -502,4 +515,3 @@ def _end(workers, pid):
         if w.process.is_alive():
             w.process.kill()
             w.process.join()
-    workers.clear()
