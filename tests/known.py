@@ -69,11 +69,11 @@ class Known:
             self.lines += [Line(f"{self.path.name}:{number}", [name, *parts[1:]]) for name in names]
 
     def explains(self, matches):
-        """Whether a line for which matches(line) holds explains a difference; all of these count as used."""
+        """The lines for which matches(line) holds, which explain a difference; all of these count as used."""
         found = [line for line in self.lines if matches(line)]
         for line in found:
             line.used += 1
-        return bool(found)
+        return found
 
     def stale(self, covered=lambda line: True):
         """Sentences about the lines that explain nothing, of those that this run could have needed."""

@@ -361,3 +361,12 @@ def test_capsules_for_another_device():
         x.__dlpack__(dl_device=(13, 0))
     with pytest.raises(ValueError, match="cannot move \\(i.e. copy=False\\) tensor from cpu to cuda:0 without copying."):
         x.__dlpack__(dl_device=(2, 0), copy=False)
+
+
+def test_flags_of_opt_einsum_are_a_scope_that_tells_what_is_ignored():
+    flags = torch.backends.opt_einsum
+    with flags.flags(enabled=False):
+        assert not flags.enabled
+    with pytest.warns(torch.IgnoredArgument, match="from left to right"):
+        assert flags.set_flags(_enabled=True) == (False, None)
+    assert not flags.enabled and flags.get_opt_einsum() is None

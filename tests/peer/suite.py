@@ -8,9 +8,11 @@ A FILE is named from the tree's folder test, as test_torch or distributions/test
 processes of its own, under limits of time for a test and of memory.  A test that ends or stops its process counts as crashed, and the file
 goes on after it.  Differences that are known stand in suite_known.txt (FILE::CLASS.TEST | REASON, patterns allowed); any other is a
 failure, and so is a line of a file that ran whole and that explains nothing.  With --with, failures that no line explains run with the PyTorch
-of that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  --table writes the counts as
-Markdown.  --jobs runs so many processes at once.  --take judges what earlier runs wrote by
---results, and runs nothing.  The exit status is 1 where something differs.  Last `N passed, N failed`.
+of that Python, too: those that it does not pass either are counted as outdated, and are no difference of ours.  A reason that begins with
+"not here:" says that the tests are about something that the library does not have.  --table writes the counts into a Markdown file, between
+its marks if it has them; the share is that of the tests that pass, of those whose subject is here and that PyTorch passes.  --jobs runs so
+many processes at once.  --take judges what earlier runs wrote by --results, and runs nothing.  The exit status is 1 where something differs.
+Last `N passed, N failed`.
 """
 import argparse
 import collections
@@ -42,6 +44,7 @@ FILES = ["test_torch", "test_indexing", "test_view_ops", "test_shape_ops", "test
          "nn/test_pruning"]
 OUTCOMES = ("passed", "failed", "error", "skipped", "crashed", "not run", "outdated")
 BAD = ("failed", "error", "crashed", "not run")
+OTHER_SUBJECT = "not here: "  # how the reason of a line begins whose tests are about something that the library does not have
 GROUP = 25  # tests that one process runs
 
 
@@ -166,15 +169,31 @@ def outcomes_of(files, options, explained):
         yield run.file, run.outcomes
 
 
+COLUMNS = ("passed", "differ", "other subjects", "not explained", "outdated", "skipped")
+
+
+def column_of(outcome, lines):
+    """Where the table counts a test: one that is bad, by the lines that explain it."""
+    if outcome.kind not in BAD:
+        return outcome.kind
+    if not lines:
+        return "not explained"
+    return "other subjects" if any(line.reason.startswith(OTHER_SUBJECT) for line in lines) else "differ"
+
+
 def table(counts, path):
     """The counts in Markdown."""
-    lines = ["# PyTorch's own Python tests", "", "Written by `tests/peer/suite.py --table`: what became of the tests of PyTorch's files.  "
-             "Skipped are", "those that the tests themselves skip on this machine, not run those for which a file's time was too short, "
-             "outdated those that", "PyTorch does not pass here either.", "",
-             "| file | " + " | ".join(OUTCOMES) + " |", "|---|" + "---:|" * len(OUTCOMES)]
+    def share(count):
+        ours = count["passed"] + count["differ"] + count["not explained"]
+        return f"{100 * count['passed'] / ours:.1f} %" if ours else ""
+
     rows = [*counts.items(), ("all", sum(counts.values(), collections.Counter()))]
-    lines += ["| " + " | ".join([file, *(str(count[kind]) for kind in OUTCOMES)]) + " |" for file, count in rows]
-    Path(path).write_text("\n".join(lines) + "\n")
+    lines = ["| file | " + " | ".join(COLUMNS) + " | share |", "|---|" + "---:|" * (len(COLUMNS) + 1)]
+    lines += ["| " + " | ".join([file, *(str(count[column]) for column in COLUMNS), share(count)]) + " |" for file, count in rows]
+    text, begin, end = Path(path).read_text() if Path(path).exists() else "", "<!-- suite -->\n", "<!-- /suite -->\n"
+    before, found, rest = text.partition(begin)
+    after = rest.partition(end)[2] if found else ""
+    Path(path).write_text(before + begin + "\n".join(lines) + "\n" + end + after)
 
 
 def main():
@@ -190,25 +209,27 @@ def main():
     parser.add_argument("--memory", type=float, default=6, help="GiB for a file's processes (%(default)s)")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once (%(default)s)")
     parser.add_argument("--known", default=str(HERE / "suite_known.txt"), help="the list of known differences")
-    parser.add_argument("--table", help="where to write the counts as Markdown")
+    parser.add_argument("--table", help="a Markdown file for the counts")
     parser.add_argument("--results", help="where to write every outcome as JSON")
     parser.add_argument("--plain", action="store_true", help="without the adapter: the files need no PyTorch")
     parser.add_argument("files", nargs="*", metavar="FILE")
     options = parser.parse_args()
 
-    known, counts, everything, unknown = Known(options.known, fields=2), {}, {}, 0
+    known, counts, columns, everything, unknown = Known(options.known, fields=2), {}, {}, {}, 0
     options.until = time.monotonic() + options.total_seconds
 
     def explained(file, name):
         return known.explains(lambda line: line.names(f"{file}::{name}"))
 
     for file, outcomes in outcomes_of([name.removesuffix(".py") for name in options.files], options, explained):
-        counts[file] = collections.Counter(outcome.kind for outcome in outcomes.values())
+        counts[file], columns[file] = collections.Counter(outcome.kind for outcome in outcomes.values()), collections.Counter()
         everything[file] = {name: [outcome.kind, outcome.text] for name, outcome in outcomes.items()}
         if options.results:  # so far
             Path(options.results).write_text(json.dumps(everything, indent=1))
         for name, outcome in outcomes.items():
-            if outcome.kind in BAD and not explained(file, name):
+            column = column_of(outcome, explained(file, name) if outcome.kind in BAD else [])
+            columns[file][column] += 1
+            if column == "not explained":
                 unknown += 1
                 print(f"{outcome.kind}: {file}::{name}: {(outcome.text.strip().splitlines() or [''])[0][:200]}")
         print(f"{file}: " + ", ".join(f"{counts[file][kind]} {kind}" for kind in OUTCOMES if counts[file][kind]), flush=True)
@@ -217,7 +238,7 @@ def main():
         unknown += len(stale)
         print("".join(line + "\n" for line in stale), end="")
     if options.table:
-        table(counts, options.table)
+        table(columns, options.table)
     print(f"{sum(count['passed'] for count in counts.values())} passed, {unknown} failed")
     return 1 if unknown else 0
 
