@@ -57,10 +57,28 @@ def test_memory():
     torch.cuda.empty_cache()
 
 
-def test_out_of_memory_is_its_error():
+@pytest.mark.parametrize("make", [
+    lambda: torch.empty(1 << 45, device=CUDA, dtype=torch.uint8), lambda: torch.zeros(1 << 45, device=CUDA),
+    lambda: torch.ones(1, device=CUDA).expand(1 << 45).clone(), lambda: torch.empty(0, device=CUDA).resize_(1 << 45),
+    lambda: torch.empty_like(torch.empty(1, device=CUDA).expand(1 << 45), memory_format=torch.contiguous_format)])
+def test_out_of_memory_is_an_error_of_the_call_that_asks(make):
     with pytest.raises(torch.cuda.OutOfMemoryError):
-        torch.empty(1 << 45, device=CUDA, dtype=torch.uint8).fill_(1)
+        make()
     assert torch.ones(2, device=CUDA).sum().item() == 2
+
+
+def test_resize_keeps_contents():
+    """Larger, smaller and larger again, of memory that was written by a launch just before."""
+    x = torch.arange(1000., device=CUDA) * 2
+    before = x.tolist()
+    for size in (5000, 10, 1 << 20, 1000):
+        x.resize_(size)
+        assert x[:10].tolist() == before[:10]
+    assert x.tolist() == before
+    shared = torch.arange(8., device=CUDA)
+    view = shared[4:]
+    shared.resize_(1000)
+    assert view.tolist() == [4, 5, 6, 7] and shared[:8].tolist() == list(range(8))
 
 
 def test_generators():
