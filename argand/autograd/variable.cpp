@@ -1,5 +1,7 @@
 // The methods of Tensor that are autograd's.
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 
 #include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
@@ -117,8 +119,13 @@ void Tensor::remove_hook(unsigned handle) const {
   const autograd::Edge edge = gradient_edge(*this);
   bool removed = edge.is_valid() && edge.function->take_hook(handle);
   if (AutogradMeta* meta = autograd_meta_or_null(*this)) {
+    std::vector<autograd::Node::Hook> gone;  // what a hook keeps goes after the lock: it may be an object of Python's
     const std::lock_guard lock(meta->mutex);
-    removed |= std::erase_if(meta->leaf_hooks, [&](const auto& h) { return h.handle == handle; }) > 0;
+    const auto kept = std::stable_partition(meta->leaf_hooks.begin(), meta->leaf_hooks.end(),
+                                            [&](const auto& h) { return h.handle != handle; });
+    gone.assign(std::make_move_iterator(kept), std::make_move_iterator(meta->leaf_hooks.end()));
+    meta->leaf_hooks.erase(kept, meta->leaf_hooks.end());
+    removed |= !gone.empty();
   }
   ARGAND_CHECK(IndexError, removed, "remove_hook: Invalid index, no hook with handle ", handle);
 }

@@ -4,6 +4,8 @@ import copy
 import gc
 import json
 import pickle
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -457,3 +459,55 @@ def test_arguments_by_name_alone_of_a_custom_op():
     x = torch.ones(2, requires_grad=True)
     scaled(x, by=3.0).sum().backward()
     assert x.grad.tolist() == [3, 3]
+
+
+PROGRAM_OF_THREADS = """
+import sys, threading, torch
+from torch.utils._python_dispatch import TorchDispatchMode
+sys.setswitchinterval(1e-5)
+class Plain(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        return func(*args, **(kwargs or {}))
+p, over = torch.nn.Parameter(torch.zeros(3)), False
+def hooks():
+    while not over:
+        p.register_hook(lambda g: g).remove()
+def plain():
+    for _ in range(1000): (p * 2).sum().backward()
+def seen():
+    for _ in range(1000):
+        with Plain(): (p * 2).sum().backward()
+others = [threading.Thread(target=f) for f in (plain, seen, seen)]
+hooking = threading.Thread(target=hooks); hooking.start()
+for t in others: t.start()
+for t in others: t.join()
+over = True; hooking.join()
+print(p.grad.tolist())
+"""
+
+
+def test_a_leaf_that_a_mode_sees_accumulate_can_be_used_by_other_threads(tmp_path):
+    """No lock is held while a mode's code runs, which another thread may hold up that waits for that lock; nothing is lost."""
+    script = tmp_path / "threads.py"
+    script.write_text(PROGRAM_OF_THREADS)
+    ran = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
+    assert (ran.stdout, ran.stderr) == ("[6000.0, 6000.0, 6000.0]\n", "")
+
+
+def test_a_mode_may_use_the_leaf_that_is_accumulated():
+    p = torch.nn.Parameter(torch.zeros(3))
+    other = (p * 10).sum()
+
+    class Uses(TorchDispatchMode):
+        inside = False
+
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            if str(func) == "aten.add_.Tensor" and not self.inside:
+                self.inside = True
+                p.register_hook(lambda g: g).remove()
+                other.backward()
+            return func(*args, **(kwargs or {}))
+    for _ in range(2):
+        with Uses():
+            (p * 2).sum().backward()
+    assert p.grad.tolist() == [14.0] * 3
