@@ -10,6 +10,7 @@
 #include "argand/core/late_bytes.h"
 #include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
+#include "argand/core/watched_bytes.h"
 
 namespace argand {
 
@@ -83,6 +84,7 @@ void* StorageImpl::first_look() {
     const std::lock_guard lock(lock_of(this));
     rethrow_if_lost();
   }
+  if (const auto* watched = release_ ? release_.target<WatchedRelease>() : nullptr) return watched->bytes->look();
   void* fresh = allocate(nbytes_);
   if (!fresh) return nullptr;  // a meta tensor's
   void* there = nullptr;

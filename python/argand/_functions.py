@@ -220,8 +220,8 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of `size` elements over the beginning of a file.  shared: what is written to the tensor is written to the file, which is
-    made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  It must not become shorter while the
-    tensor lives: the system would end the process."""
+    made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  If it becomes shorter, or cannot be
+    read, each use of the tensor is an error that names it."""
     dtype = dtype or _C.get_default_dtype()
     if size < 0:
         raise ValueError(f"from_file(): expected a size of at least 0, got {size}")

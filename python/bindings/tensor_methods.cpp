@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "argand/core/dispatch.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/print/print.h"
@@ -115,7 +116,9 @@ PyObject* tolist(PyObject* self, PyObject*) {
     return dispatch<kAllTypes>(t.dtype(), "tolist", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* const data = static_cast<const T*>(t.impl().data());
-      return nested_list(t, 0, 0, [data](int64_t at) { return wrap(Scalar(data[at])); });
+      nb::object list = owned(nested_list(t, 0, 0, [data](int64_t at) { return wrap(Scalar(data[at])); }));
+      check_watched(*t.storage());
+      return list.release().ptr();
     });
   });
 }
