@@ -151,6 +151,9 @@ def _over(obj, dtype):
         return _C.from_numpy(obj)
     if isinstance(obj, (TypedStorage, UntypedStorage)):
         return obj._tensor_over(dtype or getattr(obj, "_dtype", None) or _C.get_default_dtype())
+    if hasattr(type(obj), "__dlpack__"):
+        from .utils.dlpack import from_dlpack
+        return from_dlpack(obj)
     if type(obj).__name__ == "PyCapsule":
         return _C._from_dlpack(obj)
     try:
@@ -182,13 +185,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     if result.requires_grad and not requires_grad:
         return result.detach()
     return result.requires_grad_() if requires_grad and not result.requires_grad else result
-
-
-def from_dlpack(ext_tensor):
-    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule."""
-    if hasattr(ext_tensor, "__dlpack__"):
-        ext_tensor = ext_tensor.__dlpack__()
-    return _C._from_dlpack(ext_tensor)
 
 
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
