@@ -71,12 +71,13 @@ def __format__(self, spec):
 
 # ---- autograd
 
+_run_backward = None  # autograd/__init__.py sets it, when Tensor has all its methods
+
 
 @method
 def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """Sums the gradients of this tensor into .grad of the leaves it depends on (or of `inputs` alone)."""
-    from .autograd import backward as run
-    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+    _run_backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 @method

@@ -155,6 +155,10 @@ void add_memory(nb::module_& m) {
       "set_per_process_memory_fraction",
       [](double fraction, nb::object d) { cuda::set_per_process_memory_fraction(fraction, index_of(std::move(d))); },
       nb::arg("fraction"), nb::arg("device").none() = nb::none());
+  m.def(
+      "get_per_process_memory_fraction",
+      [](nb::object d) { return cuda::get_per_process_memory_fraction(index_of(std::move(d))); },
+      nb::arg("device").none() = nb::none());
 }
 
 void add_graphs(nb::module_& m) {
