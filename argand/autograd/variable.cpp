@@ -6,6 +6,7 @@
 #include "argand/autograd/accumulate.h"
 #include "argand/autograd/engine.h"
 #include "argand/base/log.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
@@ -231,8 +232,10 @@ Scalar Tensor::item() const {
   if (exec::DispatchHooks::listens()) [[unlikely]]
     if (const auto given = exec::offer_item(*this)) return *given;
   if (!is_cpu()) return data().cpu().item();
-  return dispatch<kAllTypes>(dtype(), "item",
-                             [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
+  const Scalar value =
+      dispatch<kAllTypes>(dtype(), "item", [&](auto tag) { return Scalar(*raw<typename decltype(tag)::type>(*this)); });
+  check_watched(*storage());
+  return value;
 }
 
 Tensor Tensor::operator-() const { return neg(); }

@@ -8,8 +8,10 @@
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
 #include "argand/core/late_bytes.h"
+#include "argand/core/limited_allocator.h"
 #include "argand/core/lost_memory.h"
 #include "argand/core/memory_hook.h"
+#include "argand/core/watched_bytes.h"
 
 namespace argand {
 
@@ -73,7 +75,10 @@ void* StorageImpl::allocate(size_t nbytes) {
 }
 
 // An allocator may have after all what it did not expect to have.
-void StorageImpl::ask_for(size_t nbytes) { allocator_->deallocate(allocate(nbytes), nbytes); }
+void StorageImpl::ask_for(size_t nbytes) {
+  if (auto* const limited = dynamic_cast<LimitedAllocator*>(allocator_)) return limited->ask(nbytes);
+  allocator_->deallocate(allocate(nbytes), nbytes);
+}
 
 void* StorageImpl::first_look() {
   const auto rethrow_if_lost = [&] {
@@ -83,6 +88,7 @@ void* StorageImpl::first_look() {
     const std::lock_guard lock(lock_of(this));
     rethrow_if_lost();
   }
+  if (const auto* watched = release_ ? release_.target<WatchedRelease>() : nullptr) return watched->bytes->look();
   void* fresh = allocate(nbytes_);
   if (!fresh) return nullptr;  // a meta tensor's
   void* there = nullptr;

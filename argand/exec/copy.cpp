@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "argand/exec/bytes_read.h"
 #include "argand/exec/invoke.h"
 #include "argand/exec/pointwise.h"
 #include "argand/exec/recover.h"
@@ -45,6 +46,12 @@ void copy_between_devices(const Tensor& to, const Tensor& from, bool non_blockin
   backend_of(device.type())
       .copy(target.impl().data(), target.device(), source.impl().data(), source.device(), source.nbytes(),
             non_blocking);
+  check_bytes_read(
+      [&](const auto& visit) {
+        visit(source);
+        visit(target);
+      },
+      std::span(&target, 1));
   if (to.is_cpu() && !non_blocking) note_wait();
   if (!direct) copy_elements(to, target);
 }

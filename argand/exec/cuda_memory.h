@@ -41,6 +41,7 @@ void record_memory_history(bool enabled = true, size_t max_entries = 100000, Dev
 
 // At most this part of the device's memory is taken, from 0 to 1; ValueError otherwise.
 void set_per_process_memory_fraction(double fraction, DeviceIndex index = -1);
+double get_per_process_memory_fraction(DeviceIndex index = -1);  // 1 if nothing was set
 std::pair<size_t, size_t> mem_get_info(DeviceIndex index = -1);  // free and total bytes of the device
 
 }  // namespace argand::cuda

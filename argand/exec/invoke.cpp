@@ -5,6 +5,7 @@
 
 #include "argand/base/log.h"
 #include "argand/exec/autocast_scope.h"
+#include "argand/exec/bytes_read.h"
 #include "argand/exec/check_out.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/fallback.h"
@@ -210,8 +211,16 @@ class NumbersOnDevice {
   std::vector<std::pair<Tensor*, Tensor>> given_;
 };
 
-void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots& slots, std::span<Tensor> outs) {
-  if (device.is_meta()) return;
+void check_slots(TensorSlots& slots, std::span<Tensor> outs) {
+  check_bytes_read(
+      [&](const auto& visit) {
+        for (const TensorSlot& s : slots) visit(*s.tensor);
+        for (const Tensor& out : outs) visit(out);
+      },
+      outs);
+}
+
+void start_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots& slots, std::span<Tensor> outs) {
   const NoGradGuard no_grad;
   const CurrentOp current(op.name, outs);
   const DeviceScope on_device(device);
@@ -225,6 +234,12 @@ void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots&
     }
   }
   run_on_cpu(op, args, outs, missing);
+}
+
+void run_kernel(const OpInfo& op, const Device& device, void* args, TensorSlots& slots, std::span<Tensor> outs) {
+  if (device.is_meta()) return;
+  start_kernel(op, device, args, slots, outs);
+  check_slots(slots, outs);
 }
 
 struct PointwisePlan {
@@ -464,6 +479,13 @@ void check_composite(const OpInfo& op, void* args) {
   check_dtype(op, slots);
 }
 
+// Some composites look at elements themselves.
+void check_arguments(const OpInfo& op, void* args) {
+  TensorSlots slots;
+  op.args.tensors(args, slots);
+  check_slots(slots, {});
+}
+
 std::vector<Tensor> run_named(const OpInfo& op, void* args) {
   std::vector<Tensor> results;
   if (op.kind == OpKind::kComposite) {
@@ -471,6 +493,8 @@ std::vector<Tensor> run_named(const OpInfo& op, void* args) {
     check_composite(op, args);
     const bool pinned = asks_to_pin(op, args);
     op.compose_tensors(args, results);
+    if (any_watched()) [[unlikely]]
+      check_arguments(op, args);
     if (pinned)
       for (Tensor& result : results) pin_result(op, result);
   } else if (op.inplace_only) {
@@ -528,6 +552,8 @@ void run_composite(const OpInfo& op, void* args, void* result) {
   check_composite(op, args);
   const bool pinned = asks_to_pin(op, args);
   op.compose(args, result);
+  if (any_watched()) [[unlikely]]
+    check_arguments(op, args);
   if (pinned) pin_result(op, *static_cast<Tensor*>(result));  // what is made by options is one tensor
 }
 

@@ -1,6 +1,7 @@
 // Running one pointwise call at once, and the choice between that and waiting in the window.
 #include <algorithm>
 
+#include "argand/exec/bytes_read.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/place.h"
 #include "argand/exec/program_runner.h"
@@ -153,15 +154,25 @@ bool reads_its_output(const PointwiseCall& call) {
                      [&](const Tensor* in) { return in->storage() == call.out->storage(); });
 }
 
-void run_now(const PointwiseCall& call) {
-  if (call.out->numel() == 0) return;
-  if (call.out->storage()->lost() && !reads_its_output(call)) recover_overwritten(*call.out);
+void start(const PointwiseCall& call) {
   if (!call.out->is_cpu()) return run_program(call);
   ContiguousRun run;
   if (run.prepare(call))
     run.run();
   else
     run_program(call);
+}
+
+void run_now(const PointwiseCall& call) {
+  if (call.out->numel() == 0) return;
+  if (call.out->storage()->lost() && !reads_its_output(call)) recover_overwritten(*call.out);
+  start(call);
+  check_bytes_read(
+      [&](const auto& visit) {
+        for (int i = 0; i < call.num_inputs; ++i) visit(*call.inputs[i]);
+        visit(*call.out);
+      },
+      std::span(call.out, 1));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "argand/core/late_bytes.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/copy.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/file.h"
@@ -243,8 +244,10 @@ void write_safetensors(const StateDict& tensors, const Metadata& metadata, const
   reserve(8 + static_cast<int64_t>(length) + at);
   write(&length, 8);
   write(json.data(), json.size());
-  for (const Tensor& t : dense)
+  for (const Tensor& t : dense) {
     if (t.numel() > 0) write(raw<char>(t), t.nbytes());
+    check_watched(*t.storage());
+  }
 }
 
 void save_safetensors(const std::string& path, const StateDict& tensors, const Metadata& metadata, bool checksums) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "argand/core/grad_mode.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/cuda.h"
 #include "argand/exec/invoke.h"
 #include "argand/io/format_error.h"
@@ -76,6 +77,7 @@ void TorchImage::write(const std::string& folder, const std::function<void(const
   for (size_t i = 0; i < storages_.size(); ++i) {
     const Tensor all = storages_[i].cpu();
     zip.add(str("data/", i), all.numel() > 0 ? raw<char>(all) : nullptr, static_cast<size_t>(all.numel()));
+    check_watched(*all.storage());
   }
   zip.add("version", "3\n");
   zip.finish();

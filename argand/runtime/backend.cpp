@@ -1,28 +1,23 @@
 #include "argand/runtime/backend.h"
 
 #include <dlfcn.h>
-#include <sys/sysinfo.h>
 
 #include <atomic>
 #include <filesystem>
 
 #include "argand/base/error.h"
+#include "argand/core/limited_allocator.h"
 #include "argand/runtime/cpu/aligned_allocator.h"
+#include "argand/runtime/cpu/memory_limits.h"
 #include "argand/runtime/process_end.h"
 
 namespace argand {
 namespace {
 
-// All that the machine has, in memory and on disk for swapping.
-size_t memory_of_the_machine() {
-  struct sysinfo info {};
-  if (sysinfo(&info) != 0) return SIZE_MAX;
-  return (size_t{info.totalram} + info.totalswap) * info.mem_unit;
-}
-
-class CpuAllocator final : public Allocator {
+class CpuAllocator final : public LimitedAllocator {
  public:
-  CpuAllocator() { capacity_ = memory_of_the_machine(); }
+  CpuAllocator() { capacity_ = kAlwaysTried; }
+  void ask(size_t nbytes) override { ask_for_memory(nbytes); }
   void* allocate(size_t nbytes) override { return allocate_aligned(nbytes); }
   void deallocate(void* data, size_t nbytes) noexcept override { deallocate_aligned(data, nbytes); }
   Device device() const override { return kCPU; }

@@ -151,6 +151,9 @@ def _over(obj, dtype):
         return _C.from_numpy(obj)
     if isinstance(obj, (TypedStorage, UntypedStorage)):
         return obj._tensor_over(dtype or getattr(obj, "_dtype", None) or _C.get_default_dtype())
+    if hasattr(type(obj), "__dlpack__"):
+        from .utils.dlpack import from_dlpack
+        return from_dlpack(obj)
     if type(obj).__name__ == "PyCapsule":
         return _C._from_dlpack(obj)
     try:
@@ -184,13 +187,6 @@ def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     return result.requires_grad_() if requires_grad and not result.requires_grad else result
 
 
-def from_dlpack(ext_tensor):
-    """A tensor over the memory of an object with __dlpack__, or of a DLPack capsule."""
-    if hasattr(ext_tensor, "__dlpack__"):
-        ext_tensor = ext_tensor.__dlpack__()
-    return _C._from_dlpack(ext_tensor)
-
-
 def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
     """A 1-d tensor over the memory of an object with the buffer protocol: writing one writes the other.  Of bytes that may not be
     written, and where elements would not lie at multiples of their size, it is a copy."""
@@ -220,8 +216,8 @@ def frombuffer(buffer, *, dtype, count=-1, offset=0, requires_grad=False):
 
 def from_file(filename, shared=False, size=0, *, dtype=None, layout=None, device=None, pin_memory=False, requires_grad=False):
     """A tensor of `size` elements over the beginning of a file.  shared: what is written to the tensor is written to the file, which is
-    made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  It must not become shorter while the
-    tensor lives: the system would end the process."""
+    made or made longer if need be; otherwise the file, which must be long enough, stays as it is.  If it becomes shorter, or cannot be
+    read, each use of the tensor is an error that names it."""
     dtype = dtype or _C.get_default_dtype()
     if size < 0:
         raise ValueError(f"from_file(): expected a size of at least 0, got {size}")

@@ -11,10 +11,10 @@ from .amp.autocast_mode import is_autocast_enabled, set_autocast_dtype, set_auto
 from .autograd.anomaly_mode import set_detect_anomaly
 from .autograd.function import Function
 from .nn.functional import bilinear, conv_tbc, native_channel_shuffle, rrelu_
-from .utils.dlpack import to_dlpack
+from .utils.dlpack import from_dlpack, to_dlpack
 
 __all__ = ["AcceleratorError", "ScriptMethod", "ScriptObject", "Tag", "addmv_", "bilinear", "compiled_with_cxx11_abi", "cond",
-           "conv_tbc", "convolution", "detach_", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
+           "conv_tbc", "convolution", "detach_", "from_dlpack", "fake_quantize_per_channel_affine", "fake_quantize_per_tensor_affine",
            "get_device_module", "has_cuda", "has_cudnn", "has_lapack", "has_mkl", "has_mkldnn", "has_mps", "has_openmp", "has_spectral",
            "is_anomaly_check_nan_enabled", "is_anomaly_enabled", "is_autocast_cpu_enabled", "is_autocast_ipu_enabled",
            "is_autocast_xla_enabled", "is_distributed", "is_vulkan_available", "is_warn_always_enabled", "ldexp_",

@@ -71,12 +71,13 @@ def __format__(self, spec):
 
 # ---- autograd
 
+_run_backward = None  # autograd/__init__.py sets it, when Tensor has all its methods
+
 
 @method
 def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
     """Sums the gradients of this tensor into .grad of the leaves it depends on (or of `inputs` alone)."""
-    from .autograd import backward as run
-    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+    _run_backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 @method
@@ -157,31 +158,20 @@ def __array__(self, dtype=None, copy=None):
     return array.copy() if copy else array
 
 
-_DLPACK_DEVICES = {1: "cpu", 2: "cuda", 3: "cpu"}  # 3 is page-locked memory
-
-
 @method
-@harmless(max_version="a capsule without a version is read by those who read one with it")
-def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-    """A DLPack capsule over the same memory, or over a copy on the device dl_device, (type, index); work on the current stream is done."""
-    if stream not in (None, -1) and not self.is_cuda:
-        raise AssertionError("stream should be None on cpu.")
-    shown = self
-    if dl_device is not None:
-        kind, index = dl_device
-        if kind not in _DLPACK_DEVICES:
-            raise BufferError(f"Unsupported device_type: {int(kind)}")
-        device = _C.device("cpu") if _DLPACK_DEVICES[kind] == "cpu" else _C.device("cuda", index)
-        if device != self.device and copy is False:
-            raise ValueError(f"cannot move (i.e. copy=False) tensor from {self.device} to {device} without copying.")
-        shown = self.to(device)
-    return _C._to_dlpack(shown.clone() if copy and shown is self else shown)
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None, read_only=False):
+    """A DLPack capsule over the same memory, or over a copy on the device dl_device, (type, index).  Work on the current stream is
+    done, so `stream` may be any.  max_version: from (1, 0) on the capsule tells whether it is a copy, and may be read_only."""
+    from .utils import dlpack
+    return dlpack.export(self, stream, max_version, dl_device, copy, read_only)
 
 
 @method
 def __dlpack_device__(self):
     """DLPack's (device type, device index)."""
-    return _C._dlpack_device(self)
+    from .utils import dlpack
+    kind, index = _C._dlpack_device(self)
+    return dlpack.DLDeviceType(kind), index
 
 
 Tensor.__array_priority__ = 1000  # np.float32(2) * tensor is a tensor

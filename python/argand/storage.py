@@ -1,7 +1,6 @@
 """The memory behind tensors as bytes: UntypedStorage; _typed_storage.py has it as elements of a dtype."""
 import operator
 import os
-import weakref
 
 from . import _C
 from ._ignored import harmless
@@ -34,7 +33,6 @@ def _bytes_of(tensor):
     return _C._storage_bytes(tensor)
 
 
-_files = {}  # _cdata of a storage -> the path of its file
 _ALL_GPUS = "memory is page-locked for all GPUs"
 
 
@@ -262,35 +260,19 @@ class UntypedStorage(StorageBase, _Storage):
     @staticmethod
     def from_file(filename, shared=False, nbytes=0):
         """The first `nbytes` bytes of a file, mapped.  shared: what is written goes to the file, which is made or made longer where it
-        needs to be; else it goes to memory alone.  The file must not become shorter while the storage lives."""
+        needs to be; else it goes to memory alone.  If the file becomes shorter, or cannot be read, each use of the storage is an error."""
         path = os.fsdecode(filename)
-        import mmap
-        import stat
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT if shared else os.O_RDONLY | os.O_NONBLOCK, 0o666)
-        try:
-            status = os.fstat(descriptor)
-            if not stat.S_ISREG(status.st_mode):
-                raise RuntimeError(f"UntypedStorage.from_file: expected a regular file, got {path}")
-            if status.st_size < nbytes:
-                if not shared:
-                    raise RuntimeError(f"UntypedStorage.from_file: expected {nbytes} bytes in {path}, which has {status.st_size}")
-                os.truncate(descriptor, nbytes)
-            access = mmap.ACCESS_WRITE if shared else mmap.ACCESS_COPY
-            mapped = mmap.mmap(descriptor, nbytes, access=access) if nbytes else bytearray()
-            held = over(mapped)
-        finally:
-            os.close(descriptor)
-        storage = UntypedStorage(held)
-        storage._bytes = held
-        if nbytes and shared:
-            _files[storage._cdata] = path  # for as long as the memory is there
-            weakref.finalize(mapped, _files.pop, storage._cdata, None).atexit = False
-        return storage
+        if nbytes:
+            return UntypedStorage(_C._map_file(descriptor, os.fsencode(path), nbytes, bool(shared)))
+        os.close(descriptor)
+        return UntypedStorage(0)
 
     @property
     def filename(self):
         """The path of the file that the bytes are those of; None if they are memory."""
-        return _files.get(self._cdata)
+        path = _C._path_of_mapped(self._source)
+        return os.fsdecode(path) if path else None
 
     def data_ptr(self):
         """The address of the first byte."""

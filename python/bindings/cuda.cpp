@@ -82,7 +82,7 @@ void add_streams(nb::module_& m) {
       .def_prop_ro("cuda_stream", [](const Stream& s) { return reinterpret_cast<uintptr_t>(s.handle()); })
       .def_prop_ro("_as_parameter_", [](const Stream& s) { return reinterpret_cast<uintptr_t>(s.handle()); })
       .def("query", &Stream::query)
-      .def("synchronize", &Stream::synchronize, nb::call_guard<nb::gil_scoped_release>())
+      .def("synchronize", &Stream::synchronize, nb::call_guard<NoGil>())
       .def("wait_event", &Stream::wait_event)
       .def("wait_stream", &Stream::wait_stream)
       .def("_record", [](const Stream& s, Event& e) { e.record(s); })
@@ -120,7 +120,7 @@ void add_streams(nb::module_& m) {
       .def("_record_current", [](Event& e) { e.record(); })
       .def("_wait", [](const Event& e, const Stream& s) { e.wait(s); })
       .def("query", &Event::query)
-      .def("synchronize", &Event::synchronize, nb::call_guard<nb::gil_scoped_release>())
+      .def("synchronize", &Event::synchronize, nb::call_guard<NoGil>())
       .def("_elapsed", [](const Event& start, const Event& end) { return start.elapsed_time(end); });
 }
 
@@ -138,7 +138,7 @@ void add_memory(nb::module_& m) {
   ARGAND_OF_DEVICE(memory_stats);
   ARGAND_OF_DEVICE(mem_get_info);
 #undef ARGAND_OF_DEVICE
-  m.def("empty_cache", &cuda::empty_cache, nb::call_guard<nb::gil_scoped_release>());
+  m.def("empty_cache", &cuda::empty_cache, nb::call_guard<NoGil>());
   m.def(
       "_memory_summary", [](nb::object d) { return cuda::memory_summary(index_of(std::move(d))); },
       nb::arg("device").none());
@@ -155,6 +155,10 @@ void add_memory(nb::module_& m) {
       "set_per_process_memory_fraction",
       [](double fraction, nb::object d) { cuda::set_per_process_memory_fraction(fraction, index_of(std::move(d))); },
       nb::arg("fraction"), nb::arg("device").none() = nb::none());
+  m.def(
+      "get_per_process_memory_fraction",
+      [](nb::object d) { return cuda::get_per_process_memory_fraction(index_of(std::move(d))); },
+      nb::arg("device").none() = nb::none());
 }
 
 void add_graphs(nb::module_& m) {

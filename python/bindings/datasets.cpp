@@ -31,7 +31,7 @@ void add_datasets(nb::module_& module) {
       .def("next", [](TarShards& self) -> nb::object {
         std::optional<std::vector<data::datasets::TarSample>> batch;
         {
-          const nb::gil_scoped_release released;
+          const NoGil released;
           batch = self.get_batch(1);
         }
         if (!batch) return nb::none();
@@ -46,7 +46,7 @@ void add_datasets(nb::module_& module) {
       [](const std::string& folder, int64_t classes, bool train) {
         ARGAND_CHECK(ValueError, classes == 10 || classes == 100, "CIFAR: expected 10 or 100 classes, got ", classes);
         return translated([&] {
-          const nb::gil_scoped_release released;
+          const NoGil released;
           const io::CifarSet set =
               io::load_cifar(folder, classes == 10 ? io::CifarKind::k10 : io::CifarKind::k100, train);
           const auto tensor = [&](const std::vector<uint8_t>& bytes, IntArrayRef sizes) {
@@ -66,7 +66,7 @@ void add_datasets(nb::module_& module) {
         ARGAND_CHECK(ValueError, delimiter.size() == 1, "read_csv: expected one byte as delimiter, got '", delimiter,
                      "'");
         return translated([&] {
-          const nb::gil_scoped_release released;
+          const NoGil released;
           return io::read_csv(path, wide ? kDouble : kFloat, columns, {.delimiter = delimiter[0], .header = header});
         });
       },
@@ -75,7 +75,7 @@ void add_datasets(nb::module_& module) {
       "_read_text",
       [](const std::string& path) {
         return translated([&] {
-          const nb::gil_scoped_release released;
+          const NoGil released;
           return io::read_text(path);
         });
       },

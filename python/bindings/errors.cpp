@@ -1,5 +1,7 @@
 #include "bindings/errors.h"
 
+#include <cxxabi.h>
+
 #include <new>
 
 #include "argand/base/ignored.h"
@@ -44,7 +46,7 @@ void add_distributed(nb::module_& module) {
 }  // namespace
 
 std::string message_of(const nb::python_error& error) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   const std::string kind = type_name(error.value().ptr());
   try {
     const std::string text = shown(error.value());
@@ -56,7 +58,7 @@ std::string message_of(const nb::python_error& error) {
 
 RaisedInPython::RaisedInPython(nb::python_error error)
     : Error(message_of(error)), error_(new nb::python_error(std::move(error)), [](nb::python_error* e) {
-        const nb::gil_scoped_acquire gil;
+        const Gil gil;
         delete e;
       }) {}
 
@@ -91,6 +93,8 @@ static void set_error_of(PyObject* type, const Error& e) {
 void set_error() {
   try {
     throw;
+  } catch (abi::__forced_unwind&) {
+    wait_for_the_end();
   } catch (nb::python_error& e) {
     e.restore();
   } catch (const RaisedInPython& e) {
@@ -149,14 +153,14 @@ void add_errors(nb::module_& module) {
   module.def("_warns_always", &warns_always).def("_set_warns_always", &set_warns_always, nb::arg("always"));
   set_warning_handler([](std::string_view message) {
     if (!Py_IsInitialized()) return;  // the process ends
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     const nb::object text = to_text(message);
     if (!text.is_valid() || PyErr_WarnFormat(PyExc_UserWarning, 1, "%U", text.ptr()) != 0)
       throw RaisedInPython(nb::python_error());
   });
   set_ignored_handler([](std::string_view op, std::string_view argument, std::string_view reason) {
     if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     const auto text = [](std::string_view s) { return nb::str(s.data(), s.size()); };
     try {
       const nb::object warn = nb::module_::import_("argand._ignored").attr("warn_ignored");

@@ -1,5 +1,6 @@
 // Argand's errors as exceptions of Python: each is a RuntimeError, as PyTorch's are, and the builtin of its kind too.
 #pragma once
+#include "bindings/gil.h"
 #include "bindings/object.h"
 
 namespace argand::python {
@@ -30,7 +31,7 @@ class RaisedInPython : public Error {
 // it raised.
 template <class F>
 auto in_python(F&& f) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   try {
     return f();
   } catch (nb::python_error& e) {

@@ -236,9 +236,18 @@ static nb::object elements_of_storage(PyObject* value, const TensorOptions& opti
       nb::borrow(dtype_object(options.has_dtype() ? options.dtype() : get_default_dtype())));
 }
 
+// Over the memory of an object of another library that gives DLPack capsules; else nothing.
+static nb::object elements_by_dlpack(PyObject* value) {
+  if (PyList_Check(value) || PyTuple_Check(value) || is_tensor(value) || is_number(value, false) || is_array(value) ||
+      !PyObject_HasAttrString(reinterpret_cast<PyObject*>(Py_TYPE(value)), "__dlpack__"))
+    return {};
+  return nb::module_::import_("argand.utils.dlpack").attr("from_dlpack")(nb::borrow(value));
+}
+
 Tensor tensor_from(PyObject* value, const TensorOptions& options) {
   Tensor out;
-  const nb::object elements = elements_of_storage(value, options);
+  nb::object elements = elements_of_storage(value, options);
+  if (!elements.is_valid()) elements = elements_by_dlpack(value);
   if (elements.is_valid() || is_tensor(value) || is_array(value)) {
     const NoGradGuard no_grad;
     const Tensor source = elements.is_valid() ? as_tensor(elements.ptr())
@@ -333,8 +342,11 @@ constexpr Parameter kAsTensor[] = {{.name = "data", .kind = Kind::kAny},
 PyObject* as_tensor_function(const Call& c) {
   PyObject* const data = c.object(0);
   TensorOptions options = on_device_for(data, TensorOptions().dtype(c.optional_dtype(1)).device(c.optional_device(2)));
-  if (!python::is_tensor(data) && !is_array(data)) return shown(tensor_from(data, options));
-  const Tensor source = python::is_tensor(data) ? as_tensor(data) : shared_with(data);
+  const nb::object elements = elements_by_dlpack(data);
+  if (!elements.is_valid() && !python::is_tensor(data) && !is_array(data)) return shown(tensor_from(data, options));
+  const Tensor source = elements.is_valid()       ? as_tensor(elements.ptr())
+                        : python::is_tensor(data) ? as_tensor(data)
+                                                  : shared_with(data);
   if (!options.has_dtype()) options = options.dtype(source.dtype());
   return answer(c, [&] { return source.to(options); });
 }

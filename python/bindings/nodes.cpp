@@ -9,6 +9,7 @@
 #include "argand/exec/node_hooks.h"
 #include "argand/exec/node_names.h"
 #include "bindings/constants.h"
+#include "bindings/gil.h"
 
 namespace argand::python {
 namespace {
@@ -107,7 +108,7 @@ class Watch final : public autograd::NodeWatch {
     in_python([&] { nb::handle(made_.get())(metadata_of(node), nb::steal(wrap(intrusive_ptr<Node>(within)))); });
   }
   void failed(Node& node) override {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     try {
       nb::handle(failed_.get())(nb::steal(wrap(intrusive_ptr<Node>(&node))));
     } catch (nb::python_error& e) {  // what failed first goes on

@@ -38,7 +38,7 @@ void raise_failure(Work& work) {
 void when_done(Work& work, nb::object callback) {
   work.when_done([f = SharedRef(std::move(callback))] {
     if (!Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     if (PyObject* const result = PyObject_CallNoArgs(f.get())) return Py_DECREF(result);
     PyErr_WriteUnraisable(f.get());
   });

@@ -43,19 +43,19 @@ struct SessionObject {
 std::function<int()> caller_of(nb::object where) {
   if (where.is_none()) return nullptr;
   auto held = std::shared_ptr<nb::object>(new nb::object(std::move(where)), [](nb::object* o) {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     delete o;
   });
   return [held] {
     if (!PyGILState_GetThisThreadState()) return -1;
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     return nb::cast<int>((*held)());
   };
 }
 
 SessionObject* start(bool shapes, bool memory, bool device, nb::object where) {
   profiler::Options options{.shapes = shapes, .memory = memory, .device = device, .where = caller_of(std::move(where))};
-  const nb::gil_scoped_release unlocked;
+  const NoGil unlocked;
   return new SessionObject{std::make_unique<profiler::Session>(std::move(options))};
 }
 
@@ -64,14 +64,14 @@ SessionObject* start_marks(uintptr_t push, uintptr_t pop) {
   profiler::Options options;
   options.push = reinterpret_cast<void (*)(const char*)>(push);
   options.pop = reinterpret_cast<void (*)()>(pop);
-  const nb::gil_scoped_release unlocked;
+  const NoGil unlocked;
   return new SessionObject{std::make_unique<profiler::Session>(std::move(options))};
 }
 
 nb::tuple stop(SessionObject& self) {
   profiler::Recorded recorded{{}, {}, 0};
   if (self.session) {
-    const nb::gil_scoped_release unlocked;
+    const NoGil unlocked;
     recorded = self.session->stop();
     self.session = nullptr;
   }

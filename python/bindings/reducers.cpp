@@ -26,11 +26,11 @@ std::unique_ptr<Reducer> make(const std::vector<Tensor>& parameters, GroupHandle
 parallel::CommHook from_python(nb::object hook) {
   if (hook.is_none()) return {};
   return [hook = SharedRef(std::move(hook))](const GradBucket& bucket) -> std::function<Tensor()> {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     try {
       SharedRef wait(nb::handle(hook.get())(nb::cast(bucket)));
       return [wait] {
-        const nb::gil_scoped_acquire inner;
+        const Gil inner;
         try {
           const nb::object result = nb::handle(wait.get())();
           ARGAND_CHECK(ValueError, is_tensor(result.ptr()), "comm hook: expected a Future of a tensor, got one of ",

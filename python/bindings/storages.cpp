@@ -1,7 +1,9 @@
 // The bytes of tensors: for pickles and files.
 #include <cstring>
 
+#include "argand/core/watched_bytes.h"
 #include "argand/ops/functions.h"
+#include "argand/runtime/cpu/mapped_file.h"
 #include "argand/runtime/cpu/shared_blocks.h"
 #include "bindings/constants.h"
 #include "bindings/modules.h"
@@ -20,7 +22,9 @@ nb::bytes to_bytes(const Tensor& t) {
     const NoGil no_gil;
     data = t.impl().data();
   }
-  return copy_out(data, t.nbytes());
+  nb::bytes out = copy_out(data, t.nbytes());
+  check_watched(*t.storage());
+  return out;
 }
 
 Tensor from_bytes(nb::bytes bytes, nb::handle dtype) {
@@ -59,6 +63,18 @@ int descriptor_of(const Tensor& t) {
 // A tensor of all bytes of the storage behind a descriptor.
 Tensor map_storage(int descriptor, size_t nbytes) { return all_bytes_of(map_shared(descriptor, nbytes)); }
 
+// A tensor of the first bytes of a file; takes the descriptor.
+Tensor map_a_file(int descriptor, nb::bytes path, size_t nbytes, bool shared) {
+  const std::string name(path.c_str(), path.size());
+  const NoGil no_gil;
+  return all_bytes_of(map_file(descriptor, name, nbytes, shared));
+}
+
+nb::bytes path_of(const Tensor& t) {
+  const std::string path = path_of_mapped(*t.storage());
+  return nb::bytes(path.data(), path.size());
+}
+
 // More bytes in the storage of `t`; those that were there stay.  It does not become smaller: other tensors may show its
 // bytes.
 void grow_storage(const Tensor& t, int64_t nbytes) {
@@ -78,6 +94,8 @@ void add_storages(nb::module_& module) {
   module.def("_storage_nbytes", [](const Tensor& t) { return t.storage()->nbytes(); });
   module.def("_storage_bytes", all_bytes);
   module.def("_grow_storage", grow_storage);
+  module.def("_map_file", map_a_file);
+  module.def("_path_of_mapped", path_of);
   module.def("_share_storage", share_storage);
   module.def("_shared_descriptor", descriptor_of);
   module.def("_map_shared", map_storage);

@@ -61,7 +61,7 @@ nb::object from_timeout(parallel::Store::Timeout timeout) {
 }
 
 bool StoreInPython::overrides(const char* name) const {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   const nb::handle type = nb_trampoline.base().type();
   return !type.attr(name).is(nb::type<parallel::Store>().attr(name));
 }
@@ -79,47 +79,47 @@ nb::object StoreInPython::call(const char* name, const Args&... args) const {
 }
 
 void StoreInPython::set(const std::string& key, const Value& value) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   call("set", from_key(key), from_value(value));
 }
 
 Value StoreInPython::get(const std::string& key) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return to_value(call("get", from_key(key)), "Store.get");
 }
 
 int64_t StoreInPython::add(const std::string& key, int64_t amount) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<int64_t>(call("add", from_key(key), amount));
 }
 
 bool StoreInPython::check(const std::vector<std::string>& keys) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<bool>(call("check", from_keys(keys)));
 }
 
 void StoreInPython::wait(const std::vector<std::string>& keys, Timeout timeout) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   call("wait", from_keys(keys), from_timeout(timeout));
 }
 
 Value StoreInPython::compare_set(const std::string& key, const Value& expected, const Value& desired) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return to_value(call("compare_set", from_key(key), from_value(expected), from_value(desired)), "Store.compare_set");
 }
 
 bool StoreInPython::delete_key(const std::string& key) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<bool>(call("delete_key", from_key(key)));
 }
 
 int64_t StoreInPython::num_keys() {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<int64_t>(call("num_keys"));
 }
 
 std::vector<std::string> StoreInPython::list_keys() {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   std::vector<std::string> keys;
   const nb::object list = call("list_keys");
   for (const nb::handle key : list) keys.push_back(to_key(key, "Store.list_keys"));
@@ -128,7 +128,7 @@ std::vector<std::string> StoreInPython::list_keys() {
 
 void StoreInPython::append(const std::string& key, const Value& value) {
   if (overrides("append")) {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     return (void)call("append", from_key(key), from_value(value));
   }
   Value whole = check({key}) ? get(key) : Value{};
@@ -139,7 +139,7 @@ void StoreInPython::append(const std::string& key, const Value& value) {
 std::vector<Value> StoreInPython::multi_get(const std::vector<std::string>& keys) {
   std::vector<Value> values;
   if (overrides("multi_get")) {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     const nb::object list = call("multi_get", from_keys(keys));
     for (const nb::handle value : list) values.push_back(to_value(value, "Store.multi_get"));
   } else {
@@ -150,7 +150,7 @@ std::vector<Value> StoreInPython::multi_get(const std::vector<std::string>& keys
 
 void StoreInPython::multi_set(const std::vector<std::string>& keys, const std::vector<Value>& values) {
   if (overrides("multi_set")) {
-    const nb::gil_scoped_acquire gil;
+    const Gil gil;
     nb::list list;
     for (const Value& value : values) list.append(from_value(value));
     return (void)call("multi_set", from_keys(keys), list);
@@ -159,28 +159,28 @@ void StoreInPython::multi_set(const std::vector<std::string>& keys, const std::v
 }
 
 void StoreInPython::queue_push(const std::string& key, const Value& value) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   call("queue_push", from_key(key), from_value(value));
 }
 
 Value StoreInPython::queue_pop(const std::string& key, bool block) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return to_value(call("queue_pop", from_key(key), block), "Store.queue_pop");
 }
 
 int64_t StoreInPython::queue_len(const std::string& key) {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<int64_t>(call("queue_len", from_key(key)));
 }
 
 std::shared_ptr<parallel::Store> StoreInPython::clone() {
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<std::shared_ptr<parallel::Store>>(call("clone"));
 }
 
 bool StoreInPython::has_extended_api() const {
   if (!overrides("has_extended_api")) return false;
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   return nb::cast<bool>(call("has_extended_api"));
 }
 

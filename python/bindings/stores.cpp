@@ -221,7 +221,7 @@ void add_kinds_of_store(nb::module_& module) {
 // Ctrl-C.  Python runs handlers of signals on its main thread only, which is that of the process.
 void check_signals() {
   if (::gettid() != ::getpid() || !Py_IsInitialized()) return;
-  const nb::gil_scoped_acquire gil;
+  const Gil gil;
   if (PyErr_CheckSignals() != 0) throw RaisedInPython(nb::python_error());
 }
 

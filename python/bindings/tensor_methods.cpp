@@ -2,10 +2,11 @@
 #include <algorithm>
 
 #include "argand/core/dispatch.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/cuda.h"
 #include "argand/ops/functions.h"
 #include "argand/ops/print/print.h"
-#include "argand/runtime/backend.h"
+#include "argand/runtime/cpu/memory_limits.h"
 #include "bindings/call.h"
 #include "bindings/constants.h"
 #include "bindings/dispatch.h"
@@ -102,7 +103,9 @@ PyObject* tolist(PyObject* self, PyObject*) {
     }
     Tensor t = as_tensor(self).detach();
     // One whose elements repeat may be larger than any memory: known before the lists are half made.
-    if (static_cast<size_t>(t.numel()) > allocator_for(kCPU).capacity() / sizeof(PyObject*)) {
+    const auto count = static_cast<size_t>(t.numel());
+    const size_t bytes = count > SIZE_MAX / sizeof(PyObject*) ? SIZE_MAX : count * sizeof(PyObject*);
+    if (bytes > kAlwaysTried && bytes > most_memory(bytes)) {
       set_error(PyExc_MemoryError,
                 str("tolist: lists of ", t.numel(), " numbers are more than this machine's memory").c_str());
       throw nb::python_error();
@@ -115,7 +118,9 @@ PyObject* tolist(PyObject* self, PyObject*) {
     return dispatch<kAllTypes>(t.dtype(), "tolist", [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* const data = static_cast<const T*>(t.impl().data());
-      return nested_list(t, 0, 0, [data](int64_t at) { return wrap(Scalar(data[at])); });
+      nb::object list = owned(nested_list(t, 0, 0, [data](int64_t at) { return wrap(Scalar(data[at])); }));
+      check_watched(*t.storage());
+      return list.release().ptr();
     });
   });
 }

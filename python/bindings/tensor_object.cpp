@@ -1,8 +1,6 @@
 #include "bindings/tensor_object.h"
 
-#include <cxxabi.h>
 #include <structmember.h>
-#include <unistd.h>
 
 #include <mutex>
 
@@ -16,17 +14,6 @@ extern "C" int PyGILState_Check(void);  // in every interpreter, but not in the 
 namespace argand::python {
 
 PyTypeObject* tensor_type = nullptr;
-
-// An interpreter that ends stops other threads when they ask for its lock, by unwinding their stacks; that must not run
-// through code that knows nothing of it.  Such a thread sleeps instead until the process is gone.
-NoGil::~NoGil() {
-  try {
-    PyEval_RestoreThread(state_);
-    --threads_;
-  } catch (abi::__forced_unwind&) {
-    for (;;) pause();
-  }
-}
 
 // ---- references dropped by threads without the interpreter's lock
 

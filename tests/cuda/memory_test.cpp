@@ -125,6 +125,23 @@ TEST_F(CudaMemory, AFractionLimits) {
   bytes(30 * kMiB);
 }
 
+// Memory comes at the first look; what cannot come is an error at the call.
+TEST_F(CudaMemory, ALimitIsAnErrorAtTheCall) {
+  cuda::empty_cache();
+  const auto total = static_cast<double>(cuda::mem_get_info().second);
+  const auto fraction = (static_cast<double>(cuda::memory_reserved()) + 64 * kMiB) / total;
+  EXPECT_EQ(cuda::get_per_process_memory_fraction(), 1);
+  cuda::set_per_process_memory_fraction(fraction);
+  EXPECT_EQ(cuda::get_per_process_memory_fraction(), fraction);
+  const TensorOptions options = TensorOptions(kByte).device(kCUDA);
+  EXPECT_NE(
+      message_of<OutOfMemoryError>([&] { empty({100 * kMiB}, options); }).find("set_memory_fraction limits it to"),
+      std::string::npos);
+  const Tensor x = bytes(40 * kMiB);
+  message_of<OutOfMemoryError>([&] { empty({60 * kMiB}, options); });
+  const Tensor y = empty({10 * kMiB}, options);
+}
+
 // The window holds the last reference to `x`, whose memory the next allocation needs.
 TEST_F(CudaMemory, PressureIssuesWhatWaits) {
   cuda::empty_cache();

@@ -3,6 +3,7 @@
 
 #include "argand/core/dispatch.h"
 #include "argand/core/grad_mode.h"
+#include "argand/core/watched_bytes.h"
 #include "argand/exec/graph.h"
 #include "argand/exec/node_names.h"
 #include "argand/ops/print/number_text.h"
@@ -37,6 +38,7 @@ struct Shown {
     const T* data = static_cast<const T*>(tensor.impl().data());
     std::vector<To> out;
     each_offset([&](int64_t offset) { out.push_back(convert(data[offset])); });
+    check_watched(*tensor.storage());
     return out;
   }
 

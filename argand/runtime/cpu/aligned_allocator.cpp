@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "argand/base/error.h"
+#include "argand/runtime/cpu/memory_limits.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define ARGAND_KEEP_FREED_BLOCKS 0
@@ -30,17 +30,6 @@
 namespace argand {
 namespace {
 
-// Keeps the arithmetic below from wrapping.  Some systems promise any amount of memory, and end who uses it; a virtual
-// machine may get more while it runs, so the limit is a multiple of what there is now.
-size_t most_bytes() {
-  static const size_t most = [] {
-    struct sysinfo info {};
-    constexpr size_t kAddressSpace = size_t{1} << 47, kTimes = 16;
-    if (sysinfo(&info) != 0) return kAddressSpace;
-    return std::min(kAddressSpace, (size_t{info.totalram} + info.totalswap) * info.mem_unit * kTimes);
-  }();
-  return most;
-}
 constexpr size_t kSmallBytes = size_t{64} << 10;  // up to here a thread keeps its own blocks
 constexpr size_t kHugePage = size_t{2} << 20;     // from here blocks are mapped, in huge pages where there are any
 constexpr size_t kThreadClassBytes = size_t{128} << 10;  // what a thread keeps of one size
@@ -189,6 +178,11 @@ class BlockPool {
     return true;
   }
 
+  size_t kept() noexcept {
+    const std::lock_guard lock(mutex_);
+    return kept_;
+  }
+
   void clear() noexcept {
     const std::lock_guard lock(mutex_);
     for (auto& blocks : blocks_) {
@@ -229,7 +223,17 @@ void* reuse(const SizeClass& size) {
 }
 
 // Programs that try a smaller batch look for these words, which are PyTorch's.
-constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate memory)";
+constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate memory). ";
+
+size_t kept_bytes() noexcept {
+  if constexpr (!kKeep) return 0;
+  return BlockPool::get().kept();
+}
+
+[[noreturn]] void throw_out_of_memory(size_t bytes, const char* why) {
+  ARGAND_THROW(OutOfMemoryError, "out of memory: ", why, " ", bytes, " bytes", kPyTorchsWords,
+               memory_limits_text(read_memory_limits()), "; kept for later use: ", kept_bytes() >> 20, " MiB");
+}
 
 [[gnu::noinline]] void* allocate_fresh(size_t wanted, size_t rounded) {
   void* block = system_allocate(wanted, rounded);
@@ -237,18 +241,21 @@ constexpr const char* kPyTorchsWords = " (DefaultCPUAllocator: can't allocate me
     release_cached_memory();
     block = system_allocate(wanted, rounded);
   }
-  ARGAND_CHECK(OutOfMemoryError, block != nullptr, "out of memory: the system gave no block of ", wanted, " bytes",
-               kPyTorchsWords);
+  if (block == nullptr) throw_out_of_memory(wanted, "the system gave no block of");
   return block;
 }
 
 }  // namespace
 
+// Some systems promise any amount of memory, and end who uses it.
+void ask_for_memory(size_t bytes) {
+  const size_t most = most_memory(bytes);
+  if (bytes > most && bytes - most > kept_bytes()) throw_out_of_memory(bytes, "this process cannot have");
+}
+
 void* allocate_aligned(size_t bytes) {
   if (bytes == 0) return nullptr;
-  constexpr size_t kAnyMachineHas = size_t{1} << 28;
-  ARGAND_CHECK(OutOfMemoryError, bytes <= kAnyMachineHas || bytes <= most_bytes(),
-               "out of memory: this machine has no ", bytes, " bytes", kPyTorchsWords);
+  if (bytes > kAlwaysTried) ask_for_memory(bytes);
   const SizeClass size(bytes);
   void* block = reuse(size);
   return block != nullptr ? block : allocate_fresh(bytes, size.bytes);

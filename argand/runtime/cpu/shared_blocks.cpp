@@ -1,5 +1,6 @@
 #include "argand/runtime/cpu/shared_blocks.h"
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -44,9 +45,12 @@ class Blocks final : public Allocator {
 
   void* allocate(size_t nbytes) override {
     if (nbytes == 0) return nullptr;
-    const int descriptor = memfd_create("argand", MFD_CLOEXEC);
+    const int descriptor = memfd_create("argand", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     void* data = nullptr;
-    if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(nbytes)) == 0) data = map(descriptor, nbytes);
+    if (descriptor >= 0 && ftruncate(descriptor, static_cast<off_t>(nbytes)) == 0) {
+      fcntl(descriptor, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_SEAL);  // no process can take it from those that map it
+      data = map(descriptor, nbytes);
+    }
     if (!data) {
       const int why = errno;
       if (descriptor >= 0) close(descriptor);

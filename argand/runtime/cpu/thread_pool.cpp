@@ -134,8 +134,9 @@ class Pool {
 
   void start_workers(size_t wanted) {
     if (workers_.size() >= wanted) return;
-    sigset_t all, before;  // signals are for the program's own threads
+    sigset_t all, before;  // signals are for the program's own threads; faults are those of the thread that met them
     sigfillset(&all);
+    for (const int fault : {SIGBUS, SIGFPE, SIGILL, SIGSEGV}) sigdelset(&all, fault);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
       while (workers_.size() < wanted) workers_.emplace_back([this] { worker_loop(); });

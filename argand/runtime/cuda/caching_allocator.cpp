@@ -272,6 +272,18 @@ void CachingAllocator::set_memory_fraction(double fraction) {
                fraction);
   const std::lock_guard lock(mutex_);
   budget_.limit = static_cast<size_t>(fraction * static_cast<double>(total_bytes_));
+  fraction_ = fraction;
+}
+
+double CachingAllocator::memory_fraction() const {
+  const std::lock_guard lock(mutex_);
+  return fraction_;
+}
+
+bool CachingAllocator::may_have(size_t nbytes) const {
+  const std::lock_guard lock(mutex_);
+  const size_t most = capacity(), held = static_cast<size_t>(stats_.all.active_bytes.current);
+  return total_bytes_ == 0 || (held <= most && nbytes <= most - held && round_up(nbytes, kLargePage) <= most - held);
 }
 
 void CachingAllocator::set_on_pressure(std::function<void()> callback) {

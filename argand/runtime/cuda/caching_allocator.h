@@ -78,6 +78,10 @@ class CachingAllocator {
   bool capture_under_way() const;
   // At most this part of the device's memory is reserved, from 0 to 1; ValueError otherwise.
   void set_memory_fraction(double fraction);
+  double memory_fraction() const;
+  // Whether a block of so many bytes may be had: it fits into the device's memory, or the part of it that may be
+  // reserved, beside the blocks that callers hold.  Only allocate() knows.
+  bool may_have(size_t nbytes) const;
   // Called without the allocator's lock, so it may allocate and deallocate; what it throws, allocate() throws.
   void set_on_pressure(std::function<void()> callback);
   void set_holder_source(HolderSource source);
@@ -149,6 +153,7 @@ class CachingAllocator {
   std::atomic<HolderSource> holder_source_{nullptr};
   std::function<void()> on_pressure_;
   MemoryBudget budget_;
+  double fraction_ = 1;
   std::vector<std::unique_ptr<StreamPools>> pools_;
   LiveTable live_;
   EventQueue<Block> events_;

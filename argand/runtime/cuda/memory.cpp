@@ -12,6 +12,7 @@
 #include "argand/base/env.h"
 #include "argand/base/error.h"
 #include "argand/core/allocating.h"
+#include "argand/core/limited_allocator.h"
 #include "argand/runtime/backend.h"
 #include "argand/runtime/cuda/check.h"
 #include "argand/runtime/cuda/cuda_events.h"
@@ -80,14 +81,14 @@ std::unique_ptr<DeviceMemory> memory_of(int device) {
   return std::make_unique<VirtualMemory>(device);
 }
 
-class DeviceAllocator final : public Allocator {
+class DeviceAllocator final : public LimitedAllocator {
  public:
   explicit DeviceAllocator(int device)
       : device_(device),
         memory_(memory_of(device)),
         blocks_(*memory_, Device(kCUDA, static_cast<DeviceIndex>(device)).str()),
         monitor_(blocks_, *memory_) {
-    if (const size_t total = memory_->total_bytes()) capacity_ = total;
+    capacity_ = kLargePage;  // from here on a limit may be asked for
     blocks_.set_holder_source(current_holder);
     blocks_.set_guard(guard_mode());
     blocks_.set_on_pressure([] {
@@ -100,6 +101,10 @@ class DeviceAllocator final : public Allocator {
     void* data = blocks_.allocate(nbytes, current_stream(device_));
     if (dry_run() && data) std::memset(data, 0, nbytes);  // what kernels that do not run leave unwritten
     return data;
+  }
+  // What seems too much is tried at once, so that the error with the table is the maker's.
+  void ask(size_t nbytes) override {
+    if (!blocks_.may_have(nbytes)) deallocate(allocate(nbytes), nbytes);
   }
   void deallocate(void* data, size_t nbytes) noexcept override {
     const DeviceCalls calls(std::nothrow);

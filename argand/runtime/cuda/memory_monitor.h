@@ -1,11 +1,12 @@
 // What a caching allocator tells the rest of the library.
 #pragma once
 #include "argand/runtime/cuda/caching_allocator.h"
+#include "argand/runtime/memory_fraction.h"
 #include "argand/runtime/memory_monitor.h"
 
 namespace argand::cuda {
 
-class CachingMonitor final : public MemoryMonitor {
+class CachingMonitor final : public MemoryMonitor, public MemoryFraction {
  public:
   // Both outlive it.
   CachingMonitor(CachingAllocator& blocks, DeviceMemory& memory) : blocks_(blocks), memory_(memory) {}
@@ -18,6 +19,7 @@ class CachingMonitor final : public MemoryMonitor {
   std::string snapshot_html() override;
   void record_history(size_t max_entries) override { blocks_.record_history(max_entries); }
   void set_memory_fraction(double fraction) override { blocks_.set_memory_fraction(fraction); }
+  double memory_fraction() override { return blocks_.memory_fraction(); }
   std::pair<size_t, size_t> free_and_total() override { return {memory_.free_bytes(), memory_.total_bytes()}; }
   void fail_allocation(int64_t n) override { blocks_.fail_after(n); }
 

@@ -2,7 +2,7 @@
 import warnings
 
 from .._named_modules import refused_name
-from .. import _C
+from .. import _C, _tensor
 from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
 from ._engine import SavedTensor, Variable, set_multithreading_enabled  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
@@ -92,3 +92,7 @@ def __getattr__(name):
     if name in ("DeviceType", "ProfilerActivity", "ProfilerState", "kineto_available"):
         return getattr(import_module(".profiler", __name__), name)
     return refused_name(__name__, name)
+
+
+# Tensor.backward() imports nothing when it is called: a destructor may call it while the interpreter ends.
+_tensor._run_backward = backward

@@ -90,20 +90,11 @@ def set_per_process_memory_fraction(fraction, device=None):
     if fraction < 0 or fraction > 1:
         raise ValueError(f"Invalid fraction value: {fraction}. Allowed range: 0~1")
     _C.cuda.set_per_process_memory_fraction(fraction, index_of(device))
-    _fractions[_number_of(device)] = fraction
 
 
 def get_per_process_memory_fraction(device=None):
-    """What set_per_process_memory_fraction() chose for the device, 1.0 if nothing."""
-    return _fractions.get(_number_of(device), 1.0)
-
-
-_fractions = {}
-
-
-def _number_of(device):
-    index = index_of(device)
-    return _C.cuda.current_device() if index is None else index
+    """The part of the device's memory that may be taken: 1.0 unless set_per_process_memory_fraction() chose another."""
+    return _C.cuda.get_per_process_memory_fraction(index_of(device))
 
 
 __getattr__ = names(__name__, f"{__package__}._more")

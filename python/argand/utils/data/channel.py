@@ -8,6 +8,7 @@ are short, so a sender never waits for a receiver; nothing is left behind by a p
 """
 import array
 import ctypes
+import fcntl
 import io
 import mmap
 import os
@@ -74,9 +75,10 @@ def _write(text, buffers):
     sizes = struct.pack(f"<Q{len(buffers)}Q", len(buffers), *(b.nbytes for b in buffers))
     start = _round_up(len(sizes) + len(text))
     total = start + sum(_round_up(b.nbytes) for b in buffers)
-    fd = os.memfd_create("argand-batch")
+    fd = os.memfd_create("argand-batch", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         os.ftruncate(fd, total)
+        fcntl.fcntl(fd, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_SEAL)  # nobody can take it from who maps it
         with mmap.mmap(fd, total) as memory:
             memory[:len(sizes)] = sizes
             memory[len(sizes):len(sizes) + len(text)] = text

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import os
 import signal
+import threading
 import time
 import typing
 import warnings
@@ -285,6 +286,9 @@ class _BaseDataLoaderIter:
             if loader is not None and loader._position is self._position:
                 loader._position = None  # the next pass is a new one
             raise
+        except BaseException:
+            _sleep_if_the_process_ends()
+            raise
         self._yielded += 1
         self._position["batches"] += 1
         if self._told_length is not None and self._yielded > self._told_length:
@@ -356,6 +360,7 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
                 self._workers.append(self._start(loader, context, i))
         except BaseException:
             self._shut()
+            _sleep_if_the_process_ends()
             raise
         self._begin_epoch()
 
@@ -489,6 +494,13 @@ def _warn_of_many(workers):
                       f"system is {most}, which is smaller than what this DataLoader is going to create. Please be aware that "
                       "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid "
                       "potential slowness/freeze if necessary.", stacklevel=3)
+
+
+def _sleep_if_the_process_ends():
+    """The end of the program ends the workers, and a daemon thread that reads from them then is to end silently, as it would a moment
+    later: it sleeps until the process is gone."""
+    if threading.current_thread().daemon and not threading.main_thread().is_alive():
+        threading.Event().wait()
 
 
 def _default_context():

@@ -1,0 +1,71 @@
+// Bytes of a storage that may go while it lives: those of a mapped file, which somebody else may cut.
+//
+// Note [Bytes that go]
+// Nobody owns the bytes of a mapped file.  When the file becomes shorter, the system shows zeros up to the end of the
+// page and sends SIGBUS to whoever reads or writes behind it, in the middle of any instruction of any thread, where
+// nothing may be thrown.  So three parts stand together:
+// - A storage over such bytes asks at every look (StorageImpl::data) whether they are still what they were, and the
+// look
+//   throws if they are not: `look()`.  Its address is never kept, so no look is left out.
+// - While a kernel runs, the answer may change.  A handler of SIGBUS (runtime/cpu/bus_errors.h) puts pages of zeros
+// where
+//   the file was and notes that the range is torn; the instruction goes on.
+// - Whoever has read asks again (`check_watched`): after every kernel and copy in exec, and where elements are read
+//   without one.  It throws, and what was written meanwhile is lost (Note [Lost writes]).
+// The price where no file is mapped is one relaxed load a call.
+#pragma once
+#include <atomic>
+#include <memory>
+
+#include "argand/core/storage.h"
+
+namespace argand {
+
+class WatchedBytes {
+ public:
+  virtual ~WatchedBytes() = default;
+  // The address of the first byte.  Throws why the bytes are no longer what they were.  Thread-safe.
+  virtual void* look() const = 0;
+};
+
+// A range of addresses, as a handler of signals can find it: every member may be read at any moment.
+struct WatchedRange {
+  static constexpr uintptr_t kFree = 0, kTaken = 1;  // values of `begin`; others are addresses
+  std::atomic<uintptr_t> begin{kFree};
+  std::atomic<size_t> nbytes{0};
+  std::atomic<const StorageImpl*> storage{nullptr};
+  std::atomic<const WatchedBytes*> bytes{nullptr};
+  std::atomic<bool> torn{false};
+  char name[128] = {};  // for a message of the handler's: what the bytes are, maybe cut
+};
+
+// What such a storage keeps where others keep the function that releases borrowed bytes: the bytes go with it.
+struct WatchedRelease {
+  std::shared_ptr<const WatchedBytes> bytes;
+  void operator()(void*) const noexcept {}
+};
+
+// Announces a range; the place stays the caller's until it gives it back.
+WatchedRange& watch_range(const void* begin, size_t nbytes, const char* name);
+void unwatch_range(WatchedRange& range) noexcept;
+// Null if no range has this address, or this storage.  May be called by a handler of signals.
+WatchedRange* watched_range_of(const void* address) noexcept;
+WatchedRange* watched_range_of(const StorageImpl& storage) noexcept;
+
+// A storage over such bytes, whose range is `range`.  It cannot be resized, and nothing that uses it waits in a window.
+intrusive_ptr<StorageImpl> watched_storage(size_t nbytes, const Device& device, WatchedRange& range,
+                                           std::shared_ptr<const WatchedBytes> bytes);
+
+namespace detail {
+inline constinit std::atomic<int> watched_ranges{0};
+void check_watched(const StorageImpl& storage);
+}  // namespace detail
+
+inline bool any_watched() { return detail::watched_ranges.load(std::memory_order_relaxed) != 0; }
+// Somebody has read the bytes of the storage: throws if they were not what they should be.
+inline void check_watched(const StorageImpl& storage) {
+  if (any_watched()) [[unlikely]]
+    detail::check_watched(storage);
+}
+
+}  // namespace argand
