@@ -17,7 +17,7 @@ from math import e, inf, nan, pi  # noqa: F401
 newaxis = None
 del cuda, unique_dim  # noqa: F821 -- the extension's: a package imported below stands for one, unique() for the other
 
-from . import _dispatch, _foreach, _functions, _internals, _named_modules, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
+from . import _dispatch, _foreach, _functions, _internals, _named_modules, _plain_functions, _tensor  # noqa: E402 -- the methods of Tensor that are written in Python
 from ._overridable import make_methods_overridable as _make_methods_overridable  # noqa: E402
 _make_methods_overridable(Tensor)
 from ._ignored import IgnoredArgument  # noqa: E402,F401
@@ -51,6 +51,7 @@ for _name, _dtype in _TENSOR_TYPES.items():
 del _name, _dtype
 
 globals().update(_foreach.functions())
+_plain_functions.make_plain(globals())
 _named_modules.install()
 
 

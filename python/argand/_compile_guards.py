@@ -3,6 +3,8 @@
 A trace holds for calls that find all of that as it was.  What the traced call itself wrote would happen once instead of each time, so
 a call that writes cannot stand for others; it is undone, and the program runs as it is."""
 import inspect
+import itertools
+import operator
 import random
 import types
 
@@ -101,20 +103,42 @@ def _names(code):
             yield from _names(constant)
 
 
+_OF_MODULES = ("_parameters", "_buffers", "_modules")
+
+
+class _Objects:
+    """The dicts of modules and the containers in them as they are, object by object: what every call looks at, in C's loops alone.
+    A container that has the same objects in the same order is as it was; of another one _Place has to say."""
+
+    def __init__(self, dicts, lists):
+        self._all = [*dicts, *lists]  # lists: lists and sets
+        self._counts = [*map(len, self._all)]
+        self._dicts, self._lists = [d for d in dicts if d], [x for x in lists if x]  # of an empty one the count says all
+        self._objects = [*self._now()]
+
+    def _now(self):
+        of = itertools.chain.from_iterable
+        return itertools.chain(of(self._dicts), of(map(dict.values, self._dicts)), of(self._lists))
+
+    def are_there(self):
+        return [*map(len, self._all)] == self._counts and all(map(operator.is_, self._now(), self._objects))
+
+
 class Surroundings:
     """The variables that a function may read, as they are when this is made."""
 
     def __init__(self, function, module):
-        self._places, self._seen, self._keys = [], set(), []
+        self._places, self._seen, self._keys, self._structure = [], set(), [], []
         self._own = set(module.modules()) if module is not None else ()
         self._of_function(inspect.unwrap(function) if not isinstance(function, Module) else function)
         if module is not None:
             for name, m in module.named_modules():
                 self._of_module(name, m, is_own=True)
-        is_fixed = [p.key is not None and p.content is None and (p.value is None or not isinstance(p.value, _PLAIN + (tuple,)))
-                    for p in self._places]
-        self._fixed = [(p.holder, p.key, p.value) for p, fixed in zip(self._places, is_fixed) if fixed]
-        self._others = [p for p, fixed in zip(self._places, is_fixed) if not fixed]
+        # Most places are of modules.  Those of functions are looked at one by one: their globals have many more variables.
+        of_modules = {id(holder) for _, holder, _ in self._keys}
+        self._others = [p for p in self._places if id(p.holder) not in of_modules]
+        self._tensors = [p for p in self._places if p.version is not None]
+        self._look()
         self._random, self._drawn = random.getstate(), self._generators()
 
     def _of_function(self, function):
@@ -139,10 +163,11 @@ class Surroundings:
             return
         self._seen.add(id(module))
         self._of_function(type(module).forward)
-        for title, holder in (("", module.__dict__), *((key, module.__dict__[key]) for key in ("_parameters", "_buffers", "_modules"))):
+        self._structure += [(module.__dict__, key, module.__dict__[key]) for key in _OF_MODULES]
+        for title, holder in (("", module.__dict__), *((key, module.__dict__[key]) for key in _OF_MODULES)):
             self._keys.append((f"{name}.{title}".strip("."), holder, set(holder)))
             for key, value in holder.items():
-                if key not in ("_parameters", "_buffers", "_modules"):
+                if key not in _OF_MODULES:
                     self._places.append(_Place(f"{name}.{key}".strip("."), holder, key, is_own and title == "_parameters"))
 
     @staticmethod
@@ -151,13 +176,23 @@ class Surroundings:
         found = [argand.get_rng_state()]
         return found + (argand.cuda.get_rng_state_all() if argand.cuda.is_available() else [])
 
+    def _look(self):
+        others = set(map(id, self._others))
+        containers = [p.value for p in self._places if p.content is not None and id(p) not in others]
+        self._objects = _Objects([holder for _, holder, _ in self._keys] + [c for c in containers if type(c) is dict],
+                                 [c for c in containers if type(c) is not dict])
+
     def hold(self, versions):
         """Whether all is as it was; `versions`: the elements of tensors, too."""
-        for holder, key, value in self._fixed:  # most, and each call looks at them
-            if holder.get(key, _MISSING) is not value:
-                return False
-        places = self._places if versions else self._others
-        return all(p.holds(versions) for p in places) and all(holder.keys() == keys for _, holder, keys in self._keys)
+        if self._objects.are_there():
+            return all(p.holds(versions) for p in self._others) and (
+                not versions or all(p.value._version == p.version for p in self._tensors))
+        if not all(p.holds(versions) for p in self._places) or not all(holder.keys() == keys for _, holder, keys in self._keys):
+            return False
+        if any(holder.get(key) is not value for holder, key, value in self._structure):
+            return False
+        self._look()  # the same values in other objects, or in another order
+        return True
 
     def undo(self):
         """Makes everything what it was; what was written since then, as text, or None."""

@@ -1,5 +1,6 @@
 """How tensors become text, by the names that packages take from torch._tensor_str."""
 from . import _settings
+from ._settings import set_printoptions  # noqa: F401
 
 
 class _Options:

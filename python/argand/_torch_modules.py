@@ -5,6 +5,7 @@ So under `python -m argand` modules, classes and functions say torch.x for argan
 PyTorch say PyTorch's module.  Imported as argand, they keep their own.
 """
 import functools
+import sys
 import types
 
 from . import _C
@@ -68,7 +69,7 @@ _HOMES = {
     "library": {"_library.custom_ops": "CustomOpDef"},
     "masked": {"masked.maskedtensor.core": "MaskedTensor is_masked_tensor", "masked.maskedtensor.creation": "as_masked_tensor "
                "masked_tensor", None: "masked._ops"},
-    "nn.functional": {"": "bilinear channel_shuffle conv_tbc native_channel_shuffle pixel_shuffle pixel_unshuffle rrelu_", None: "nn.functional"},
+    "nn.functional": "nn.functional",
     "nn.functional.activation": "nn.functional",
     "nn.functional.attention": "nn.functional",
     "nn.functional.convolution": "nn.functional",
@@ -146,6 +147,7 @@ def _rename(thing):
     if not isinstance(own, str) or own.partition(".")[0] != "argand":
         return
     thing.__module__ = home = torch_module(own, thing.__qualname__.partition(".")[0])
+    _show_at_home(home, thing)
     if isinstance(thing, type):
         for value in list(vars(thing).values()):
             value = value.__func__ if isinstance(value, (staticmethod, classmethod)) else value
@@ -154,6 +156,13 @@ def _rename(thing):
                 value.__module__ = home
             elif isinstance(value, type):
                 _rename(value)
+
+
+def _show_at_home(home, thing):
+    """Who pickles a class or a function looks for it in the module that it says: one that is ours and lacks it has it from now on."""
+    module = sys.modules.get("argand" + home.removeprefix("torch"))
+    if isinstance(module, types.ModuleType) and thing.__name__ == thing.__qualname__ and thing.__name__ not in vars(module):
+        setattr(module, thing.__name__, thing)
 
 
 def _rename_op(op):

@@ -1,9 +1,13 @@
 """`python -m argand`: what is imported as torch says torch, as PyTorch's does."""
+import copy
 import json
 import os
 import pickle
 import subprocess
 import sys
+import types
+
+import pytest
 
 import argand
 
@@ -35,7 +39,7 @@ SHARED = {"torch.nn.functional": ("rms_norm", "sigmoid", "tanh"), "torch._C._nn"
           "torch.autograd": ("variable",), "torch.cuda": ("CudaError",), "torch.multiprocessing.reductions": ("init_reductions",),
           "torch._environment": ("is_fbcode",), "torch.utils.checkpoint": ("DefaultDeviceType",),
           "torch.autograd.variable": ("Variable",),
-          "torch.compiler": ("compile",), "torch.func": ("functional_call",), "torch": ("Event", "Node", "Stream", "addmv_", "detach_"),
+          "torch.compiler": ("compile",), "torch.func": ("functional_call",), "torch": ("Event", "Node", "Stream", "addmv_", "bilinear", "conv_tbc", "detach_", "rrelu_"),
           "torch._jit_internal": ("export", "ignore", "unused"), "torch.jit._script": ("ScriptModule", "interface", "script_method"),
           "torch.jit": ("Future", "script_if_tracing"), "torch.hub": ("tqdm",), "torch.types": ("Storage",), "torch._C": ("StorageBase", "to_dlpack")}
 ELSEWHERE = ("torch.mtia", "torch.xpu", "torch.accelerator")  # shown by several modules of devices
@@ -51,10 +55,49 @@ def as_torch(tmp_path, program):
 
 def test_names_are_of_pytorchs_modules(tmp_path):
     same, different = json.loads(as_torch(tmp_path, COMPARED).splitlines()[-1])
-    different = [d for d in different if d[1] not in SHARED.get(d[2], ()) and not d[2].startswith(ELSEWHERE)
-                 and not d[3].startswith("argand._C")]  # functions that nanobind made, whose module cannot be changed
+    different = [d for d in different if d[1] not in SHARED.get(d[2], ()) and not d[2].startswith(ELSEWHERE)]
     assert different == []
     assert same > 2000
+
+
+PICKLED = f"""
+import copy, importlib, json, pickle
+from argand._refused import is_refused
+failed, same = [], 0
+for module, homes in json.load(open({RECORDED!r})).items():
+    try:
+        found = importlib.import_module(module)
+    except ImportError:
+        continue
+    for name in " ".join(homes.values()).split():
+        thing = getattr(found, name, None)
+        if thing is None or is_refused(thing) or not callable(thing):
+            continue
+        try:
+            good = pickle.loads(pickle.dumps(thing)) is thing and copy.copy(thing) is thing and copy.deepcopy(thing) is thing
+            why = "another object"
+        except Exception as e:
+            good, why = False, repr(e)
+        same += good
+        if not good:
+            failed.append((module, name, why[:200]))
+print(json.dumps([same, failed]))
+"""
+
+
+def test_functions_and_classes_are_pickled_and_copied_by_their_names(tmp_path):
+    same, failed = json.loads(as_torch(tmp_path, PICKLED).splitlines()[-1])
+    assert failed == []
+    assert same > 2000
+
+
+@pytest.mark.parametrize("function", ["can_cast", "get_default_dtype", "cuda.is_available", "autograd.is_multithreading_enabled"])
+def test_functions_made_by_nanobind_are_functions_of_their_modules(function):
+    module, _, name = f"argand.{function}".rpartition(".")
+    found = getattr(sys.modules[module], name)
+    assert isinstance(found, types.FunctionType) and pickle.loads(pickle.dumps(found)) is found and copy.deepcopy(found) is found
+    assert not [m for m in (argand, argand.cuda, argand.autograd) for n, f in vars(m).items()
+                if not n.startswith("_") and type(f).__name__ == "nb_func"]
 
 
 def test_no_module_says_argand(tmp_path):

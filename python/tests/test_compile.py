@@ -3,12 +3,14 @@ import copy
 import math
 import pickle
 import random
+import sys
 import warnings
 
 import argand as torch
 import pytest
 from argand import _dynamo as dynamo
 from argand import fx
+from argand._compile_guards import Surroundings
 
 
 class Net(torch.nn.Module):
@@ -286,3 +288,57 @@ def test_options_that_are_refused():
         torch.compile(3)
     with pytest.raises(NotImplementedError, match="dynamic_shapes is not supported"):
         torch.compile(torch.sin, dynamic_shapes={})
+
+
+def _guarded():
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = torch.nn.Sequential(*(torch.nn.BatchNorm1d(3) for _ in range(20)))
+            self.scale, self.parts, self.names, self.chosen = 1000.5, [1, [2]], {"a": 1}, {3}
+
+        def forward(self, x):
+            return self.inner(x) * self.scale
+    net = Net().eval()
+    return net, Surroundings(net, net)
+
+
+def _swap_names(net):
+    a, b = net.inner[0]._buffers.pop("running_mean"), net.inner[0]._buffers.pop("running_var")
+    net.inner[0]._buffers.update(running_var=a, running_mean=b)
+
+
+@pytest.mark.parametrize("change", [
+    lambda net: setattr(net, "scale", 1000.25), lambda net: net.parts.append(3), lambda net: net.names.update(a=2), lambda net: net.chosen.add(4),
+    lambda net: net.chosen.clear(), lambda net: net.__dict__.update(scale=2.0), lambda net: net.__dict__.update(_buffers={}),
+    lambda net: net.inner[3].__dict__.update(_parameters=dict(net.inner[3]._parameters, bias=None)), lambda net: setattr(net.inner[5], "new", None),
+    lambda net: net.inner[7]._modules.update(more=torch.nn.ReLU()), lambda net: net.inner[2].train(), _swap_names,
+    lambda net: setattr(net.inner[1], "running_mean", torch.zeros(3))])
+def test_what_a_graph_read_is_missed_when_it_changes(change):
+    net, around = _guarded()
+    assert around.hold(False) and around.hold(True)
+    change(net)
+    assert not around.hold(False) and not around.hold(True)
+
+
+def test_what_a_graph_read_may_be_the_same_in_other_objects():
+    net, around = _guarded()
+    net.scale, net.parts[:] = float("1000.5"), list(net.parts)
+    net.names["b"] = 1
+    del net.names["b"]
+    assert around.hold(False) and around.hold(True)
+    assert around._objects.are_there()
+    net.inner[0].running_mean.add_(1)
+    assert around.hold(False) and not around.hold(True)
+
+
+def test_what_a_graph_read_is_looked_at_without_pythons_own_work():
+    """Each call of a compiled module looks at all of it, so no Python function may run for each attribute."""
+    net, around = _guarded()
+    calls = []
+    sys.setprofile(lambda frame, event, argument: calls.append(event))
+    try:
+        around.hold(False)
+    finally:
+        sys.setprofile(None)
+    assert len(around._places) > 400 and calls.count("call") < 20

@@ -71,21 +71,25 @@ def test_times_nest():
 
 
 def test_times_are_the_ops_own():
-    """Large pointwise ops, which would wait for each other otherwise, take their time where they are called."""
-    def times(n):
-        x = torch.ones(n)
+    """Large pointwise ops, which would wait for each other otherwise, work where they are called.  A result gets its memory when it is
+    written, so each op's own span has that of its result, and none is left for what comes behind: however long either takes."""
+    n = 4_000_000  # enough to wait
+    x = torch.ones(n)
 
-        def program():
-            y = x.exp()
-            z = y + 1
-            time.sleep(0.1)
-            return z
-        by_name = {e.name: e.cpu_time_total for e in profiled(torch, program).events()}
-        assert set(by_name) == {"aten::exp", "aten::add"}
-        return by_name
-    few, many = times(400_000), times(40_000_000)  # either outside any cache of a core's own
-    assert all(many[op] > 5 * few[op] for op in many)
-    assert sum(few.values()) < 1e5  # without the sleep
+    def program():
+        y = x.exp()
+        with record_function("between"):
+            time.sleep(0.001)
+        z = y + 1
+        with record_function("behind"):
+            return z.sum().item()
+    by_name = {e.name: e for e in profiled(torch, program, profile_memory=True).events()}
+    ops = ["aten::exp", "between", "aten::add", "behind"]
+    assert [by_name[op].self_cpu_memory_usage for op in ops[:3]] == [4 * n, 0, 4 * n]
+    assert abs(by_name["behind"].cpu_memory_usage) < 4 * n
+    for earlier, later in zip(ops, ops[1:]):
+        assert by_name[earlier].time_range.end <= by_name[later].time_range.start
+    assert all(by_name[op].cpu_time_total == by_name[op].time_range.elapsed_us() for op in ops)
 
 
 def test_memory_is_counted_where_it_is_taken():

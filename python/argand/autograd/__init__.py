@@ -3,6 +3,7 @@ import warnings
 
 from .._named_modules import refused_name
 from .. import _C, _tensor
+from .._plain_functions import plain
 from . import forward_ad, function, functional, grad_mode, graph  # noqa: F401
 from ._engine import SavedTensor, Variable, set_multithreading_enabled  # noqa: F401
 from .anomaly_mode import detect_anomaly, set_detect_anomaly  # noqa: F401
@@ -10,7 +11,7 @@ from .function import Function  # noqa: F401
 from .gradcheck import gradcheck, gradgradcheck  # noqa: F401
 from .grad_mode import enable_grad, inference_mode, no_grad, set_grad_enabled  # noqa: F401
 
-is_multithreading_enabled = _C._is_multithreading_enabled
+_C._is_multithreading_enabled = is_multithreading_enabled = plain(_C._is_multithreading_enabled, _C.__name__)
 
 
 def _is_checkpoint_valid():

@@ -55,7 +55,7 @@ def is_built():
         return False
 
 
-def _of_attention(backend):
+def _of_attention(name, backend):
     """The functions that read and set whether nn.attention's kernels may be of a kind."""
     def sdp_enabled():
         """Whether it is allowed: see nn.attention."""
@@ -64,13 +64,15 @@ def _of_attention(backend):
     def enable_sdp(enabled):
         """Allows it or not: see nn.attention."""
         allow(backend, enabled)
+    for function, form in ((sdp_enabled, "{}_sdp_enabled"), (enable_sdp, "enable_{}_sdp")):
+        function.__name__ = function.__qualname__ = form.format(name)
     return sdp_enabled, enable_sdp
 
 
-flash_sdp_enabled, enable_flash_sdp = _of_attention(SDPBackend.FLASH_ATTENTION)
-math_sdp_enabled, enable_math_sdp = _of_attention(SDPBackend.MATH)
-mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _of_attention(SDPBackend.EFFICIENT_ATTENTION)
-cudnn_sdp_enabled, enable_cudnn_sdp = _of_attention(SDPBackend.CUDNN_ATTENTION)
+flash_sdp_enabled, enable_flash_sdp = _of_attention("flash", SDPBackend.FLASH_ATTENTION)
+math_sdp_enabled, enable_math_sdp = _of_attention("math", SDPBackend.MATH)
+mem_efficient_sdp_enabled, enable_mem_efficient_sdp = _of_attention("mem_efficient", SDPBackend.EFFICIENT_ATTENTION)
+cudnn_sdp_enabled, enable_cudnn_sdp = _of_attention("cudnn", SDPBackend.CUDNN_ATTENTION)
 
 
 def is_flash_attention_available():

@@ -2,6 +2,7 @@
 there is none (RuntimeError)."""
 from .. import _C
 from .._later import names
+from .._plain_functions import plain
 from . import nvtx  # noqa: F401
 from .graphs import CUDAGraph, graph, graph_pool_handle, is_current_stream_capturing  # noqa: F401
 from .memory import (_record_memory_history, _snapshot, empty_cache, max_memory_allocated,  # noqa: F401
@@ -14,7 +15,7 @@ from .random import (get_rng_state, get_rng_state_all, initial_seed, manual_seed
 from .streams import (Event, ExternalStream, Stream, StreamContext, current_stream, default_stream,  # noqa: F401
                       index_of as _index_of, set_stream, stream)
 
-is_available, device_count, current_device = _C.cuda.is_available, _C.cuda.device_count, _C.cuda.current_device
+is_available, device_count, current_device = (plain(f, __name__) for f in (_C.cuda.is_available, _C.cuda.device_count, _C.cuda.current_device))
 OutOfMemoryError = _C.OutOfMemoryError
 _CudaDeviceProperties = _C.cuda._CudaDeviceProperties
 has_half = True

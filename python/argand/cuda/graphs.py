@@ -3,11 +3,11 @@ import gc
 
 from .. import _C
 from .._ignored import ignored, warn_ignored
+from .._plain_functions import plain
 from .memory import empty_cache
 from .streams import Stream, StreamContext
 
-is_current_stream_capturing = _C.cuda.is_current_stream_capturing
-graph_pool_handle = _C.cuda.graph_pool_handle
+is_current_stream_capturing, graph_pool_handle = (plain(f, __name__) for f in (_C.cuda.is_current_stream_capturing, _C.cuda.graph_pool_handle))
 
 
 class CUDAGraph(_C.cuda.CUDAGraph):

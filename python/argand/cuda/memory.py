@@ -13,7 +13,8 @@ def _number(name, documentation):
 
     def function(device=None):
         return ask(index_of(device)) if _C.cuda.is_available() else 0
-    function.__name__, function.__doc__ = name, documentation
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = documentation
     return function
 
 

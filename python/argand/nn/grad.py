@@ -29,7 +29,7 @@ def _functions(dims):
     def of_weight(input, weight_size, grad_output, stride=1, padding=0, dilation=1, groups=1):
         return weight_gradient(input, weight_size, grad_output, stride, padding, dilation, groups)
     for function, what in ((of_input, "input"), (of_weight, "weight")):
-        function.__name__ = f"conv{dims}d_{what}"
+        function.__name__ = function.__qualname__ = f"conv{dims}d_{what}"
         function.__doc__ = f"The gradient by the {what} of conv{dims}d, whose results have the gradient grad_output."
     return of_input, of_weight
 

@@ -220,7 +220,7 @@ def _deprecated(function):
     def call(*args, **kwargs):
         warnings.warn(f"`nn.init.{old}` is now deprecated in favor of `nn.init.{name}`.", FutureWarning, stacklevel=2)
         return function(*args, **kwargs)
-    call.__name__ = old
+    call.__name__ = call.__qualname__ = old
     return call
 
 

@@ -17,8 +17,7 @@ from .sparse import *  # noqa: F401,F403
 from .vision import *  # noqa: F401,F403
 
 # With PyTorch the functions named here are C, and are seen as they were called.
-_make_overridable(globals(), as_given=("bilinear", "channel_shuffle", "native_channel_shuffle", "pixel_shuffle", "pixel_unshuffle",
-                                       "rrelu_", "scaled_dot_product_attention"))
+_make_overridable(globals(), as_given=("bilinear", "rrelu_", "scaled_dot_product_attention"))
 
 _absent = _names_of(__name__)
 

@@ -7,23 +7,8 @@ from ... import _C
 from .pooling import adaptive_avg_pool2d, adaptive_avg_pool3d
 
 
-def pixel_shuffle(input, upscale_factor):
-    """[*, C r^2, H, W] to [*, C, H r, W r]."""
-    return _C.pixel_shuffle(input, upscale_factor)
-
-
-def pixel_unshuffle(input, downscale_factor):
-    """[*, C, H r, W r] to [*, C r^2, H, W]."""
-    return _C.pixel_unshuffle(input, downscale_factor)
-
-
-def channel_shuffle(input, groups):
-    """Channels (group, i) as (i, group)."""
-    return _C.channel_shuffle(input, groups)
-
-
-native_channel_shuffle = channel_shuffle
-
+pixel_shuffle, pixel_unshuffle, channel_shuffle = _C.pixel_shuffle, _C.pixel_unshuffle, _C.channel_shuffle
+native_channel_shuffle = _C.channel_shuffle
 
 _WITHOUT_CORNERS = ("nearest", "area", "nearest-exact")
 # What computes a mode for inputs of so many dimensions.
