@@ -115,12 +115,10 @@ def test_functorch_is_torch_func(tmp_path):
                       "import torch._functorch.vmap\nfrom torch._C._functorch import is_batchedtensor\n"
                       "from functorch.experimental import chunk_vmap\n"
                       "print(vmap(torch.sin)(torch.zeros(2)).tolist(), callable(torch.func.vmap), grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
-                      "try: functorch.make_functional(torch.nn.Linear(1, 1))\n"
-                      "except NotImplementedError as e: print(e)\n")
+                      "f, params = functorch.make_functional(torch.nn.Linear(1, 1))\n"
+                      "print(type(f) is FunctionalModule, f.param_names, f(params, torch.ones(1, 1)).shape)\n")
     out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
-    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
-                                       "stack_module_state() for several models"], out.stderr
-
+    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "True ('weight', 'bias') torch.Size([1, 1])"], out.stderr
     assert "FutureWarning" in out.stderr and "Please use `torch.vmap` instead" in out.stderr
 
 
@@ -543,3 +541,54 @@ print("forked")
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
     assert ran.stdout == "forked\n", ran.stderr
+
+
+class Tied(torch.nn.Module):
+    """Two names of one parameter, and a buffer that calls write."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = torch.nn.Linear(2, 2)
+        self.two = torch.nn.Linear(2, 2)
+        self.two.weight = self.one.weight
+        self.norm = torch.nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        return self.norm(self.two(self.one(x)))
+
+
+def test_functions_of_modules_compute_with_the_tensors_that_they_get():
+    from argand._functorch.make_functional import combine_state_for_ensemble, make_functional, make_functional_with_buffers
+    torch.manual_seed(0)
+    model, x = Tied(), torch.randn(4, 2)
+    function, params, buffers = make_functional_with_buffers(model)
+    assert function.param_names == ("one.weight", "one.bias", "two.bias", "norm.weight", "norm.bias")
+    assert function.buffer_names == ("norm.running_mean", "norm.running_var", "norm.num_batches_tracked")
+    assert function.all_names_map["one.weight"] == ["one.weight", "two.weight"]
+    assert params[0] is not model.one.weight and params[0].requires_grad and function.stateless_model.one.weight.is_meta
+    grads = func.grad(lambda p: function(p, buffers, x).square().sum() + p[0].sum())(params)
+    assert buffers[0].any() and not model.norm.running_mean.any()  # the buffers of the call were written
+    loss = model(x).square().sum() + model.one.weight.sum()
+    for ours, theirs in zip(grads, torch.autograd.grad(loss, list(model.parameters()))):
+        torch.testing.assert_close(ours, theirs)
+    with pytest.raises(RuntimeError, match="has buffers. Please use make_functional_with_buffers"):
+        make_functional(model)
+    with pytest.raises(ValueError, match="expected 8 tensors.*got 3"):
+        function(params[:0], buffers, x)
+    assert not any(p.requires_grad for p in make_functional(model.one, disable_autograd_tracking=True)[1])
+
+    models, xs = [torch.nn.Linear(2, 3) for _ in range(3)], torch.randn(3, 4, 2)
+    function, params, buffers = combine_state_for_ensemble(models)
+    assert buffers == () and params[0].shape == (3, 3, 2) and params[0].is_leaf and params[0].requires_grad
+    torch.testing.assert_close(func.vmap(function)(params, buffers, xs), torch.stack([m(t) for m, t in zip(models, xs)]))
+    for wrong, why in (([], "at least one model"), ([models[0], torch.nn.ReLU()], "same class"),
+                       ([models[0], torch.nn.Linear(2, 3).eval()], "same training/eval mode")):
+        with pytest.raises(RuntimeError, match=why):
+            combine_state_for_ensemble(wrong)
+
+
+def test_stacked_modules_agree_on_what_requires_grad():
+    models = [torch.nn.Linear(2, 2) for _ in range(2)]
+    models[0].weight.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="Expected weight from each model to have the same .requires_grad"):
+        func.stack_module_state(models)
