@@ -592,3 +592,82 @@ def test_stacked_modules_agree_on_what_requires_grad():
     models[0].weight.requires_grad_(False)
     with pytest.raises(RuntimeError, match="Expected weight from each model to have the same .requires_grad"):
         func.stack_module_state(models)
+
+
+class Cubes(torch.autograd.Function):
+    """x ** 3 with a rule that notes what it is called with."""
+    calls = []
+
+    @staticmethod
+    def forward(x, scale=1):
+        return x ** 3 * scale
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3 * ctx.saved_tensors[0] ** 2, None
+
+    @staticmethod
+    def vmap(info, in_dims, x, scale):
+        Cubes.calls.append((info.batch_size, info.randomness, in_dims, tuple(x.shape)))
+        return Cubes.apply(x, scale), in_dims[0]
+
+
+@pytest.fixture
+def calls():
+    Cubes.calls.clear()
+    return Cubes.calls
+
+
+def test_the_rule_of_a_function_gets_the_whole_batch_where_vmap_maps_the_function(calls):
+    x = torch.arange(6.0).view(2, 3)
+    assert torch.equal(func.vmap(Cubes.apply, in_dims=-1, out_dims=1, randomness="same")(x), x ** 3)
+    assert torch.equal(func.vmap(Cubes.apply, in_dims=(0, None))(x, 2), x ** 3 * 2)
+    assert calls == [(3, "same", (1, None), (2, 3)), (2, "error", (0, None), (2, 3))]
+
+
+def test_within_another_function_the_rule_gets_each_slice_as_a_batch_of_one(calls):
+    x = torch.arange(1.0, 7).view(2, 3)
+    assert torch.equal(func.vmap(lambda row: Cubes.apply(row.sin()).sum())(x), (x.sin() ** 3).sum(1))
+    assert calls == [(1, "error", (0, None), (1, 3))] * 2
+    calls.clear()
+    assert torch.equal(func.vmap(func.vmap(lambda t: Cubes.apply(t)))(x), x ** 3)
+    # The rule is called once for each vmap around it, the inner one's batch first.
+    assert calls == [(1, "error", (0, None), (1,)), (1, "error", (0, None), (1, 1))] * 6
+    torch.testing.assert_close(func.vmap(func.grad(lambda row: Cubes.apply(row).sum()))(x), 3 * x ** 2)
+    calls.clear()
+    func.vmap(lambda row: row + Cubes.apply(torch.ones(3)))(x)  # what is no slice has no batch
+    assert calls == []
+
+
+def test_what_rules_may_not_return(calls):
+    def of(result, **body):
+        return type("Wrong", (Cubes,), {"vmap": staticmethod(lambda info, in_dims, x, scale: result(x)), **body}).apply
+    x = torch.ones(2, 3)
+    for apply, why in ((of(lambda x: x), "to have two returns"), (of(lambda x: (x, (0, 0))), "returned an incompatible"),
+                       (of(lambda x: (x, 0), generate_vmap_rule=True), "both generate_vmap_rule=True and")):
+        for function in (apply, lambda t, apply=apply: apply(t)):
+            with pytest.raises(RuntimeError, match=why):
+                func.vmap(function)(x)
+    assert torch.equal(func.vmap(of(lambda x: (torch.ones(4), None)))(x), torch.ones(2, 4))
+    with pytest.raises(ValueError, match="can not return a BatchedTensor when out_dim is None"):
+        func.vmap(Cubes.apply, out_dims=None)(x)
+    with pytest.raises(ValueError, match="must only return Tensors"):
+        func.vmap(of(lambda x: (3, None)))(x)
+
+    class Named(torch.autograd.Function):
+        @staticmethod
+        def forward(x, *, y=1):
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        Named.apply(x, y=2)
+    with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+        func.vmap(lambda t: Named.apply(t, y=x))(x)
+    assert torch.equal(Named.apply(x), x)
