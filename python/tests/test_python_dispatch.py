@@ -457,3 +457,25 @@ def test_arguments_by_name_alone_of_a_custom_op():
     x = torch.ones(2, requires_grad=True)
     scaled(x, by=3.0).sum().backward()
     assert x.grad.tolist() == [3, 3]
+
+
+def test_detach_is_offered_to_a_class_though_its_tensor_requires_grad():
+    """So that Parameter() of such a tensor makes another one, and marks that one alone."""
+    class Wrapper(torch.Tensor):
+        @staticmethod
+        def __new__(cls, inner, requires_grad=False):
+            made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=requires_grad)
+            made.inner = inner
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            made = func(*torch.utils._pytree.tree_map_only(Wrapper, lambda x: x.inner, args))
+            return torch.utils._pytree.tree_map_only(torch.Tensor, Wrapper, made)
+    seen, x = [], Wrapper(torch.ones(2), requires_grad=True)
+    detached = x.detach()
+    assert seen == ["aten.detach.default"] and not detached.requires_grad and detached.__dict__ is not x.__dict__
+    param = torch.nn.Parameter(x, requires_grad=False)
+    assert isinstance(param, torch.nn.Parameter) and not isinstance(x, torch.nn.Parameter)
+    assert repr(param) == "Parameter(Wrapper(..., size=(2,)))" and repr(x) == "Wrapper(..., size=(2,), requires_grad=True)"
