@@ -671,3 +671,26 @@ def test_what_rules_may_not_return(calls):
     with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
         func.vmap(lambda t: Named.apply(t, y=x))(x)
     assert torch.equal(Named.apply(x), x)
+
+
+def test_the_rule_of_an_op_is_called_as_that_of_a_function():
+    @torch.library.custom_op("test_func::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, by: float = 2.0, *, more: float = 0.0) -> torch.Tensor:
+        return x * by + more
+    seen, x = [], torch.arange(6.0).view(2, 3)
+
+    @scaled.register_vmap
+    def rule(info, in_dims, x, by, *, more=0.0):
+        seen.append((info.batch_size, in_dims))
+        return scaled(x, by, more=more), in_dims[0]
+    assert torch.equal(func.vmap(scaled, in_dims=(1, None), out_dims=1)(x, 3.0, more=1.0), x * 3 + 1)
+    assert torch.equal(func.vmap(lambda row: torch.ops.test_func.scaled(row, 3.0))(x), x * 3)
+    assert seen == [(3, (1, None)), (1, (0, None)), (1, (0, None))]
+    assert torch.equal(func.vmap(func.vmap(scaled, in_dims=(0, None)), in_dims=(0, None))(x, 3.0), x * 3)
+
+    @torch.library.register_vmap("test_func::scaled")
+    def later(info, in_dims, x, by):
+        return torch.zeros(3), None
+    assert not func.vmap(lambda row: scaled(row, 1.0))(x).any()
+    with pytest.raises(RuntimeError, match="does not exist"):
+        torch.library.register_vmap("test_func::other", later)

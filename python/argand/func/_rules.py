@@ -1,9 +1,10 @@
-"""Functions with a rule of their own for vmap.
+"""Functions and ops with a rule of their own for vmap.
 
-vmap is a loop over slices, in which a Function without such a rule is called as any other.  One with a `vmap` staticmethod gets a batch:
-all of it where the Function itself is what vmap maps, as in vmap(MyFunction.apply), and one slice at a time, a batch of one, where it is
-called within the function that vmap maps.
+vmap is a loop over slices, in which a Function without such a rule is called as any other.  The rule of one, its `vmap` staticmethod, or of
+an op, of register_vmap(), gets a batch: all of it where the Function itself is what vmap maps, as in vmap(MyFunction.apply), and one slice
+at a time, a batch of one, where it is called within the function that vmap maps.
 """
+import types
 import typing
 
 from .. import _C
@@ -31,18 +32,24 @@ def _has_rule(cls):
     return cls.vmap is not Function.vmap
 
 
-def function_of(apply):
-    """The Function with a rule whose apply() this is, or None."""
-    cls = getattr(apply, "__self__", None)
-    if not (isinstance(cls, type) and issubclass(cls, Function) and getattr(apply, "__func__", None) is Function.apply.__func__):
+def of(func):
+    """The rule of what vmap maps, and the function (args, kwargs) -> (args, kwargs) that gives the arguments their places; None without a rule.
+
+    func may be apply() of a Function, or an op that register_vmap() was told of.
+    """
+    if hasattr(type(func), "_bound") and func._vmap_rule is not None:  # of its class: functools.wraps() copies attributes
+        return func._vmap_rule, func._bound
+    cls = getattr(func, "__self__", None)
+    if not (isinstance(cls, type) and issubclass(cls, Function) and getattr(func, "__func__", None) is Function.apply.__func__):
         return None
     check(cls)
-    return cls if _has_rule(cls) else None
+    return (cls.vmap, lambda args, kwargs: (cls._bound(args, kwargs, True), {})) if _has_rule(cls) else None
 
 
-def call(cls, info, in_dims, args):
+def call(rule, info, in_dims, args, kwargs):
     """The rule's results and, of each, the dimension of the batch or None: (leaves, dims, structure)."""
-    returned = cls.vmap(info, in_dims, *args)
+    refuse_tensors(kwargs)
+    returned = rule(info, in_dims, *args, **kwargs)
     if not (isinstance(returned, tuple) and len(returned) == 2):
         got = f"got {len(returned)} returns instead" if isinstance(returned, tuple) else f"Got a {type(returned)} instead"
         raise RuntimeError("Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure compatible with "
@@ -60,8 +67,11 @@ def call(cls, info, in_dims, args):
 def apply(cls, args):
     """(True, results) of a Function whose rule takes a slice among args as a batch of one; (False, None) if no call of vmap cut any."""
     check(cls)
-    if not _has_rule(cls):
-        return False, None
+    return by_slice(cls.vmap, args) if _has_rule(cls) else (False, None)
+
+
+def by_slice(rule, args, kwargs=types.MappingProxyType({})):
+    """apply() of a rule."""
     scopes, (flat, spec) = levels.of_thread, tree_flatten(tuple(args))
     for depth in reversed(range(len(scopes))):
         of_slice = [isinstance(x, _C.Tensor) and scopes[depth].slices.differs(x) for x in flat]
@@ -72,7 +82,7 @@ def apply(cls, args):
     batch = tree_unflatten([x.unsqueeze(0) if own else x for x, own in zip(flat, of_slice)], spec)
     in_dims = tree_unflatten([0 if own else None for own in of_slice], spec)
     with within(scopes[:depth]):
-        results, dims, spec = call(cls, VmapInfo(1, scopes[depth].randomness), in_dims, batch)
+        results, dims, spec = call(rule, VmapInfo(1, scopes[depth].randomness), in_dims, batch, kwargs)
     return True, tree_unflatten([x if dim is None else x.select(dim, 0) for x, dim in zip(results, dims)], spec)
 
 

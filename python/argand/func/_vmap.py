@@ -182,9 +182,9 @@ def _joined(results, out_dims, n, name, mapped):
     return tree_unflatten(joined, spec)
 
 
-def _by_rule(function, n, args, in_dims, out_dims, name, randomness):
-    """What a Function's own rule gives for the whole batch."""
-    results, batch_dims, spec = _rules.call(function, _rules.VmapInfo(n, randomness), in_dims, args)
+def _by_rule(rule, n, args, kwargs, in_dims, out_dims, name, randomness):
+    """What a rule gives for the whole batch."""
+    results, batch_dims, spec = _rules.call(rule, _rules.VmapInfo(n, randomness), in_dims, args, kwargs)
     joined = []
     for x, at, dim in zip(results, batch_dims, _out_dims(out_dims, spec, name)):
         if dim is None and at is not None:
@@ -213,11 +213,12 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
         n, of_call, dims, mapped, shared = _arguments(args, in_dims, name)
-        function = _rules.function_of(func)
-        if function is not None:
-            bound = function._bound(args, kwargs, True)
-            more = tree_map(lambda x: None, bound[len(args):])  # by keyword, or by default
-            return _by_rule(function, n, bound, dims() + more, out_dims, name, randomness)
+        of_func = _rules.of(func)
+        if of_func is not None:
+            rule, bind = of_func
+            places, names = bind(args, kwargs)
+            more = tree_map(lambda x: None, places[len(args):])  # by keyword, or by default
+            return _by_rule(rule, n, places, names, dims() + more, out_dims, name, randomness)
         shared, results = _Unmapped(shared, randomness), []
         with _C._DrawScope(randomness) as draws, _C._Slices() as slices, _vmap_levels.level(slices, randomness):
             for i in range(max(n, 1)):
