@@ -56,6 +56,11 @@ void SlicesScope::mark(const Tensor& t) {
 
 bool SlicesScope::has(const Tensor& t) const { return t.defined() && marked_.contains(&t.impl()); }
 
+bool SlicesScope::differs(const Tensor& t) const {
+  const std::lock_guard lock(mutex);
+  return has(t);
+}
+
 void SlicesScope::next_slice() {
   first_ = false;
   for (Written& w : written_) {

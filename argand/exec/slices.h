@@ -42,6 +42,8 @@ class ARGAND_SHARED SlicesScope {
 
   // The tensor is a slice, or what gradients are taken by, or is made of one.
   void mark(const Tensor& t);
+  // Whether it was marked, or is made of such a tensor.
+  bool differs(const Tensor& t) const;
   // Before each call but the first: tensors that the calls so far have written hold what they held before them.
   void next_slice();
   // The tensors written so far that were there before, and what each held after the first call that wrote it; undefined

@@ -40,7 +40,12 @@ def _text_of_wrapper(self, contents):
         parts.append(f"grad_fn=<{self.grad_fn.name()}>")
     elif self.requires_grad:
         parts.append("requires_grad=True")
-    return f"{type(self).__name__}({', '.join(parts)})"
+    return _as_parameter(self, f"{type(self).__name__}({', '.join(parts)})")
+
+
+def _as_parameter(self, text):
+    """A tensor of another class that Parameter() made a parameter says so."""
+    return f"Parameter({text})" if getattr(self, "_is_param", False) else text
 
 
 @method
@@ -59,7 +64,7 @@ def __repr__(self, *, tensor_contents=None):
     if type(self) is Tensor:
         return text
     name = type(self).__name__
-    return f"{name} containing:\n{text}" if name == "Parameter" else text.replace("tensor(", name + "(", 1)
+    return f"{name} containing:\n{text}" if name == "Parameter" else _as_parameter(self, text.replace("tensor(", name + "(", 1))
 
 
 @method

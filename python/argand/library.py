@@ -16,6 +16,7 @@ from ._more import Tag
 from ._overloads import OpOverloadPacket
 from ._refused import refused
 from ._schemas import parse
+from .autograd import _vmap_levels
 from .autograd.function import Function
 
 _ops = {}
@@ -44,7 +45,7 @@ class CustomOpDef:
     def __init__(self, name, function=None, tags=(), is_checked=False):
         self.tags, self._mutated, self._is_checked = tags, {}, is_checked
         self._name, self._kernels, self._function, self._backward, self._setup_context = name, {}, function, None, None
-        self._recorded = {}
+        self._recorded, self._vmap_rule = {}, None
         self.__name__ = name.rpartition("::")[2]
         if function is not None:
             functools.update_wrapper(self, function)
@@ -64,7 +65,15 @@ class CustomOpDef:
             raise AttributeError(f"'{self._name}' has no overload '{overload}'")
         return found
 
+    def _bound(self, args, kwargs):
+        """The arguments in their places."""
+        return _custom_calls.bound(self._schema, args, kwargs) if self._is_checked else (args, kwargs)
+
     def __call__(self, *args, **kwargs):
+        if self._vmap_rule is not None and _vmap_levels.active():
+            done, result = _by_slice(self._vmap_rule, *self._bound(args, kwargs))
+            if done:
+                return result
         if self._recorded and self._name not in _below.names:
             recorded = self._recorded.get(self._device(*args, *kwargs.values()) or "cpu")
             if recorded is not None:
@@ -73,8 +82,7 @@ class CustomOpDef:
                     return recorded(*args, **kwargs)
                 finally:
                     _below.names.discard(self._name)
-        if self._is_checked:
-            args, kwargs = _custom_calls.bound(self._schema, args, kwargs)
+        args, kwargs = self._bound(args, kwargs)
 
         def function(*args, **kwargs):
             kernel = self._kernel(*args, *kwargs.values())
@@ -162,8 +170,12 @@ class CustomOpDef:
         return fn
 
     def register_vmap(self, func=None):
-        """See register_vmap()."""
-        return func if func is not None else lambda f: f
+        """func(info, in_dims, *args) -> (results, the dimension of the batch in each, or None): what vmap calls for a batch, all of it if the
+        op is what it maps, each slice as a batch of one within another function."""
+        def register(function):
+            self._vmap_rule = function
+            return function
+        return register if func is None else register(func)
 
     def register_kernel(self, device_types, fn=None, /):
         """Another function for tensors of some devices; of all that have none of their own, if device_types is None."""
@@ -460,10 +472,15 @@ def infer_schema(prototype_function, /, *, mutates_args, op_name=None, tags=()):
 # ---- what is said of ops for traces and transforms
 
 
-@harmless(op="vmap() calls every op for each slice, which means the same as its rule", lib=_STAYS)
+@harmless(lib=_STAYS)
 def register_vmap(op, func=None, /, *, lib=None):
-    """How PyTorch would map an op: vmap() calls it for each slice, which means the same."""
-    return func if func is not None else lambda f: f
+    """See CustomOpDef.register_vmap."""
+    return _named(op).register_vmap(func)
+
+
+def _by_slice(rule, args, kwargs):
+    from .func import _rules
+    return _rules.by_slice(rule, args, kwargs)
 
 
 def triton_op(name, fn=None, /, *, mutates_args, schema=None):

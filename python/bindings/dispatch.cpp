@@ -117,9 +117,11 @@ class NoMemory final : public Allocator {
  public:
   explicit NoMemory(const Device& device) : device_(device) {}
   void* allocate(size_t) override {
-    ARGAND_THROW(ValueError,
-                 "Cannot access data pointer of Tensor that doesn't have storage: it is one that "
-                 "_make_wrapper_subclass() made, whose elements are what its __torch_dispatch__ makes of them");
+    ARGAND_THROW(
+        ValueError,
+        "Cannot access data pointer of Tensor that doesn't have storage (Attempted to access the data pointer on an "
+        "invalid python storage.): it is one that "
+        "_make_wrapper_subclass() made, whose elements are what its __torch_dispatch__ makes of them");
   }
   void deallocate(void*, size_t) noexcept override {}
   Device device() const override { return device_; }

@@ -138,6 +138,7 @@ class Slices {
   }
   void exit() { scope_.reset(); }
   void mark(const Tensor& t) { scope_->mark(t); }
+  bool differs(const Tensor& t) const { return scope_->differs(t); }
   void next_slice() { scope_->next_slice(); }
   std::vector<nb::object> written() const {
     std::vector<nb::object> pairs;
@@ -169,6 +170,7 @@ void add_transforms(nb::module_& module) {
       .def("__enter__", [](nb::object self) { return nb::cast<Slices&>(self).enter(), self; })
       .def("__exit__", [](Slices& self, nb::args) { self.exit(); })
       .def("mark", &Slices::mark)
+      .def("differs", &Slices::differs)
       .def("next_slice", &Slices::next_slice)
       .def("written", &Slices::written);
 }

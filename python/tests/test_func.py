@@ -115,12 +115,10 @@ def test_functorch_is_torch_func(tmp_path):
                       "import torch._functorch.vmap\nfrom torch._C._functorch import is_batchedtensor\n"
                       "from functorch.experimental import chunk_vmap\n"
                       "print(vmap(torch.sin)(torch.zeros(2)).tolist(), callable(torch.func.vmap), grad(torch.sin)(torch.tensor(0.0)).item(), is_batchedtensor(torch.ones(1)))\n"
-                      "try: functorch.make_functional(torch.nn.Linear(1, 1))\n"
-                      "except NotImplementedError as e: print(e)\n")
+                      "f, params = functorch.make_functional(torch.nn.Linear(1, 1))\n"
+                      "print(type(f) is FunctionalModule, f.param_names, f(params, torch.ones(1, 1)).shape)\n")
     out = subprocess.run([sys.executable, "-m", "argand", str(script)], capture_output=True, text=True, timeout=120)
-    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "functorch.make_functional: use torch.func.functional_call(), or "
-                                       "stack_module_state() for several models"], out.stderr
-
+    assert out.stdout.splitlines() == ["[0.0, 0.0] True 1.0 False", "True ('weight', 'bias') torch.Size([1, 1])"], out.stderr
     assert "FutureWarning" in out.stderr and "Please use `torch.vmap` instead" in out.stderr
 
 
@@ -543,3 +541,156 @@ print("forked")
 """
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=200)
     assert ran.stdout == "forked\n", ran.stderr
+
+
+class Tied(torch.nn.Module):
+    """Two names of one parameter, and a buffer that calls write."""
+
+    def __init__(self):
+        super().__init__()
+        self.one = torch.nn.Linear(2, 2)
+        self.two = torch.nn.Linear(2, 2)
+        self.two.weight = self.one.weight
+        self.norm = torch.nn.BatchNorm1d(2)
+
+    def forward(self, x):
+        return self.norm(self.two(self.one(x)))
+
+
+def test_functions_of_modules_compute_with_the_tensors_that_they_get():
+    from argand._functorch.make_functional import combine_state_for_ensemble, make_functional, make_functional_with_buffers
+    torch.manual_seed(0)
+    model, x = Tied(), torch.randn(4, 2)
+    function, params, buffers = make_functional_with_buffers(model)
+    assert function.param_names == ("one.weight", "one.bias", "two.bias", "norm.weight", "norm.bias")
+    assert function.buffer_names == ("norm.running_mean", "norm.running_var", "norm.num_batches_tracked")
+    assert function.all_names_map["one.weight"] == ["one.weight", "two.weight"]
+    assert params[0] is not model.one.weight and params[0].requires_grad and function.stateless_model.one.weight.is_meta
+    grads = func.grad(lambda p: function(p, buffers, x).square().sum() + p[0].sum())(params)
+    assert buffers[0].any() and not model.norm.running_mean.any()  # the buffers of the call were written
+    loss = model(x).square().sum() + model.one.weight.sum()
+    for ours, theirs in zip(grads, torch.autograd.grad(loss, list(model.parameters()))):
+        torch.testing.assert_close(ours, theirs)
+    with pytest.raises(RuntimeError, match="has buffers. Please use make_functional_with_buffers"):
+        make_functional(model)
+    with pytest.raises(ValueError, match="expected 8 tensors.*got 3"):
+        function(params[:0], buffers, x)
+    assert not any(p.requires_grad for p in make_functional(model.one, disable_autograd_tracking=True)[1])
+
+    models, xs = [torch.nn.Linear(2, 3) for _ in range(3)], torch.randn(3, 4, 2)
+    function, params, buffers = combine_state_for_ensemble(models)
+    assert buffers == () and params[0].shape == (3, 3, 2) and params[0].is_leaf and params[0].requires_grad
+    torch.testing.assert_close(func.vmap(function)(params, buffers, xs), torch.stack([m(t) for m, t in zip(models, xs)]))
+    for wrong, why in (([], "at least one model"), ([models[0], torch.nn.ReLU()], "same class"),
+                       ([models[0], torch.nn.Linear(2, 3).eval()], "same training/eval mode")):
+        with pytest.raises(RuntimeError, match=why):
+            combine_state_for_ensemble(wrong)
+
+
+def test_stacked_modules_agree_on_what_requires_grad():
+    models = [torch.nn.Linear(2, 2) for _ in range(2)]
+    models[0].weight.requires_grad_(False)
+    with pytest.raises(RuntimeError, match="Expected weight from each model to have the same .requires_grad"):
+        func.stack_module_state(models)
+
+
+class Cubes(torch.autograd.Function):
+    """x ** 3 with a rule that notes what it is called with."""
+    calls = []
+
+    @staticmethod
+    def forward(x, scale=1):
+        return x ** 3 * scale
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(inputs[0])
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3 * ctx.saved_tensors[0] ** 2, None
+
+    @staticmethod
+    def vmap(info, in_dims, x, scale):
+        Cubes.calls.append((info.batch_size, info.randomness, in_dims, tuple(x.shape)))
+        return Cubes.apply(x, scale), in_dims[0]
+
+
+@pytest.fixture
+def calls():
+    Cubes.calls.clear()
+    return Cubes.calls
+
+
+def test_the_rule_of_a_function_gets_the_whole_batch_where_vmap_maps_the_function(calls):
+    x = torch.arange(6.0).view(2, 3)
+    assert torch.equal(func.vmap(Cubes.apply, in_dims=-1, out_dims=1, randomness="same")(x), x ** 3)
+    assert torch.equal(func.vmap(Cubes.apply, in_dims=(0, None))(x, 2), x ** 3 * 2)
+    assert calls == [(3, "same", (1, None), (2, 3)), (2, "error", (0, None), (2, 3))]
+
+
+def test_within_another_function_the_rule_gets_each_slice_as_a_batch_of_one(calls):
+    x = torch.arange(1.0, 7).view(2, 3)
+    assert torch.equal(func.vmap(lambda row: Cubes.apply(row.sin()).sum())(x), (x.sin() ** 3).sum(1))
+    assert calls == [(1, "error", (0, None), (1, 3))] * 2
+    calls.clear()
+    assert torch.equal(func.vmap(func.vmap(lambda t: Cubes.apply(t)))(x), x ** 3)
+    # The rule is called once for each vmap around it, the inner one's batch first.
+    assert calls == [(1, "error", (0, None), (1,)), (1, "error", (0, None), (1, 1))] * 6
+    torch.testing.assert_close(func.vmap(func.grad(lambda row: Cubes.apply(row).sum()))(x), 3 * x ** 2)
+    calls.clear()
+    func.vmap(lambda row: row + Cubes.apply(torch.ones(3)))(x)  # what is no slice has no batch
+    assert calls == []
+
+
+def test_what_rules_may_not_return(calls):
+    def of(result, **body):
+        return type("Wrong", (Cubes,), {"vmap": staticmethod(lambda info, in_dims, x, scale: result(x)), **body}).apply
+    x = torch.ones(2, 3)
+    for apply, why in ((of(lambda x: x), "to have two returns"), (of(lambda x: (x, (0, 0))), "returned an incompatible"),
+                       (of(lambda x: (x, 0), generate_vmap_rule=True), "both generate_vmap_rule=True and")):
+        for function in (apply, lambda t, apply=apply: apply(t)):
+            with pytest.raises(RuntimeError, match=why):
+                func.vmap(function)(x)
+    assert torch.equal(func.vmap(of(lambda x: (torch.ones(4), None)))(x), torch.ones(2, 4))
+    with pytest.raises(ValueError, match="can not return a BatchedTensor when out_dim is None"):
+        func.vmap(Cubes.apply, out_dims=None)(x)
+    with pytest.raises(ValueError, match="must only return Tensors"):
+        func.vmap(of(lambda x: (3, None)))(x)
+
+    class Named(torch.autograd.Function):
+        @staticmethod
+        def forward(x, *, y=1):
+            return x * y
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            pass
+    with pytest.raises(TypeError, match="unexpected keyword argument 'y'"):
+        Named.apply(x, y=2)
+    with pytest.raises(NotImplementedError, match="kwarg-only Tensor args"):
+        func.vmap(lambda t: Named.apply(t, y=x))(x)
+    assert torch.equal(Named.apply(x), x)
+
+
+def test_the_rule_of_an_op_is_called_as_that_of_a_function():
+    @torch.library.custom_op("test_func::scaled", mutates_args=())
+    def scaled(x: torch.Tensor, by: float = 2.0, *, more: float = 0.0) -> torch.Tensor:
+        return x * by + more
+    seen, x = [], torch.arange(6.0).view(2, 3)
+
+    @scaled.register_vmap
+    def rule(info, in_dims, x, by, *, more=0.0):
+        seen.append((info.batch_size, in_dims))
+        return scaled(x, by, more=more), in_dims[0]
+    assert torch.equal(func.vmap(scaled, in_dims=(1, None), out_dims=1)(x, 3.0, more=1.0), x * 3 + 1)
+    assert torch.equal(func.vmap(lambda row: torch.ops.test_func.scaled(row, 3.0))(x), x * 3)
+    assert seen == [(3, (1, None)), (1, (0, None)), (1, (0, None))]
+    assert torch.equal(func.vmap(func.vmap(scaled, in_dims=(0, None)), in_dims=(0, None))(x, 3.0), x * 3)
+
+    @torch.library.register_vmap("test_func::scaled")
+    def later(info, in_dims, x, by):
+        return torch.zeros(3), None
+    assert not func.vmap(lambda row: scaled(row, 1.0))(x).any()
+    with pytest.raises(RuntimeError, match="does not exist"):
+        torch.library.register_vmap("test_func::other", later)

@@ -97,3 +97,60 @@ _Pair = collections.namedtuple("_Pair", ["x", "y"])
 def test_packets_of_ops_are_called_by_their_names_in_generated_code():
     module = fx.symbolic_trace(lambda a: torch.ops.aten.add(a, a))
     assert "torch.ops.aten.add(" in module.code and module(torch.ones(1)).tolist() == [2]
+
+
+class _Constants(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = torch.nn.Parameter(torch.tensor([1.0, 2.0])), torch.nn.Parameter(torch.tensor([3.0, 4.0]))
+        self.layer = torch.nn.Linear(2, 2)
+
+    def forward(self, x, *, scale=2):
+        total = self.a + self.b
+        return self.layer(total) + x * scale, total * x + self.b
+
+
+def test_what_reads_attributes_alone_is_computed_once():
+    from argand.fx.experimental import const_fold
+    module, x = _Constants(), torch.tensor([0.5, -1.0])
+    folded = const_fold.split_const_subgraphs(module)
+    assert [n.op for n in folded.const_subgraph_module.graph.nodes].count("call_module") == 1
+    assert not folded.graph.find_nodes(op="call_module") and not folded.has_folding_been_run
+    for _ in range(2):
+        for ours, theirs in zip(folded(x, scale=3), module(x, scale=3)):
+            torch.testing.assert_close(ours, theirs)
+    constants = getattr(folded, folded.fx_const_folded_attrs_name)
+    assert isinstance(constants, torch.nn.ParameterList) and len(constants) == 2 and not hasattr(module, folded.fx_const_folded_attrs_name)
+    with pytest.raises(AssertionError, match="has run"):
+        folded.run_folding()
+    # Nothing to fold; a node that is to stay; a number among the constants.
+    assert const_fold.split_const_subgraphs(fx.symbolic_trace(lambda x: x + 1)).const_subgraph_module is None
+    assert const_fold.split_const_subgraphs(module, lambda node: True).const_subgraph_module is None
+
+    class Sized(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.w = torch.nn.Parameter(torch.ones(3, 2))
+
+        def forward(self, x):
+            return x * self.w.size(0) + self.w.sum()
+    sized = const_fold.split_const_subgraphs(Sized())
+    assert sized(torch.ones(2)).tolist() == [9, 9] and sized(torch.zeros(2)).tolist() == [6, 6]
+    module._FX_CONST_FOLDED_ATTRS = 1
+    assert const_fold.get_unique_attr_name_in_module(module, "_FX_CONST_FOLDED_ATTRS") == "_FX_CONST_FOLDED_ATTRS_1"
+    assert const_fold.get_unique_attr_name_in_module(module, "2 a.b") == "_2_a_b"
+
+
+def test_a_matcher_finds_the_places_of_a_pattern():
+    from argand.fx.passes.utils.matcher_utils import SubgraphMatcher
+    graph = fx.symbolic_trace(lambda x, y: torch.relu(torch.relu(torch.relu(x + y) * 2) * 2) * 3).graph
+
+    def places(pattern, **options):
+        return len(SubgraphMatcher(fx.symbolic_trace(pattern).graph, **options).match(graph))
+    assert places(lambda x: torch.relu(x)) == 3 and places(lambda x: torch.relu(x) * 2) == 2
+    assert places(lambda x: torch.relu(x) * 2, ignore_literals=True) == 3
+    assert places(lambda x: torch.relu(torch.relu(x) * 2)) == 1 and places(lambda x: torch.relu(torch.relu(x) * 2), remove_overlapping_matches=False) == 2
+    assert places(lambda x: torch.relu(x) * 3, match_output=True) == 1 and places(lambda x: torch.relu(x) * 2, match_output=True) == 0
+    assert places(lambda x, y: x + y, match_placeholder=True) == 1 and places(lambda x: torch.relu(x), match_placeholder=True) == 0
+    with pytest.raises(ValueError, match="no nodes"):
+        SubgraphMatcher(fx.Graph())

@@ -654,3 +654,11 @@ def test_lbfgs_over_odd_parameters(search):
     assert torch.allclose(w, torch.full_like(w, 1 + 2j), atol=1e-5) and unused.tolist() == [7, 7] and frozen.tolist() == [1, 1]
     again = torch.optim.LBFGS([a, frozen, unused, scale, w])
     again.load_state_dict(optimizer.state_dict())
+
+
+def test_a_fused_step_checks_the_parameters_that_have_gradients():
+    model, here = torch.nn.Linear(2, 2, device="meta"), torch.nn.Parameter(torch.ones(2))
+    optimizer = torch.optim.SGD([*model.parameters(), here], lr=1.0, fused=True)
+    here.grad = torch.ones(2)
+    optimizer.step()
+    assert here.tolist() == [0, 0]

@@ -511,3 +511,61 @@ def test_a_mode_may_use_the_leaf_that_is_accumulated():
         with Uses():
             (p * 2).sum().backward()
     assert p.grad.tolist() == [14.0] * 3
+
+
+def test_detach_is_offered_to_a_class_though_its_tensor_requires_grad():
+    """So that Parameter() of such a tensor makes another one, and marks that one alone."""
+    class Wrapper(torch.Tensor):
+        @staticmethod
+        def __new__(cls, inner, requires_grad=False):
+            made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=requires_grad)
+            made.inner = inner
+            return made
+
+        @classmethod
+        def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+            seen.append(str(func))
+            made = func(*torch.utils._pytree.tree_map_only(Wrapper, lambda x: x.inner, args))
+            return torch.utils._pytree.tree_map_only(torch.Tensor, Wrapper, made)
+    seen, x = [], Wrapper(torch.ones(2), requires_grad=True)
+    detached = x.detach()
+    assert seen == ["aten.detach.default"] and not detached.requires_grad and detached.__dict__ is not x.__dict__
+    param = torch.nn.Parameter(x, requires_grad=False)
+    assert isinstance(param, torch.nn.Parameter) and not isinstance(x, torch.nn.Parameter)
+    assert repr(param) == "Parameter(Wrapper(..., size=(2,)))" and repr(x) == "Wrapper(..., size=(2,), requires_grad=True)"
+
+
+class Held(torch.Tensor):
+    """Holds a tensor, of which ops are computed."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        made = func(*torch.utils._pytree.tree_map_only(Held, lambda x: x.inner, args), **kwargs or {})
+        return torch.utils._pytree.tree_map_only(torch.Tensor, Held, made)
+
+
+class _Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+@pytest.mark.parametrize("fast_mode", [False, True])
+def test_gradcheck_takes_tensors_without_memory_of_their_own(fast_mode):
+    real, complex_ = torch.tensor([0.3, -0.7], dtype=torch.float64), torch.tensor([0.5 + 1j, 2 - 0.25j], dtype=torch.complex128)
+    for inner, function in ((real, lambda x: (x.sin() * x.sum(), x ** 2)), (complex_, lambda z: (z * z.conj()).real.sum() * z)):
+        x = Held(inner.clone()).requires_grad_()
+        assert torch.autograd.gradcheck(function, x, fast_mode=fast_mode) and torch.autograd.gradgradcheck(function, x, fast_mode=fast_mode)
+        assert torch.equal(x.detach().inner, inner)
+        with pytest.raises(RuntimeError, match="Jacobian mismatch for output 0 with respect to input 0"):
+            torch.autograd.gradcheck(_Twice.apply, x, fast_mode=fast_mode)

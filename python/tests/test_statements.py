@@ -88,7 +88,7 @@ def test_vmap():
         torch.func.jacfwd(lambda v: v + torch.rand(3), randomness="different")(x[0])
 
 
-@says("What `register_fake` got makes the results for tensors of the device `meta`; what `register_vmap` got is not called")
+@says("What `register_fake` got makes the results for tensors of the device `meta`; what `register_vmap` got is called as the `vmap` of a `Function` is.")
 def test_custom_ops():
     @torch.library.custom_op("statements::double", mutates_args=())
     def double(x: torch.Tensor) -> torch.Tensor:
@@ -96,12 +96,16 @@ def test_custom_ops():
 
     double.register_fake(lambda x: torch.empty(7, device="meta"))
 
-    def never(*args):
-        raise AssertionError
+    batches = []
 
-    torch.library.register_vmap("statements::double", never)
+    def rule(info, in_dims, x):
+        batches.append(info.batch_size)
+        return 2 * x, in_dims[0]
+
+    torch.library.register_vmap("statements::double", rule)
     assert double(torch.ones(2, device="meta")).shape == (7,)
-    assert torch.func.vmap(double)(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]]
+    assert torch.func.vmap(double)(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]] and batches == [2]
+    assert torch.func.vmap(lambda x: double(x))(torch.ones(2, 2)).tolist() == [[2, 2], [2, 2]] and batches == [2, 1, 1]
 
 
 @says("**There is no oneDNN, MKL or NNPACK**, and `is_available()` says so.")
@@ -263,7 +267,8 @@ def test_profiles():
     assert [e.name for e in p.events() if e.name.startswith("aten::")] == ["aten::linear"]
 
 
-@says("Of `fx.passes` there are `shape_prop`, the pass manager (`infra`) and `CSEPass`.", "What PyTorch prints as `torch._C._nn.gelu` and `torch.functional.split` is "
+@says("Of `fx.passes` there are `shape_prop`, the pass manager (`infra`), `CSEPass` and `SubgraphMatcher`; of `fx.experimental` `make_fx`, `const_fold` and "
+      "`RewritingTracer`.", "What PyTorch prints as `torch._C._nn.gelu` and `torch.functional.split` is "
       "`torch.nn.functional.gelu` and `torch.split`.")
 def test_fx():
     code = torch.fx.symbolic_trace(lambda x: nn.functional.gelu(torch.split(x, 1)[0])).code
@@ -271,6 +276,9 @@ def test_fx():
     assert importlib.import_module("argand.fx.passes.shape_prop").ShapeProp
     assert importlib.import_module("argand.fx.passes.infra.pass_manager").PassManager
     assert importlib.import_module("argand.fx.passes.dialect.common.cse_pass").CSEPass
+    assert importlib.import_module("argand.fx.passes.utils.matcher_utils").SubgraphMatcher
+    assert importlib.import_module("argand.fx.experimental.const_fold").split_const_subgraphs
+    assert importlib.import_module("argand.fx.experimental.rewriter").RewritingTracer
     with pytest.raises(ImportError):
         importlib.import_module("argand.fx.passes.split_module")
 

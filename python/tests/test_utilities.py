@@ -525,3 +525,43 @@ def test_a_device_decorates_functions_that_make_tensors():
     torch.save(torch.ones(2), saved)
     saved.seek(0)
     assert torch.load(saved, map_location=torch.device("cpu")).tolist() == [1, 1]
+
+
+def test_nests_have_the_shapes_and_texts_of_pytorchs():
+    import collections
+    import enum
+    import json
+
+    Point = collections.namedtuple("Point", "x y")
+    nest = [Point(1, {"a": 2}), collections.defaultdict(list, k=3), ()]
+    leaves, spec = pytree.tree_flatten(nest)
+    assert repr(spec) == (f"TreeSpec(list, None, [TreeSpec(namedtuple, {Point}, [*,\n    TreeSpec(dict, ['a'], [*])]),\n"
+                          "  TreeSpec(defaultdict, [<class 'list'>, ['k']], [*]),\n  TreeSpec(tuple, None, [])])")
+    assert spec.children_specs[0].type is collections.namedtuple and spec.unflatten(leaves) == nest
+    assert pytree.tree_map(lambda a, b: a + b, nest, nest)[0] == Point(2, {"a": 4})
+    with pytest.raises(NotImplementedError, match="Please register using `_register_namedtuple`"):
+        pytree.treespec_dumps(spec)
+    pytree._register_namedtuple(Point, serialized_type_name="test.Point")
+    assert pytree.treespec_loads(pytree.treespec_dumps(spec)) == spec
+
+    class Colour(enum.Enum):
+        RED = 1
+    globals()["Colour"], Colour.__qualname__ = Colour, "Colour"
+    text = pytree.treespec_dumps(pytree.tree_structure({Colour.RED: 0}))
+    assert json.loads(json.loads(text)[1]["context"]) == [{"__enum__": True, "fqn": f"{__name__}:Colour", "name": "RED"}]
+    assert pytree.treespec_loads(text).context == [Colour.RED]
+    for other in ("os:path", "not_loaded_at_all:Colour"):
+        with pytest.raises(ValueError, match="no enum of a module that is loaded"):
+            pytree.treespec_loads(text.replace(f"{__name__}:Colour", other))
+
+    class Node:
+        pass
+    how = lambda node: ([], None), lambda children, context: Node()  # noqa: E731
+    with pytest.raises(ValueError, match="Both to_dumpable_context and from_dumpable_context"):
+        pytree.register_pytree_node(Node, *how, serialized_type_name="n", to_dumpable_context=str)
+    with pytest.warns(FutureWarning, match="_register_pytree_node` is deprecated"):
+        pytree._register_pytree_node(Node, *how)
+    with pytest.warns(UserWarning, match="already registered"):
+        pytree._private_register_pytree_node(Node, *how)
+    with pytest.raises(NotImplementedError, match="No registered serialization name"):
+        pytree.treespec_dumps(pytree.tree_structure(Node()))

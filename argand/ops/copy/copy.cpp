@@ -116,6 +116,7 @@ ARGAND_OP(To)
 struct Detach : Composite<DetachArgs> {
   static constexpr auto schema = "detach(Tensor self) -> Tensor";
   static constexpr auto doc = "The same elements without history; shares storage and version counter.";
+  static constexpr bool differentiable = false;
   static constexpr int variants = kFunction | kMethod | kCopy;
   static Tensor compose(const Args& a) { return exec::alias(a.self); }
 };

@@ -3,19 +3,13 @@ import functools
 import warnings
 
 from .. import __version__, func
-from .._refused import refused, refused_class
+from .._functorch import make_functional as _make_functional
+from .._functorch.make_functional import FunctionalModule, FunctionalModuleWithBuffers  # noqa: F401
 from ..fx.experimental.proxy_tensor import make_fx  # noqa: F401
-from ..nn import Module
-
-_INSTEAD = "use torch.func.functional_call(), or stack_module_state() for several models"
-FunctionalModule, FunctionalModuleWithBuffers = (
-    refused_class("functorch." + name, _INSTEAD, Module) for name in ("FunctionalModule", "FunctionalModuleWithBuffers"))
-make_functional, make_functional_with_buffers, combine_state_for_ensemble = (
-    refused("functorch." + name, _INSTEAD) for name in ("make_functional", "make_functional_with_buffers", "combine_state_for_ensemble"))
 
 
-def _deprecated(name, successor):
-    function = getattr(func, name)
+def _deprecated(name, successor, module=func):
+    function = getattr(module, name)
 
     @functools.wraps(function)
     def call(*args, **kwargs):
@@ -32,3 +26,6 @@ vmap = _deprecated("vmap", "torch.vmap")
 functionalize, grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp = (
     _deprecated(name, "torch.func." + name)
     for name in ("functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp", "vjp"))
+make_functional, make_functional_with_buffers = (_deprecated(name, "torch.func.functional_call", _make_functional)
+                                                 for name in ("make_functional", "make_functional_with_buffers"))
+combine_state_for_ensemble = _deprecated("combine_state_for_ensemble", "torch.func.stack_module_state", _make_functional)

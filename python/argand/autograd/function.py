@@ -5,7 +5,7 @@ import warnings
 
 from .. import _C
 from .._ignored import harmless
-from . import forward_ad
+from . import _vmap_levels, forward_ad
 from .grad_mode import no_grad
 
 FunctionCtx = _C.FunctionCtx
@@ -114,7 +114,8 @@ class Function(metaclass=FunctionMeta):
         y = Square.apply(x)
 
     `forward` may also be written without `ctx`, with a `setup_context(ctx, inputs, output)` beside it.  `jvp(ctx, *tangents)` gives
-    the tangents of the results in forward mode; without it they come from `backward`.
+    the tangents of the results in forward mode; without it they come from `backward`.  `vmap(info, in_dims, *args)` gives what torch.vmap
+    takes for a batch; without it `forward` is called for each slice.
     """
 
     generate_vmap_rule = False
@@ -157,6 +158,7 @@ class Function(metaclass=FunctionMeta):
 
     @staticmethod
     def vmap(info, in_dims, *args):
+        """A rule for vmap: (results, the dimension of the batch in each, or None) of arguments whose batch is along in_dims."""
         raise NotImplementedError("To use autograd.Function with vmap, you must either override the vmap staticmethod or set "
                                   "generate_vmap_rule=True.")
 
@@ -180,12 +182,30 @@ class Function(metaclass=FunctionMeta):
         return backward
 
     @classmethod
+    def _bound(cls, args, kwargs, mapped):
+        """The arguments of forward by their places, with its defaults."""
+        if not kwargs and not cls._splits_context():
+            return args
+        bound = inspect.signature(cls.forward).bind(*args, **kwargs)
+        by_name = {name: value for name, value in bound.kwargs.items() if name in kwargs}
+        if by_name:
+            if mapped:
+                from ..func import _rules
+                _rules.refuse_tensors(by_name)
+            raise TypeError(f"{cls.__name__}.apply() got an unexpected keyword argument {next(iter(by_name))!r}: arguments of forward() have places")
+        bound.apply_defaults()
+        return bound.args
+
+    @classmethod
     def apply(cls, *args, **kwargs):
         """Runs forward; its tensor results get the Function's backward as their history."""
         if kwargs or cls._splits_context():
-            bound = inspect.signature(cls.forward).bind(*args, **kwargs)
-            bound.apply_defaults()
-            args = bound.args
+            args = cls._bound(args, kwargs, _vmap_levels.active())
+        if _vmap_levels.active():
+            from ..func import _rules
+            done, result = _rules.apply(cls, args)
+            if done:
+                return result
         if forward_ad._is_open() and cls.jvp is not Function.jvp:
             return forward_ad._apply(cls, args)
         return _C._apply_function(cls, *args)

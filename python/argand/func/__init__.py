@@ -39,6 +39,9 @@ def stack_module_state(models):
         raise RuntimeError("stack_module_state: Expected all models to have the same training/eval mode.")
     if any(type(m) is not type(first) for m in models):
         raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    for name, _ in first.named_parameters():
+        if len({m.get_parameter(name).requires_grad for m in models}) != 1:
+            raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     parameters = {n: _C.stack([dict(m.named_parameters())[n].detach() for m in models]).requires_grad_(p.requires_grad)
                   for n, p in first.named_parameters()}
     buffers = {n: _C.stack([dict(m.named_buffers())[n].detach() for m in models]) for n, _ in first.named_buffers()}

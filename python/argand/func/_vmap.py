@@ -2,7 +2,9 @@
 import functools
 
 from .. import _C
-from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_structure, tree_unflatten
+from ..autograd import _vmap_levels
+from ..utils._pytree import _broadcast_to_and_flatten, tree_flatten, tree_map, tree_structure, tree_unflatten
+from . import _rules
 
 RANDOMNESS = ("error", "different", "same")
 
@@ -80,8 +82,11 @@ def _arguments(args, in_dims, name):
             if size is not None and isinstance(x, _C.Tensor):
                 mark(x)
         return tree_unflatten(given, spec)
+
+    def dims_of_batch():
+        return tree_unflatten([d if d is None or not isinstance(x, _C.Tensor) else d % x.dim() for x, d in zip(flat, dims)], spec)
     mapped = [(x, d, at) for x, d, (_, at) in zip(flat, dims, cuts) if d is not None and isinstance(x, _C.Tensor)]
-    return sizes.pop(), of_call, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
+    return sizes.pop(), of_call, dims_of_batch, mapped, [x for x, (size, _) in zip(flat, cuts) if size is None and isinstance(x, _C.Tensor)]
 
 
 def _check_written(t, first, randomness):
@@ -140,9 +145,8 @@ def _view_of_argument(column, dim, mapped):
     return None
 
 
-def _joined(results, out_dims, n, name, mapped):
-    """The results of the calls, as one nest."""
-    _, spec = results[0]
+def _out_dims(out_dims, spec, name):
+    """The dimension of the batch in each result."""
     for dim in tree_flatten(out_dims)[0]:
         if dim is not None and not isinstance(dim, int):
             raise ValueError(f"vmap({name}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python collection of ints representing "
@@ -153,7 +157,13 @@ def _joined(results, out_dims, n, name, mapped):
     if dims is None:
         raise ValueError(f"vmap({name}, ..., out_dims={out_dims})(<inputs>): out_dims is not compatible with the structure of `outputs`. "
                          f"out_dims has structure {tree_structure(out_dims)} but outputs has structure {spec}.")
-    joined = []
+    return dims
+
+
+def _joined(results, out_dims, n, name, mapped):
+    """The results of the calls, as one nest."""
+    _, spec = results[0]
+    dims, joined = _out_dims(out_dims, spec, name), []
     for column, dim in zip(zip(*(flat for flat, _ in results)), dims):
         if dim is None:
             if not _same(column):
@@ -172,6 +182,22 @@ def _joined(results, out_dims, n, name, mapped):
     return tree_unflatten(joined, spec)
 
 
+def _by_rule(rule, n, args, kwargs, in_dims, out_dims, name, randomness):
+    """What a rule gives for the whole batch."""
+    results, batch_dims, spec = _rules.call(rule, _rules.VmapInfo(n, randomness), in_dims, args, kwargs)
+    joined = []
+    for x, at, dim in zip(results, batch_dims, _out_dims(out_dims, spec, name)):
+        if dim is None and at is not None:
+            raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
+        if dim is not None:
+            if not _has_slices(x):
+                raise ValueError(f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(x)}. Did you mean to set out_dims= to "
+                                 "None for output?")
+            x = _moved(x.expand(n, *x.shape), dim) if at is None else x.movedim(at, dim)
+        joined.append(x)
+    return tree_unflatten(joined, spec)
+
+
 def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     """A function that calls func for each slice of its arguments along in_dims, and stacks the results along out_dims.
     Arguments by keyword are given to every call as they are.
@@ -186,9 +212,15 @@ def vmap(func, in_dims=0, out_dims=0, randomness="error", *, chunk_size=None):
     @functools.wraps(func)
     def call(*args, **kwargs):
         name = getattr(func, "__name__", repr(func))
-        n, of_call, mapped, shared = _arguments(args, in_dims, name)
+        n, of_call, dims, mapped, shared = _arguments(args, in_dims, name)
+        of_func = _rules.of(func)
+        if of_func is not None:
+            rule, bind = of_func
+            places, names = bind(args, kwargs)
+            more = tree_map(lambda x: None, places[len(args):])  # by keyword, or by default
+            return _by_rule(rule, n, places, names, dims() + more, out_dims, name, randomness)
         shared, results = _Unmapped(shared, randomness), []
-        with _C._DrawScope(randomness) as draws, _C._Slices() as slices:
+        with _C._DrawScope(randomness) as draws, _C._Slices() as slices, _vmap_levels.level(slices, randomness):
             for i in range(max(n, 1)):
                 draws.rewind()
                 if i > 0:

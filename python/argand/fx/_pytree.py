@@ -1,16 +1,12 @@
 """Nests of inputs as the flat lists that a traced function takes: what generated code calls."""
 import collections
 
-from ..utils._pytree import is_namedtuple
-
 
 def tree_flatten_spec(pytree, spec):
     """The leaves of a nest of the shape `spec`, each taken by its place: parts may be proxies, of which the type is not known."""
     if spec.is_leaf():
         return [pytree]
     kind = spec.type
-    if kind not in _spec_flatteners and is_namedtuple(kind):
-        kind = collections.namedtuple
     if kind not in _spec_flatteners:
         raise RuntimeError(f"{type(pytree)} does not have a flatten_fn_spec associated with it. Please register one with "
                            "torch.fx._pytree.register_pytree_flatten_spec.  If you have serialized your model, make sure that any custom "

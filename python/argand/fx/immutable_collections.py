@@ -1,4 +1,5 @@
 """Lists and dicts that stay as they are: the arguments of nodes."""
+from ..utils import _pytree
 from ..utils._pytree import register_pytree_node
 
 __all__ = ["immutable_list", "immutable_dict"]
@@ -39,6 +40,7 @@ class immutable_dict(dict):
         return immutable_dict, (tuple(self.items()),)
 
 
-register_pytree_node(immutable_list, lambda d: (list(d), None), lambda values, context: immutable_list(values))
-register_pytree_node(immutable_dict, lambda d: (list(d.values()), list(d)),
-                     lambda values, context: immutable_dict(zip(context, values)))
+register_pytree_node(immutable_list, lambda d: (list(d), None), lambda values, context: immutable_list(values),
+                     flatten_with_keys_fn=_pytree._list_flatten_with_keys)
+register_pytree_node(immutable_dict, lambda d: (list(d.values()), list(d)), lambda values, context: immutable_dict(zip(context, values)),
+                     flatten_with_keys_fn=_pytree._dict_flatten_with_keys)

@@ -40,8 +40,9 @@ class InternalMatch(typing.NamedTuple):
 class _Matcher:
     """Finds the places of a graph that compute what `pattern` does."""
 
-    def __init__(self, pattern, ignore_literals):
+    def __init__(self, pattern, ignore_literals, match_output=False, match_placeholder=False, apart=True):
         self.pattern, self.ignore_literals = pattern, ignore_literals
+        self.match_output, self.match_placeholder, self.apart = match_output, match_placeholder, apart
         self.placeholders = [n for n in pattern.nodes if n.op == "placeholder"]
         output = pattern.output_node()
         self.returned = output.all_input_nodes
@@ -53,19 +54,21 @@ class _Matcher:
         candidates = [[n for n in graph.nodes if self._same_kind(anchor, n)] for anchor in self.anchors]
         for nodes in itertools.product(*candidates):
             found = {}
-            if all(self._match(p, n, found) for p, n in zip(self.anchors, nodes)) and self._is_contained(found):
+            if all(self._match(p, n, found) for p, n in zip(self.anchors, nodes)) and self._is_contained(found) and self._ends(graph, found):
                 own = {n for p, n in found.items() if p.op not in ("placeholder", "output") and isinstance(n, Node)}
-                if not own & taken:
+                if not (self.apart and own & taken):
                     taken |= own
                     places.append(InternalMatch(self.anchors, found, [found.get(p) for p in self.placeholders],
                                                 [found[p] for p in self.returned]))
         return places
 
     def _same_kind(self, pattern, node):
-        if pattern.op == "placeholder":
+        if pattern.op == "placeholder" and not self.match_placeholder:
             return True
         if pattern.op != node.op:
             return False
+        if pattern.op == "placeholder":
+            return True
         if pattern.op == "get_attr":
             return type(_value_of(pattern)) is type(_value_of(node))
         return pattern.target == node.target
@@ -86,10 +89,13 @@ class _Matcher:
         if isinstance(pattern, dict) and isinstance(node, dict):
             return pattern.keys() == node.keys() and all(self._match(v, node[k], found) for k, v in pattern.items())
         if isinstance(pattern, Node):
-            if pattern.op != "placeholder":
+            if pattern.op != "placeholder" or self.match_placeholder:
                 return False
             return found.setdefault(pattern, node) == node
         return not isinstance(node, Node) and (self.ignore_literals or type(pattern) is type(node) and pattern == node)
+
+    def _ends(self, graph, found):
+        return not self.match_output or graph.output_node().all_input_nodes == [found[p] for p in self.returned]
 
     def _is_contained(self, found):
         # What is computed in between must not be read elsewhere: it will not be there any more.

@@ -202,7 +202,8 @@ class NativeOptimizer(TensorStepOptimizer):
             if group.get("fused"):
                 from ._for_others import _device_dtype_check_for_fused
                 for p in group["params"]:
-                    _device_dtype_check_for_fused(p)
+                    if p.grad is not None:  # others are not stepped
+                        _device_dtype_check_for_fused(p)
         if self._rule_made:
             self._state.note()
         rule = self._rule()

@@ -5,8 +5,17 @@ A TreeSpec is the shape of such a nest: tree_unflatten(tree_leaves(x), tree_stru
 import collections
 import types
 import typing
+import warnings
 
-PyTree = Context = typing.Any
+__all__ = ["PyTree", "Context", "FlattenFn", "UnflattenFn", "DumpableContext", "ToDumpableContextFn", "FromDumpableContextFn", "PyTreeSpec",
+           "TreeSpec", "LeafSpec", "keystr", "key_get", "register_pytree_node", "tree_is_leaf", "tree_flatten", "tree_flatten_with_path",
+           "tree_unflatten", "tree_iter", "tree_leaves", "tree_leaves_with_path", "tree_structure", "tree_map", "tree_map_with_path",
+           "tree_map_", "tree_map_only", "tree_map_only_", "tree_all", "tree_any", "tree_all_only", "tree_any_only", "treespec_dumps",
+           "treespec_loads", "treespec_pprint", "is_namedtuple", "is_namedtuple_class", "is_namedtuple_instance", "is_structseq",
+           "is_structseq_class", "is_structseq_instance"]
+
+PyTree = Context = DumpableContext = typing.Any
+ToDumpableContextFn = FromDumpableContextFn = typing.Callable
 
 
 FlattenFn = FlattenFunc = FlattenWithKeysFn = FlattenWithKeysFunc = UnflattenFn = UnflattenFunc = typing.Callable
@@ -78,6 +87,12 @@ def register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=
     """From now on objects of `cls` are nodes: flatten_fn(x) -> (children, context), unflatten_fn(children, context) -> x."""
     if cls in SUPPORTED_NODES:
         raise ValueError(f"{cls} is already registered as pytree node.")
+    _register(cls, flatten_fn, unflatten_fn, serialized_type_name, to_dumpable_context, from_dumpable_context, flatten_with_keys_fn)
+
+
+def _register(cls, flatten_fn, unflatten_fn, serialized_type_name, to_dumpable_context, from_dumpable_context, flatten_with_keys_fn):
+    if (to_dumpable_context is None) != (from_dumpable_context is None):
+        raise ValueError(f"Both to_dumpable_context and from_dumpable_context for {cls} must be None or registered.")
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
     if serialized_type_name is not None:
         SERIALIZED_NAMES[cls] = serialized_type_name, to_dumpable_context, from_dumpable_context
@@ -129,7 +144,20 @@ def is_constant_class(cls):
     return cls in CONSTANT_NODES
 
 
-_register_pytree_node = _private_register_pytree_node = register_pytree_node
+def _private_register_pytree_node(cls, flatten_fn, unflatten_fn, *, serialized_type_name=None, to_dumpable_context=None,
+                                  from_dumpable_context=None, flatten_with_keys_fn=None):
+    """register_pytree_node(), which also replaces what it was told before, with a warning."""
+    if cls in SUPPORTED_NODES:
+        warnings.warn(f"{cls} is already registered as pytree node. Overwriting the previous registration.", stacklevel=2)
+        SERIALIZED_NAMES.pop(cls, None)
+    _register(cls, flatten_fn, unflatten_fn, serialized_type_name, to_dumpable_context, from_dumpable_context, flatten_with_keys_fn)
+
+
+def _register_pytree_node(cls, flatten_fn, unflatten_fn, **options):
+    """The name that register_pytree_node() had: deprecated."""
+    warnings.warn("`torch.utils._pytree._register_pytree_node` is deprecated. Please use `torch.utils._pytree.register_pytree_node` instead.",
+                  FutureWarning, stacklevel=2)
+    _private_register_pytree_node(cls, flatten_fn, unflatten_fn, **options)
 
 
 def _dict_flatten(d):
@@ -176,7 +204,7 @@ def _namedtuple_with_keys(d):
 
 
 def _defaultdict_flatten(d):
-    return list(d.values()), (d.default_factory, list(d))
+    return list(d.values()), [d.default_factory, list(d)]
 
 
 def _defaultdict_with_keys(d):
@@ -266,9 +294,13 @@ class TreeSpec:
         return hash((self.type, self.num_leaves, self.num_nodes))
 
     def __repr__(self):
+        return self._text(0)
+
+    def _text(self, indent):
         if self.is_leaf():
             return "*"
-        return f"TreeSpec({self.type.__name__}, {self.context}, {self.children_specs})"
+        children = f",\n{' ' * (indent + 2)}".join(c._text(indent + 2) for c in self.children_specs)
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{children}])"
 
     def unflatten(self, leaves):
         """The nest of this shape with these leaves."""
@@ -282,15 +314,14 @@ class TreeSpec:
         if self.is_leaf():
             return next(leaves)
         children = [c._build(leaves) for c in self.children_specs]
-        return (_NAMED_TUPLE if is_namedtuple(self.type) and self.type not in SUPPORTED_NODES
-                else SUPPORTED_NODES[self.type]).unflatten_fn(children, self.context)
+        return SUPPORTED_NODES[self.type].unflatten_fn(children, self.context)
 
     def flatten_up_to(self, tree):
         """What stands in `tree`, which has this shape and may go deeper, at the places of the leaves."""
         if self.is_leaf():
             return [tree]
         node = _node(tree)
-        if node is None or type(tree) is not self.type:
+        if node is None or _get_node_type(tree) is not self.type:
             raise ValueError(f"Type mismatch; expected {self.type!r}, but got {type(tree)!r}.")
         children, context = node.flatten_fn(tree)
         if context != self.context or len(children) != self.num_children:
@@ -330,7 +361,7 @@ def _walk(tree, leaves, is_leaf):
         leaves.append(tree)
         return LeafSpec()
     children, context = node.flatten_fn(tree)
-    return TreeSpec(type(tree), context, [_walk(c, leaves, is_leaf) for c in children])
+    return TreeSpec(_get_node_type(tree), context, [_walk(c, leaves, is_leaf) for c in children])
 
 
 def tree_flatten(tree, is_leaf=None):
@@ -377,7 +408,7 @@ def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
     """As many leaves as the shape has: those of the nest, each for all that stands in its place; None if they do not fit."""
     if _node(tree, is_leaf) is None:
         return [tree] * treespec.num_leaves
-    if treespec.is_leaf() or type(tree) is not treespec.type:
+    if treespec.is_leaf() or _get_node_type(tree) is not treespec.type:
         return None
     children, context = _node(tree).flatten_fn(tree)
     if context != treespec.context or len(children) != treespec.num_children:

@@ -15,7 +15,8 @@ INERT = (
     "torch.profiler._utils", "torch.autograd.profiler_legacy", "torch.cuda._memory_viz", "torch.utils.viz",
     "torch.fx.experimental", "torch.fx.passes", "torch.fx.tensor_type", "torch.fx.operator_schemas",
     "torch._C._functorch", "torch.testing._internal.jit_utils", "torch._export",
-    "torch.testing._internal.common_quantization",
+    "torch.testing._internal.common_quantization", "torch._subclasses.functional_tensor", "torch._dispatch.python",
+    "torch._subclasses.schema_check_mode", "torch._decomp", "torch.testing._internal.hop_db", "torch._library.infer_schema",
     "fx.test_gradual_type")  # tests of a checker of shapes that is not there, which need sympy
 
 
@@ -105,7 +106,8 @@ def assert_metadata_eq(assert_eq, one, other, *, skip_symbolic=False, skip_leaf=
 
 
 # Of those modules: constants, which the helpers read while they load.
-CONSTANTS = {"torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
+CONSTANTS = {"torch.testing._internal.hop_db": {"hop_db": []},
+             "torch._subclasses.meta_utils": {"assert_metadata_eq": assert_metadata_eq},
              "torch._inductor.utils": {"GPU_TYPES": ["cuda", "xpu"]},
              "torch.testing._internal.generated.annotated_fn_args": {"annotated_args": {}},
              "torch.testing._internal.common_quantization": {"skipIfNoDynamoSupport": unittest.skip("there is no Dynamo")}}
@@ -116,11 +118,12 @@ ABSENT_ATEN = ("_batch_norm_with_update", "_new_zeros_with_same_feature_meta", "
 
 ABSENT_OF_MODULES = {"torch.distributions.kl": ("_kl_expfamily_expfamily",),
                      "torch.distributions.dirichlet": ("_Dirichlet_backward",),
-                     "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString",),
+                     "torch._C": ("_DisableTorchDispatch",), "torch._dynamo.utils": ("LazyString", "clone_input"),
                      "torch._C._profiler": ("_ExtraFields_PyCall", "_ExperimentalConfig"), "torch.autograd": ("_calculate_shape",),
                      "torch.utils.checkpoint": ("_infer_device_type",),
                      "torch._C._functorch": ("reshape_dim_into", "reshape_dim_outof", "_wrap_for_grad", "_unwrap_for_grad"),
                      "torch._functorch.vmap": ("restore_vmap",), "torch.autograd.function": ("_nested_map",),
+                     "torch.fx.experimental.proxy_tensor": ("DecompositionInterpreter", "get_isolated_graphmodule"),
                      "torch.export": ("export_for_training",),
                      "torch.fx._compatibility": ("_BACK_COMPAT_OBJECTS", "_MARKED_WITH_COMPATIBILITY"),
                      "torch.autograd.gradcheck": ("_get_numerical_jacobian", "_iter_tensors")}
@@ -182,6 +185,7 @@ def add():
     give(torch.masked, {"_reduction_identity": reduction_identity, "_input_mask": input_mask})
     import torch._dynamo.config
     give(torch._dynamo.config, {"inline_inbuilt_nn_modules": False})
+    give(torch, {"_refs": importlib.import_module("torch._refs")})
     for module, names in ((torch, ABSENT), (torch.ops.aten, ABSENT_ATEN)):
         give(module, {name: Absent(name) for name in names})
     jiterator = {name: lambda *code, name=name, **options: Absent(name) for name in ("_create_jit_fn", "_create_multi_output_jit_fn")}
@@ -210,8 +214,9 @@ def add():
     give(torch.cuda.jiterator, jiterator)
     give(torch.cuda, {"_sleep": sleep, "_HAS_PYNVML": False})
     name_streams(torch.cuda.Stream)
-    give(importlib.import_module("torch._inductor.config"), {"patch": lambda *settings, **more: lambda function: function})
-    for name in ("torch.testing._utils", "torch.utils._mode_utils"):
+    for config in ("torch._inductor.config", "torch._functorch.config"):
+        give_over(importlib.import_module(config), {"patch": patch})
+    for name in ("torch.testing._utils", "torch.testing._comparison", "torch.utils._mode_utils"):
         importlib.import_module(name)
     give(torch._C, {"_get_cpu_allow_fp16_reduced_precision_reduction": lambda: False,
                     "_set_cpu_allow_fp16_reduced_precision_reduction": lambda on: None})
@@ -222,6 +227,19 @@ def add():
     give_over(utils, {"get_writable_path": lambda path: path, "get_file_path_2": lambda *parts: str(Path(*parts))})
     give(torch.backends, {"disable_global_flags": lambda: None})
     add_below_modules()
+
+
+class patch(contextlib.ContextDecorator):
+    """Settings of compilers, for a function or a scope: without effect."""
+
+    def __init__(self, *settings, **more):
+        pass
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return False
 
 
 def add_below_modules():
