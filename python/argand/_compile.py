@@ -8,12 +8,12 @@ import warnings
 
 from . import _C
 from ._compile_guards import Surroundings
+from ._compile_options import MODES, check  # noqa: F401
 from ._ignored import frames_of_package
 from .nn.modules.module import Module
 
 # Backends that change nothing: what they would be given runs as it is.
 AS_IT_IS = ("inductor", "eager", "aot_eager", "aot_eager_decomp_partition", "cudagraphs", "eager_noexcept", "pre_dispatch_eager")
-MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 registered = {}  # name -> (function, tags)
 state = {"backend": "inductor", "stance": "default"}
 
@@ -289,32 +289,26 @@ class OptimizedModule(Module):
 OptimizedModule.__module__ = __package__ + "._dynamo.eval_frame"  # where programs look for it
 
 
-def _check(mode, options, dynamic_shapes):
-    if mode is not None and options is not None:
-        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if dynamic_shapes is not None:
-        raise NotImplementedError("torch.compile: dynamic_shapes is not supported: shapes of a graph are not constrained")
-
-
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None, name=None, disable=False,
             recompile_limit=None, isolate_recompiles=False, dynamic_shapes=None):
     """A module that runs `model` and has its parameters as _orig_mod.NAME, or, of a function, the function; without model, a decorator.
 
-    Pointwise chains are fused and repeated launches replayed without a compile step, whatever mode and options say.  A backend that is a
+    Pointwise chains are fused and repeated launches replayed without a compile step, whatever mode and options say: those of
+    _compile_options.py are taken, others are errors.  A backend that is a
     callable, or registered by torch._dynamo.register_backend(), is called with the fx.GraphModule of a call and its tensors, and what it
     returns runs from then on.  Where torch.fx cannot make one graph (of control flow on values of tensors, for example) a warning says
     so and the program runs as it is; with fullgraph=True that is an error.  dynamic=True makes one graph for all shapes.
     """
-    _check(mode, options, dynamic_shapes)
+    backend = state["backend"] if backend is None else backend
+    compiler = lookup_backend(backend)
+    check(mode, options, dynamic_shapes, backend, compiler is _as_given)
+    if dynamic is not None and not isinstance(dynamic, bool):
+        raise AssertionError(f"Expected dynamic to be a bool, got {type(dynamic)}")
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, name=name,
                                  disable=disable, recompile_limit=recompile_limit, isolate_recompiles=isolate_recompiles)
     if not callable(model):
         raise AssertionError(f"A callable function is expected, but {type(model)} is provided.")
-    backend = state["backend"] if backend is None else backend
-    compiler = lookup_backend(backend)
-    if backend == "inductor" and mode is not None and mode not in MODES:
-        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
     if disable:
         return model
     model = model._orig_mod if isinstance(model, OptimizedModule) else model

@@ -4,6 +4,7 @@
 #include "bindings/dispatch.h"
 #include "bindings/errors.h"
 #include "bindings/graph.h"
+#include "bindings/interpreter_end.h"
 #include "bindings/literal.h"
 #include "bindings/modules.h"
 #include "bindings/overridable.h"
@@ -25,6 +26,7 @@ NB_MODULE(_C, module) {
   add_storages(module);
   add_shared_memory(module);
   add_checkpoints(module);
+  add_interpreter_end(module);
   add_dlpack(module);
   add_operators(module);
   add_graph(module);

@@ -279,7 +279,33 @@ def test_what_writes_or_draws_runs_as_it_is():
     assert not like(torch.ones(8)).equal(like(torch.ones(8))) and len(backend.calls) == 1
 
 
+def test_options_that_change_nothing():
+    """Those that tune code are taken silently, what was to be seen or belongs to another backend says that it is in vain."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        torch.compile(torch.sin, options={"max-autotune": True, "triton.cudagraphs": True, "epilogue_fusion": False, "trace.enabled": False})
+        torch.compile(torch.sin, mode="reduce-overhead", dynamic=True)
+    for options in (dict(options={"trace.enabled": True}), dict(options={"guard_filter_fn": lambda guards: guards}),
+                    dict(backend="eager", mode="zzz"), dict(backend="aot_eager", options={"zzz": 1})):
+        torch.set_warn_always(True)
+        try:
+            with pytest.warns(torch.IgnoredArgument, match="torch.compile: .* is ignored"):
+                torch.compile(torch.sin, **options)
+        finally:
+            torch.set_warn_always(False)
+
+
 def test_options_that_are_refused():
+    with pytest.raises(RuntimeError, match="Unexpected optimization option zzz, known options are"):
+        torch.compile(torch.sin, options={"zzz": 1})
+    with pytest.raises(RuntimeError, match="Unexpected optimization option triton_cudagraphs"):
+        torch.compile(options={"triton_cudagraphs": True})(torch.sin)
+    with pytest.raises(RuntimeError, match="Unexpected type of attr max_autotune, got int should be bool"):
+        torch.compile(torch.sin, options={"max_autotune": 1})
+    with pytest.raises(AssertionError, match="to be a bool, got <class 'str'>"):
+        torch.compile(torch.sin, dynamic="yes")
+    with pytest.raises(RuntimeError, match="Invalid backend: 'zzz'"):
+        torch.compile(torch.sin, backend="zzz")
     with pytest.raises(RuntimeError, match="Unrecognized mode=foo, should be one of: default"):
         torch.compile(torch.sin, mode="foo")
     with pytest.raises(RuntimeError, match="Either mode or options can be specified"):

@@ -6,12 +6,14 @@ import re
 import random
 import signal
 import subprocess
+import sys
 import time
+import types
 
 import argand as torch
 import numpy as np
 import pytest
-from argand.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info
+from argand.utils.data import DataLoader, Dataset, IterableDataset, get_worker_info, worker
 
 
 def children():
@@ -402,3 +404,10 @@ def test_workers_are_told_like_processes():
     for w in workers:
         w.join(30)
         assert not w.is_alive() and w.exitcode == 0
+
+
+def test_a_fork_while_numpy_is_imported(monkeypatch):
+    """By another thread: the worker has a part of it."""
+    monkeypatch.setitem(sys.modules, "numpy", types.ModuleType("numpy"))
+    worker.seed_everything(3, 0, 3)
+    assert torch.initial_seed() == 3

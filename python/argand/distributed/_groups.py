@@ -6,6 +6,7 @@ from collections import Counter
 
 from .. import _C
 from .._ignored import harmless
+from .._process_end import sleep_if_the_process_ends
 from . import GroupMember, is_initialized
 from ._group_calls import GroupCalls
 from ._rendezvous import meet
@@ -110,6 +111,7 @@ def _register(group, backend, description, timeout):
 def _get_default_group():
     """The group of all processes; ValueError before init_process_group()."""
     if GroupMember.WORLD is None:
+        sleep_if_the_process_ends()
         raise ValueError(_NO_GROUP)
     return GroupMember.WORLD
 

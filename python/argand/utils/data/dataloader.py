@@ -6,7 +6,6 @@ import math
 import multiprocessing
 import os
 import signal
-import threading
 import time
 import typing
 import warnings
@@ -15,6 +14,7 @@ from multiprocessing.connection import wait
 from typing import Generic, TypeVar
 
 from ... import _C
+from ..._process_end import sleep_if_the_process_ends
 from ...random import get_rng_state, set_rng_state
 from . import worker
 from .channel import Channel, Unreadable
@@ -287,7 +287,7 @@ class _BaseDataLoaderIter:
                 loader._position = None  # the next pass is a new one
             raise
         except BaseException:
-            _sleep_if_the_process_ends()
+            sleep_if_the_process_ends()
             raise
         self._yielded += 1
         self._position["batches"] += 1
@@ -358,11 +358,11 @@ class _MultiProcessingDataLoaderIter(_BaseDataLoaderIter):
         try:
             for i in range(loader.num_workers):
                 self._workers.append(self._start(loader, context, i))
+            self._begin_epoch()
         except BaseException:
             self._shut()
-            _sleep_if_the_process_ends()
+            sleep_if_the_process_ends()
             raise
-        self._begin_epoch()
 
     def _start(self, loader, context, i):
         ours, theirs = Channel.pair()
@@ -494,13 +494,6 @@ def _warn_of_many(workers):
                       f"system is {most}, which is smaller than what this DataLoader is going to create. Please be aware that "
                       "excessive worker creation might get DataLoader running slow or even freeze, lower the worker number to avoid "
                       "potential slowness/freeze if necessary.", stacklevel=3)
-
-
-def _sleep_if_the_process_ends():
-    """The end of the program ends the workers, and a daemon thread that reads from them then is to end silently, as it would a moment
-    later: it sleeps until the process is gone."""
-    if threading.current_thread().daemon and not threading.main_thread().is_alive():
-        threading.Event().wait()
 
 
 def _default_context():

@@ -121,7 +121,7 @@ def seed_everything(seed, worker_id, base_seed):
     random.seed(seed)
     manual_seed(seed)
     np = sys.modules.get("numpy")
-    if np is not None:
+    if hasattr(np, "random"):  # else another thread was importing it at the fork, and no code here can use it
         np.random.seed(_generate_state(base_seed, worker_id))
 
 

@@ -1,0 +1,11 @@
+// The first part of Note [Threads of an interpreter that ends], see gil.h.
+#pragma once
+#include <nanobind/nanobind.h>
+
+namespace argand::python {
+
+// Before the interpreter ends (atexit), it waits a moment until no other thread runs Python's code that C++ called, as
+// a hook: such a thread would be unwound in the middle of it.  Threads that want to run some then sleep.
+void add_interpreter_end(nanobind::module_& module);
+
+}  // namespace argand::python
