@@ -91,10 +91,12 @@ PyObject* get_item(PyObject* self, PyObject* key) {
 
 int set_item(PyObject* self, PyObject* key, PyObject* value) {
   PyObject* const arguments[] = {self, key, value};
-  if (value && is_overridden(arguments, 3)) {
+  const int count = value ? 3 : 2;  // del x[key]
+  if (is_overridden(arguments, count)) {
     return guarded_status([&] {
-      const nb::object method = nb::handle(reinterpret_cast<PyObject*>(tensor_type)).attr("__setitem__");
-      PyObject* const result = call_override(method.ptr(), arguments, 3, nullptr);
+      const nb::handle type(reinterpret_cast<PyObject*>(tensor_type));
+      const nb::object method = type.attr(value ? "__setitem__" : "__delitem__");
+      PyObject* const result = call_override(method.ptr(), arguments, count, nullptr);
       if (!result) throw nb::python_error();
       Py_DECREF(result);
     });

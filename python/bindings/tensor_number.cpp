@@ -121,7 +121,8 @@ PyObject* absolute(PyObject* self) {
   return unary("abs", self, [](const Tensor& x) { return argand::abs(x); });
 }
 PyObject* invert(PyObject* self) {
-  if (const Tensor& t = as_tensor(self); t.is_floating_point() || t.is_complex()) {
+  const Tensor& t = as_tensor(self);
+  if (!is_overridden(&self, 1) && (t.is_floating_point() || t.is_complex())) {
     PyErr_SetString(PyExc_TypeError, "~ (operator.invert) is only implemented on integer and Boolean-type tensors");
     return nullptr;
   }

@@ -329,3 +329,27 @@ def test_plain_methods_and_class_methods():
         assert torch.abs(Plain()) == 5
     with pytest.raises(RuntimeError, match="classmethod is not supported"), Mode():
         torch.ones(1) + 1
+
+
+def test_inverting_deleting_and_gradients_are_asked_about():
+    class Seen(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            calls.append(func.__name__)
+            return 7
+    calls, x = [], torch.ones(2).as_subclass(Seen)
+    assert ~x == 7  # of floating point: whether an op takes it is for the class to say
+    del x[0]
+    assert calls == ["__invert__", "__delitem__"] or calls == ["bitwise_not", "__delitem__"]
+
+    class Like:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func, args, kwargs["create_graph"]
+    like = Like()
+    assert torch.autograd.grad(like, [like], create_graph=True) == (torch.autograd.grad, ((like,), (like,)), True)
+    with pytest.raises(TypeError, match="only implemented on integer and Boolean-type tensors"):
+        ~torch.ones(2)
+    with pytest.raises(TypeError, match="does not support deleting items"):
+        del torch.ones(2)[0]
+    assert torch.Tensor.__del__ not in torch.overrides.get_testing_overrides() if hasattr(torch.Tensor, "__del__") else True

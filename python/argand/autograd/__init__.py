@@ -21,7 +21,9 @@ def _is_checkpoint_valid():
 def _sequence(tensors):
     if tensors is None:
         return []
-    return [tensors] if isinstance(tensors, (_C.Tensor, graph.GradientEdge)) else list(tensors)
+    if isinstance(tensors, (_C.Tensor, graph.GradientEdge)) or hasattr(type(tensors), "__torch_function__"):
+        return [tensors]
+    return list(tensors)
 
 
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None, inputs=None):
@@ -39,12 +41,16 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None,
          is_grads_batched=False, materialize_grads=False):
     """The gradients of `outputs` with respect to `inputs`, a tuple; .grad is left alone."""
+    outputs, inputs = _sequence(outputs), _sequence(inputs)
+    if _C._is_overridden((*outputs, *inputs)):
+        return _C._call_override(grad, (*outputs, *inputs), (tuple(outputs), tuple(inputs)), {
+            "grad_outputs": grad_outputs, "retain_graph": retain_graph, "create_graph": create_graph, "only_inputs": only_inputs,
+            "allow_unused": allow_unused, "is_grads_batched": is_grads_batched, "materialize_grads": materialize_grads})
     if not only_inputs:
         warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for other "
                       "parts of the graph, please use torch.autograd.backward.", FutureWarning, stacklevel=2)
     if materialize_grads and allow_unused is False:
         raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.")
-    outputs, inputs = _sequence(outputs), _sequence(inputs)
     allow_unused = bool(allow_unused) or materialize_grads
     if is_grads_batched:
         found = _batched(outputs, inputs, _sequence(grad_outputs), retain_graph, create_graph, allow_unused)

@@ -216,6 +216,11 @@ def add():
     name_streams(torch.cuda.Stream)
     for config in ("torch._inductor.config", "torch._functorch.config"):
         give_over(importlib.import_module(config), {"patch": patch})
+    size = {"name": "size", "simple_type": "SymInt", "is_kwarg_only": "True"}
+    give_over(importlib.import_module("torch.testing._internal.generated.annotated_fn_args"), {"annotated_args": {
+        torch.nonzero_static: [{"name": "input", "simple_type": "Tensor"}, size],
+        torch.Tensor.nonzero_static: [{"name": "self", "simple_type": "Tensor"}, size],
+        torch.repeat_interleave: [{"name": "repeats", "simple_type": "Tensor"}]}})
     for name in ("torch.testing._utils", "torch.testing._comparison", "torch.utils._mode_utils"):
         importlib.import_module(name)
     give(torch._C, {"_get_cpu_allow_fp16_reduced_precision_reduction": lambda: False,
