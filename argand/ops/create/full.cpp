@@ -108,7 +108,11 @@ struct FullLike : Kernel<FullLikeArgs> {
   static constexpr auto doc = "A tensor of one value with the sizes, dtype, device and memory order of self.";
   static constexpr int variants = kFunction;
   static constexpr bool differentiable = false;
-  static TensorMeta infer(const Args& a) { return meta_like(a.self, a.options, a.memory_format); }
+  static TensorMeta infer(const Args& a) {
+    const TensorMeta meta = meta_like(a.self, a.options, a.memory_format);
+    check_fits(Args::kName, a.fill_value, meta.dtype);
+    return meta;
+  }
   static void run(const Args& a, Tensor& out) { fill_elements(out, a.fill_value); }
   static void samples(S& s) { s.add({s->real({2, 3}), 2}); }
 };

@@ -78,7 +78,10 @@ struct Matmul : Composite<MatmulArgs> {
   }
 };
 ARGAND_OP(Matmul)
-ARGAND_NODE(Matmul, [](const MatmulArgs& a) { return a.self.dim() > 2 ? "UnsafeViewBackward0" : nullptr; })
+ARGAND_NODE(Matmul, [](const MatmulArgs& a) -> const char* {
+  if (a.self.dim() == 2 && a.other.dim() == 1) return "MvBackward0";
+  return a.self.dim() > 2 ? "UnsafeViewBackward0" : nullptr;
+})
 
 struct Linear : Kernel<LinearArgs> {
   static constexpr auto schema = "linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor";

@@ -20,7 +20,10 @@ class PiecesNode final : public autograd::Node {
     next_edges().push_back(gradient_edge(whole));
     for (const Tensor& piece : pieces) add_input(piece);
   }
-  std::string name() const override { return name_; }
+  std::string name() const override {
+    const char* const label = autograd::label_of(*this);
+    return label ? label : name_;
+  }
   Grads apply(Grads grads) override {
     Grads out(1);
     std::vector<Tensor> parts;
